@@ -8,6 +8,8 @@ DEMO   := build/demo
 GATES  := build/gates/node_modules
 FAULT_ROUNDS ?= 50
 SPREAD := -n 3 --dist loadfile
+FAULTS := tests/engine/test_kill.py tests/engine/test_issue_histories.py tests/specs/test_made_specs.py \
+	tests/stories/test_faults_outside.py tests/stories/test_faults_at_call_sites.py
 MORE ?=
 TRACKER ?= local
 AGENTS  ?= claude codex gemini opencode mini
@@ -86,8 +88,7 @@ $(GATES):
 		(cd $(@D) && npm install --silent --no-audit --no-fund) || echo "jest and vitest cannot be had: cases that need them are left out" >&2
 
 faults: $(READY) ## crash and fault injection, longer than the tests
-	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest -m slow
-	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest tests/engine/test_issue_histories.py tests/specs/test_made_specs.py
+	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest $(SPREAD) $(FAULTS)
 	$(PYTHON) -m bench.github_faults --rounds $(FAULT_ROUNDS)
 	$(PYTHON) -m bench.github_faults --rounds $(FAULT_ROUNDS) --controls
 

@@ -225,8 +225,8 @@ class Agents(Table):
     @property
     def retries_coders(self) -> bool | None:
         """May a FAIL send coders back? One `false` is enough; None where coder and verifier have no say."""
-        said = {self.coder.retry_predecessor, self.verifier.retry_predecessor} - {None}
-        return all(said) if said else None
+        words = {self.coder.retry_predecessor, self.verifier.retry_predecessor} - {None}
+        return all(words) if words else None
 
 
 class SpecSettings(Table):
@@ -606,8 +606,8 @@ class Settings(Table):
         agent = self._base(archetype, spec)
         if rung > 0 and agent.rungs:
             agent = _over(agent, agent.rungs[min(rung, len(agent.rungs)) - 1])
-        told = {"AGENT_FOX_MODEL": agent.model} if isinstance(agent.model, str) else {}
-        return agent.model_copy(update={"environment": told | agent.environment})
+        model = {"AGENT_FOX_MODEL": agent.model} if isinstance(agent.model, str) else {}
+        return agent.model_copy(update={"environment": model | agent.environment})
 
     def rungs_of(self, archetype: str, spec: str) -> int:
         """How many stronger agents stand above the first."""
@@ -625,15 +625,15 @@ class Settings(Table):
     @property
     def retries_coders(self) -> bool:
         """May a FAIL send coders back, where neither node nor spec says otherwise?"""
-        said = self.agents.retries_coders
-        return self.retry.retry_predecessor if said is None else said
+        by_agents = self.agents.retries_coders
+        return self.retry.retry_predecessor if by_agents is None else by_agents
 
     @property
     def retry_overrides(self) -> dict[str, bool]:
         """Names of specs and ids of nodes with a say of their own, and what they say."""
         specs = {name: own.retries_coders for name, own in self.specs.named.items()}
         nodes = {name: own.retry_predecessor for name, own in self.nodes.items()}
-        return {name: said for name, said in (specs | nodes).items() if said is not None}
+        return {name: value for name, value in (specs | nodes).items() if value is not None}
 
     def _base(self, archetype: str, spec: str) -> AgentSettings:
         base = self.agents.of(archetype)

@@ -40,19 +40,19 @@ class Entry:
 def installed(group: str, environ: Mapping[str, str]) -> tuple[Entry, ...]:
     """The entry points of a group, as importlib.metadata finds them. A cache that cannot be used is no failure."""
     now, file = stamp(sys.path), cache_file(environ)
-    found = remembered(file, now) if file else None
-    if found is None:
-        found = looked_up(group)
+    entries = remembered(file, now) if file else None
+    if entries is None:
+        entries = looked_up(group)
         if file:
-            remember(file, now, found)
-    return found
+            remember(file, now, entries)
+    return entries
 
 
 def looked_up(group: str) -> tuple[Entry, ...]:
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import, and needed once
 
-    found = entry_points(group=group)
-    return tuple(Entry(one.name, one.value, str(one.dist.name) if one.dist else "") for one in found)
+    points = entry_points(group=group)
+    return tuple(Entry(point.name, point.value, str(point.dist.name) if point.dist else "") for point in points)
 
 
 def stamp(path: Sequence[str]) -> str:
@@ -74,10 +74,10 @@ def _marks(place: str) -> Iterator[str]:
 
 def _mark(path: str) -> str:
     try:
-        found = os.stat(path)  # noqa: PTH116 - a hundred of them at each start
+        state = os.stat(path)  # noqa: PTH116 - a hundred of them at each start
     except OSError:
         return f"{path} -"
-    return f"{path} {found.st_mtime_ns} {found.st_size}"
+    return f"{path} {state.st_mtime_ns} {state.st_size}"
 
 
 def cache_file(environ: Mapping[str, str]) -> Path | None:

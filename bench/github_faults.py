@@ -56,14 +56,14 @@ class Row:
     problems: list[str] = field(default_factory=list)
 
     def cells(self) -> tuple[str, ...]:
-        counts = (self.rounds, self.filed, self.twice, self.lost, self.left_open, self.wrong, self.waited, self.writes)
-        return (self.name, *(f"{count:,}" for count in counts), f"{self.longest:,.0f}")
+        counts = (self.twice, self.lost, self.left_open, self.wrong, self.waited)
+        wrongs = ", ".join(f"{count} {word}" for count, word in zip(counts, WRONGS, strict=True) if count)
+        issues = (f"{self.rounds:,}", f"{self.filed:,}", wrongs or "nothing")
+        return (self.name, *issues, f"{self.writes:,}", f"{self.longest:,.0f}")
 
 
-HEAD = (
-    "fault", "rounds", "issues filed", "filed twice", "lost", "open after proof", "other wrongs", "run waited",
-    "writes", "longest, s",
-)  # fmt: skip
+WRONGS = ("filed twice", "lost", "open after proof", "other wrongs", "times the run waited")
+HEAD = ("fault", "rounds", "issues filed", "went wrong", "writes", "longest, s")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.cli.issues.lines import counts_document, overview_line
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain
+from agent_fox.core.values import to_document, to_object
 from agent_fox.core.verdicts.known import counts_in_words, told_apart
 from agent_fox.core.words import counted, listed
 
@@ -23,23 +23,22 @@ SHORT_HEAD = 12
 
 def account_document(root: Path, account: RunAccount) -> dict[str, object]:
     """The account as one JSON object."""
-    rows = asdict(account)
     return {
-        **{key: rows[key] for key in ("run", "status", "exit_code", "reason", "started_at")},
+        **to_object(account, only=("run", "status", "exit_code", "reason", "started_at")),
         "seconds": round(account.seconds, 3),
         "tip": account.tip,
         "requirements": {"proven": account.proven, "not_proven": account.not_proven, "waived": account.waived},
         "known": account.known,
         "specs": [spec_document(spec) for spec in account.specs],
-        **{key: rows[key] for key in ("nodes", "sessions", "retries", "rereads")},
+        **to_object(account, only=("nodes", "sessions", "retries", "rereads")),
         "cost": cost_document(account.cost),
-        **{key: rows[key] for key in ("running", "left", "blocked")},
+        **to_object(account, only=("running", "left", "blocked")),
         "issues": [issue_document(root, issue) for issue in account.issues],
-        "undelivered": rows["undelivered"],
+        "undelivered": to_document(account.undelivered),
         "issue_counts": counts_document(account.overview),
-        "waivers": rows["waivers"],
-        "asked_for_waivers": rows["asked"],
-        **{key: rows[key] for key in ("gates", "elsewhere")},
+        "waivers": to_document(account.waivers),
+        "asked_for_waivers": to_document(account.asked),
+        **to_object(account, only=("gates", "elsewhere")),
         "ledger": {"records": account.ledger.position, "head": account.ledger.head, "disbelieved": account.disbelieved},
     }
 
@@ -60,7 +59,7 @@ def issue_document(root: Path, issue: IssueView) -> dict[str, str | None]:
 
 def spec_document(spec: SpecAccount) -> dict[str, object]:
     """`expected` is null for a spec that could never be read."""
-    return {**asdict(spec), "is_proven": spec.is_proven, "expected": spec.expected if spec.is_counted else None}
+    return {**to_object(spec), "is_proven": spec.is_proven, "expected": spec.expected if spec.is_counted else None}
 
 
 def spec_lines(specs: tuple[SpecAccount, ...]) -> Iterator[str]:

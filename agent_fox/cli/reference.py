@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
 import click
@@ -26,6 +26,8 @@ key with two underscores between. `AGENT_FOX__RETRY__ATTEMPTS=5` is `[retry] att
 `AGENT_FOX__AGENTS__CODER__TIMEOUT=60` is `[agents.coder] timeout = 60`. A value is read as TOML (`5`, `true`,
 `["pytest", "-q"]`), or else as text.
 
+Behind each key stand what it takes and, where it has one, its default.
+
 For one spec, `[specs.NAME]` and its tables change what they name; `environment` tables are joined, all else
 is replaced. A rung changes its agent in the same way.
 """
@@ -34,8 +36,14 @@ COMMANDS_INTRO = """# Commands
 
 Made by `python -m agent_fox.cli.reference commands` from the commands themselves; a test keeps it so.
 
-Errors are one line on standard error. `NO_COLOR` turns colours off; without a terminal there are none.
+Every command takes `-h`, `--help`, and every one that is no group of others `--json`, which prints one JSON
+document instead of text; where it prints lines, that is said below. Errors are one line on standard error.
+`NO_COLOR` turns colours off; without a terminal there are none.
 """
+
+
+COMMON = ("Show this message and exit.", "Print one JSON document instead of text.")
+"""Options that every command has, and the head of the page tells of."""
 
 
 def config_page() -> str:
@@ -43,18 +51,27 @@ def config_page() -> str:
     alike: dict[tuple[tuple[str, str], ...], list[SettingsTable]] = {}
     for table in tables():
         alike.setdefault(tuple((row.key, row.description) for row in table.rows), []).append(table)
-    return "\n".join([CONFIG_INTRO, *(line for same in alike.values() for line in _section(*same))])
+    firsts = [same[0] for same in alike.values()]
+    return "\n".join([CONFIG_INTRO, *(line for same in alike.values() for line in _section(firsts, *same))])
 
 
-def _section(table: SettingsTable, *same: SettingsTable) -> Iterator[str]:
+def _section(firsts: Sequence[SettingsTable], table: SettingsTable, *same: SettingsTable) -> Iterator[str]:
+    """A table's keys, or which of another's they are; `firsts` are the tables that have a section."""
     yield f"## `{table.header}`\n\n{table.about}\n"
-    yield from _grid(("Key", "Value", "Default", "What it does"), (_cells(row) for row in table.rows))
+    keys = {(row.key, row.description) for row in table.rows}
+    wider = next((other for other in firsts if keys < {(row.key, row.description) for row in other.rows}), None)
+    if wider is not None:
+        without = ", ".join(f"`{row.key}`" for row in wider.rows if (row.key, row.description) not in keys)
+        yield f"The keys of `{wider.header}`, without {without}.\n"
+    else:
+        yield from (*map(_entry, table.rows), "")
     if same:
         yield f"The same keys stand in {', '.join(_difference(other, table) for other in same)}.\n"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    return f"`{row.key}`", row.kind, f"`{row.default}`" if row.default else "", row.description
+def _entry(row: Row) -> str:
+    default = f", `{row.default}`" if row.default else ""
+    return f"- `{row.key}` ({row.kind}{default}): {row.description}"
 
 
 def _difference(table: SettingsTable, first: SettingsTable) -> str:
@@ -72,8 +89,7 @@ def commands_page() -> str:
         *_command(root),
         *(line for each in commands for line in _command(_context(root, *each))),
     ]
-    exits = _grid(("Code", "Meaning"), ((str(code.value), code.meaning) for code in Exit))
-    return "\n".join([*lines, "## Exit codes\n", *exits])
+    return "\n".join([*lines, "## Exit codes\n", *(f"- `{code.value}`: {code.meaning}" for code in Exit), ""])
 
 
 def _context(parent: click.Context, name: str, command: click.Command) -> click.Context:
@@ -82,28 +98,16 @@ def _context(parent: click.Context, name: str, command: click.Command) -> click.
 
 def _command(ctx: click.Context) -> Iterator[str]:
     """One command's section, then those of its own commands."""
-    usage = " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)])
-    yield f"## `{ctx.command_path}`\n\n```\n{usage}\n```\n"
+    arguments = " ".join(ctx.command.collect_usage_pieces(ctx)[1:])
+    yield f"## `{ctx.command_path}`\n" + (f"\n`{ctx.command_path} {arguments}`\n" if arguments else "")
     yield cleandoc(ctx.command.help or "").replace("\b\n", "") + "\n"
     options = (param for param in ctx.command.get_params(ctx) if isinstance(param, click.Option))
-    records = (option.get_help_record(ctx) for option in options)
-    yield from _grid(
-        ("Option", "What it does"), ((f"`{names}`", help_text) for names, help_text in filter(None, records))
-    )
+    records = filter(None, (option.get_help_record(ctx) for option in options))
+    lines = [f"- `{names}`: {text}" for names, text in records if text not in COMMON or ctx.command is cli]
+    yield from (*lines, "") if lines else ()
     if isinstance(ctx.command, click.Group) and ctx.command is not cli:
         for name, command in ctx.command.commands.items():
             yield from _command(_context(ctx, name, command))
-
-
-def _grid(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    yield _line(heads)
-    yield _line(("---",) * len(heads))
-    yield from map(_line, rows)
-    yield ""
-
-
-def _line(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 PAGES = {"config": config_page, "commands": commands_page}

@@ -74,36 +74,37 @@ class Story:
         if ruling is None:
             yield self._line(node.id, "Ignore: a late or doubled end changes nothing")
             return
-        yield self._line(node.id, self._told(planned, handled, ruling))
+        yield self._line(node.id, self._decision_line(planned, handled, ruling))
         for spec, names in held_back(handled, node.id).items():
             held = listed(names) if spec == node.spec_name else spec
             verb = "wait" if spec == node.spec_name and len(names) > 1 else "waits"
             yield self._line(held, f"{verb} for {node.id}, which is blocked")
 
-    def _told(self, planned: PlannedNode, handled: Handled, said: Ruling) -> str:
-        match said.kind:
+    def _decision_line(self, planned: PlannedNode, handled: Handled, ruling: Ruling) -> str:
+        match ruling.kind:
             case "Land":
                 is_unchanged = any(t.step is Step.LAND_UNCHANGED for t in handled.transitions)
-                return f"attempt {said.attempt} {'changed nothing' if is_unchanged else 'landed'}"
+                return f"attempt {ruling.attempt} {'changed nothing' if is_unchanged else 'landed'}"
             case "Accept":
                 if planned.node.archetype is not Archetype.VERIFIER:
                     return "found nothing critical"
                 is_waived = any(t.standing.outcome is Outcome.WAIVED for t in handled.transitions)
                 return "WAIVED: what is not proven rests on a waiver" if is_waived else self.proven
             case "Recode" | "SendBack":
-                fails = f"FAIL {listed(said.failing)} " if said.failing else ""
-                best = f"; {said.best}" if said.best else ""
-                return f"{fails}→ {said.kind}: {'; '.join(self._sent_back(handled, planned.node.uid))}{best}"
+                fails = f"FAIL {listed(ruling.failing)} " if ruling.failing else ""
+                best = f"; {ruling.best}" if ruling.best else ""
+                return f"{fails}→ {ruling.kind}: {'; '.join(self._sent_back(handled, planned.node.uid))}{best}"
             case "Retry":
-                return f"{said.note} → Retry: {'; '.join(self._sent_back(handled, ''))}"
+                return f"{ruling.note} → Retry: {'; '.join(self._sent_back(handled, ''))}"
             case "Reread":
                 who = "the coders are not charged"
                 return f"Reread: the {planned.node.archetype} gave no complete answer; {who}"
             case "Block":
-                what = f"{said.cause}; fails {listed(said.failing)}" if said.failing else said.note or said.cause
-                return f"blocked: {what}{f'; {said.best}' if said.best else ''}"
+                fails = f"{ruling.cause}; fails {listed(ruling.failing)}"
+                what = fails if ruling.failing else ruling.note or ruling.cause
+                return f"blocked: {what}{f'; {ruling.best}' if ruling.best else ''}"
             case _:
-                return f"{said.kind}: {said.note}"
+                return f"{ruling.kind}: {ruling.note}"
 
     def _sent_back(self, handled: Handled, about: str) -> Iterator[str]:
         for moved in handled.transitions:

@@ -20,30 +20,29 @@ class Late(Generic[T]):
 
     def load(self) -> T:
         module, name = self.place.split(":")
-        found: T = getattr(import_module(module), name)
-        return found
+        loaded: T = getattr(import_module(module), name)
+        return loaded
 
 
 class LateModule:
-    """Stands where a module's name is wanted, and imports the module when something of it is first asked for."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __getattr__(self, attribute: str) -> object:
-        found: object = getattr(import_module(self.name), attribute)
-        return found
-
-
-def late_module(name: str) -> LateModule:
     """What only a command's body needs, so that its help, and what it does otherwise, start without it:
 
     if TYPE_CHECKING:
         from agent_fox.evidence.signing import keys
     else:
         keys = late_module("agent_fox.evidence.signing.keys")
+
+    It stands where the module's name is wanted, and imports the module when something of it is first asked for.
     """
-    return LateModule(name)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, attribute: str) -> object:
+        return getattr(import_module(self.name), attribute)
+
+
+late_module = LateModule
 
 
 def moved(old: str, new: str) -> Callable[[str], object]:
@@ -53,7 +52,6 @@ def moved(old: str, new: str) -> Callable[[str], object]:
         if name.startswith("__"):
             raise AttributeError(name)
         warnings.warn(f"{old} is {new} now", DeprecationWarning, stacklevel=2)
-        found: object = getattr(import_module(new), name)
-        return found
+        return getattr(import_module(new), name)
 
     return attribute

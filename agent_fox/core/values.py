@@ -1,12 +1,14 @@
-"""`dataclass` as in the standard library, whose methods are compiled when one of them is first called.
+"""Values: dataclasses whose methods are compiled when one of them is first called, and their form as JSON documents.
 
 A command loads up to 180 dataclasses and uses a few of them; compiling the methods of them all was nearly half of its
-start. See ADR 0041. Not what the values mean.
+start. See ADR 0041; of documents, ADR 0058. Not what the values mean.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Mapping, Set
+from enum import Enum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +24,37 @@ else:
         if has_base or options != {"frozen": True, "slots": True}:
             return dataclasses.dataclass(cls, **options)
         return _late(cls)
+
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+def to_document(value: object, text: Callable[[str], str] | None = None) -> Json:
+    """The value in JSON's own types: a dataclass is an object with its fields in order, a sequence a list, a set a
+    sorted list, a word of an enumeration its value. `text` is applied to every text but names.
+
+    Raises TypeError for what JSON has no form for, such as bytes or a path.
+    """
+    match value:
+        case Enum():
+            return to_document(value.value, text)
+        case str():
+            return text(value) if text else value
+        case None | bool() | int() | float():
+            return value
+        case Mapping():
+            return {str(name): to_document(each, text) for name, each in value.items()}
+        case list() | tuple() | Set():
+            return [to_document(each, text) for each in (sorted(value) if isinstance(value, Set) else value)]
+    return to_object(value, text=text)
+
+
+def to_object(
+    value: object, *, only: Iterable[str] = (), without: Iterable[str] = (), text: Callable[[str], str] | None = None
+) -> dict[str, Json]:
+    """A dataclass as an object: all fields, `only` these and in this order (properties too), or all `without` some."""
+    names = only or [each.name for each in dataclasses.fields(value) if each.name not in without]  # type: ignore[arg-type]
+    return {name: to_document(getattr(value, name), text) for name in names}
 
 
 LATE = ("__init__", "__repr__", "__eq__", "__hash__")

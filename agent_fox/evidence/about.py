@@ -31,7 +31,7 @@ class UnknownRequirement(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Binding:
     """A checkable thing that was adopted, and binds a requirement. `kind` is one of `SpecKind`.
 
     `doubt`: why nobody can rely on its adoption; empty where all is well.
@@ -103,11 +103,11 @@ def read(kept: Iterable[Kept]) -> list[Found]:
     return entries
 
 
-def bound_to(part: StoredPart, adopted: Iterable[Specification]) -> tuple[Bound, ...]:
+def bound_to(part: StoredPart, adopted: Iterable[Specification]) -> tuple[Binding, ...]:
     """What of a spec's `adopted` things is bound to the requirement, by address."""
     binding = (specification for specification in adopted if specification.binds(part.spec_name, part.id))
     return tuple(
-        Bound(
+        Binding(
             specification.address,
             specification.kind,
             specification.version,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.ledger.evidence import Freshness, Json, Kind, record_id, why_stale
 from agent_fox.core.values import dataclass
-from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about, required_by
+from agent_fox.evidence.about import TRUSTING_SPECS, Binding, Found, bound_to, read, records_about, required_by
 from agent_fox.evidence.library import Trust
 from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
 from agent_fox.evidence.waivers import Grounds, held, waived_now
@@ -163,7 +163,7 @@ class Chain:
     steps: tuple[Step, ...]
     waivers: tuple[WaiverLine, ...]
     reviews: tuple[ReviewLine, ...]
-    bound: tuple[Bound, ...]
+    bound: tuple[Binding, ...]
     check: tuple[str, ...]
     head: Tip
     how: str = ""
@@ -223,11 +223,11 @@ def how_of(db: Database, part: StoredPart, waived: Collection[str]) -> str:
     return known.get(part.spec_name, {}).get(part.id, "")
 
 
-def _found(db: Database, part: StoredPart, bound: Iterable[Bound]) -> list[Found]:
-    """Readings of it and checks of what is bound to it, of every version, oldest first."""
-    places = [address(part.spec_name, part.id), *(one.address for one in bound)]
+def _found(db: Database, part: StoredPart, binding: Iterable[Binding]) -> list[Found]:
+    """Readings of it and checks of what is binding to it, of every version, oldest first."""
+    places = [address(part.spec_name, part.id), *(rule.address for rule in binding)]
     records = [record for place in places for record in records_about(db, place, Kind.VERDICT, Kind.CHECK)]
-    return sorted(records, key=lambda one: one.kept.link.position)
+    return sorted(records, key=lambda rule: rule.kept.link.position)
 
 
 def proof_of(

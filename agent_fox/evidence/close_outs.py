@@ -33,7 +33,7 @@ class Damaged(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ShownFinding:
     """What a record's report says of one finding."""
 
     check: str
@@ -50,18 +50,18 @@ def given_in(body: Mapping[str, Json]) -> CloseOut:
         raise Damaged("does not hold what it was made from") from error
 
 
-def told_in(body: Mapping[str, Json]) -> list[Told]:
+def told_in(body: Mapping[str, Json]) -> list[ShownFinding]:
     """The findings that its report names. Raises Damaged."""
     report = body.get("report")
     rows = report.get("findings") if isinstance(report, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise Damaged("does not name its findings")
-    return [_told(row) for row in rows if isinstance(row, dict)]
+    return [_shown(row) for row in rows if isinstance(row, dict)]
 
 
-def _told(one: Mapping[str, Json]) -> Told:
+def _shown(one: Mapping[str, Json]) -> ShownFinding:
     waiver = one.get("waived_by")
-    return Told(
+    return ShownFinding(
         str(one.get("check")), str(one.get("severity")), str(one.get("detail")), None if waiver is None else str(waiver)
     )
 
@@ -84,10 +84,10 @@ def judged_again(record: Evidence, covers: Covers) -> Verification:
     )
 
 
-def _waivers(plain: Verification, told: list[Told]) -> list[FindingWaiver]:
+def _waivers(plain: Verification, findings: list[ShownFinding]) -> list[FindingWaiver]:
     return [
         FindingWaiver(finding.check.value, finding.detail_hash, shown.waiver, "", "")
-        for finding, shown in zip(plain.findings, told, strict=True)
+        for finding, shown in zip(plain.findings, findings, strict=True)
         if shown.waiver is not None
     ]
 

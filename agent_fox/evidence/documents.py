@@ -28,42 +28,6 @@ class _Strict(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class _About(_Strict):
-    kind: str
-    address: str
-    version: str
-
-
-class _Context(_Strict):
-    command: str
-    environment: str
-    verifier: str
-    ticket: str
-    run: int | None
-    session: int | None
-    decision: int | None
-
-
-class _Result(_Strict):
-    status: str
-    counterexample: str
-    diff_ref: str
-    log_ref: str
-
-
-class _Feedback(_Strict):
-    kind: str
-    payload_ref: str
-    teacher_context_ref: str
-    credit_scope: str
-    used_for_training: bool
-
-
-class _Artifact(_Strict):
-    tree: str
-    commit: str
-
-
 class _Repository(_Strict):
     id: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     root: str
@@ -76,11 +40,11 @@ class _Content(_Strict):
     repository: _Repository | None = None
     kind: Kind
     identity: str
-    spec_ref: _About
-    run_context: _Context
-    result: _Result
-    feedback: _Feedback
-    artifact: _Artifact
+    spec_ref: SpecRef
+    run_context: RunContext
+    result: Outcome
+    feedback: Feedback
+    artifact: Artifact
     reviewer_decision: ReviewerDecision
     limitation: str
     timestamp: str
@@ -88,10 +52,9 @@ class _Content(_Strict):
 
     def value(self) -> Evidence:
         return Evidence(
-            self.kind, self.identity, self.timestamp, Outcome(**dict(self.result)), SpecRef(**dict(self.spec_ref)),
-            RunContext(**dict(self.run_context)), Artifact(**dict(self.artifact)), Feedback(**dict(self.feedback)),
-            self.reviewer_decision, self.limitation, self.body,
-            Repository(**dict(self.repository)) if self.repository else Repository(),
+            self.kind, self.identity, self.timestamp, self.result, self.spec_ref, self.run_context, self.artifact,
+            self.feedback, self.reviewer_decision, self.limitation, self.body,
+            Repository(self.repository.id, self.repository.root) if self.repository else Repository(),
         )  # fmt: skip
 
 

@@ -38,7 +38,7 @@ from agent_fox.evidence.waivers import (
     as_waiver,
     dependency,
     payload_of,
-    present,
+    standing_now,
     statement_of,
 )
 from agent_fox.store import waivers as stored
@@ -63,8 +63,8 @@ class WaiverRefused(ValueError):
 
 def expiry(text: str, now: str) -> str:
     """When a waiver ends: `30d`, `12h`, `2w` from now, or a date, to its end in UTC. Raises WaiverRefused."""
-    begin = datetime.fromisoformat(now)
-    end = _span(text, begin) or _date(text)
+    begin, span = datetime.fromisoformat(now), _SPAN.fullmatch(text.strip())
+    end = begin + timedelta(hours=int(span[1]) * _HOURS[span[2]]) if span else _date(text)
     if end is None:
         raise WaiverRefused(f"--expires {text}: not understood; write a span such as 30d, or a date such as 2030-01-31")
     if end <= begin:
@@ -74,11 +74,6 @@ def expiry(text: str, now: str) -> str:
             f"--expires {text}: a waiver lasts {LONGEST_DAYS} days at most; it can be granted anew then"
         )
     return end.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _span(text: str, begin: datetime) -> datetime | None:
-    match = _SPAN.fullmatch(text.strip())
-    return begin + timedelta(hours=int(match[1]) * _HOURS[match[2]]) if match else None
 
 
 def _date(text: str) -> datetime | None:
@@ -166,7 +161,7 @@ def keep(db: Database, grounds: Grounds, at: str, envelope: str) -> Held:
     """Keep a granted waiver: its row, its event, its record. Raises WaiverRefused for one that would not count."""
     statement = statement_of(dsse.Envelope.from_json(envelope))
     row = WaiverRow(statement.id, columns_of(statement), envelope)
-    now = present(db, grounds, at, (statement,))
+    now = standing_now(db, grounds, at, (statement,))
     stored.insert_waiver(db, row)
     stored.record_waiver_event(db, at, "granted", row.id, subject=statement.subject.address, note=statement.reason)
     ledger.append(db, [granted_record(statement, envelope, now.at)], row.columns.spec_name or None)

@@ -26,7 +26,7 @@ from agent_fox.core.formal.specification import (
     synced,
 )
 from agent_fox.core.ledger.evidence import canonical
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_object
 from agent_fox.evidence.signing import dsse, keys
 from agent_fox.evidence.signing.keys import KeyTrouble, Signer
 from agent_fox.store import library as stored
@@ -55,12 +55,7 @@ class Statement:
     key: str
 
     def payload(self) -> bytes:
-        return canonical(
-            {
-                "format": 1, "repository": self.repository, "address": self.address, "version": self.version,
-                "state": self.state.value, "at": self.at, "signer": self.signer, "key": self.key,
-            }
-        ).encode()  # fmt: skip
+        return canonical({"format": 1, **to_object(self)}).encode()
 
     def signed_with(self, private: Ed25519PrivateKey) -> str:
         return dsse.sign(PAYLOAD_TYPE, self.payload(), private).to_json()

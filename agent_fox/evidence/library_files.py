@@ -220,7 +220,7 @@ def specification_of(table: object, owner: Owner) -> Specification:
     try:
         form = FORM.validate_python(table)
     except ValidationError as wrong:
-        raise ValueError(told(wrong)) from wrong
+        raise ValueError(first_error(wrong)) from wrong
     if _REQUIREMENT.match(form.name) or form.name == ALL or form.name in owner.known.get(owner.name, ()):
         raise ValueError(f"name = {form.name!r}: this is how requirements are named; take another")
     check, kind = form.check(), SpecKind(form.kind)
@@ -231,7 +231,7 @@ def specification_of(table: object, owner: Owner) -> Specification:
     return Specification(f"{owner.name}/{form.name}", kind, form.text, tuple(dict.fromkeys(addresses)), check)
 
 
-def told(wrong: ValidationError) -> str:
+def first_error(wrong: ValidationError) -> str:
     """The first of what pydantic found, in one line."""
     first = wrong.errors()[0]
     place = ".".join(str(part) for part in first["loc"] if part not in [kind.value for kind in SpecKind])

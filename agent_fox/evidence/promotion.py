@@ -15,7 +15,7 @@ from agent_fox.core.ledger.gates import Blocked, Gate, is_enough, ways
 from agent_fox.core.retry.standing import Status
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Word
-from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about
+from agent_fox.evidence.about import TRUSTING_SPECS, Binding, Found, bound_to, read, records_about
 from agent_fox.evidence.library import Trust, binding
 from agent_fox.store.gates import GateRow, gates_of
 from agent_fox.store.ledger import ledger
@@ -175,7 +175,7 @@ def promotion_state(ground: Ground, part: StoredPart) -> PromotionState:
     """Everything computed for one requirement."""
     gate = ground.gates.get(part.id)
     binding = bound_to(part, ground.adopted)
-    entries = list(_said(ground, part, binding))
+    entries = list(_entries(ground, part, binding))
     judged = last_judged(entries, address(part.spec_name, part.id), part.version)
     here = [entry for entry in entries if judged and entry.kept.tree == judged.kept.tree]
     proofs = proofs_of(binding, here)
@@ -205,30 +205,30 @@ def enough(ground: Ground, gate: GateRow) -> bool | None:
     return is_enough(ground.required, gate.state, was_proved=gate.was_proved)
 
 
-def _said(ground: Ground, part: StoredPart, bound: Iterable[Bound]) -> Iterator[Found]:
-    """Readings of the requirement and checks of what is bound to it, each about the present version."""
-    places = {address(part.spec_name, part.id): part.version} | {entry.address: entry.version for entry in bound}
+def _entries(ground: Ground, part: StoredPart, binding: Iterable[Binding]) -> Iterator[Found]:
+    """Readings of the requirement and checks of what is binding to it, each about the present version."""
+    places = {address(part.spec_name, part.id): part.version} | {entry.address: entry.version for entry in binding}
     for place, version in places.items():
         entries = records_about(ground.db, place, Kind.VERDICT, Kind.CHECK)
         yield from (entry for entry in entries if entry.kept.version == version)
 
 
-def last_judged(said: Iterable[Found], place: str, version: str) -> Found | None:
+def last_judged(entries: Iterable[Found], place: str, version: str) -> Found | None:
     """The last reading of the requirement itself, of this version of its text."""
-    judged = [one for one in said if one.kept.address == place and one.kept.version == version]
-    return max(judged, key=lambda one: one.kept.link.position, default=None)
+    judged = [entry for entry in entries if entry.kept.address == place and entry.kept.version == version]
+    return max(judged, key=lambda entry: entry.kept.link.position, default=None)
 
 
-def tests_of(part: StoredPart, bound: Iterable[Bound], here: list[Found]) -> Tests:
-    formal = {entry.address for entry in bound if entry.is_formal}
+def tests_of(part: StoredPart, binding: Iterable[Binding], here: list[Found]) -> Tests:
+    formal = {entry.address for entry in binding if entry.is_formal}
     tests = [entry for entry in here if entry.kept.address not in formal]
     counts = {word: sum(test.kept.status == word for test in tests) for word in Word}
     return Tests(counts[Word.PASS], counts[Word.FAIL], counts[Word.UNKNOWN], refs(tests))
 
 
-def proofs_of(bound: Iterable[Bound], here: list[Found]) -> Proofs:
+def proofs_of(binding: Iterable[Binding], here: list[Found]) -> Proofs:
     """By the last check of each on this tree."""
-    formal = [proof.address for proof in bound if proof.is_formal]
+    formal = [proof.address for proof in binding if proof.is_formal]
     last = {place: _last(here, place) for place in formal}
     words = {place: proof.kept.status if proof else Word.UNKNOWN for place, proof in last.items()}
     return Proofs(
@@ -240,7 +240,8 @@ def proofs_of(bound: Iterable[Bound], here: list[Found]) -> Proofs:
 
 
 def _last(here: Iterable[Found], place: str) -> Found | None:
-    return max((one for one in here if one.kept.address == place), key=lambda one: one.kept.link.position, default=None)
+    entries = (entry for entry in here if entry.kept.address == place)
+    return max(entries, key=lambda entry: entry.kept.link.position, default=None)
 
 
 def reviews_of(ground: Ground, tree: str) -> Reviews:
@@ -270,7 +271,7 @@ def regressions(ground: Ground) -> RegressionChecks:
 
 def refs(found: list[Found]) -> tuple[str, ...]:
     """The newest ids, in the order of the chain."""
-    return tuple(one.id for one in sorted(found, key=lambda one: one.kept.link.position)[-MOST_REFS:])
+    return tuple(entry.id for entry in sorted(found, key=lambda entry: entry.kept.link.position)[-MOST_REFS:])
 
 
 def blocked(ground: Ground, part: StoredPart, gate: GateRow, proofs: Proofs, reviews: Reviews) -> Iterator[Blocked]:

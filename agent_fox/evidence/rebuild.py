@@ -144,7 +144,7 @@ def _numbered(state: Path, number: int) -> Path:
     return state.with_name(f"{state.name}.{number}")
 
 
-def told(made: Rebuilt) -> Iterator[str]:
+def lines_of(made: Rebuilt) -> Iterator[str]:
     """What was made, in lines."""
     yield f"{made.path}: made anew from {made.records} records"
     for table, number in sorted(made.rows.items()):

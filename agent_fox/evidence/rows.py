@@ -76,7 +76,7 @@ def empty_state(path: str = ":memory:") -> sqlite3.Connection:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Recorded:
     """A row as the records leave it, and the position of the last record about it."""
 
     row: Row
@@ -87,7 +87,7 @@ class Bound:
 class Rows:
     """All rows that the records make, as far as they were read. `first`: the first record about rows, 0 before it."""
 
-    tables: dict[str, dict[Key, Bound]] = field(default_factory=dict)
+    tables: dict[str, dict[Key, Recorded]] = field(default_factory=dict)
     sums: Sums = field(default_factory=Sums)
     first: int = 0
     is_changing: bool = False
@@ -117,14 +117,14 @@ class Rows:
         else:
             self._sum(position, record.outcome.status, sums)
 
-    def _sum(self, position: int, status: str, said: Sums) -> None:
+    def _sum(self, position: int, status: str, sums: Sums) -> None:
         """What the rows came to when it was written is what the records make. A state that was made anew settles it."""
         if status == journal.REBUILT:
             self.sums, self.settled, self.disputes = self._all(), [*self.settled, *self.disputes], []
-        if said != self.sums:
+        if sums != self.sums:
             what = "the rows came to something else than the records before it say"
             self.disputes.append(Fault(position, what, CHANGED_BEFORE))
-            self.sums = said
+            self.sums = sums
 
     def _all(self) -> Sums:
         sums = Sums()
@@ -139,7 +139,7 @@ class Rows:
         if change.after is None:
             rows.pop(key_in(change.table, change.before or {}), None)
         else:
-            rows[key_in(change.table, change.after)] = Bound(change.after, position)
+            rows[key_in(change.table, change.after)] = Recorded(change.after, position)
 
     def _read(self, record: Evidence) -> Iterator[Change]:
         for table, changes in _Body.model_validate(dict(record.body)).tables.items():
@@ -147,9 +147,9 @@ class Rows:
                 raise Impossible(f"it is about the table {table}, which is none that is evidence")
             rows = self.tables.setdefault(table, {})
             for key in changes.removed:
-                yield Change(table, _present(rows, table, key), None)
+                yield Change(table, _row(rows, table, key), None)
             for changed in changes.changed:
-                before = _present(rows, table, changed.key)
+                before = _row(rows, table, changed.key)
                 yield Change(table, before, _changed(table, before, changed.to))
             for row in changes.added:
                 if key_in(table, row) in rows:
@@ -157,7 +157,7 @@ class Rows:
                 yield Change(table, None, row)
 
 
-def _present(rows: Mapping[Key, Bound], table: str, key: Row) -> Row:
+def _row(rows: Mapping[Key, Recorded], table: str, key: Row) -> Row:
     row = rows.get(key_in(table, key))
     if row is None:
         raise Impossible(f"it is about {name_of(table, key)}, and no record before it made that")
@@ -195,16 +195,16 @@ def differences(db: Database, fold: Rows) -> Iterator[Fault]:
             yield Fault(gone.position, f"there is no {name_of(table, gone.row)} any more", ROW_GONE)
 
 
-def _different(table: str, columns: Sequence[journal.Column], row: Row, bound: Bound | None) -> Iterator[Fault]:
-    if bound is None:
+def _different(table: str, columns: Sequence[journal.Column], row: Row, entry: Recorded | None) -> Iterator[Fault]:
+    if entry is None:
         yield Fault(0, f"{name_of(table, row)} is in no record", NOT_RECORDED)
         return
-    for column in columns if row != bound.row else ():
-        stands, recorded = row.get(column.name, column.default), bound.row.get(column.name, column.default)
+    for column in columns if row != entry.row else ():
+        stands, recorded = row.get(column.name, column.default), entry.row.get(column.name, column.default)
         if stands != recorded:
             here, there = _short(stands), _short(recorded)
             what = f"{name_of(table, row)} has {here} as its {column.name}, and by the records {there}"
-            yield Fault(bound.position, what, ROW_CHANGED)
+            yield Fault(entry.position, what, ROW_CHANGED)
 
 
 def _short(value: Cell) -> str:

@@ -100,15 +100,15 @@ class Checked:
         elif record.outcome.status == "ended":
             self.ended[run] = entry.link.position
 
-    def _foreign(self, position: int, whose: Repository) -> Iterator[Fault]:
+    def _foreign(self, position: int, repository: Repository) -> Iterator[Fault]:
         """All records are of one repository; those of version 0.1, at the beginning, name none."""
-        if not self.whose.id or (whose.id == self.whose.id and not self.whose.root):
-            self.whose = whose
-        elif whose.id != self.whose.id:
-            named = f"of the repository {whose.id[:12]}" if whose.id else "of version 0.1"
+        if not self.whose.id or (repository.id == self.whose.id and not self.whose.root):
+            self.whose = repository
+        elif repository.id != self.whose.id:
+            named = f"of the repository {repository.id[:12]}" if repository.id else "of version 0.1"
             yield Fault(position, f"it is a record {named}, behind one of {self.whose.id[:12]}", FOREIGN)
-        elif whose.root != self.whose.root:
-            what = f"it names the first commit {whose.root[:12]}, and one before it {self.whose.root[:12]}"
+        elif repository.root != self.whose.root:
+            what = f"it names the first commit {repository.root[:12]}, and one before it {self.whose.root[:12]}"
             yield Fault(position, what, FOREIGN)
 
     def _twice(self, position: int, record: Evidence) -> Iterator[Fault]:
@@ -140,7 +140,7 @@ def verify(
         *(Fault(at, f"there is no row any more for {identity}", ROW_GONE) for at, identity in audit.gone(db)),
         *_standings(db),
         *differences(db, checked.rows),
-        *_whose(db, checked.whose),
+        *_repository(db, checked.whose),
     )
     findings.remarks.extend(_old(checked))
     if asks_witness:
@@ -154,10 +154,10 @@ def verify(
     return checked
 
 
-def read_chain(db: Database, heads: Iterable[audit.RunHeads] = (), witness: Witness | None = None) -> Checked:
+def read_chain(db: Database, noted: Iterable[audit.RunHeads] = (), witness: Witness | None = None) -> Checked:
     """Every record, held against the one before it and against its own columns. `heads` and `witness` are remembered
     as far as the chain has them."""
-    wanted = {head for run in heads for head in (run.begin, run.end) if head} | ({witness.head} if witness else set())
+    wanted = {head for run in noted for head in (run.begin, run.end) if head} | ({witness.head} if witness else set())
     checked = Checked(passed={GENESIS: 0})
     for identity, kept in audit.ledger_rows(db):
         record = checked.take(Entry(kept.link, kept.content), wanted)
@@ -197,11 +197,11 @@ def _spec_of(record: Evidence) -> str:
     return ""
 
 
-def _whose(db: Database, whose: Repository) -> Iterator[Fault]:
+def _repository(db: Database, recorded: Repository) -> Iterator[Fault]:
     """What the state says of itself is what its records say."""
-    repository = repository_of(db) or Repository()
-    if repository != whose:
-        yield Fault(0, "the state names another repository, or another first commit of it, than its records", FOREIGN)
+    own = repository_of(db) or Repository()
+    if own != recorded:
+        yield Fault(0, "the state names another own, or another first commit of it, than its records", FOREIGN)
 
 
 def _rooted(checked: Checked, root: Path) -> None:
@@ -258,9 +258,9 @@ def _guards(db: Database) -> Iterator[Fault]:
         yield Fault(0, f"the trigger {name} is not ours", "somebody has the state file changed whenever we write")
 
 
-def remembered_by_runs(checked: Checked, heads: list[audit.RunHeads]) -> Iterator[Fault]:
+def remembered_by_runs(checked: Checked, runs: list[audit.RunHeads]) -> Iterator[Fault]:
     last = 0
-    for run in heads:
+    for run in runs:
         for moment, head in (("began", run.begin), ("ended", run.end)):
             position = checked.passed.get(head) if head else last
             if position is None:

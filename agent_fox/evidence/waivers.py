@@ -268,7 +268,7 @@ def time_of(db: Database, at: str, grounds: Grounds) -> str:
     return max(at, ledger.tip_of(db).at)
 
 
-def present(db: Database, grounds: Grounds, at: str, statements: Iterable[Statement]) -> Present:
+def standing_now(db: Database, grounds: Grounds, at: str, statements: Iterable[Statement]) -> Present:
     """What stands now, as far as these statements are about it."""
     statements = tuple(statements)
     names = {name for statement in statements for name, _ in statement.dependencies}
@@ -317,7 +317,7 @@ def held(db: Database, grounds: Grounds, at: str, rows: Iterable[WaiverRow]) -> 
     read = [as_waiver(db, grounds, row) for row in rows]
     if not read:
         return []
-    now = present(db, grounds, at, (reading.statement for reading in read if reading.statement))
+    now = standing_now(db, grounds, at, (reading.statement for reading in read if reading.statement))
     return [Held(reading, why_not(reading, now), ending(reading, now)) for reading in read]
 
 

@@ -10,14 +10,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import GENESIS
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.store.ledger.ledger import head_at, repository_of, tip_of
 from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of
@@ -166,6 +165,6 @@ def _alone(path: Path) -> Iterator[None]:
 
 def _replace(path: Path, note: Witness) -> None:
     try:
-        files.replace_file(path, json.dumps(asdict(note)))
+        files.replace_file(path, json.dumps(to_document(note)))
     except OSError as error:
         raise WitnessBroken(f"{path}: cannot be written ({error.strerror}); free space, or check the folder") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from xml.sax.saxutils import quoteattr
 
 from agent_fox.core.markdown import one_line, without_our_tags
@@ -172,8 +173,7 @@ def _step(outcome: StepOutcome) -> StepSummaryDocument:
 
 def _failure(failure: Failure) -> FailureDocument:
     """A failure without its evidence, which the step's own answer has."""
-    short = {"message": one_line(failure.message, LONGEST_LINE), "evidence": ""}
-    return FailureDocument.model_validate(failure).model_copy(update=short)
+    return FailureDocument.of(replace(failure, message=one_line(failure.message, LONGEST_LINE), evidence=""))
 
 
 def _report_lines(document: ReportSummaryDocument) -> Iterator[str]:

@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +17,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.resources import FunctionResource
 from sqlite_utils import Database
 
+from agent_fox.core.values import to_document, to_object
 from agent_fox.evidence.about import TRUSTING_SPECS, UnknownRequirement, bound_to, parts_named, required_by
 from agent_fox.evidence.chain import Now, chain_of
 from agent_fox.evidence.library import binding
@@ -153,7 +153,7 @@ def _specification(db: Database, spec: str) -> dict[str, object]:
                 "id": part.id, "address": f"{spec}/{part.id}", "version": part.version,
                 "text": part.text[:LONGEST_TEXT],
                 "bound": [
-                    {**asdict(each), "text": each.text[:LONGEST_TEXT]} for each in bound_to(part, adopted)[:MOST]
+                    {**to_object(each), "text": each.text[:LONGEST_TEXT]} for each in bound_to(part, adopted)[:MOST]
                 ],
             }
             for part in parts[:MOST]
@@ -182,7 +182,7 @@ def _short(state: PromotionState) -> dict[str, object]:
         "failed": state.tests.failed,
         "unknown": state.tests.unknown,
         "commit": state.artifact_ref.commit,
-        "blocked": [asdict(node) for node in state.blocked],
+        "blocked": to_document(state.blocked),
         "uri": f"evidence://gates/{state.spec}/{state.requirement}",
     }
 
@@ -191,8 +191,8 @@ def _gate(db: Database, name: str) -> dict[str, object]:
     """Of one requirement; where the id is that of one with criteria, of each of them."""
     why = journal.why_others(db)
     parts = parts_named(db, name)[:MOST]
-    chains = [asdict(chain_of(db, part, Now(), clock.now(), disbelieved=why)) for part in parts]
-    return chains[0] if len(chains) == 1 else {"requirements": chains}
+    chains = [to_object(chain_of(db, part, Now(), clock.now(), disbelieved=why)) for part in parts]
+    return {**chains[0]} if len(chains) == 1 else {"requirements": chains}
 
 
 def _record(db: Database, name: str) -> dict[str, object]:
@@ -204,4 +204,4 @@ def _record(db: Database, name: str) -> dict[str, object]:
     size = len(records[0].content)
     if size > LONGEST_RECORD:
         raise ResourceNotFoundError(f"the record has {size:,} characters; `agent-fox ledger show {name}` shows it")
-    return {**asdict(records[0].link), "record": records[0].document}
+    return {**to_object(records[0].link), "record": records[0].document}

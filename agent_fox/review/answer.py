@@ -59,7 +59,7 @@ def read_answer(output: str, material: str, mark: str) -> Answer:
         return Unreadable("it printed nothing")
     alone = _object(_unfenced(text))
     if alone is not None:
-        return _said(alone)
+        return _answer(alone)
     spoken = _without_quotations(text, mark)
     objects = list(_objects(spoken))
     if not objects:
@@ -67,8 +67,8 @@ def read_answer(output: str, material: str, mark: str) -> Answer:
     *former_answers, (last, end) = objects
     if not _is_end(spoken[end:]):
         return Unreadable("its JSON object is not the last thing that it printed")
-    answer = _said(last)
-    if any(type(_said(former)) is not type(answer) for former, _ in former_answers) or _disagrees(spoken, answer):
+    answer = _answer(last)
+    if any(type(_answer(former)) is not type(answer) for former, _ in former_answers) or _disagrees(spoken, answer):
         return Unreadable("it gave answers that disagree")
     if isinstance(answer, Ok) and _SAYS_OK.search(material):
         return Unreadable(
@@ -92,7 +92,7 @@ def _object(text: str) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def _said(found: dict[str, object]) -> Answer:
+def _answer(found: dict[str, object]) -> Answer:
     status, feedback = found.get("status"), found.get("feedback", "")
     if isinstance(found, json_text.DoubledObject):
         return Unreadable("a key stands twice in its JSON object")

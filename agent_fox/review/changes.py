@@ -119,8 +119,8 @@ def _diff(look: Look, seen: Snapshot, hidden: set[str], limit: int) -> bytes:
 
 def _shown_tree(look: Look, seen: Snapshot, hidden: set[str]) -> str:
     look.ask("read-tree", seen.tree)
-    back = sorted((one for one in seen.changed if one.path in hidden), key=lambda one: one.old_mode != ABSENT)
-    lines = "".join(f"{one.old_mode} {one.old_id}\t{one.path}\0" for one in back)
+    back = sorted((file for file in seen.changed if file.path in hidden), key=lambda file: file.old_mode != ABSENT)
+    lines = "".join(f"{file.old_mode} {file.old_id}\t{file.path}\0" for file in back)
     look.ask("update-index", "-z", "--index-info", data=lines.encode("utf-8", "surrogateescape"))
     return look.line("write-tree")
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from agent_fox.core.values import to_document
 from agent_fox.review.changes import Limits, fingerprint_of
 from agent_fox.review.repositories import read_registered
 from agent_fox.review.tasks import standing
@@ -36,7 +37,7 @@ def changed_since(state: Path, task_ids: Sequence[str]) -> dict[str, tuple[str, 
         limits = Limits(new_file=new_file) if isinstance(new_file, int) else Limits()
         changed = []
         for repo in read_registered(row.repositories) if row else ():
-            key = (json.dumps(repo.document, sort_keys=True), str(limits))
+            key = (json.dumps(to_document(repo), sort_keys=True), str(limits))
             if key not in changes:
                 changes[key] = fingerprint_of(repo, limits)
             if reviewed.get(repo.path) != changes[key]:

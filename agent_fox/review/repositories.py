@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from agent_fox.core.values import dataclass
@@ -17,9 +16,6 @@ from agent_fox.review.looking import look
 from agent_fox.review.snapshot import Snapshot, snapshot
 from agent_fox.system import git
 from agent_fox.system.git_objects import GITLINK
-
-if TYPE_CHECKING:
-    from agent_fox.core.ledger.evidence import Json
 
 MOST = 20
 """Repositories of one task."""
@@ -50,27 +46,10 @@ class Registered:
     nested: tuple[str, ...] = ()
     ignored: str = ""
 
-    @property
-    def document(self) -> dict[str, Json]:
-        return {
-            "path": self.path, "base": self.base, "fingerprint": self.fingerprint, "dirty": dict(self.dirty),
-            "nested": list(self.nested), "ignored": self.ignored,
-        }  # fmt: skip
-
 
 def read_registered(text: str) -> tuple[Registered, ...]:
-    """What `document` wrote, as kept in the task's row."""
-    return tuple(
-        Registered(
-            row["path"],
-            row["base"],
-            row["fingerprint"],
-            row["dirty"],
-            tuple(row["nested"]),
-            row.get("ignored", ""),
-        )
-        for row in json.loads(text)
-    )
+    """The repositories as documents, as they are kept in a task's row."""
+    return tuple(Registered(**{**row, "nested": tuple(row["nested"])}) for row in json.loads(text))
 
 
 def choose(

@@ -17,7 +17,6 @@ from agent_fox.core.ledger.evidence import (
     Artifact,
     Evidence,
     Feedback,
-    Json,
     Kind,
     Outcome,
     ReviewerDecision,
@@ -27,7 +26,7 @@ from agent_fox.core.ledger.evidence import (
     record_id,
 )
 from agent_fox.core.spec import text_version
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import Json, dataclass, to_document
 from agent_fox.store.ledger.ledger import Kept, append
 from agent_fox.store.reviews import EventRow, TaskRow, add_event, add_task, events_of, next_event, record_of, task_row
 from agent_fox.store.values import storable, to_json
@@ -88,8 +87,8 @@ class Event:
 def register(db: Database, at: str, row: TaskRow, repositories: Sequence[Registered]) -> None:
     """Keep a task with its first event, in the open transaction."""
     add_task(db, row)
-    where: list[Json] = [repo.document for repo in repositories]
-    record(db, at, row, Event(Word.REGISTERED, {"client": row.client}), {"repositories": where})
+    about = {"repositories": to_document(repositories)}
+    record(db, at, row, Event(Word.REGISTERED, {"client": row.client}), about)
 
 
 def record(db: Database, at: str, task: TaskRow, event: Event, more: Mapping[str, Json] | None = None) -> EventRow:

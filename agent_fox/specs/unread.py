@@ -91,14 +91,14 @@ def _requirements(file: TextFile, read: _Read, named: frozenset[int]) -> Iterato
     lines = [line for line in _lines(file) if line.number not in named]
     silent = [line.number for line in lines if not _is_read(line.text, read)]
     if silent:
-        what = f"SHALL or MUST outside of all that is to be proven: {_told(silent)}. Not read"
+        what = f"SHALL or MUST outside of all that is to be proven: {_listed(silent)}. Not read"
         remedy = "make each an item below a requirement, or say it without these words"
         yield warning(f"{file.where}:{silent[0]}", f"{what}; {remedy}")
     ids = {identifier: line.number for line in reversed(lines) for identifier in _ids(line.text, read)}
     if ids:
         numbers = sorted(ids.values())
         some = sorted(ids, key=lambda one: ids[one])[:_SHOWN_LINES]
-        what = f"ids that nothing is read under: {', '.join(some)} ({_told(numbers)}). Not expected"
+        what = f"ids that nothing is read under: {', '.join(some)} ({_listed(numbers)}). Not expected"
         yield warning(f"{file.where}:{numbers[0]}", f"{what}; begin an item with each, or correct it")
 
 
@@ -107,7 +107,7 @@ def _boxes(file: TextFile, read: _Read, named: frozenset[int]) -> Iterator[Probl
     silent = [line.number for line in lines if line.number not in named and _is_idle(line.text, read)]
     silent = [number for number in silent if number not in frozenset(_samples(lines))] if silent else []
     if silent:
-        what = f"boxes that belong to no task group: {_told(silent)}. Not read; move those that are tasks into one"
+        what = f"boxes that belong to no task group: {_listed(silent)}. Not read; move those that are tasks into one"
         yield warning(f"{file.where}:{silent[0]}", what)
 
 
@@ -207,17 +207,17 @@ def _named(spec: Spec, file: TextFile, problems: Iterable[Problem]) -> frozenset
     return frozenset(_with_what_follows(lines, file)) if lines else frozenset()
 
 
-def _with_what_follows(told: set[int], file: TextFile) -> Iterator[int]:
+def _with_what_follows(lines: set[int], file: TextFile) -> Iterator[int]:
     level, is_open = 0, False
     for line in scan(file.text).lines:
         if line.heading is not None and line.heading.level <= (level or line.heading.level):
-            level = line.heading.level if line.number in told else 0
-        is_open = line.number in told or (is_open and not line.is_blank and not _BEGINS.match(line.text))
+            level = line.heading.level if line.number in lines else 0
+        is_open = line.number in lines or (is_open and not line.is_blank and not _BEGINS.match(line.text))
         if level or is_open:
             yield line.number
 
 
-def _told(numbers: list[int]) -> str:
+def _listed(numbers: list[int]) -> str:
     """`line 4`, `lines 4, 5 and 9`; only the first of very many, and how many more."""
     lines = [str(number) for number in dict.fromkeys(numbers)]
     if len(lines) == 1:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.retry.cut_off import CutOff
+from agent_fox.core.values import to_object
 from agent_fox.store.records import record_event
 from agent_fox.system.adapters import adapter
 
@@ -27,7 +27,7 @@ _CUT_OFF = adapter(lambda: pydantic.TypeAdapter(CutOff))
 def record_cut_off(db: Database, at: str, session: SessionRow, cut_off: CutOff | None) -> None:
     """In the open transaction, with what else is recorded of the session's end; nothing where it was not cut off."""
     if cut_off is not None:
-        data = {"uid": session.ticket.node_uid, **asdict(cut_off)}
+        data = {"uid": session.ticket.node_uid, **to_object(cut_off)}
         record_event(db, at, session.run_id, KIND, node_id=session.node_id, spec_name=session.spec_name, data=data)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from agent_fox.core.formal.specification import (
@@ -19,7 +18,8 @@ from agent_fox.core.formal.specification import (
     read_author,
 )
 from agent_fox.core.late import late_module
-from agent_fox.core.ledger.evidence import Evidence, Json, Kind, Outcome, ReviewerDecision, SpecRef
+from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, ReviewerDecision, SpecRef
+from agent_fox.core.values import Json, to_document
 from agent_fox.store.ledger import ledger
 from agent_fox.store.values import insert_many, to_json
 from agent_fox.system.adapters import adapter
@@ -85,7 +85,7 @@ def add(db: Database, at: str, changes: Sequence[Change]) -> None:
 
 def row_of(number: int, change: Change, at: str) -> Row:
     item = change.specification
-    lane = to_json(asdict(item.check)) if item.check is not None else "{}"
+    lane = to_json(item.check) if item.check is not None else "{}"
     return (
         number, item.address, item.version, item.kind.value, item.text, change.state.value, str(change.author),
         spec_of(item.address), to_json(list(item.requirements)), lane, change.note, change.envelope, at,
@@ -103,7 +103,7 @@ def record_of(number: int, change: Change, at: str) -> Evidence:
     is_signed = change.author.who is Who.PERSON and change.state is State.ADOPTED
     body: dict[str, Json] = {
         "text": item.text, "requirements": list(item.requirements), "added_by": str(change.author), "note": change.note,
-        "check": json.loads(to_json(asdict(item.check))) if item.check is not None else None,
+        "check": to_document(item.check),
         "envelope": change.envelope,
     }  # fmt: skip
     return Evidence(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from agent_fox.core.ids import Ticket
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.verdicts.expectations import Expectation
 from agent_fox.core.verdicts.judgement import Counted, PastReading
 from agent_fox.core.verdicts.known import How
@@ -20,7 +20,7 @@ from agent_fox.store.values import insert_many, to_json
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.ledger.evidence import Json
+    from agent_fox.core.values import Json
 
 
 class StepRow(TypedDict):
@@ -150,8 +150,7 @@ def store_verdicts(
             rows = []
             supersede(db, old[0], number)
         rows.append((number, superseded_by, *verdict_row(origin, verdict, versions.get(part, ""))))
-        if verdict.verdict.trials is not None:
-            trials[number] = json.loads(to_json(asdict(verdict.verdict.trials)))
+        trials[number] = to_document(verdict.verdict.trials)
         number += 1
     insert_many(db, "verification_results", VERDICT_COLUMNS, rows)
     evidence.record_verdicts(db, first, trials)
@@ -171,7 +170,7 @@ def verdict_row(origin: VerdictOrigin, counted: Counted, version: str) -> tuple[
     command, first_error = (signal.command, signal.first_error) if signal else (verdict.command or None, None)
     is_told = counted.word is Word.FAIL or (counted.word is Word.UNKNOWN and isinstance(verdict.disposition, Unproven))
     disposition = verdict.disposition if is_told else None
-    expectation = to_json(asdict(verdict.expectation)) if verdict.expectation else None
+    expectation = to_json(verdict.expectation) if verdict.expectation else None
     return (
         origin.spec_name, verdict.requirement_id, counted.word, counted.read, verdict.said, verdict.evidence,
         verdict.note, command, first_error, verdict.failing_tests, disposition, expectation, version, origin.node_uid,

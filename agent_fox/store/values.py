@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import to_document
+
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
@@ -18,8 +20,8 @@ def storable(value: object) -> object:
 
 
 def to_json(value: object) -> str:
-    """Compact JSON with stable key order, for columns that hold structured facts."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """Compact JSON with stable key order, for columns that hold structured facts; dataclasses too."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=to_document)
 
 
 def insert(db: Database, table: str, row: Mapping[str, object]) -> int:

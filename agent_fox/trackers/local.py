@@ -77,7 +77,7 @@ class LocalTracker:
     def _find(self, fingerprint: str) -> tuple[int, Path, IssueFile] | None:
         """The issue of a fingerprint; should there be several, the one with the lowest number."""
         for number, path in sorted(self._numbered()):
-            issue = parse_issue_file(_read(path))
+            issue = parse_issue_file(read_whole(path))
             if issue is not None and issue.value("fingerprint") == fingerprint:
                 return number, path, issue
         return None
@@ -85,7 +85,7 @@ class LocalTracker:
     def _unreadable(self, effect: Effect) -> Held | None:
         """The issue's own file, where a person has broken its front matter: a second one would be wrong."""
         for number, path in self._numbered():
-            if str(number) == effect.number and parse_issue_file(_read(path)) is None:
+            if str(number) == effect.number and parse_issue_file(read_whole(path)) is None:
                 line = f'"fingerprint: {effect.fingerprint}" between two lines "---"'
                 return Held(f"{path} has lost its front matter", f"put {line} at its start, or delete the file")
         return None
@@ -152,7 +152,7 @@ def _done(number: int, path: Path) -> Done:
     return Done(str(number), path.resolve().as_uri())
 
 
-def _read(path: Path) -> str:
+def read_whole(path: Path) -> str:
     """A file's text, line ends and bytes that are no UTF-8 kept, so that writing it again changes neither."""
     with path.open(encoding="utf-8", errors="surrogateescape", newline="") as file:
         return file.read()

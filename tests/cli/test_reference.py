@@ -29,7 +29,7 @@ def test_every_setting_stands_on_its_page_with_a_description() -> None:
         assert table.about
         for row in table.rows:
             assert row.description, f"{table.header} {row.key} has no description"
-            assert f"| `{row.key}` | {row.kind} |" in page
+            assert f"- `{row.key}` ({row.kind}" in page
 
 
 def test_every_command_and_option_stands_on_its_page() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
+from agent_fox.core.values import to_document
 from agent_fox.review.repositories import Registered
 from agent_fox.review.tasks import Event, Word, record, register
 from agent_fox.store.reviews import TaskRow
@@ -89,7 +90,7 @@ CODEX = (codex_call(ONE), codex_item(ONE), codex_answer(ONE), codex_says("All is
 
 def keep(db: Database, task: str, *events: Event, client: str = "", repositories: Sequence[Registered] = ()) -> None:
     """A task with what happened to it, in a transaction of its own."""
-    where = json.dumps([one.document for one in repositories])
+    where = json.dumps(to_document(repositories))
     row = TaskRow(task, AT, DESCRIPTION, where, client)
     with transaction(db):
         register(db, AT, row, repositories)

@@ -10,6 +10,7 @@ import pytest
 from sqlite_utils import Database
 
 from agent_fox.core.ledger.evidence import ReviewerDecision
+from agent_fox.core.values import to_document
 from agent_fox.review.repositories import Registered
 from agent_fox.review.tasks import Event, Word, record, register, standing
 from agent_fox.store.ledger.ledger import records
@@ -20,7 +21,7 @@ from tests.states import fresh_state
 
 AT = "2026-01-01T00:00:00.000Z"
 REPOSITORIES = [Registered("/p", "", "f")]
-ROW = TaskRow("afx-0123456789ab", AT, TASK, json.dumps([one.document for one in REPOSITORIES]), "client 1")
+ROW = TaskRow("afx-0123456789ab", AT, TASK, json.dumps(to_document(REPOSITORIES)), "client 1")
 
 
 @pytest.fixture

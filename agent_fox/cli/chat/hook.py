@@ -10,7 +10,6 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -20,6 +19,7 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import REVIEW_FILE, load_review, own_folder
+from agent_fox.core.values import to_object
 from agent_fox.review.hooks.install import (
     SERVER,
     Installed,
@@ -200,4 +200,5 @@ def _difference(change: Change) -> list[str]:
 
 
 def _row(one: Installed) -> dict[str, object]:
-    return {**asdict(one), "path": str(one.path), "is_installed": bool(one.command)}
+    state = {"path": str(one.path), "is_installed": bool(one.command)}
+    return {**to_object(one, only=("program", "scope")), **state, **to_object(one, only=("command", "trouble"))}

@@ -68,9 +68,9 @@ def undecided_desk() -> Desk:
     return Desk(nowhere, nowhere, nowhere, nowhere, ReviewSettings(), Reviewer((), (), {}, 1.0), None, nowhere)
 
 
-def project_of(told: Path | None, environ: Mapping[str, str]) -> Path:
+def project_of(named: Path | None, environ: Mapping[str, str]) -> Path:
     """The root of the project that keeps the tasks."""
-    named = told or (Path(environ[PROJECT]) if environ.get(PROJECT) else None)
+    named = named or (Path(environ[PROJECT]) if environ.get(PROJECT) else None)
     if named is not None and not named.is_dir():
         raise UserError(f"{PROJECT}={named}: there is no such folder; correct it, or name the project by --project")
     return find_root((named or Path.cwd()).resolve())

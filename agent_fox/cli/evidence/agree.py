@@ -100,7 +100,7 @@ def grant(place: Place, db: Database, words: tuple[str, ...], reason: str, sign:
     trouble = grounds.why_unusable(db)
     if trouble:
         raise UserError(f"nothing can be agreed to here: {trouble}")
-    subject, read = agreeing.agreeable(place.docket(db), grounds, waive.find_part(db, words[1], words[0]))
+    subject, read = agreeing.agreeable(place.transaction(db), grounds, waive.find_part(db, words[1], words[0]))
     statement_reason, now = reason_of(reason, read.expectation), waivers.time_of(db, at, grounds)
     signing = sign(place)
     statement = Statement(
@@ -108,15 +108,15 @@ def grant(place: Place, db: Database, words: tuple[str, ...], reason: str, sign:
         signing.key_id,
     )  # fmt: skip
     with transaction(db):
-        held, handled = agreeing.grant(place.docket(db), grounds, signing.sign(statement))
-        left = agreeing.left(place.docket(db), grounds, subject.spec)
+        held, handled = agreeing.grant(place.transaction(db), grounds, signing.sign(statement))
+        left = agreeing.left(place.transaction(db), grounds, subject.spec)
     more = [f"not agreed to yet: {listed(left)}: agent-fox agree {subject.spec} {left[0]}"] if left else []
     lines = [told(statement), *moves_in_words(handled), f"id {held.waiver.id}", *(more or ["next: agent-fox run"])]
     return {**document_of(held, handled), "left": list(left)}, lines
 
 
-def reason_of(said: str, expectation: Expectation) -> str:
-    return granting.reason_of(said or (f"as the coder said: {expectation.reason}" if expectation.reason else ""))
+def reason_of(given: str, expectation: Expectation) -> str:
+    return granting.reason_of(given or (f"as the coder given: {expectation.reason}" if expectation.reason else ""))
 
 
 def listing(place: Place) -> Act:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -11,6 +10,7 @@ import click
 from agent_fox.cli.opening import before_waiving
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import plain, print_json, title
+from agent_fox.core.values import to_document, to_object
 
 if TYPE_CHECKING:
     from agent_fox.evidence.chain import Chain, Proof, ReviewLine, Step, WaiverLine
@@ -38,8 +38,8 @@ def tell_chains(chains: Sequence[Chain], *, is_whole: bool, as_json: bool) -> No
 def chain_document(chains: Sequence[Chain]) -> dict[str, object]:
     """One JSON document: the chain, or where the name stands for several criteria, the chain of each."""
     if len(chains) == 1:
-        return asdict(chains[0])
-    return {"spec": chains[0].spec, "requirements": [asdict(chain) for chain in chains]}
+        return {**to_object(chains[0])}
+    return {"spec": chains[0].spec, "requirements": to_document(chains)}
 
 
 def chain_lines(chain: Chain, *, is_whole: bool) -> Iterator[str]:
@@ -57,7 +57,10 @@ def chain_lines(chain: Chain, *, is_whole: bool) -> Iterator[str]:
         yield "  whether its waiver counts was not checked here"
     elif not chain.promotion.is_enough:
         yield f"  asked for: {chain.promotion.required} ([policy] required_state)"
-    yield from _formal(chain)
+    rules = (
+        f"{rule.kind} {rule.address}{f' ({rule.doubt})' if rule.doubt else ''}: {rule.text}" for rule in chain.bound
+    )
+    yield from _section("bound to it", [*rules])
     yield from _section("waivers", [line for waiver in chain.waivers for line in _waiver(waiver)])
     yield from _section("final reviews", [_review(review) for review in _last(chain.reviews, is_whole=is_whole)])
     yield from _section("check it yourself", [f"$ {command}" for command in chain.check])
@@ -159,13 +162,6 @@ def _steps(steps: Sequence[Step], *, is_whole: bool) -> Iterator[str]:
         )
     if not shown:
         yield "  proposed since it was planned"
-
-
-def _formal(chain: Chain) -> Iterator[str]:
-    lines = [
-        f"{rule.kind} {rule.address}{f' ({rule.doubt})' if rule.doubt else ''}: {rule.text}" for rule in chain.bound
-    ]
-    yield from _section("bound to it", lines)
 
 
 def _waiver(one: WaiverLine) -> Iterator[str]:

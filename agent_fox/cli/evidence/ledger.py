@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import Kind
+from agent_fox.core.values import to_document
 from agent_fox.core.words import counted
 from agent_fox.evidence import witness
 from agent_fox.evidence.faults import Findings, Unchecked
@@ -130,12 +130,9 @@ def record_named(db: Database, name: str) -> Kept:
     else:
         records = list(ledger.records(db, "length(?) > 7 AND substr(record_id, 1, length(?)) = ?", [name, name, name]))
     if len(records) != 1:
-        several = (
-            "several records begin so"
-            if records
-            else f"there is no such record; the last is {ledger.tip_of(db).position}"
-        )
-        raise UserError(f"{name}: {several}; name it by its position, or by 8 or more characters of its id")
+        none = f"there is no such record; the last is {ledger.tip_of(db).position}"
+        why = "several records begin so" if records else none
+        raise UserError(f"{name}: {why}; name it by its position, or by 8 or more characters of its id")
     return records[0]
 
 
@@ -153,12 +150,12 @@ def record_named(db: Database, name: str) -> Kept:
     help="The trusted signers, as in allowed_signers. Unset: those of this machine.",
 )
 @click.option(
-    "--head", "heads", multiple=True, metavar="HEAD", help="With --export: a head noted earlier, to be in it."
+    "--head", "noted", multiple=True, metavar="HEAD", help="With --export: a head noted earlier, to be in it."
 )
 @click.option("--no-witness", is_flag=True, help="Do not ask what was noted of the ledger outside of the repository.")
 @json_option
 def verify_(
-    file: Path | None, key: str | None, signers: Path | None, heads: tuple[str, ...], no_witness: bool, as_json: bool
+    file: Path | None, key: str | None, signers: Path | None, noted: tuple[str, ...], no_witness: bool, as_json: bool
 ) -> Exit:
     """Check every record: that it is what its address names, that none is missing, moved or repeated, that the rows of
     the state file say the same, and that nothing remembered elsewhere is gone.
@@ -166,10 +163,10 @@ def verify_(
     With --export, on any machine, from the file and a public key alone. Exits 2 for a fault, and where something cannot
     be checked.
     """
-    if file is None and (key or heads):
+    if file is None and (key or noted):
         raise UserError("--key and --head are about an export: name it with --export FILE")
     if file:
-        return _verify_export(file, key, signers, heads, as_json)
+        return _verify_export(file, key, signers, noted, as_json)
     root, doubts = here(), Findings()
     trusted = waivers_of(_trusted(signers, doubts))
     note = None if no_witness else _noted(root, doubts)
@@ -183,8 +180,8 @@ def verify_(
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
 
 
-def _verify_export(file: Path, key: str | None, signers: Path | None, heads: tuple[str, ...], as_json: bool) -> Exit:
-    _refuse_shortened(heads)
+def _verify_export(file: Path, key: str | None, signers: Path | None, noted: tuple[str, ...], as_json: bool) -> Exit:
+    _refuse_shortened(noted)
     doubts = Findings()
     trusted = _trusted(signers, doubts)
     makers = (keys.Signer(key, (keys.LEDGER,), keys.read_public(key_files.public_file(key))),) if key else trusted
@@ -192,7 +189,7 @@ def _verify_export(file: Path, key: str | None, signers: Path | None, heads: tup
     try:
         with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
             bounded = iter(lambda: lines.readline(LONGEST_LINE), "")
-            findings = verify_exports.verify_export(bounded, makers, waiver_signers=waivers_of(trusted), heads=heads)
+            findings = verify_exports.verify_export(bounded, makers, waiver_signers=waivers_of(trusted), noted=noted)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; name a file that `agent-fox ledger export` made") from error
     checked = findings.checked
@@ -201,9 +198,9 @@ def _verify_export(file: Path, key: str | None, signers: Path | None, heads: tup
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
 
 
-def _refuse_shortened(heads: tuple[str, ...]) -> None:
+def _refuse_shortened(ends: tuple[str, ...]) -> None:
     """A head that is not whole is in no chain: a slip of the hand must not look like a ledger that was cut."""
-    for head in heads:
+    for head in ends:
         if not re.fullmatch("[0-9a-f]{64}", head):
             raise UserError(f"--head {head}: no head of a ledger; give all of its 64 hex digits")
 
@@ -293,7 +290,7 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
         head = ledger.tip_of(db).head
     document = {
         "file": str(file), "records": written - 1, "head": head, "signer": signer,
-        "unchecked": [asdict(doubt) for doubt in doubts],
+        "unchecked": to_document(doubts),
     }  # fmt: skip
     _tell(document, _exported(file, written - 1, head, signer, doubts), as_json)
 
@@ -357,4 +354,4 @@ def rebuild(file: Path | None, install: bool, as_json: bool) -> None:
     with single_writer(root / LOCK) if install else nullcontext():
         made = rebuilding.rebuild(root / STATE, file, is_installed=install)
     document = {"file": str(made.path), "rows": made.rows, "records": made.records, "kept": made.kept}
-    _tell(document, rebuilding.told(made), as_json)
+    _tell(document, rebuilding.lines_of(made), as_json)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING
+
+from agent_fox.core.values import to_document, to_object
 
 if TYPE_CHECKING:
     from agent_fox.evidence.exports.verify_export import CheckedExport
@@ -41,7 +42,7 @@ def record_lines(kept: Kept) -> Iterator[str]:
 
 
 def record_document(kept: Kept) -> dict[str, object]:
-    return {**asdict(kept.link), "spec_name": kept.spec_name, "record": kept.document}
+    return {**to_object(kept.link), "spec_name": kept.spec_name, "record": kept.document}
 
 
 def checked_lines(checked: Checked, export: CheckedExport | None = None) -> Iterator[str]:
@@ -91,10 +92,10 @@ def checked_document(checked: Checked, export: CheckedExport | None = None) -> d
     findings, fold = checked.findings, checked.fold
     document: dict[str, object] = {
         "is_sound": findings.is_sound, "records": checked.count, "head": checked.walk.head, "at": checked.walk.at,
-        "faults": [asdict(fault) for fault in findings.faults], "faults_left_out": findings.left_out,
-        "unchecked": [asdict(doubt) for doubt in findings.unchecked], "remarks": findings.remarks,
-        "gates": [asdict(gate) for gate in fold.gates().values()],
-        "close_outs": [asdict(fold.close_outs[task]) for task in sorted(fold.close_outs)],
+        "faults": to_document(findings.faults), "faults_left_out": findings.left_out,
+        "unchecked": to_document(findings.unchecked), "remarks": findings.remarks,
+        "gates": to_document(list(fold.gates().values())),
+        "close_outs": [to_object(fold.close_outs[task]) for task in sorted(fold.close_outs)],
     }  # fmt: skip
     if export is None:
         return document

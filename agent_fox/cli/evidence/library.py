@@ -6,7 +6,6 @@ import getpass
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,6 +28,7 @@ from agent_fox.core.formal.specification import (
     Who,
 )
 from agent_fox.core.late import late_module
+from agent_fox.core.values import to_document, to_object
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.evidence.spec_library import FILE
 from agent_fox.store import library as stored
@@ -125,9 +125,7 @@ def show(address: str, as_json: bool) -> None:
         shelf = libraries.Shelf(root, config.load(root, os.environ), os.environ)
         records = library_evidence.evidence_about(db, shelf, now)[:SHOWN_RECORDS]
     if as_json:
-        print_json(
-            {"address": address, **document_of(now, history), "evidence": [asdict(record) for record in records]}
-        )
+        print_json({"address": address, **document_of(now, history), "evidence": to_document(records)})
     else:
         click.echo("\n".join(plain(line) for line in shown_lines(now, history, records)))
 
@@ -151,7 +149,7 @@ def propose(file: Path | None, as_json: bool) -> None:
 def proposed(db: Database, path: Path, root: Path) -> list[Change]:
     specifications, problems = library_files.read_library(path, root, library_files.Owner(LIBRARY, known_parts(db)))
     if library_files.errors(problems):
-        raise UserError("; ".join(told(problem) for problem in problems))
+        raise UserError("; ".join(problem_line(problem) for problem in problems))
     with transaction(db):
         return library.propose(db, clock.now(), specifications, proposer())
 
@@ -242,7 +240,7 @@ def check(addresses: tuple[str, ...], file: Path | None, as_json: bool) -> Exit:
     objects = [specification for specification in to_check(root, addresses, file) if specification.has_lane]
     results = running.run_lanes(objects, lanes.LaneContext(order_here(root)))
     if as_json:
-        print_json([asdict(result) for result in results])
+        print_json(to_document(results))
     else:
         click.echo(
             "\n".join(plain(line) for specification in results for line in result_lines(specification)) or NOTHING
@@ -266,7 +264,7 @@ def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequenc
         owner = library_files.Owner(LIBRARY, parts_here(root))
         specifications, problems = library_files.read_library(file.absolute(), root, owner)
         if library_files.errors(problems):
-            raise UserError("; ".join(told(problem) for problem in problems))
+            raise UserError("; ".join(problem_line(problem) for problem in problems))
         return specifications
     with reading(root) as db:
         shelf = libraries.Shelf(root, config.load(root, os.environ), os.environ)
@@ -301,7 +299,7 @@ def spec_of_file(root: Path, file: Path) -> Spec | None:
 def of_spec(spec: Spec, root: Path) -> Sequence[Specification]:
     specifications, problems = library_files.read_spec_library(spec, root)
     if library_files.errors(problems):
-        raise UserError("; ".join(told(problem) for problem in problems))
+        raise UserError("; ".join(problem_line(problem) for problem in problems))
     return specifications
 
 
@@ -383,11 +381,7 @@ def summary_of(one: Specification, state: str) -> dict[str, object]:
     return {
         "address": one.address,
         "state": str(state),
-        "kind": one.kind.value,
-        "version": one.version,
-        "text": one.text,
-        "requirements": list(one.requirements),
-        "check": asdict(one.check) if one.check is not None else None,
+        **to_object(one, only=("kind", "version", "text", "requirements", "check")),
     }
 
 
@@ -430,5 +424,5 @@ def result_lines(result: lanes.LaneResult) -> Iterator[str]:
         yield from (f"         {word}: {line}" for line in text.splitlines())
 
 
-def told(problem: Problem) -> str:
+def problem_line(problem: Problem) -> str:
     return f"{problem.where}: {problem.what}"

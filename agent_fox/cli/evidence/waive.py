@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted, nearest_told
 from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
@@ -136,10 +135,10 @@ class Place:
     def grounds(self) -> Grounds:
         return waivers.grounds_of(self.root, self.settings, os.environ)
 
-    def docket(self, db: Database) -> dockets.Docket:
+    def transaction(self, db: Database) -> dockets.Docket:
         policy = from_settings.policy_of(self.settings)
-        docket = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), open_run(db))
-        return makers.with_waivers(docket, self.grounds)
+        opened = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), open_run(db))
+        return makers.with_waivers(opened, self.grounds)
 
     def may_begin(self) -> bool:
         """Whether a state begins here: the gate judges tasks without a run, and a finding of it can be waived, too."""
@@ -201,7 +200,7 @@ def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
     )  # fmt: skip
     envelope = signing.sign(statement)
     with transaction(db):
-        held, handled = waiving.grant(place.docket(db), place.grounds(), envelope)
+        held, handled = waiving.grant(place.transaction(db), place.grounds(), envelope)
     return document_of(held, handled), [
         told(statement),
         *moves_in_words(handled),
@@ -216,7 +215,7 @@ def subject_of(place: Place, db: Database, wanted: Wanted) -> Subject:
     if len(wanted.words) != 1:
         raise click.UsageError("name one requirement; a waiver is about one")
     part = find_part(db, wanted.words[0], wanted.spec)
-    return waiving.waivable(place.docket(db), place.grounds(), part)
+    return waiving.waivable(place.transaction(db), place.grounds(), part)
 
 
 def find_part(db: Database, name: str, spec_name: str | None) -> StoredPart:
@@ -293,7 +292,7 @@ def revoking(name: str, reason: str) -> Callable[[Place], Act]:
 
 def revoke(place: Place, db: Database, name: str, reason: str) -> Act:
     with transaction(db):
-        number, handled = waiving.revoke(place.docket(db), place.grounds(), name, reason)
+        number, handled = waiving.revoke(place.transaction(db), place.grounds(), name, reason)
     lines = [f"{number} is revoked, for ever: {reason}", *moves_in_words(handled)]
     return {"revoked": number, "reason": reason, "moved": moved(handled)}, lines
 
@@ -304,7 +303,7 @@ def listing(place: Place) -> Act:
         asked = stored.asked(db)
     lines = [line for waiver in held for line in held_lines(waiver)] or ["no waivers"]
     lines += [asked_line(waiver) for waiver in asked]
-    return {"waivers": [as_document(waiver) for waiver in held], "asked": [asdict(waiver) for waiver in asked]}, lines
+    return {"waivers": [as_document(waiver) for waiver in held], "asked": to_document(asked)}, lines
 
 
 def all_held(place: Place, *, are_agreements: bool) -> list[Held]:

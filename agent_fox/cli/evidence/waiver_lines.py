@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from agent_fox.core.values import to_object
 
 if TYPE_CHECKING:
     from agent_fox.engine.record.docket import Handled
@@ -23,7 +24,7 @@ def held_lines(one: Held) -> Iterator[str]:
 def as_document(one: Held) -> dict[str, object]:
     dependencies = dict(one.waiver.statement.dependencies) if one.waiver.statement else {}
     standing = {"id": one.waiver.id, "in_force": not one.why_not, "why_not": one.why_not}
-    return {**standing, **asdict(one.waiver.columns), "dependencies": dependencies}
+    return {**standing, **to_object(one.waiver.columns), "dependencies": dependencies}
 
 
 def document_of(held: Held, handled: list[Handled]) -> dict[str, object]:

@@ -16,13 +16,13 @@ from agent_fox.cli.issues.lines import (
     effect_document,
     issue_document,
     issue_lines,
-    waiting_document,
     waiting_lines,
 )
 from agent_fox.cli.names import specs as spec_names
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, title
+from agent_fox.core.values import to_document
 from agent_fox.core.words import LIKE, counted, nearest
 from agent_fox.store.issue_view import EffectView, IssueView, named, read_effects, read_issues, read_waiting
 from agent_fox.system import clock
@@ -73,8 +73,9 @@ def open_first(issues: tuple[IssueView, ...]) -> list[IssueView]:
 
 def without_old(issues: list[IssueView]) -> list[IssueView]:
     """Those that are open, and the last ones that were closed."""
-    closed = sorted((one for one in issues if not one.standing.is_open), key=lambda one: one.updated_at, reverse=True)
-    kept = {one.fingerprint for one in closed[:MOST_CLOSED]}
+    closed = (issue for issue in issues if not issue.standing.is_open)
+    newest = sorted(closed, key=lambda issue: issue.updated_at, reverse=True)
+    kept = {issue.fingerprint for issue in newest[:MOST_CLOSED]}
     return [issue for issue in issues if issue.standing.is_open or issue.fingerprint in kept]
 
 
@@ -92,10 +93,7 @@ def show(name: str, as_json: bool) -> None:
         waiting = [group for group in read_waiting(db, clock.now()) if issue.fingerprint in group.fingerprints]
     text = text_of(root, issue, effects)
     if as_json:
-        more = {
-            "effects": [effect_document(effect) for effect in effects],
-            "waiting": [*map(waiting_document, waiting)],
-        }
+        more = {"effects": [effect_document(effect) for effect in effects], "waiting": to_document(waiting)}
         print_json({**issue_document(root, issue), "text": text, **more})
         return
     head = [title(f"{issue.number or 'not filed yet'}: {issue.title}"), f"{issue.standing}  {near(root, issue.where)}"]

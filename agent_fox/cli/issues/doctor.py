@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -13,7 +12,7 @@ from agent_fox.cli.exits import Exit
 from agent_fox.cli.issues.tracker_place import with_tracker, workplace
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.config import Settings, load
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.plugins import load_plugins
 from agent_fox.system.state_folders import ISSUES
 from agent_fox.trackers.issue_file import parse_issue_file
@@ -37,7 +36,7 @@ def examine(root: Path, kind: str | None, *, as_json: bool) -> Exit:
     lines = tuple(looked_at(root, settings, os.environ))
     is_fine = all(line.state == "ok" for line in lines)
     if as_json:
-        print_json({"ok": is_fine, "tracker": settings.tracker.kind, "checks": [asdict(line) for line in lines]})
+        print_json({"ok": is_fine, "tracker": settings.tracker.kind, "checks": to_document(lines)})
     else:
         click.echo("\n".join(words for line in lines for words in in_words(line)))
     return Exit.DONE if is_fine else Exit.UNPROVEN

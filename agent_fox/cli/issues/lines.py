@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, shown_time
+from agent_fox.core.values import to_document, to_object
 from agent_fox.core.words import counted, listed
 from agent_fox.store.issue_view import EffectView, IssueStanding, IssueView, Overview, Waiting, Waits
 
@@ -69,11 +69,7 @@ def shortened(text: str) -> str:
 def counts_document(overview: Overview) -> dict[str, object]:
     """The same as JSON: how many issues stand how, and what waits, by reason."""
     standings = {standing.value: count for standing, count in overview.standings.items()}
-    return {"standings": standings, "waiting": [*map(waiting_document, overview.waiting)]}
-
-
-def waiting_document(group: Waiting) -> dict[str, object]:
-    return asdict(group)
+    return {"standings": standings, "waiting": to_document(overview.waiting)}
 
 
 def waiting_lines(waiting: Iterable[Waiting]) -> Iterator[str]:
@@ -113,9 +109,8 @@ def age(at: str) -> str:
 
 def issue_document(root: Path, issue: IssueView) -> dict[str, object]:
     """An issue as one JSON object. `number` is null for one that has none yet."""
-    row = {**asdict(issue), "number": issue.number or None, "where": near(root, issue.where)}
-    derived = {"standing": issue.standing.value, "specs": issue.specs, "open_ids": issue.open_ids}
-    return {**row, **derived}
+    shown = {"number": issue.number or None, "where": near(root, issue.where)}
+    return {**to_object(issue), **shown, **to_object(issue, only=("standing", "specs", "open_ids"))}
 
 
 def detail_lines(issue: IssueView, effects: Iterable[EffectView]) -> Iterator[str]:
@@ -135,8 +130,7 @@ def detail_lines(issue: IssueView, effects: Iterable[EffectView]) -> Iterator[st
 
 def effect_document(effect: EffectView) -> dict[str, object]:
     """Without its text, which is part of the issue's."""
-    names = ("id", "kind", "spec", "at", "state", "tries", "note", "not_before")
-    return {name: getattr(effect, name) for name in names}
+    return {**to_object(effect, only=("id", "kind", "spec", "at", "state", "tries", "note", "not_before"))}
 
 
 def _effect(effect: EffectView) -> str:

@@ -9,6 +9,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.system import clock
 from agent_fox.trackers.issue_file import IssueFile, parse_issue_file
+from agent_fox.trackers.local import read_whole
 from agent_fox.trackers.protocol import Delivery, Done, Held
 
 _NAME = regex(r"^(\d+)-.*\.md$")
@@ -65,9 +66,3 @@ class LocalAdopter:
         values = {"state": "open", "cause": self.cause, "spec": self.spec, "opened": clock.now()}
         missing = {key: value for key, value in values.items() if value and not issue.value(key)}
         return issue.with_values({**missing, **now})
-
-
-def read_whole(path: Path) -> str:
-    """A file's text so that writing it again changes nothing. Raises OSError."""
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="") as file:
-        return file.read()

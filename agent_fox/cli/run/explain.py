@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +18,7 @@ from agent_fox.cli.run.telling import about_ruling, about_saved, about_session
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
 from agent_fox.config import load
 from agent_fox.core.late import late_module
+from agent_fox.core.values import to_document
 from agent_fox.core.verdicts.verdict import Unproven
 from agent_fox.engine.account.explanation import Explanation, explain
 from agent_fox.engine.planning.from_settings import policy_of
@@ -59,7 +59,7 @@ def command(name: str, is_whole: bool, as_json: bool) -> None:
         planned = find_node(db, name, others=[part.id for part in load_parts(db)])
         story = explain(db, planned, policy, signed_in(root, db), lambda: before_waiving(root))
     if as_json:
-        print_json(asdict(story))
+        print_json(to_document(story))
     else:
         click.echo("\n".join(_screen(story, is_whole=is_whole)))
 
@@ -71,32 +71,32 @@ def is_requirement(db: Database, name: str) -> bool:
     return "/" in name or any(name in (part.id, part.requirement_id) for part in load_parts(db))
 
 
-def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:
-    stands = f"{told.status}, {told.outcome}" if told.outcome else told.status
-    role = told.mode or told.archetype
-    yield f"{title(told.node)}  {role}{f' · {plain(told.title)}' if told.title else ''}"
-    yield f"{stands}: {plain(told.why)}"
-    if told.issue:
-        yield f"issue: {plain(near(here(), told.issue))}"
-    yield from _story(told, is_whole=is_whole)
-    yield from _open_parts(told.open_parts, is_whole=is_whole)
-    yield from _evidence(told, is_whole=is_whole)
-    if told.budgets:
+def _screen(story: Explanation, *, is_whole: bool) -> Iterator[str]:
+    stands = f"{story.status}, {story.outcome}" if story.outcome else story.status
+    role = story.mode or story.archetype
+    yield f"{title(story.node)}  {role}{f' · {plain(story.title)}' if story.title else ''}"
+    yield f"{stands}: {plain(story.why)}"
+    if story.issue:
+        yield f"issue: {plain(near(here(), story.issue))}"
+    yield from _story(story, is_whole=is_whole)
+    yield from _open_parts(story.open_parts, is_whole=is_whole)
+    yield from _evidence(story, is_whole=is_whole)
+    if story.budgets:
         yield title("budget")
         yield from (
             f"  {budget.node}: {budget.spent} of {budget.total} {budget.what} spent, {budget.left} left"
-            for budget in told.budgets
+            for budget in story.budgets
         )
-    if told.saved:
+    if story.saved:
         yield title("what stopping saved")
-        yield from (f"  {plain(line)}" for line in about_saved(told.saved, told.spec))
+        yield from (f"  {plain(line)}" for line in about_saved(story.saved, story.spec))
     yield title("what would change it")
-    yield from (f"  {plain(remedy)}" for remedy in told.remedies)
+    yield from (f"  {plain(remedy)}" for remedy in story.remedies)
 
 
-def _story(told: Explanation, *, is_whole: bool) -> Iterator[str]:
-    entries = [(s.started_at, 0, about_session(s, told.archetype)) for s in told.sessions]
-    entries += [(r.at, r.id, about_ruling(r, told.node)) for r in told.rulings]
+def _story(story: Explanation, *, is_whole: bool) -> Iterator[str]:
+    entries = [(s.started_at, 0, about_session(s, story.archetype)) for s in story.sessions]
+    entries += [(r.at, r.id, about_ruling(r, story.node)) for r in story.rulings]
     if not entries:
         return
     entries.sort()
@@ -107,22 +107,23 @@ def _story(told: Explanation, *, is_whole: bool) -> Iterator[str]:
             yield f"  {shown_time(at) if number == 0 else ' ' * 8}  {plain(line)}"
 
 
-def _evidence(told: Explanation, *, is_whole: bool) -> Iterator[str]:
+def _evidence(story: Explanation, *, is_whole: bool) -> Iterator[str]:
     """What is not proven first: who looks here wants to know about that."""
-    parts = sorted(told.evidence, key=lambda one: one.word == "PASS")
+    parts = sorted(story.evidence, key=lambda part: part.word == "PASS")
     if not parts:
         return
     shown = parts if is_whole else parts[:MOST_PARTS]
     cut = f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else ""
     yield title("evidence") + cut
-    names, widest = max(len(one.requirement) for one in shown), max(len(one.how) for one in shown)
-    for one in shown:
-        record = f"record {one.record[:SHORT]} by {one.session} on {one.commit[:SHORT]}" if one.record else "no record"
-        how = f"  {one.how:<{widest}}" if widest else ""
-        yield plain(f"  {one.requirement:<{names}}  {one.gate:<8}  {one.word or 'unread':<7}{how}  {record}")
-        lines = list(trial_lines(one.trials, is_whole=is_whole))
+    names, widest = max(len(part.requirement) for part in shown), max(len(part.how) for part in shown)
+    for part in shown:
+        by = f"record {part.record[:SHORT]} by {part.session} on {part.commit[:SHORT]}"
+        record = by if part.record else "no record"
+        how = f"  {part.how:<{widest}}" if widest else ""
+        yield plain(f"  {part.requirement:<{names}}  {part.gate:<8}  {part.word or 'unread':<7}{how}  {record}")
+        lines = list(trial_lines(part.trials, is_whole=is_whole))
         yield from (plain(f"  {'':<{names}}  {line.strip()}") for line in (lines if is_whole else lines[1:]))
-    yield f"  the whole chain: agent-fox ledger show {plain(told.spec)}/{plain(shown[0].requirement)}"
+    yield f"  the whole chain: agent-fox ledger show {plain(story.spec)}/{plain(shown[0].requirement)}"
 
 
 def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]:

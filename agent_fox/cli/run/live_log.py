@@ -70,14 +70,14 @@ class LiveLog:
         self.look()
         for stream in self.streams.values():
             for piece in stream.more():
-                yield from self._told(stream, piece)
+                yield from self._lines_of(stream, piece)
 
     def rest(self) -> Iterator[str]:
         """The last lines, which have no end."""
         for stream in self.streams.values():
-            yield from self._told(stream, stream.redactor.close())
+            yield from self._lines_of(stream, stream.redactor.close())
 
-    def _told(self, stream: Stream, piece: bytes) -> Iterator[str]:
+    def _lines_of(self, stream: Stream, piece: bytes) -> Iterator[str]:
         if not piece:
             return
         if self.last != stream.name:

@@ -50,7 +50,7 @@ def command(file: str, policy: Path | None, as_json: bool) -> Exit:
             click.echo(plain(f"agent-fox: {stream.what}"), err=True)
             continue
         replayed = replaying.replay(stream, settings)
-        click.echo(_json(replayed, settings) if as_json else "\n".join(_told(replayed)))
+        click.echo(_json(replayed, settings) if as_json else "\n".join(_lines(replayed)))
     return Exit.INPUT if bad else Exit.DONE
 
 
@@ -100,18 +100,18 @@ def _json(replayed: replaying.Replayed, settings: config.Settings) -> str:
     return replayed.model_dump_json(exclude=None if has_rungs else {"decisions": {"__all__": {"rung"}}})
 
 
-def _told(replayed: replaying.Replayed) -> Iterator[str]:
+def _lines(replayed: replaying.Replayed) -> Iterator[str]:
     used = f"{replayed.attempts_used} attempt(s), {replayed.readings_used} reading(s)"
     yield f"{click.style(plain(replayed.spec_name), bold=True)}: {replayed.end}; {used}"
     for decision in replayed.decisions:
         yield plain(f"  {decision.attempt}.{decision.reading}  {_decision(decision):<26}  {_ids(decision)}").rstrip()
 
 
-def _decision(said: replaying.ReplayedDecision) -> str:
-    rung = f", rung {said.rung}" if said.decision == "Recode" and said.rung else ""
-    return f"{said.decision}{f': {said.cause}' if said.cause else ''}{rung}"
+def _decision(replayed: replaying.ReplayedDecision) -> str:
+    rung = f", rung {replayed.rung}" if replayed.decision == "Recode" and replayed.rung else ""
+    return f"{replayed.decision}{f': {replayed.cause}' if replayed.cause else ''}{rung}"
 
 
-def _ids(said: replaying.ReplayedDecision) -> str:
-    lists = (("fail", said.failing), ("unknown", said.unknown))
+def _ids(replayed: replaying.ReplayedDecision) -> str:
+    lists = (("fail", replayed.failing), ("unknown", replayed.unknown))
     return "; ".join(f"{word}: {', '.join(ids)}" for word, ids in lists if ids)

@@ -59,8 +59,8 @@ def command(node: str, reason: str, as_json: bool) -> None:
     with states.single_writer(root / LOCK), closing(states.open_state(root / STATE)) as db, states.transaction(db):
         refuse_unbelieved(db, root)
         node = find_node(db, node).node.id
-        docket = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), sessions.open_run(db))
-        handled = resetting.reset(docket, node, reason)
+        transaction = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), sessions.open_run(db))
+        handled = resetting.reset(transaction, node, reason)
     if as_json:
         print_json(_document(node, reason, handled))
     else:
@@ -75,10 +75,10 @@ def refuse_unbelieved(db: Database, root: Path) -> None:
 
 
 def _lines(handled: dockets.Handled) -> list[str]:
-    return [plain(f"{moved.node_id}: {_told(moved)}") for moved in handled.transitions]
+    return [plain(f"{moved.node_id}: {_news(moved)}") for moved in handled.transitions]
 
 
-def _told(moved: dockets.Transition) -> str:
+def _news(moved: dockets.Transition) -> str:
     renewed = moved.step is Step.RENEW
     return "its budget is new, its work stands" if renewed else f"{moved.step}, now {moved.standing.status}"
 

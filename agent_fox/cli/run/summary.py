@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.cli.account_lines import account_document, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.screen import plain, title
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.system import git
@@ -68,8 +67,12 @@ class Summary:
 
     def document(self) -> dict[str, object]:
         """The summary as one JSON object."""
-        work = asdict(self.work) if self.work else None
-        ended = {"exit_code": int(self.stop.exit), "reason": self.stop.reason, "work": work, "next": self.shell}
+        ended = {
+            "exit_code": int(self.stop.exit),
+            "reason": self.stop.reason,
+            "work": to_document(self.work),
+            "next": self.shell,
+        }
         return {"kind": "summary", **account_document(self.root, self.account), **ended}
 
     def lines(self) -> Iterator[str]:

@@ -31,7 +31,7 @@ def about_session(session: PastSession, archetype: str) -> list[str]:
         *_lost(session),
         *_noted(session),
         *kept,
-        *_said(session),
+        *_verdicts(session),
     ]
 
 
@@ -72,7 +72,7 @@ def _end(session: PastSession, *, is_coder: bool) -> str:
     return f"{what} ({took}{money(session.cost_usd)}){landed}"
 
 
-def _said(session: PastSession) -> Iterator[str]:
+def _verdicts(session: PastSession) -> Iterator[str]:
     words = [(word, session.ids(word)) for word in (Word.FAIL, Word.UNKNOWN)]
     parts = [f"{len(session.ids(Word.PASS))} PASS"] + [f"{word} {listed(ids)}" for word, ids in words if ids]
     if session.verdicts:

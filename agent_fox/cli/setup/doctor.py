@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.setup.health import Check, State, surroundings
 from agent_fox.cli.setup.health_settings import configuration
 from agent_fox.core.late import late_module
+from agent_fox.core.values import to_document
 from agent_fox.core.words import listed
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def command(is_try: bool, as_json: bool) -> Exit:
         checks += tried(root, checks)
     is_ready = all(check.state is not State.MISSING for check in checks)
     if as_json:
-        print_json({"ok": is_ready, "checks": [asdict(check) for check in checks]})
+        print_json({"ok": is_ready, "checks": to_document(checks)})
     else:
         click.echo("\n".join(line for check in checks for line in _lines(check)))
     return Exit.DONE if is_ready else Exit.INPUT

@@ -112,10 +112,10 @@ def _kind(schema: Schema) -> str:
         return f"list of ({_kind(schema.items)})" if schema.items.choices else f"list of {_kind(schema.items)}s"
     if isinstance(schema.named, Schema):
         return f"table of {_kind(schema.named)}s"
-    return f"{_KINDS[schema.type]}{_bound(schema)}"
+    return f"{_KINDS[schema.type]}{_limit(schema)}"
 
 
-def _bound(schema: Schema) -> str:
+def _limit(schema: Schema) -> str:
     if schema.above is not None:
         return f" above {schema.above:g}"
     least = "" if schema.minimum is None else f" from {schema.minimum:g}"

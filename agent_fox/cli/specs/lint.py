@@ -218,23 +218,23 @@ def _exit(report: Report, strict: bool) -> Exit:
 
 def _repair_lines(made: Repairs) -> Iterator[str]:
     for finding in made.made:
-        yield f"{click.style('fixed:', fg='green')} {_told(finding)}"
+        yield f"{click.style('fixed:', fg='green')} {_line(finding)}"
     for finding in made.refused:
-        yield f"{click.style('not fixed:', fg='yellow')} {_told(finding)}: the plan would become another"
+        yield f"{click.style('not fixed:', fg='yellow')} {_line(finding)}: the plan would become another"
 
 
 def _lines(report: Report) -> Iterator[str]:
     """Each finding on a line; what to do follows where its rule speaks for the first time."""
     seen: set[str] = set()
     for finding in report.findings:
-        yield f"{click.style(f'{finding.level}:', fg=COLOURS[finding.level])} {_told(finding)}"
+        yield f"{click.style(f'{finding.level}:', fg=COLOURS[finding.level])} {_line(finding)}"
         if finding.rule not in seen:
             seen.add(finding.rule)
             yield f"    {finding.remedy}"
     yield from (f"not checked: {rule}: {why}" for rule, why in report.not_checked)
 
 
-def _told(finding: Finding) -> str:
+def _line(finding: Finding) -> str:
     return f"{plain(finding.where)}: {plain(finding.what)} [{finding.rule}]"
 
 

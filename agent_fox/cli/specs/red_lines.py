@@ -38,8 +38,8 @@ def _spec(spec: RedSpec) -> Iterator[str]:
         yield plain(f"  {part.requirement_id:<{names}}  {part.now:<{words}}  {part.why}").rstrip()
 
 
-def _counts(told: Iterable[Told]) -> str:
-    every = list(told)
+def _counts(parts: Iterable[Told]) -> str:
+    every = list(parts)
     numbers = Counter(part.now for part in every)
     counts = ", ".join(f"{numbers[now]} {now}" for now in Now if numbers[now])
     lacking = sum(not part.now.can_fail for part in every)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
 from agent_fox.core.ids import digest_of
 from agent_fox.core.spec import text_version
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 
 LIBRARY = "library"
 """The first part of the address of what belongs to no single spec."""
@@ -152,7 +152,7 @@ class Specification:
             "kind": self.kind.value,
             "text": " ".join(self.text.split()),
             "requirements": sorted(self.requirements),
-            "check": asdict(self.check),
+            "check": to_document(self.check),
         }
         spelled = json.dumps(parts, sort_keys=True)
         return digest_of(spelled, digits=VERSION_DIGITS)

@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from enum import StrEnum
 
-from agent_fox.core.values import dataclass
-
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+from agent_fox.core.values import Json as Json
+from agent_fox.core.values import dataclass, to_document, to_object
 
 FORMAT, OLD_FORMAT = 2, 1
 """Records of the old format name no repository, and nothing binds the rows beside them."""
@@ -158,33 +157,16 @@ class Link:
 
 def content_of(record: Evidence) -> dict[str, Json]:
     """The record as the JSON document whose hash names it."""
-    about, context, outcome, feedback = record.about, record.context, record.outcome, record.feedback
     whose = record.repository
     return {
         "format": FORMAT if whose.id else OLD_FORMAT,
-        **({"repository": {"id": whose.id, "root": whose.root}} if whose.id else {}),
-        "kind": record.kind.value,
-        "identity": record.identity,
-        "spec_ref": {"kind": about.kind, "address": about.address, "version": about.version},
-        "run_context": {
-            "command": context.command, "environment": context.environment, "verifier": context.verifier,
-            "ticket": context.ticket, "run": context.run, "session": context.session, "decision": context.decision,
-        },
-        "result": {
-            "status": outcome.status, "counterexample": outcome.counterexample, "diff_ref": outcome.diff_ref,
-            "log_ref": outcome.log_ref,
-        },
-        "feedback": {
-            "kind": feedback.kind, "payload_ref": feedback.payload_ref,
-            "teacher_context_ref": feedback.teacher_context_ref, "credit_scope": feedback.credit_scope,
-            "used_for_training": feedback.used_for_training,
-        },
-        "artifact": {"tree": record.artifact.tree, "commit": record.artifact.commit},
-        "reviewer_decision": record.reviewer_decision.value,
-        "limitation": record.limitation,
-        "timestamp": record.timestamp,
-        "body": dict(record.body),
-    }  # fmt: skip
+        **({"repository": to_document(whose)} if whose.id else {}),
+        **to_object(record, only=("kind", "identity")),
+        "spec_ref": to_document(record.about),
+        "run_context": to_document(record.context),
+        "result": to_document(record.outcome),
+        **to_object(record, only=("feedback", "artifact", "reviewer_decision", "limitation", "timestamp", "body")),
+    }
 
 
 def canonical(content: Mapping[str, Json]) -> str:

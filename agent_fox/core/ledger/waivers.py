@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import assert_never
+from typing import ClassVar, assert_never
 
-from agent_fox.core.ledger.evidence import Json, SpecRef
+from agent_fox.core.ledger.evidence import SpecRef
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import Json, dataclass, to_document, to_object
 
 FORMAT = 1
 PAYLOAD_TYPE = "application/vnd.agent-fox.waiver+json"
@@ -30,6 +30,7 @@ class AboutRequirement:
     spec: str
     requirement: str
     version: str
+    kind: ClassVar[str] = "requirement"
 
     @property
     def address(self) -> str:
@@ -46,6 +47,7 @@ class AboutFinding:
     task: str
     check: str
     detail_hash: str
+    kind: ClassVar[str] = "finding"
 
     @property
     def address(self) -> str:
@@ -67,6 +69,7 @@ class AboutExpectation:
     test: str
     committed: str
     changed: str
+    kind: ClassVar[str] = "expectation"
 
     @property
     def address(self) -> str:
@@ -78,6 +81,7 @@ class AboutHidden:
     """Hidden checks that an agent has written. `digest`: SHA-256 of all of them, with their paths."""
 
     digest: str
+    kind: ClassVar[str] = "hidden"
 
     @property
     def address(self) -> str:
@@ -114,44 +118,20 @@ class Statement:
         """The document whose canonical JSON is signed."""
         return {
             "format": FORMAT,
-            "id": self.id,
-            "repository": self.repository,
-            "subject": _subject(self.subject),
-            "dependencies": dict(self.dependencies),
-            "reason": self.reason,
-            "granted_at": self.granted_at,
-            "expires_at": self.expires_at,
-            "signer": self.signer,
-            "key": self.key,
+            **to_object(self, only=("id", "repository")),
+            "subject": {"kind": self.subject.kind, **to_object(self.subject)},
+            "dependencies": to_document(dict(self.dependencies)),
+            **to_object(self, only=("reason", "granted_at", "expires_at", "signer", "key")),
         }
-
-
-def _subject(subject: Subject) -> dict[str, Json]:
-    match subject:
-        case AboutRequirement(spec, requirement, version):
-            return {"kind": "requirement", "spec": spec, "requirement": requirement, "version": version}
-        case AboutFinding(task, check, detail_hash):
-            return {"kind": "finding", "task": task, "check": check, "detail_hash": detail_hash}
-        case AboutExpectation(spec, requirement, version, test, committed, changed):
-            return {
-                "kind": "expectation", "spec": spec, "requirement": requirement, "version": version, "test": test,
-                "committed": committed, "changed": changed,
-            }  # fmt: skip
-        case AboutHidden(digest):
-            return {"kind": "hidden", "digest": digest}
-        case _:
-            assert_never(subject)
 
 
 def reference(subject: Subject) -> SpecRef:
     """How the ledger names what a waiver is about."""
     match subject:
-        case AboutRequirement():
-            return SpecRef("requirement", subject.address, subject.version)
-        case AboutExpectation():
-            return SpecRef("expectation", subject.address, subject.version)
+        case AboutRequirement() | AboutExpectation():
+            return SpecRef(subject.kind, subject.address, subject.version)
         case AboutHidden():
-            return SpecRef("hidden", subject.address, subject.digest)
+            return SpecRef(subject.kind, subject.address, subject.digest)
         case AboutFinding():
             return SpecRef("task", subject.task, subject.detail_hash)
         case _:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate, is_enough
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.verdicts.known import added, counts_of
 from agent_fox.store import account as rows
 from agent_fox.store.issue_view import IssueView, Overview, read_issues, read_overview
@@ -478,7 +478,7 @@ class SessionLog:
     folder: str = ""
 
     def document(self) -> dict[str, object]:
-        return {"node": self.node, "attempt": self.attempt, "reading": self.reading, "status": self.status}
+        return {**to_object(self, only=("node", "attempt", "reading", "status"))}
 
 
 def read_session_logs(db: Database, node_id: str) -> Iterator[SessionLog]:

@@ -17,8 +17,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.ledger.evidence import Artifact, Json
-from agent_fox.core.values import dataclass
+from agent_fox.core.ledger.evidence import Artifact
+from agent_fox.core.values import Json, dataclass, to_document
 from agent_fox.core.words import listed
 from agent_fox.evidence import witness
 from agent_fox.evidence.witness import WitnessBroken
@@ -127,7 +127,7 @@ class Desk:
             PREFIX + secrets.token_hex(DIGITS // 2),
             now(),
             text,
-            json.dumps([one.document for one in found]),
+            json.dumps(to_document(found)),
             client[:200],
         )
         with self._opened() as db:

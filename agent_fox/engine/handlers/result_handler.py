@@ -8,7 +8,6 @@ retry's round and the effects that are to be carried out after the commit. Rules
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, assert_never
 
@@ -29,7 +28,7 @@ from agent_fox.core.retry.decision import (
 )
 from agent_fox.core.retry.progress import Progress, Round, compare, failure_of
 from agent_fox.core.retry.standing import Step
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.verdicts.verdict import Unproven
 from agent_fox.core.words import counted
 from agent_fox.engine.handlers import final_review, waiving
@@ -203,7 +202,7 @@ class Case:
             limits=Limits(policy.attempts, policy.readings, policy.stop_without_progress, policy.switch),
             spent=Spent(standing.readings_spent, standing.attempt),
         )
-        return asdict(basis) | fact_of(self.result.way_back, self.judged)
+        return {**to_object(basis), **fact_of(self.result.way_back, self.judged)}
 
     def accept(self, decision: Accept) -> Handled:
         """Completed as verified (or waived); open issues about the spec are closed with the proof."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.retry.clusters import Cluster, clusters, fingerprint_of, part_fingerprint
 from agent_fox.core.retry.filing import Says
 from agent_fox.core.retry.standing import Status
+from agent_fox.core.values import to_document
 from agent_fox.core.verdicts.hidden import COMMAND as HIDDEN
 from agent_fox.core.words import counted, listed
 from agent_fox.engine.issues.settling import WHOLE_SPEC, known_lines, named, repair, settle_repaired, slot_of
@@ -241,7 +242,7 @@ def _file(
     payload = {
         "title": title, "body": body, "members": list(cluster.members), "cause": facts.cause, "at": docket.at,
         "says": Says.FAILING.value, "slot": slot,
-        "facts": [*told_before(docket, cluster.fingerprint, slot, spec_name), asdict(facts)],
+        "facts": [*told_before(docket, cluster.fingerprint, slot, spec_name), to_document(facts)],
     }  # fmt: skip
     filed = outbox.put(docket.db, decision_id, kind, cluster.fingerprint, spec_name, payload, docket.at)
     return (filed, *_parts(docket, planned, decision_id, cluster, facts))
@@ -276,7 +277,7 @@ def _parts(
         outbox.set_parent(docket.db, fingerprint, cluster.fingerprint)
         payload = {
             "title": title, "body": body, "members": [part.id], "cause": facts.cause, "at": docket.at,
-            "says": Says.FAILING.value, "facts": [asdict(about)],
+            "says": Says.FAILING.value, "facts": [to_document(about)],
         }  # fmt: skip
         if kind is not EffectKind.COMMENT:  # that it fails again is told above
             yield outbox.put(docket.db, decision_id, kind, fingerprint, planned.node.spec_name, payload, docket.at)

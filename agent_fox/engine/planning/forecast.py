@@ -5,14 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.core.retry.standing import Step, evolve
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.engine.planning.changes import docket_over
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.record.docket import Handled, Transition
@@ -72,9 +71,9 @@ class Forecast:
 
     def document(self) -> dict[str, object]:
         return {
-            "changes": list(self.changes),
-            "sessions": [asdict(step) for step in self.steps],
-            "estimates": {name: asdict(estimate) for name, estimate in self.estimates.items()},
+            "changes": to_document(self.changes),
+            "sessions": to_document(self.steps),
+            "estimates": to_document(self.estimates),
             "cost_usd": round(self.cost_usd, 6),
         }
 

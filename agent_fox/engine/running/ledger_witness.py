@@ -4,11 +4,12 @@ rewritten is never the ground of a claim. The run does not start over it; a pers
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, ReviewerDecision, SpecRef
+from agent_fox.core.values import to_document
 from agent_fox.engine.planning.from_settings import RunStuck
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, Watch
@@ -19,7 +20,6 @@ from agent_fox.store.ledger import ledger
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.ledger.evidence import Json
 
 STOPPED = "the history of this repository does not hold together, and nothing can be claimed by it"
 
@@ -82,8 +82,7 @@ def accept_loss(db: Database, path: Path, at: str, who: str, reason: str) -> Evi
         note = witness.read(path)
     except WitnessBroken:
         note = None
-    noted: Json = {**asdict(note)} if note else None
-    body: dict[str, Json] = {"who": who, "reason": reason, "noted": noted, "found": {**asdict(tip)}, "why": lost}
+    body = {"who": who, "reason": reason, "noted": to_document(note), "found": to_document(tip), "why": lost}
     name = f"loss:{note.head if note else 'damaged'}:{tip.position + 1}"
     record = Evidence(
         Kind.LOSS, name, at, Outcome("accepted"), SpecRef("run", "ledger"), reviewer_decision=ReviewerDecision.ACCEPTED,

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ledger.gates import Gate, Role, is_enough
 from agent_fox.core.ledger.promotion import Promotion, promote
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document, to_object
 from agent_fox.engine.handlers.final_review import verifier_of
 from agent_fox.engine.launching.judges import unheeded
 from agent_fox.engine.record import promotion
@@ -202,8 +201,8 @@ def record(docket: Docket, subject: Subject, answer: Answer, verifier: str) -> H
 
 def facts_of(subject: Subject, answer: Answer, found: Mapping[str, Proof]) -> dict[str, object]:
     """A proof that never was made has no key: it is tried again."""
-    results = [{"address": r.address, "status": r.status, "is_proof": r.is_proof, "why": r.why} for r in answer.results]
-    facts: dict[str, object] = {"results": results, "proofs": {part: asdict(proof) for part, proof in found.items()}}
+    results = [to_object(result, only=("address", "status", "is_proof", "why")) for result in answer.results]
+    facts: dict[str, object] = {"results": results, "proofs": to_document(found)}
     return facts | ({"failure": answer.failure} if answer.failure else {"key": dict(subject.key)})
 
 

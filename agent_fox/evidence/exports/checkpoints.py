@@ -6,13 +6,13 @@ It is what makes a line that was cut off at the end noticed. Who signs it is in 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 
-from agent_fox.core.ledger.evidence import Json, canonical
+from agent_fox.core.ledger.evidence import canonical
 from agent_fox.core.ledger.gates import Gate, Role
+from agent_fox.core.values import Json, to_object
 from agent_fox.evidence.exports.statements import CHECKPOINT, STATEMENT
 
 if TYPE_CHECKING:
@@ -84,8 +84,10 @@ def checkpoint_in(payload: bytes) -> Checkpoint:
 
 def gate_lines(fold: Fold, planned: Collection[tuple[str, str]]) -> tuple[GateLine, ...]:
     """Every gate, in the order of spec and requirement."""
-    return tuple(GateLine(**asdict(gate), in_plan=key in planned) for key, gate in fold.gates().items())
+    return tuple(
+        GateLine.model_validate({**to_object(gate), "in_plan": key in planned}) for key, gate in fold.gates().items()
+    )
 
 
-def run_lines(heads: list[RunHeads]) -> tuple[RunLine, ...]:
-    return tuple(RunLine(run=head.run, begin=head.begin, end=head.end) for head in heads)
+def run_lines(runs: list[RunHeads]) -> tuple[RunLine, ...]:
+    return tuple(RunLine(run=head.run, begin=head.begin, end=head.end) for head in runs)

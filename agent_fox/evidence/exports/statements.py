@@ -13,8 +13,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from agent_fox.core.ledger.evidence import Evidence, Json, Kind, Link, canonical
+from agent_fox.core.ledger.evidence import Evidence, Kind, Link, canonical
 from agent_fox.core.regex import regex
+from agent_fox.core.values import Json, to_object
 from agent_fox.evidence.documents import at_path, document, evidence_of
 from agent_fox.evidence.walk import Entry
 
@@ -51,11 +52,7 @@ def statement_of(entry: Entry, record: Evidence, form: int = STRICT) -> dict[str
 
 
 def _ledger(entry: Entry) -> Json:
-    link = entry.link
-    place: dict[str, Json] = {
-        "position": link.position, "record_id": link.record_id, "previous": link.previous, "head": link.head,
-    }  # fmt: skip
-    return {**place, "content": json.loads(entry.content)}
+    return {**to_object(entry.link), "content": json.loads(entry.content)}
 
 
 def _subjects(entry: Entry, record: Evidence) -> Iterator[Json]:
@@ -81,12 +78,10 @@ def _predicate(entry: Entry, record: Evidence, form: int) -> tuple[str, Json]:
 
 def resource_of(entry: Entry) -> Json:
     """The record as in-toto describes a resource: its bytes, their SHA-256, which is its id, and its link."""
-    link = entry.link
-    place: dict[str, Json] = {"position": link.position, "previous": link.previous, "head": link.head}
     content = base64.b64encode(entry.content.encode()).decode()
     return {
-        "name": RECORD, "digest": {"sha256": link.record_id}, "content": content, "mediaType": CONTENT,
-        "annotations": place,
+        "name": RECORD, "digest": {"sha256": entry.link.record_id}, "content": content, "mediaType": CONTENT,
+        "annotations": to_object(entry.link, without=("record_id",)),
     }  # fmt: skip
 
 

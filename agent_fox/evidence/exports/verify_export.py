@@ -116,10 +116,10 @@ class CheckedExport:
 
 def verify_export(
     texts: Iterable[str], signers: tuple[Signer, ...], *, waiver_signers: tuple[Signer, ...] = (),
-    heads: Iterable[str] = (),
+    noted: Iterable[str] = (),
 ) -> CheckedExport:  # fmt: skip
-    """Check every line, to the end. `heads`: heads that somebody noted earlier, and that must be in the chain."""
-    checked, wanted, keys, forms = Checked(passed={GENESIS: 0}), set(heads), set[str](), set[int]()
+    """Check every line, to the end. `noted`: heads that somebody noted earlier, and that must be in the chain."""
+    checked, wanted, keys, forms = Checked(passed={GENESIS: 0}), set(noted), set[str](), set[int]()
     last: Line | None = None
     for line in (read_line(text, signers) for text in texts):
         if last is not None:

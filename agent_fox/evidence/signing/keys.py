@@ -264,8 +264,8 @@ def trust(path: Path, signer: Signer) -> None:
     _check_principal(signer.principal, str(path))
     trusted = read_signers(path)
     if any(
-        (one.principal, one.namespaces, one.key.bare) == (signer.principal, signer.namespaces, signer.key.bare)
-        for one in trusted
+        (known.principal, known.namespaces, known.key.bare) == (signer.principal, signer.namespaces, signer.key.bare)
+        for known in trusted
     ):
         return
     _make_folder(path.parent)

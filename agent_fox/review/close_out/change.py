@@ -43,7 +43,7 @@ def _link(path: Path) -> str:
     return shown(str(path.readlink())) if path.is_symlink() else ""
 
 
-def base_commit(root: Path, said: str, commit: str | None, but: Collection[str] = ()) -> str:
+def base_commit(root: Path, named: str, commit: str | None, but: Collection[str] = ()) -> str:
     """The commit that a change is counted from: where it left `said`, or the empty tree if `said` is its id. `but`:
     paths that are no part of a change.
 
@@ -52,17 +52,17 @@ def base_commit(root: Path, said: str, commit: str | None, but: Collection[str] 
     tip = git.commit_of(root, commit or "HEAD")
     if tip is None:
         raise GitError(f"{commit or 'HEAD'} names no commit; commit first")
-    if said == _empty_tree(root):
-        return said
-    base = git.commit_of(root, said)
+    if named == _empty_tree(root):
+        return named
+    base = git.commit_of(root, named)
     if base is None:
-        raise GitError(f"{said!r} names no commit; give --base a branch, tag or commit that is fetched")
+        raise GitError(f"{named!r} names no commit; give --base a branch, tag or commit that is fetched")
     left = git.merge_base(root, base, tip)
     if left is None:
-        raise GitError(f"{said} and {commit or 'HEAD'} share no commit here; fetch their whole history")
+        raise GitError(f"{named} and {commit or 'HEAD'} share no commit here; fetch their whole history")
     if left == tip and (commit is not None or is_committed(root, but)):
         raise GitError(
-            f"{commit or 'HEAD, with the files as they are,'} has nothing that {said} has not, "
+            f"{commit or 'HEAD, with the files as they are,'} has nothing that {named} has not, "
             "and a gate that looked at nothing is no pass; give --base a commit from before the work"
         )
     return left

@@ -93,17 +93,19 @@ def read_files(folder: Path, task_id: str) -> Files:
     )
 
 
-def _read(path: Path, task_id: str, found: list[Finding], parse: Callable[[bytes], list[D]]) -> list[D]:
-    """The documents of a file, none where it cannot be used; what is wrong is put into `found`."""
+def _read(path: Path, task_id: str, findings: list[Finding], parse: Callable[[bytes], list[D]]) -> list[D]:
+    """The documents of a file, none where it cannot be used; what is wrong is put into `findings`."""
     try:
         documents = parse(_content(path))
     except Unreadable as error:
-        found.append(trouble(f"{path.name}: {error}; {REMEDY}"))
+        findings.append(trouble(f"{path.name}: {error}; {REMEDY}"))
         return []
     foreign = sorted({each.task_id for each in documents if each.task_id not in (None, task_id)}, key=str)
     if foreign:
-        found.append(trouble(f"{path.name}: it is about task {redact(str(foreign[0]))}, not about this one; {REMEDY}"))
-    found += _unknown_fields(path.name, documents)
+        findings.append(
+            trouble(f"{path.name}: it is about task {redact(str(foreign[0]))}, not about this one; {REMEDY}")
+        )
+    findings += _unknown_fields(path.name, documents)
     return documents
 
 

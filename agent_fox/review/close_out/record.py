@@ -4,9 +4,8 @@ again. The newest says what a report must say.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ from agent_fox.core.ledger.close_out import Check, CloseOut, Finding, Severity, 
 from agent_fox.core.ledger.evidence import (
     Artifact,
     Evidence,
-    Json,
     Kind,
     Outcome,
     ReviewerDecision,
@@ -22,6 +20,7 @@ from agent_fox.core.ledger.evidence import (
     SpecRef,
     record_id,
 )
+from agent_fox.core.values import Json, to_document
 from agent_fox.evidence.close_outs import Damaged, given_in, status_of
 from agent_fox.review.close_out.report import Judged, document_of, file_name, read_report
 from agent_fox.store.ledger import ledger
@@ -56,22 +55,19 @@ def _spec_of(task_id: str) -> str | None:
 
 def _evidence(db: Database, given: CloseOut, judged: Judged, context: RunContext) -> Evidence:
     verification = judged.verification
+    counterexample = next((f"{finding.check}: {finding.detail}" for finding in verification.blocking), "")
     return Evidence(
         kind=Kind.CLOSE_OUT,
         identity=identity_of(db, verification.task_id),
         timestamp=judged.timestamp,
-        outcome=Outcome(status_of(verification), counterexample=_first(verification)),
+        outcome=Outcome(status_of(verification), counterexample=counterexample),
         about=SpecRef(TASK, verification.task_id),
         context=replace(context, verifier=GATE),
         artifact=Artifact(judged.tree, judged.commit),
         reviewer_decision=_decision(verification),
         limitation=judged.limitation,
-        body={"report": document_of(judged), "given": json.loads(json.dumps(asdict(given)))},
+        body={"report": document_of(judged), "given": to_document(given)},
     )
-
-
-def _first(found: Verification) -> str:
-    return f"{found.blocking[0].check}: {found.blocking[0].detail}" if found.blocking else ""
 
 
 def _decision(found: Verification) -> ReviewerDecision:

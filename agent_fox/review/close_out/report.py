@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +14,12 @@ from agent_fox.core.ids import digest_of
 from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.markdown import cell, code
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document, to_object
 from agent_fox.system.files import read_regular, replace_file
 
 if TYPE_CHECKING:
     from agent_fox.core.ledger.close_out import Finding, Verification
-    from agent_fox.core.ledger.evidence import Json
+    from agent_fox.core.values import Json
 
 VERSION = 1
 LARGEST_REPORT = 64 * 1024**2
@@ -74,11 +73,8 @@ def document_of(judged: Judged) -> dict[str, Json]:
         "warnings": len(verification.warnings),
         "override_reason": "; ".join(dict.fromkeys(waiver.reason for waiver in used)) or None,
         "overridden_by": "; ".join(dict.fromkeys(waiver.signer for waiver in used)) or None,
-        "waivers": [asdict(waiver) for waiver in used],
-        "timestamp": judged.timestamp,
-        "tree": judged.tree,
-        "commit": judged.commit,
-        "limitation": judged.limitation,
+        "waivers": to_document(used),
+        **to_object(judged, only=("timestamp", "tree", "commit", "limitation")),
         "record": judged.record or None,
     }  # fmt: skip
 
@@ -86,10 +82,7 @@ def document_of(judged: Judged) -> dict[str, Json]:
 def _finding(found: Verification, finding: Finding) -> Json:
     waiver = found.waiver_of(finding)
     return {
-        "check": finding.check.value,
-        "severity": finding.severity.value,
-        "detail": finding.detail,
-        "detail_hash": finding.detail_hash,
+        **to_object(finding, only=("check", "severity", "detail", "detail_hash")),
         "waived_by": waiver.id if waiver else None,
     }
 
@@ -129,7 +122,7 @@ def refuse_links(root: Path, folder: Path) -> None:
     and nowhere else. Raises ReportTrouble."""
     place = root / os.path.normpath(folder)  # not resolved: the links themselves are looked for
     below = (parent for parent in (place, *place.parents) if parent != root and parent.is_relative_to(root))
-    link = next((one for one in below if one.is_symlink()), None)
+    link = next((place for place in below if place.is_symlink()), None)
     if link is not None:
         raise ReportTrouble(f"{link}: it is a link; remove it, or name another --output-dir")
 

@@ -41,7 +41,7 @@ def install_hook(root: Path) -> Installed:
     if not git.is_repository(root):
         raise HookTrouble(f"{root} is not in a git repository; there is nothing that is pushed from here")
     path, text = hooks_folder(root) / "pre-push", hook_text()
-    before = _present(path)
+    before = _text_of(path)
     if before is not None and MARK not in before:
         raise HookTrouble(
             f"{path}: there is a hook of yours already, and it stays as it is; "
@@ -63,7 +63,7 @@ def hooks_folder(root: Path) -> Path:
     return git.common_folder(root) / "hooks"
 
 
-def _present(path: Path) -> str | None:
+def _text_of(path: Path) -> str | None:
     if path.is_symlink() or (path.exists() and not path.is_file()):
         return ""
     try:

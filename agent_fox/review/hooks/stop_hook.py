@@ -79,7 +79,7 @@ def decide(given: bytes, state: str | None, environ: Mapping[str, str]) -> Answe
 
 def read_input(given: bytes) -> dict[str, object]:
     if len(given) > MOST_INPUT:
-        raise Held("what the client wrote to the hook is too long to be what a hook is told; look at its settings")
+        raise Held("what the client wrote to the hook is too long to be what a hook is shown; look at its settings")
     try:
         asked = json.loads(given)
     except (ValueError, RecursionError):
@@ -248,10 +248,10 @@ def answer(words: Sequence[str], given: Callable[[int], bytes], environ: Mapping
         allowed = decide(given(MOST_INPUT + 1), options.state, environ)
     except Held as held:
         return blocked(str(held), as_json)
-    return 0, told(allowed, as_json), ""
+    return 0, shown(allowed, as_json), ""
 
 
-def told(allowed: Answer, as_json: bool) -> str:
+def shown(allowed: Answer, as_json: bool) -> str:
     if as_json:
         return json.dumps({"allowed": True, "verified": allowed.verified, "cleared": allowed.cleared}, indent=2) + "\n"
     if allowed.cleared:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from agent_fox.core.ids import digest_of
 from agent_fox.core.markdown import printable
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import Json, dataclass, to_document, to_object
 from agent_fox.system.redaction.masking import redact
 
 if TYPE_CHECKING:
@@ -201,35 +201,24 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
 
     Keep the keys stable: agents read them.
     """
-    document = {
-        **_document(facts),
-        "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
-        "change": facts.change and _change_json(facts.change),
+    sometimes = {
+        "change": _change_json(facts.change) if facts.change else None,
         "bound": [_binding_json(each) for each in facts.bound],
-        "cut_off": facts.cut_off and _cut_off_json(facts.cut_off),
+        "cut_off": _cut_off_json(facts.cut_off) if facts.cut_off else None,
+        "is_short": facts.is_short,
     }
-    return {key: value for key, value in document.items() if value or key not in OPTIONAL}
+    return {
+        **{name: value for name, value in sometimes.items() if value},
+        **to_object(facts, only=SHOWN, text=printable),
+        "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
+        **to_object(facts, only=("expected", "unclear"), text=printable),
+    }
 
 
-OPTIONAL = frozenset({"change", "bound", "cut_off", "is_short"})
-
-
-def _document(value: object) -> dict[str, object]:
-    """A dataclass by its fields, for JSON. Its texts can be printed."""
-    return {field.name: _json(getattr(value, field.name)) for field in fields(value)}  # type: ignore[arg-type]
-
-
-def _json(value: object) -> object:
-    match value:
-        case StrEnum():
-            return value.value
-        case str():
-            return printable(value)
-        case tuple():
-            return [_json(each) for each in value]
-        case _ if is_dataclass(value):
-            return _document(value)
-    return value
+SHOWN = (
+    "node", "spec", "archetype", "mode", "attempt", "reading", "title", "tasks", "requirements", "failing", "fixed",
+    "must_stay_green", "tried", "changed", "forbidden", "reason", "conflict", "documents",
+)  # fmt: skip
 
 
 def digest(facts: BriefFacts) -> str:
@@ -238,24 +227,24 @@ def digest(facts: BriefFacts) -> str:
     return digest_of(text, digits=DIGEST_DIGITS)
 
 
-def _change_json(change: Change) -> dict[str, object]:
-    return {key: value for key, value in _document(change).items() if value or key != "expectations"}
+def _change_json(change: Change) -> dict[str, Json]:
+    shown = to_object(change, text=printable)
+    asked = shown.pop("expectations")
+    return {**({"expectations": asked} if asked else {}), **shown}
 
 
-def _cut_off_json(cut_off: CutOff) -> dict[str, object]:
-    work = _document(cut_off.work)
+def _cut_off_json(cut_off: CutOff) -> dict[str, Json]:
+    work = cut_off.work
     return {
-        **{name: value for name, value in work.items() if name not in ("session", "until")},
-        "command": cut_off.work.command if cut_off.work.commit else "",
-        "files": [
-            {name: _json(getattr(each, name)) for name in ("path", "added", "removed")} for each in cut_off.files
-        ],
-        "is_laid_out": cut_off.is_laid_out,
-        "file": cut_off.file,
-        "why_not": printable(cut_off.why_not),
+        **to_object(work, only=("attempt", "why", "base", "commit", "ref"), text=printable),
+        "command": work.command if work.commit else "",
+        **to_object(work, only=("added", "removed"), text=printable),
+        "files": [to_object(each, only=("path", "added", "removed"), text=printable) for each in cut_off.files],
+        "left_out": to_document(work.left_out, printable),
+        **to_object(cut_off, only=("is_laid_out", "file", "why_not"), text=printable),
     }
 
 
-def _binding_json(binding: Binding) -> dict[str, object]:
-    checked = [{"name": name, "value": printable(value)} for name, value in binding.checked]
-    return {**_document(binding), "checked": checked}
+def _binding_json(binding: Binding) -> dict[str, Json]:
+    checked: list[Json] = [{"name": name, "value": printable(value)} for name, value in binding.checked]
+    return {**to_object(binding, text=printable), "checked": checked}

@@ -35,12 +35,12 @@ def check_approvals(file: TextFile, *, has_tasks: bool) -> tuple[Problem, ...]:
     return tuple(_remarks(file.where, approvals, has_tasks))
 
 
-def _remarks(where: str, said: _SpecJson, has_tasks: bool) -> Iterator[Problem]:
+def _remarks(where: str, approvals: _SpecJson, has_tasks: bool) -> Iterator[Problem]:
     if not has_tasks:
-        phase = f"says phase {said.phase!r}, and there " if said.phase else "there "
+        phase = f"says phase {approvals.phase!r}, and there " if approvals.phase else "there "
         yield warning(where, f"{phase}are no tasks yet: nothing of it is built. Write tasks.md")
         return
-    known = {step: said.approvals[step] for step in _STEPS if step in said.approvals}
+    known = {step: approvals.approvals[step] for step in _STEPS if step in approvals.approvals}
     open_steps = [step for step, approval in known.items() if approval is False or _is_open(approval)]
     if open_steps:
         what = f"{', '.join(open_steps)} not approved: planned all the same. Approve, or leave the spec out"

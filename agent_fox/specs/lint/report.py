@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
+from agent_fox.core.values import Json, to_object
 from agent_fox.specs.lint.values import Finding, Level
 
 if TYPE_CHECKING:
     from agent_fox.specs.lint.rules import Report
-
-Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
 
 
 def report_document(report: Report) -> dict[str, Json]:
@@ -26,13 +25,10 @@ def finding_document(finding: Finding) -> dict[str, Json]:
     return {
         "rule": finding.rule,
         "severity": finding.level.value,
-        "spec": finding.spec,
-        "where": finding.where,
-        "path": finding.path,
+        **to_object(finding, only=("spec", "where", "path")),
         "line": finding.line or None,
-        "what": finding.what,
-        "remedy": finding.remedy,
+        **to_object(finding, only=("what", "remedy")),
         "fixable": bool(finding.edits),
-        "edits": [{"path": edit.path, "line": edit.line, "old": edit.old, "new": edit.new} for edit in finding.edits],
+        "edits": [to_object(edit, only=("path", "line", "old", "new")) for edit in finding.edits],
         "fingerprint": finding.fingerprint,
     }

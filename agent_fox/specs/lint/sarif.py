@@ -11,7 +11,7 @@ from urllib.parse import quote
 from agent_fox.specs.lint.rules import RULES, Report
 
 if TYPE_CHECKING:
-    from agent_fox.specs.lint.report import Json
+    from agent_fox.core.values import Json
     from agent_fox.specs.lint.values import Edit, Finding, Rule
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

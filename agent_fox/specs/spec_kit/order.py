@@ -161,7 +161,7 @@ def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
         if any(_IS_ABOUT_ORDER.match(title[:200]) for title in titles):
             for item in items_of(line for line in part.lines if not line.is_code):
                 for sentence in () if item.is_row else _sentences(item.text):
-                    yield from _said(item.line, sentence, numbers)
+                    yield from _in_sentence(item.line, sentence, numbers)
     for table in markdown.tables:
         yield from _in_table(table, numbers)
 
@@ -182,7 +182,7 @@ def _kept(found: re.Match[str], inside: list[str]) -> str:
     return ""
 
 
-def _said(line: int, sentence: str, numbers: Numbers) -> Iterator[Stated]:
+def _in_sentence(line: int, sentence: str, numbers: Numbers) -> Iterator[Stated]:
     """What one sentence says. In `T3 depends on T1, T4 depends on T2` the last of a list begins what follows it."""
     lists = list(_lists(sentence))
     verbs = [_verb(sentence[left[-1].end() : right[0].start()]) for left, right in pairwise(lists)]
@@ -242,9 +242,9 @@ def _cell(text: str, numbers: Numbers) -> list[str]:
     return [name for listed in _lists(_BRACKETS.sub("", text)) for name in _names(text, listed, numbers)]
 
 
-def _stated(line: int, earlier: list[str], later: list[str], numbers: Numbers) -> Stated:
-    unknown = tuple(dict.fromkeys(name for name in (*earlier, *later) if name not in numbers))
-    known = [tuple(dict.fromkeys(name for name in names if name in numbers)) for names in (earlier, later)]
+def _stated(line: int, first: list[str], later: list[str], numbers: Numbers) -> Stated:
+    unknown = tuple(dict.fromkeys(name for name in (*first, *later) if name not in numbers))
+    known = [tuple(dict.fromkeys(name for name in names if name in numbers)) for names in (first, later)]
     has_room = numbers.has_room(len(known[0]) * len(known[1]))
     return Stated(line, known[0] if has_room else (), known[1], unknown)
 

@@ -159,12 +159,12 @@ class _Cut:
 def _rows(lines: Iterable[Line]) -> Iterator[Item]:
     for table in tables_of(lines):
         for row in table.rows:
-            text = _said(table, row)
+            text = _text(table, row)
             if text:
                 yield Item(row.line, 0, "|", text)
 
 
-def _said(table: Table, row: Row) -> str:
+def _text(table: Table, row: Row) -> str:
     """What a row says: its cells, without those about the work on it."""
     cells = [
         cell

@@ -21,12 +21,12 @@ from agent_fox.specs.spec_kit.stories import (
     Place,
     Scenario,
     Story,
+    about_story,
     chosen,
     places_of,
     scenarios_in,
     scenarios_of,
     stories_counted,
-    told,
 )
 from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of, lines_named
 
@@ -174,7 +174,7 @@ def _add_stories(collection: _Collection, stories: list[Story]) -> None:
         criteria = collection.criteria(f"{identifier}.", scenarios_of(story))
         edges = [place for place in story.parts if place.kind is Kind.EDGES]
         edge_cases = collection.criteria(f"{identifier}.E", _answered(collection, edges))
-        text = "\n".join(part for part in (story.title, told(story)) if part)
+        text = "\n".join(part for part in (story.title, about_story(story)) if part)
         collection.add(Requirement(identifier, story.title or identifier, text, criteria, edge_cases), story.line)
 
 

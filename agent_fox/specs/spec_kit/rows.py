@@ -60,18 +60,18 @@ def task_rows(table: Table, number: re.Pattern[str]) -> Iterator[TaskRow]:
             yield _row(table, row, own, column)
 
 
-def _row(table: Table, row: Row, own: int, said: int) -> TaskRow:
+def _row(table: Table, row: Row, own: int, column: int) -> TaskRow:
     state = _column(table, _STATE, own)
     labels, others = "", []
     for place, cell in enumerate(row.cells):
-        if place in (own, said, state) or not cell.strip("-–— "):
+        if place in (own, column, state) or not cell.strip("-–— "):
             continue
         if plain(cell) == "P" or tuple(stories_in_label(plain(cell))):
             labels += f"[{plain(cell)}] "
         else:
             others.append(f"{table.header[place]}: {cell}" if place < len(table.header) else cell)
     box = _box(row.cell(state))
-    return TaskRow(row.line, plain(row.cells[own]), labels + row.cell(said), box, tuple(others))
+    return TaskRow(row.line, plain(row.cells[own]), labels + row.cell(column), box, tuple(others))
 
 
 def _column(table: Table, words: tuple[str, ...], own: int | None) -> int | None:

@@ -124,7 +124,7 @@ def _title(rest: str) -> str:
     return _PRIORITY_AT_END.sub("", rest).strip(_TITLE_MARKS).strip()
 
 
-def told(story: Story) -> str:
+def about_story(story: Story) -> str:
     """A story in its own words, without its scenarios and edge cases."""
     own = [place.part for place in story.parts if place.kind in (Kind.OTHER, Kind.ASIDE)]
     texts = [f"{part.label}: {joined(part.lines)}" if part.label else joined(part.lines) for part in own]

@@ -52,7 +52,7 @@ class _Task:
     details: tuple[str, ...] = ()
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return "\n".join((self.title, *self.details))
 
 
@@ -176,7 +176,7 @@ class _Reading:
 
     def _subtask(self, task: _Task, of_phase: tuple[str, ...]) -> Subtask:
         self.places.setdefault(f"task {task.number}", self.markdown.at(task.draft.line))
-        known, unknown = self.references.named(task.said)
+        known, unknown = self.references.named(task.text)
         stories = task.stories or _of_headings(task.draft, of_phase)
         missing = [story for story in task.stories if not self.references.has_story(story)]
         if (unknown or missing) and not self.references.is_empty:
@@ -202,7 +202,7 @@ class _Reading:
     def _after(self, task: _Task) -> tuple[str, ...]:
         """The tasks that a task, or a heading above it, says it waits for."""
         headings = [heading.title[:_LONGEST_HEADING] for _, heading in task.draft.chain if heading.level > 1]
-        waits, unknown = waited_for("\n".join([task.said, *headings]), self.numbers)
+        waits, unknown = waited_for("\n".join([task.text, *headings]), self.numbers)
         self._warn_of_unknown(task.draft.line, f"{task.number} waits for", unknown)
         return tuple(
             number for number in dict.fromkeys((*waits, *self.stated.get(task.number, ()))) if number != task.number
@@ -221,7 +221,7 @@ class _Reading:
         """What each task comes after, as others say it: tasks that block it, prose about their order, tables."""
         waits: dict[str, list[str]] = {}
         for task in self.tasks.values():
-            blocked, unknown = blocked_by(task.said, self.numbers)
+            blocked, unknown = blocked_by(task.text, self.numbers)
             self._warn_of_unknown(task.draft.line, f"{task.number} blocks", unknown)
             for later in blocked:
                 waits.setdefault(later, []).append(task.number)

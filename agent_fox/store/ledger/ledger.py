@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import GENESIS, Evidence, Json, Link, Repository, canonical, content_of, linked
 from agent_fox.core.values import dataclass
-from agent_fox.store.values import storable
+from agent_fox.store.values import insert_many
 
 if TYPE_CHECKING:
     import secrets
@@ -87,18 +87,16 @@ def append(db: Database, records: Sequence[Evidence], spec_name: str | None = No
         rows.append(_row(link, timely, spec_name, content))
         links.append(link)
         tip = Tip(link.position, link.head, timely.timestamp)
-    marks = ", ".join("?" * (COLUMNS.count(",") + 1))
-    db.conn.executemany(f"INSERT INTO ledger ({COLUMNS}) VALUES ({marks})", rows)
+    insert_many(db, "ledger", COLUMNS, rows)
     return links
 
 
 def _row(link: Link, record: Evidence, spec_name: str | None, content: str) -> tuple[object, ...]:
-    row = (
+    return (
         link.position, link.record_id, record.identity, link.previous, link.head, record.kind.value, spec_name,
         record.about.address, record.about.version, record.outcome.status, record.artifact.tree,
         record.context.decision, record.context.session, record.timestamp, content,
     )  # fmt: skip
-    return tuple(map(storable, row))
 
 
 READ = (

@@ -68,10 +68,10 @@ _INDEX = adapter(lambda: pydantic.TypeAdapter(Index))
 
 def address_of(uri: str) -> Address:
     """Raises ArtifactError for what is no address of an artifact."""
-    found = _ADDRESS.fullmatch(uri)
-    if found is None:
+    match = _ADDRESS.fullmatch(uri)
+    if match is None:
         raise ArtifactError(f"not the address of an artifact: {uri[:200]!a}")
-    return Address(found["run"], int(found["attempt"]), found["name"])
+    return Address(match["run"], int(match["attempt"]), match["name"])
 
 
 def safe_name(name: str) -> str:

@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 
 def keep_log(order: CheckOrder, log: Path, name: str) -> str:
-    """Keep a log, masked, among the artifacts of the order's run; the name that anybody may be told."""
+    """Keep a log, masked, among the artifacts of the order's run; its public name."""
     store = ArtifactStore(Path(order.artifacts), order.run, order.attempt)
     return store.keep_file(log, ArtifactKind.LOG, f"checks-{name}.log").uri

@@ -51,7 +51,7 @@ def last_report(store: ArtifactStore, profile: str) -> VerificationReport | None
         return None
     if _REPORT.search(newest.name):
         return report_of(_read(store, newest, ReportDocument))
-    results = (result_of(_read(store, one, ResultDocument)) for one in kept if _RESULT.search(one.name))
+    results = (result_of(_read(store, each, ResultDocument)) for each in kept if _RESULT.search(each.name))
     outcomes = tuple(StepOutcome(_step(result), result) for result in latest(results))
     created = max(outcome.result.completed_at for outcome in outcomes)
     return VerificationReport(store.run, store.attempt, profile, ONE_BY_ONE, "", outcomes, created_at=created)

@@ -64,11 +64,11 @@ def prune(
 
 
 def _attempts(folder: Path) -> Iterator[_Attempt]:
-    found = list(all_indexes(folder))
+    attempts = list(all_indexes(folder))
     newest: dict[str, int] = {}
-    for _, index in found:
+    for _, index in attempts:
         newest[index.run] = max(index.attempt, newest.get(index.run, 0))
-    for file, index in found:
+    for file, index in attempts:
         yield _Attempt(file, index, file.stat().st_mtime, index.attempt == newest[index.run])
 
 
@@ -94,10 +94,10 @@ def _sweep(folder: Path, needed: set[str], now: float) -> int:
 def _removed(file: Path, changed_before: float) -> int:
     """Bytes of the file, which is gone now; 0 for one that changed since, or that its owner has removed."""
     try:
-        found = file.stat()
-        if changed_before and found.st_mtime >= changed_before:
+        state = file.stat()
+        if changed_before and state.st_mtime >= changed_before:
             return 0
         file.unlink()
     except FileNotFoundError:
         return 0
-    return found.st_size
+    return state.st_size

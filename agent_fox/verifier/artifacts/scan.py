@@ -86,10 +86,10 @@ def _is_suspect(piece: bytes) -> bool:
 
 def _words_beside_talk(piece: bytes) -> Iterator[bytes]:
     """Long words that follow a word like `token` on its line."""
-    for said in _TALK.finditer(piece.lower()):
-        newline = piece.find(b"\n", said.end(), said.end() + _REACH)
-        end = newline if newline >= 0 else said.end() + _REACH
-        yield from (found[0] for found in _LETTERS.finditer(piece, said.end(), end))
+    for each in _TALK.finditer(piece.lower()):
+        newline = piece.find(b"\n", each.end(), each.end() + _REACH)
+        end = newline if newline >= 0 else each.end() + _REACH
+        yield from (letters[0] for letters in _LETTERS.finditer(piece, each.end(), end))
 
 
 def _is_random(word: bytes) -> bool:

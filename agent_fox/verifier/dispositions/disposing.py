@@ -1,4 +1,4 @@
-"""A result becomes one that says whose each failure is: the facts are gathered here, and decided in `dispositions`."""
+"""Adds to a result who can do something about each failure: facts are gathered here and decided in `dispositions`."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Surroundings:
 def disposed(result: VerificationResult, end: ToolEnd, around: Surroundings) -> VerificationResult:
     """The result with a disposition for each of its failures (the first `MOST_DISPOSED`)."""
     facts = (facts_of(failure, result, end, around) for failure in result.failures[:MOST_DISPOSED])
-    return replace(result, dispositions=tuple(dispose(one) for one in facts))
+    return replace(result, dispositions=tuple(dispose(fact) for fact in facts))
 
 
 def facts_of(failure: Failure, result: VerificationResult, end: ToolEnd, around: Surroundings) -> FailureFacts:
-    """Everything recorded that bears on whose this failure is."""
+    """Everything recorded about who can do something about this failure."""
     return FailureFacts(
         failure,
         result.tool,

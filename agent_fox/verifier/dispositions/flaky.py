@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
@@ -17,6 +17,10 @@ from agent_fox.core.markdown import cell, code
 from agent_fox.core.values import dataclass
 from agent_fox.system.files import replace_file
 from agent_fox.verifier.ground.disposition_facts import PROOF_RUNS
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.suites.suite import SuiteRun
+
 
 MOST_COMMITS = 20
 """So many of a test's commits are kept, the newest."""
@@ -169,3 +173,23 @@ def _row(test: FlakyTest) -> str:
         cell(test.evidence),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def listed(file: Path) -> tuple[str, ...]:
+    """The tests on the list; none where it cannot be read: it only causes reruns."""
+    try:
+        return tuple(sorted(read_flaky(file).decayed(datetime.now(UTC)).names))
+    except (FlakyListDamaged, OSError):
+        return ()
+
+
+def add_proven(file: Path, commit: str, runs: Iterable[SuiteRun]) -> None:
+    """Add the tests whose reruns are a proof. A list that is damaged is left as it is."""
+    proven = [(again.test, run.log) for run in runs for again in run.reruns if again.is_proof]
+    try:
+        known = read_flaky(file).decayed(datetime.now(UTC))
+        for test, log in proven:
+            known = known.seen(Sighting(test, commit, datetime.now(UTC), PROOF_RUNS, log))
+        write_flaky(file, known)
+    except (FlakyListDamaged, OSError):
+        return

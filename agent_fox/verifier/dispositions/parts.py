@@ -79,30 +79,30 @@ def missing_part(facts: FailureFacts) -> str | None:
     None for what the code itself may be expected to bring: a module of its own, or a package nobody declared.
     """
     failure = facts.failure
-    if found := _MODULE.search(failure.message):
-        name = (found["python"] or found["typed"] or "").partition(".")[0] or found["node"]
+    if match := _MODULE.search(failure.message):
+        name = (match["python"] or match["typed"] or "").partition(".")[0] or match["node"]
         return name if name in _PARTS_OF_PYTHON or _is_declared(name, facts) else None
-    if found := _LIBRARY.match(failure.message):
-        return found["object"] or found["version"]
-    if (found := _HEADER.search(failure.message)) and failure.file not in facts.files_changed:
-        is_systems = f"#include <{found['header']}>" in f"{failure.evidence}\n{facts.tail}"
-        return found["header"] if is_systems else None
+    if match := _LIBRARY.match(failure.message):
+        return match["object"] or match["version"]
+    if (match := _HEADER.search(failure.message)) and failure.file not in facts.files_changed:
+        is_systems = f"#include <{match['header']}>" in f"{failure.evidence}\n{facts.tail}"
+        return match["header"] if is_systems else None
     return None
 
 
 def missing_beneath_test(facts: FailureFacts) -> str | None:
     """What a test's runner says is missing before the test could begin: a declared plugin, or a native part."""
-    said = f"{facts.failure.evidence}\n{facts.tail}"
-    if found := _FIXTURE.match(facts.failure.message):
-        return _missing_plugin(found["name"], said, facts)
-    found = _NATIVE.match(facts.failure.message)
+    text = f"{facts.failure.evidence}\n{facts.tail}"
+    if match := _FIXTURE.match(facts.failure.message):
+        return _missing_plugin(match["name"], text, facts)
+    match = _NATIVE.match(facts.failure.message)
     is_of_file = facts.failure.test_name == facts.failure.file
-    return f"{found['package']} for this version of Node" if found and is_of_file and _OTHER_NODE in said else None
+    return f"{match['package']} for this version of Node" if match and is_of_file and _OTHER_NODE in text else None
 
 
-def _missing_plugin(fixture: str, said: str, facts: FailureFacts) -> str | None:
+def _missing_plugin(fixture: str, message: str, facts: FailureFacts) -> str | None:
     """The declared plugin that would bring the fixture, if nothing of it is there."""
-    available = _AVAILABLE.search(said)
+    available = _AVAILABLE.search(message)
     if available is None:
         return None
     here = available["names"].split(", ")

@@ -37,16 +37,16 @@ _SETTLED = {Disposition.POLICY, Disposition.SPEC_FAULT, Disposition.FLAKY, Dispo
 
 def reruns_wanted(facts: FailureFacts) -> tuple[RerunWanted, ...]:
     """What should be run before the failure is disposed of for good; empty where nothing would change it."""
-    found = dispose(facts)
-    if facts.failure.kind is FailureKind.FORMAT_FAILURE and found.disposition is Disposition.REPAIRABLE:
+    disposed = dispose(facts)
+    if facts.failure.kind is FailureKind.FORMAT_FAILURE and disposed.disposition is Disposition.REPAIRABLE:
         return _formatting(facts)
-    if found.disposition in _SETTLED or facts.end.cancelled or facts.end.start_error:
+    if disposed.disposition in _SETTLED or facts.end.cancelled or facts.end.start_error:
         return ()
     if _is_full_suite_out_of_time(facts):
         return (RerunWanted(RerunKind.SELECTED_TESTS, "the whole suite ran out of time"),)
     if facts.failure.kind is FailureKind.TEST_FAILURE and facts.failure.test_name is not None:
         return _of_test(facts, facts.failure.test_name)
-    return _of_tool(facts, found)
+    return _of_tool(facts, disposed)
 
 
 def is_pure_format(failures: Sequence[Failure]) -> bool:
@@ -83,7 +83,7 @@ def _open_proof_runs(facts: FailureFacts) -> int:
 
 
 def _of_tool(facts: FailureFacts, found: Disposed) -> tuple[RerunWanted, ...]:
-    """What is nobody's yet, or fails without a test's name: whether it comes again, and whether it is the change's."""
+    """A failure that is not attributed yet, or names no test: whether it repeats, and whether the change caused it."""
     target = facts.failure.test_name
     wanted = []
     is_open = found.retryable_infrastructure or found.disposition is Disposition.VERIFIER_FAULT

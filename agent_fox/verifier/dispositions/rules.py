@@ -1,4 +1,4 @@
-"""Whose a failure is, decided by recorded evidence alone. No I/O, no model's word, nothing a test printed of itself.
+"""Who can do something about a failure, decided by recorded evidence alone. No I/O, no model, no output of tests.
 
 The rules stand in `_RULES`, strongest first. Where facts disagree, nobody is charged: infrastructure, environment and
 verifier faults leave a requirement unknown. Only reruns excuse a failure (`docs/semantics.md`, "Judging").
@@ -11,24 +11,30 @@ from collections.abc import Callable
 
 from agent_fox.core.regex import regex
 from agent_fox.core.verdicts.verdict import Disposition
-from agent_fox.verifier.dispositions.lines import own_lines, sign_in, tool_lines
 from agent_fox.verifier.dispositions.parts import missing_beneath_test, missing_part
-from agent_fox.verifier.dispositions.paths import build_files, changes_build, names_changed_file
 from agent_fox.verifier.dispositions.signs import (
     DISK_FULL,
     HEAP,
     KILLED,
     MISSING_TOOL,
+    NO_SUCH_IMPORT,
+    OF_DEPENDENCIES,
+    OF_OTHERS,
+    READ_ONLY,
     TOOL_BROKE,
     TRY_AGAIN,
     UNKNOWN_FLAG,
     Sign,
+    resolver_sign,
     sign_of,
 )
 from agent_fox.verifier.dispositions.weighing import (
+    build_files,
+    changes_build,
     ended_from_outside,
     environment,
     infrastructure,
+    names_changed_file,
     past_limit,
     repairable,
     verifier_fault,
@@ -53,7 +59,7 @@ _NEVER_ENDED = "how it ended is not known"
 
 def dispose(facts: FailureFacts) -> Disposed:
     """Why it failed, and who can do something about it. Total and deterministic."""
-    return next(found for rule in _RULES if (found := rule(facts)))
+    return next(disposed for rule in _RULES if (disposed := rule(facts)))
 
 
 def _source_changed(facts: FailureFacts) -> Disposed | None:
@@ -129,8 +135,8 @@ def _tool_broke(facts: FailureFacts) -> Disposed | None:
     failure = facts.failure
     if failure.test_name is not None:
         return None
-    said = [failure.message] if failure.kind is FailureKind.TEST_FAILURE else own_lines(facts)
-    sign = sign_of(said, (TOOL_BROKE,))
+    lines = [failure.message] if failure.kind is FailureKind.TEST_FAILURE else own_lines(facts)
+    sign = sign_of(lines, (TOOL_BROKE,))
     return weighed(sign, facts) if sign else None
 
 
@@ -199,7 +205,7 @@ def _does_not_build(facts: FailureFacts) -> Disposed | None:
 
 
 def _ended_badly(facts: FailureFacts) -> Disposed | None:
-    """What the exit status says by itself."""
+    """What the exit status alone shows."""
     code = facts.end.exit_code
     if code is None:
         return infrastructure(_NEVER_ENDED) if facts.failure.message == _NEVER_ENDED else None
@@ -216,7 +222,7 @@ def _ended_badly(facts: FailureFacts) -> Disposed | None:
 
 
 def _older_trouble(facts: FailureFacts) -> Disposed | None:
-    """The same on the base tree; but what keeps a tool from its work there too excuses nothing, and is nobody's."""
+    """The same failure on the base tree. A tool that cannot work there either excuses nothing."""
     return None if facts.failure.kind in _NOTHING_DONE else _older_than_change(facts)
 
 
@@ -281,3 +287,38 @@ _RULES: tuple[_Rule, ...] = (
     _older_trouble,
     _by_kind,
 )
+
+
+_OUTPUT = regex(r"error while writing |(?:cannot|can't|could not|unable to) write ")
+
+
+def sign_in(facts: FailureFacts) -> Sign | None:
+    """The sign that the tool's own lines bear."""
+    failure = facts.failure
+    lines = tool_lines(facts)
+    if failure.kind is FailureKind.DEPENDENCY_RESOLUTION_FAILURE:
+        is_own = failure.line is not None and not (failure.file or "").startswith("/")
+        return sign_of([failure.code or "", *lines], (*OF_DEPENDENCIES, NO_SUCH_IMPORT) if is_own else OF_DEPENDENCIES)
+    if failure.line is not None and failure.kind is FailureKind.COMPILE_ERROR:
+        is_code = not changes_build([failure.file or ""])
+        return _sign_beside_code(facts) if is_code else sign_of([failure.message], OF_OTHERS)
+    return sign_of(lines, OF_OTHERS) or resolver_sign(lines)
+
+
+def _sign_beside_code(facts: FailureFacts) -> Sign | None:
+    """A compiler points at the code: only what it says of its own output or version speaks for the code."""
+    if _OUTPUT.match(facts.failure.message):
+        return sign_of([facts.failure.message], (DISK_FULL, READ_ONLY, MISSING_TOOL))
+    notes = [line for line in facts.tail.splitlines() if line.startswith("note: module requires Go")]
+    return sign_of(notes, OF_OTHERS)
+
+
+def tool_lines(facts: FailureFacts) -> list[str]:
+    """The failure's own lines, and the log's last ones where no test has run that could have written them."""
+    tail = "" if facts.end.tests_run else facts.tail
+    return [*own_lines(facts), *tail.splitlines()]
+
+
+def own_lines(facts: FailureFacts) -> list[str]:
+    """The lines of the failure itself."""
+    return [*facts.failure.message.splitlines(), *facts.failure.evidence.splitlines()]

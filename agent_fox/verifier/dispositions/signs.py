@@ -15,7 +15,7 @@ from agent_fox.core.verdicts.verdict import Disposition
 
 
 class Weight(StrEnum):
-    """What can still show that the change brought the trouble about, against what the sign says by itself."""
+    """What can still show that the change caused the trouble, against what the sign alone suggests."""
 
     NOTHING = "nothing"
     BUILD_FILE = "a build file that the change edited"
@@ -257,8 +257,8 @@ _A_RESOLVERS_LINE = regex(
 
 def sign_of(lines: Iterable[str], signs: Iterable[Sign]) -> Sign | None:
     """The first of `signs` that any of the lines bears: the order is that of `signs`, not that of the lines."""
-    said = list(lines)
-    return next((sign for sign in signs if any(sign.pattern.search(line) for line in said)), None)
+    known_lines = list(lines)
+    return next((sign for sign in signs if any(sign.pattern.search(line) for line in known_lines)), None)
 
 
 def resolver_sign(lines: Iterable[str]) -> Sign | None:

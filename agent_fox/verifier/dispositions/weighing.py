@@ -1,11 +1,14 @@
-"""From a cause to whose it is: what reruns and edited build files add to a sign. Finding the cause is elsewhere."""
+"""From a cause to who can do something about it: what reruns and edited build files add. Not how it is found."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from agent_fox.core.regex import regex
 from agent_fox.core.verdicts.verdict import Disposition
-from agent_fox.verifier.dispositions.paths import changes_build
 from agent_fox.verifier.dispositions.signs import Sign, Weight
 from agent_fox.verifier.ground.results import Disposed
 
@@ -70,9 +73,36 @@ def weighed(sign: Sign, facts: FailureFacts) -> Disposed:
 
 
 def _is_by_edit(sign: Sign, facts: FailureFacts) -> bool:
-    """Without a network nobody can tell a package that does not exist from one that is only not here."""
+    """Without a network, a package that does not exist looks like one that is only not installed."""
     if sign.weight is Weight.NOTHING or not changes_build(facts.files_changed) or facts.fails_on_base:
         return False
     if sign.needs_network and not facts.has_network:
         return False
     return sign.weight is Weight.BUILD_FILE or facts.passes_on_base
+
+
+_BUILD_FILE = regex(
+    r"(?:package(?:-lock)?\.json|npm-shrinkwrap\.json|pnpm-(?:lock|workspace)\.yaml|yarn\.lock|\.npmrc|\.yarnrc(?:\.yml)?"
+    r"|pom\.xml|mvnw(?:\.cmd)?|gradlew(?:\.bat)?|.+\.gradle(?:\.kts)?|gradle\.properties|.+\.versions\.toml"
+    r"|gradle-wrapper\.properties|maven-wrapper\.properties|extensions\.xml|maven\.config"
+    r"|go\.(?:mod|sum|work)|Cargo\.(?:toml|lock)|build\.rs|rust-toolchain(?:\.toml)?"
+    r"|pyproject\.toml|setup\.(?:py|cfg)|.*requirements.*\.(?:txt|in)|Pipfile(?:\.lock)?|poetry\.lock|uv\.lock"
+    r"|tox\.ini|pytest\.ini|conftest\.py|noxfile\.py|mypy\.ini|\.?ruff\.toml|\.flake8|\.python-version|\.nvmrc"
+    r"|(?:GNU)?[Mm]akefile|.+\.mk|CMakeLists\.txt|.+\.cmake|CMakePresets\.json"
+    r"|tsconfig.*\.json|\.(?:eslintrc|prettierrc|babelrc|mocharc)(?:\..+)?"
+    r"|(?:eslint|jest|vitest|vite|babel|prettier|webpack|rollup)\.config\..+)"
+)
+
+
+def build_files(files: Iterable[str]) -> tuple[str, ...]:
+    """The manifests, lock files, build scripts and configurations of tools among the files."""
+    return tuple(file for file in files if _BUILD_FILE.fullmatch(PurePosixPath(file).name))
+
+
+def changes_build(files: Iterable[str]) -> bool:
+    return bool(build_files(files))
+
+
+def names_changed_file(text: str, files: Iterable[str]) -> bool:
+    """Whether the tool names a file that the change edited."""
+    return any(re.search(rf"(?<![\w.-]){re.escape(PurePosixPath(file).name)}(?![\w-])", text) for file in files)

@@ -69,10 +69,10 @@ def _words(line: str) -> list[str]:
 def _leading_variables(words: list[str]) -> dict[str, str]:
     variables: dict[str, str] = {}
     for word in words:
-        found = _ASSIGNMENT.match(word)
-        if found is None or found[1] in variables:
+        match = _ASSIGNMENT.match(word)
+        if match is None or match[1] in variables:
             break
-        variables[found[1]] = found[2]
+        variables[match[1]] = match[2]
     return variables
 
 

@@ -1,4 +1,4 @@
-"""What is known about one failure when it is asked whose it is: the facts, as values. Deciding is in `dispositions`."""
+"""The facts about one failure, as values. Deciding who can do something about it is in `dispositions`."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class SpecDoubt:
 
 @dataclass(frozen=True, slots=True)
 class FailureFacts:
-    """One failure, and everything recorded that bears on whose it is.
+    """One failure, and everything recorded that bears on who can do something about it.
 
     tail: the last lines of the log, bounded. It is looked at only where the tool, not a test, wrote it.
     has_network: whether the profile let the command use the network.

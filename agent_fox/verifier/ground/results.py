@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
@@ -47,10 +48,10 @@ class Failure:
     column: int | None = None
     symbol: str | None = None
     test_name: str | None = None
-    evidence: str = ""
     code: str | None = None
     exception: str | None = None
     is_error: bool = False
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,9 @@ class Disposed:
     is_proven: bool = False
 
 
+Explained = tuple[Failure, Disposed | None]
+
+
 @dataclass(frozen=True, slots=True)
 class VerificationResult:
     """What one tool of the verifier came to.
@@ -178,18 +182,25 @@ class VerificationResult:
     notes: tuple[str, ...] = ()
 
     @property
+    def explained(self) -> tuple[Explained, ...]:
+        """Each failure with why it failed, where that was looked into."""
+        return tuple((failure, why) for failure, why in zip_longest(self.failures, self.dispositions) if failure)
+
+    @property
     def source_mutation_detected(self) -> bool:
         return bool(self.changed_sources) and not self.tool.may_change_source
 
     @property
     def retryable(self) -> bool:
         """Whether running it again, with nothing changed, may come to something else."""
-        return bool(self.dispositions) and all(one.retryable_infrastructure for one in self.dispositions)
+        return bool(self.dispositions) and all(
+            disposition.retryable_infrastructure for disposition in self.dispositions
+        )
 
     @property
     def repairable_by_agent(self) -> bool:
-        return any(one.repairable_by_agent for one in self.dispositions)
+        return any(disposition.repairable_by_agent for disposition in self.dispositions)
 
     @property
     def requires_human(self) -> bool:
-        return any(one.requires_human for one in self.dispositions)
+        return any(disposition.requires_human for disposition in self.dispositions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from itertools import takewhile
@@ -11,7 +12,6 @@ from pathlib import Path
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.ground.comments import said_above
 
 LARGEST_SOURCE = 2 * 1024 * 1024  # bytes; a larger file is no test a person wrote
 
@@ -53,11 +53,11 @@ class Naming:
 
     def in_name(self, name: str) -> frozenset[str]:
         """Ids in a test's name: `test_04_req_1_1_rejects` and `TestReq04_1_1Rejects` name `04-REQ-1.1`."""
-        return frozenset(self._by_name[found] for found in self._name(flat(name)))
+        return frozenset(self._by_name[each] for each in self._name(flat(name)))
 
     def in_text(self, text: str) -> frozenset[str]:
         """Ids in a docstring, a marker or a file."""
-        return frozenset(self._by_text[found] for found in self._text(text.upper()))
+        return frozenset(self._by_text[each] for each in self._text(text.upper()))
 
 
 def read_source(workspace: Path, path: str) -> Source | None:
@@ -68,17 +68,17 @@ def read_source(workspace: Path, path: str) -> Source | None:
     if place.stat().st_size > LARGEST_SOURCE:
         return None
     text = place.read_text("utf-8", "replace")
-    return Source(path, text, _said(text) if place.suffix == ".py" else said_above(text, place.suffix))
+    return Source(path, text, _documented(text) if place.suffix == ".py" else comments_above(text, place.suffix))
 
 
-def _said(text: str) -> dict[tuple[str, ...], str]:
+def _documented(text: str) -> dict[tuple[str, ...], str]:
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
-    said: dict[tuple[str, ...], str] = {}
-    _collect(module.body, (), _marks_of(module.body), text.split("\n"), said)
-    return said
+    texts: dict[tuple[str, ...], str] = {}
+    _collect(module.body, (), _marks_of(module.body), text.split("\n"), texts)
+    return texts
 
 
 def _collect(
@@ -86,14 +86,14 @@ def _collect(
     place: tuple[str, ...],
     inherited: str,
     lines: Sequence[str],
-    said: dict[tuple[str, ...], str],
+    texts: dict[tuple[str, ...], str],
 ) -> None:
     for node in body:
         if isinstance(node, ast.ClassDef):
             own = f"{inherited}\n{_words_of(node, lines)}\n{_marks_of(node.body)}"
-            _collect(node.body, (*place, node.name), own, lines, said)
+            _collect(node.body, (*place, node.name), own, lines, texts)
         elif isinstance(node, _Function):
-            said[(*place, node.name)] = f"{inherited}\n{_words_of(node, lines)}"
+            texts[(*place, node.name)] = f"{inherited}\n{_words_of(node, lines)}"
 
 
 def _words_of(node: _Function | ast.ClassDef, lines: Sequence[str]) -> str:
@@ -147,3 +147,36 @@ def _any_of(words: Iterable[str], before: str, after: str) -> Callable[[str], li
     if not alternatives:
         return lambda text: []
     return re.compile(f"{before}(?:{alternatives}){after}").findall
+
+
+_JAVASCRIPT = regex(r"""\s*(?:it|test|specify)(?:\.\w+)*\s*\(\s*(['"`])(?P<name>(?:(?!\1).)+)\1""")
+_GO = regex(r"func (?P<name>(?:Test|Fuzz|Example)\w*)\(")
+_RUST = regex(r"\s*(?:pub )?(?:async )?fn (?P<name>\w+)\s*\(")
+_JAVA = regex(
+    r"\s*(?:(?:public|protected|private|static|final|open|suspend) )*(?:void|fun)\s+`?(?P<name>[^`(]+?)`?\s*\("
+)
+_TESTS = {
+    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"), _JAVASCRIPT),
+    ".go": _GO,
+    ".rs": _RUST,
+    **dict.fromkeys((".java", ".kt", ".groovy"), _JAVA),
+}
+_ABOVE = regex(r"\s*(?://|/\*|\*|#\[|@)")
+
+
+def comments_above(text: str, suffix: str) -> dict[tuple[str, ...], str]:
+    """Name of a test -> the comments and annotations right above it. A name that stands twice says nothing."""
+    pattern = _TESTS.get(suffix)
+    if pattern is None:
+        return {}
+    lines = text.split("\n")
+    tests = [(match["name"], at) for at, line in enumerate(lines) if (match := pattern.match(line))]
+    times = Counter(name for name, _ in tests)
+    return {(name,): comment for name, at in tests if times[name] == 1 and (comment := _above(lines, at))}
+
+
+def _above(lines: list[str], at: int) -> str:
+    first = at
+    while first > 0 and _ABOVE.match(lines[first - 1]):
+        first -= 1
+    return "\n".join(lines[first:at])

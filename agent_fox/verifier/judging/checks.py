@@ -11,13 +11,13 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document, to_object
 from agent_fox.core.verdicts.hidden import COMMAND
 from agent_fox.core.verdicts.verdict import Disposition, Verdict, Word
 from agent_fox.system import git
@@ -41,7 +41,7 @@ _NO_COMMAND = (
 )
 
 # Loaded where they are needed: they cost the start.
-_LIST = "agent_fox.verifier.dispositions.kept_flaky"
+_LIST = "agent_fox.verifier.dispositions.flaky"
 _PROOF = "agent_fox.verifier.proof.weighing"
 _SIDES = "agent_fox.verifier.proof.sides"
 _HIDDEN = "agent_fox.verifier.proof.hidden_checks"
@@ -90,8 +90,8 @@ def _files(order: CheckOrder, workspace: Path) -> frozenset[str] | None:
     """What is there before anything runs, for copies in which trials are made."""
     if order.counterfactual is Counterfactual.OFF:
         return None
-    found: frozenset[str] = import_module(_SIDES).files_of(workspace)
-    return found
+    files: frozenset[str] = import_module(_SIDES).files_of(workspace)
+    return files
 
 
 def bench_on(ground: Ground) -> Bench:
@@ -152,8 +152,8 @@ def main(arguments: list[str]) -> int:
     except (OSError, OrderError) as error:
         return _complain(f"{arguments[0]}: {error}")
     with git.serving(Path(order.repository)):
-        found = answer(run_checks(order))
-    json.dump(found, sys.stdout, indent=2, ensure_ascii=False)
+        document = answer(run_checks(order))
+    json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
     return 0
 
@@ -177,7 +177,7 @@ def _only(order: CheckOrder, run: SuiteRun) -> SuiteRun:
 
 
 def _planned(workspace: Path) -> tuple[str, ...]:
-    """The commands that run all tests of the project, by its manifests, where nobody names any."""
+    """The commands that run all tests of the project, found by its manifests where none is configured."""
     lines: tuple[str, ...] = import_module(_PLAN).planned_lines(workspace)
     return lines
 
@@ -238,8 +238,8 @@ def _sources(order: CheckOrder, runs: Iterable[SuiteRun]) -> dict[str, Source]:
     paths = set(Ownership(order).claimed_files())
     for run in runs:
         paths |= {case.file for case in run.cases} | {broken.file for broken in run.broken}
-    found = (read_source(Path(order.workspace), path) for path in sorted(paths - {""}))
-    return {source.path: source for source in found if source is not None}
+    sources = (read_source(Path(order.workspace), path) for path in sorted(paths - {""}))
+    return {source.path: source for source in sources if source is not None}
 
 
 def _nothing_ran(reason: str) -> SuiteRun:
@@ -252,19 +252,16 @@ def _row(finding: Finding) -> dict[str, Any]:
         "requirement_id": verdict.requirement_id,
         "verdict": verdict.word.value,
         "evidence": verdict.evidence,
-        "command": finding.command,
-        "check": finding.check,
-        "exit_code": finding.exit_code,
+        **to_object(finding, only=("command", "check", "exit_code")),
         "first_error": verdict.signal.first_error if verdict.signal else "",
         "failing_tests": verdict.failing_tests,
         "disposition": verdict.disposition.value,
         "disposition_proven": verdict.is_proven,
-        "needs_person": verdict.needs_person,
-        "how": verdict.how,
-        "expectation": asdict(verdict.expectation) if verdict.expectation else None,
+        **to_object(verdict, only=("needs_person", "how")),
+        "expectation": to_document(verdict.expectation),
         "note": verdict.note if verdict.expectation or COMMAND in verdict.note else "",
-        "test_files": list(verdict.tests),
-        "trials": asdict(verdict.trials) if verdict.trials else None,
+        "test_files": to_document(verdict.tests),
+        "trials": to_document(verdict.trials),
         "artifact": finding.run.log if finding.run else "",
     }
 
@@ -277,7 +274,7 @@ def _run_row(run: SuiteRun) -> dict[str, Any]:
         "seconds": run.seconds,
         "tests": len(run.cases),
         "failing": [case.id for case in run.cases if case.outcome is Outcome.FAILED][:_MOST_NAMED],
-        "reruns": [_rerun_row(one) for one in run.reruns],
+        "reruns": [_rerun_row(record) for record in run.reruns],
         "broken": [broken.what for broken in run.broken],
         "not_attempted": run.unattempted.reason if run.unattempted else None,
         "output_tail": capped(run.output[-1_500:]),

@@ -27,8 +27,8 @@ def unread(folder: Path) -> dict[str, str]:
     """The paths that cannot count, and why: symbolic links, which may lead anywhere, and files that are too large to be
     read, so that it is not known what they are about.
     """
-    found = ((name, _why_unread(path)) for name, path in _named(folder))
-    return {name: why for name, why in found if why}
+    reasons = ((name, _why_unread(path)) for name, path in _named(folder))
+    return {name: why for name, why in reasons if why}
 
 
 def _named(folder: Path) -> Iterator[tuple[str, Path]]:

@@ -15,7 +15,7 @@ from types import FrameType
 from pydantic import ValidationError
 
 from agent_fox.core.verdicts.verdict import Word
-from agent_fox.verifier.lanes.binding import Bound, verdicts
+from agent_fox.verifier.lanes.binding import Binding, verdicts
 from agent_fox.verifier.lanes.order import ORDER, RESULTS, LibraryOrder
 from agent_fox.verifier.lanes.order import lanes_in as lanes_in
 from agent_fox.verifier.lanes.results import LaneContext
@@ -23,27 +23,27 @@ from agent_fox.verifier.lanes.running import run_lanes
 
 
 def answer(order: LibraryOrder) -> dict[str, object]:
-    """The answer that verifiers give, and beside it what each lane said."""
+    """The answer of a verifier, and the result of each lane."""
     results = run_lanes(order.objects, LaneContext(order.order, order.traces))
-    bound = verdicts(order.order.expected, order.spec_name, order.objects, results)
-    words = [one.word for one in bound]
+    rows = verdicts(order.order.expected, order.spec_name, order.objects, results)
+    words = [each.word for each in rows]
     overall = Word.FAIL if Word.FAIL in words else Word.PASS if set(words) == {Word.PASS} else Word.UNKNOWN
-    counts = ", ".join(f"{sum(one.status is word for one in results)} {word}" for word in Word)
+    counts = ", ".join(f"{sum(each.status is word for each in results)} {word}" for word in Word)
     return {
-        "verdicts": [row(one) for one in bound],
+        "verdicts": [row(each) for each in rows],
         "overall_verdict": overall.value,
         "summary": f"specification library: {counts}",
         "lanes": RESULTS.dump_python(results, mode="json"),
     }
 
 
-def row(bound: Bound) -> dict[str, object]:
+def row(judged: Binding) -> dict[str, object]:
     return {
-        "requirement_id": bound.part,
-        "verdict": bound.word.value,
-        "evidence": bound.evidence,
-        "command": bound.command,
-        "first_error": bound.evidence.partition("\n")[0] if bound.word is Word.FAIL else "",
+        "requirement_id": judged.part,
+        "verdict": judged.word.value,
+        "evidence": judged.evidence,
+        "command": judged.command,
+        "first_error": judged.evidence.partition("\n")[0] if judged.word is Word.FAIL else "",
     }
 
 

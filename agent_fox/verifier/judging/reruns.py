@@ -88,7 +88,7 @@ def _tries(run: SuiteRun, tests: Sequence[Case], ground: Ground, name: str) -> t
         if again is None:
             return ()
         tries.append(again)
-        if all(any(_outcome(test, one) is not True for one in tries) for test in tests):
+        if all(any(_outcome(test, attempt) is not True for attempt in tries) for test in tests):
             break
     return tuple(tries)
 
@@ -124,8 +124,8 @@ def _settled(case: Case, outcomes: tuple[bool | None, ...] | None, doubt: str, t
         return case
     if case.outcome is Outcome.FAILED:
         return replace(case, outcome=Outcome.FLAKY) if _is_proof(outcomes) and not doubt else case
-    failures = (found for again in tries for found in again.cases if found.id == case.id)
-    return next((found for found in failures if found.outcome is Outcome.FAILED), case)
+    failures = (tried for again in tries for tried in again.cases if tried.id == case.id)
+    return next((tried for tried in failures if tried.outcome is Outcome.FAILED), case)
 
 
 def _left_behind(ground: Ground, since: int) -> Iterator[str]:

@@ -108,7 +108,7 @@ class Bench:
         broken = self._broken_about(id)
         if broken is None and _is_tested(mapped):
             return self._tested(id, mapped)
-        return self._untold(id, mapped, broken)
+        return self._undecided(id, mapped, broken)
 
     def _is_older(self, case: Case, mapped: Mapped) -> bool:
         """Whether the base tree has the failure too. A requirement's own tests have no such excuse."""
@@ -141,9 +141,9 @@ class Bench:
         why = f"fails on the base tree too: {', '.join([*(case.id for case in tests), *older])}"
         return _proven(finding, Disposition.PRE_EXISTING, why)
 
-    def _untold(self, id: str, mapped: Mapped, broken: tuple[SuiteRun, Broken] | None) -> Finding:
+    def _undecided(self, id: str, mapped: Mapped, broken: tuple[SuiteRun, Broken] | None) -> Finding:
         """Not tested, or not wholly: what kept it back decides."""
-        obstacle = broken or self._any_broken()
+        obstacle = broken or next(self._all_broken(), None)
         if obstacle is not None:
             return self._fail_by_broken(id, *obstacle)
         for run in self._runs:
@@ -169,12 +169,12 @@ class Bench:
 
     def _fail(self, id: str, failed: list[Case]) -> Finding:
         run, error = self._run_of[failed[0]], first_error(failed[0])
-        said = [line for case in failed[:CASES_SHOWN] if (line := _reruns(self._run_of[case], case))]
+        rerun_lines = [line for case in failed[:CASES_SHOWN] if (line := _reruns(self._run_of[case], case))]
         verdict = Verdict(
             id,
             Word.FAIL,
             said="FAIL",
-            evidence=headed(run, error, "\n".join([*said, evidence_of(failed)])),
+            evidence=headed(run, error, "\n".join([*rerun_lines, evidence_of(failed)])),
             signal=Signal(run.line, normalise_line(error)),
             failing_tests=len(failed),
         )
@@ -196,7 +196,7 @@ class Bench:
         return self._by_all_runs(Verdict(id, word, said=word.value, evidence=capped(self._why_untested(id, mapped))))
 
     def _why_untested(self, id: str, mapped: Mapped) -> str:
-        """Why nothing proves it, and for an id that no test can name by itself how one does."""
+        """Why nothing proves it, and how a test names an id that cannot stand in a test's name."""
         why = _why_untested(id, mapped)
         if mapped.cases or "REQ-" in id or not self._order.spec:
             return why
@@ -218,17 +218,14 @@ class Bench:
         source = self._sources.get(broken.file)
         return bool(broken.file) and self._ownership.is_about(id, broken.file, source.text if source else "")
 
-    def _any_broken(self) -> tuple[SuiteRun, Broken] | None:
-        return next(self._all_broken(), None)
-
     def _all_broken(self) -> Iterator[tuple[SuiteRun, Broken]]:
         return ((run, broken) for run in self._runs for broken in run.broken)
 
 
 def failed_on_base(run: SuiteRun, test: str) -> bool:
     """Whether it is on record that the test (or, without a name, the command) fails on the base tree too."""
-    records = (one for one in run.reruns if one.test == test and one.rerun.tree is RerunTree.BASE)
-    return any(one.rerun.outcomes == (False,) for one in records)
+    records = (record for record in run.reruns if record.test == test and record.rerun.tree is RerunTree.BASE)
+    return any(record.rerun.outcomes == (False,) for record in records)
 
 
 def _every(mapped: Mapped) -> dict[Case, None]:
@@ -278,7 +275,7 @@ def _proven(finding: Finding, disposition: Disposition, why: str) -> Finding:
 
 def _reruns(run: SuiteRun, case: Case) -> str:
     """What running a test again came to, in words; empty if it was not run again."""
-    record = next((one for one in run.reruns if one.test == case.id and one.rerun.tree is RerunTree.SAME), None)
+    record = next((each for each in run.reruns if each.test == case.id and each.rerun.tree is RerunTree.SAME), None)
     if record is None:
         return ""
     passed = sum(outcome is True for outcome in record.rerun.outcomes)

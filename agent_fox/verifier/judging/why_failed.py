@@ -33,15 +33,15 @@ def why_failed(
     only the log names decides nothing: what a test prints may look like one.
     """
     try:
-        found = read_run(Run(Ending(tool, exit_code), log), Workspace(PurePosixPath(workspace)), BUILT_IN)
+        outcome = read_run(Run(Ending(tool, exit_code), log), Workspace(PurePosixPath(workspace)), BUILT_IN)
     except UnknownTool:
         return None
-    told = [failure for failure in found.parsed.failures if failure.kind is not FailureKind.TEST_FAILURE]
-    disposed = [(failure, _disposed(failure, found, exit_code, log, has_cases=has_cases)) for failure in told]
-    for failure, whose in disposed:
-        if whose.disposition in NOT_THE_CODERS_FAULT and failure.kind is not FailureKind.UNKNOWN:
-            return Unattempted(f"{whose.reason}: {failure.message}", whose.disposition)
-    mine = [failure for failure, whose in disposed if whose.disposition is Disposition.REPAIRABLE]
+    others = [failure for failure in outcome.parsed.failures if failure.kind is not FailureKind.TEST_FAILURE]
+    disposed = [(failure, _disposed(failure, outcome, exit_code, log, has_cases=has_cases)) for failure in others]
+    for failure, why in disposed:
+        if why.disposition in NOT_THE_CODERS_FAULT and failure.kind is not FailureKind.UNKNOWN:
+            return Unattempted(f"{why.reason}: {failure.message}", why.disposition)
+    mine = [failure for failure, why in disposed if why.disposition is Disposition.REPAIRABLE]
     checked = [failure for failure in mine if failure.kind in _CHECKS]
     built = [failure for failure in mine if failure.kind not in _CHECKS]
     return (*_uncompiled(built, has_cases=has_cases), *_checks(tool, checked)) or None

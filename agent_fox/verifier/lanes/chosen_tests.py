@@ -67,12 +67,16 @@ def run_properties(specification: Specification, check: PropertyTests, bench: Be
     fixed = f"PYTHONPATH={shlex.quote(folders)} AGENT_FOX_EXAMPLES={check.examples} "
     seeing = replace(bench, ground=replace(bench.ground, also=(*bench.ground.also, REPORTERS)))
     result, run = tried(specification, replace(choice, line=fixed + choice.line), seeing, name)
-    counts = [int(found) for found in _STATISTICS.findall(run.output)]
+    counts = [int(each) for each in _STATISTICS.findall(run.output)]
     if result.status is Word.PASS and not counts:
         result = unknown(specification, "none of the chosen tests is one that hypothesis feeds")
     shown = replace(result, counterexample=falsifying(run) or result.counterexample, limitation=SAMPLED)
-    told = {**facts(run), "profile": f"derandomized, at most {check.examples} examples", "examples": str(sum(counts))}
-    return replace(shown, environment=told, command=f"pytest {shlex.join(check.select)}")
+    environment = {
+        **facts(run),
+        "profile": f"derandomized, at most {check.examples} examples",
+        "examples": str(sum(counts)),
+    }
+    return replace(shown, environment=environment, command=f"pytest {shlex.join(check.select)}")
 
 
 def known_path(line: str) -> tuple[str, ...]:
@@ -82,16 +86,16 @@ def known_path(line: str) -> tuple[str, ...]:
 
 
 def chosen(select: Sequence[str], bench: Bench, more: Sequence[str] = ()) -> Choice:
-    """The project's own test command with these tests alone; pytest where its command cannot be told which.
+    """The project's own test command with these tests alone; pytest where its command cannot select tests.
 
     Raises CommandRefused for one that needs a shell.
     """
     for line in lines_of(bench):
         command = split_command(line)
         call = call_of(command.argv, bench.workspace)
-        told = with_tests(call, [case_of(name) for name in select]) if call else None
-        if told is not None and (not more or told.tool == "pytest"):
-            return Choice(line_of(command, told, more), tuple(select))
+        selected = with_tests(call, [case_of(name) for name in select]) if call else None
+        if selected is not None and (not more or selected.tool == "pytest"):
+            return Choice(line_of(command, selected, more), tuple(select))
     return Choice(shlex.join([*PYTEST.split(), *more, *select]), tuple(select))
 
 
@@ -114,16 +118,16 @@ def case_of(name: str) -> Case:
 def tried(specification: Specification, choice: Choice, bench: Bench, name: str) -> tuple[LaneResult, SuiteRun]:
     """Run; a failure is believed when it fails again."""
     run = run_suite(choice.line, bench.ground, f"{name}-first")
-    result = said(specification, choice, run)
+    result = result_from(specification, choice, run)
     if result.status is not Word.FAIL:
         return result, run
-    again = said(specification, choice, run_suite(choice.line, bench.ground, f"{name}-again"))
+    again = result_from(specification, choice, run_suite(choice.line, bench.ground, f"{name}-again"))
     if again.status is Word.FAIL:
         return result, run
     return replace(unknown(specification, FLAKY), command=result.command, log_ref=run.log), run
 
 
-def said(specification: Specification, choice: Choice, run: SuiteRun) -> LaneResult:
+def result_from(specification: Specification, choice: Choice, run: SuiteRun) -> LaneResult:
     """What one run shows."""
     failing = tuple(case for case in run.cases if case.outcome is Outcome.FAILED)
     result = judged(specification, choice, run, failing)
@@ -159,7 +163,7 @@ def facts(run: SuiteRun) -> Mapping[str, str]:
 def falsifying(run: SuiteRun) -> str:
     """The example that hypothesis found, as it prints it."""
     for case in run.cases:
-        found = _FALSIFYING.search(f"{case.message}\n{case.text}")
-        if case.outcome is Outcome.FAILED and found:
-            return re.sub(r"(?m)^E\s{0,3}", "", found[1])
+        match = _FALSIFYING.search(f"{case.message}\n{case.text}")
+        if case.outcome is Outcome.FAILED and match:
+            return re.sub(r"(?m)^E\s{0,3}", "", match[1])
     return ""

@@ -40,14 +40,14 @@ def prove_contract(specification: Specification, check: FunctionContract, bench:
     folder = bench.ground.folder(f"{name}-contract")
     (folder / f"{HARNESS}.py").write_text(harness(check), encoding="utf-8")
     ended, log = run_tool(bench, crosshair(check, folder, bench.workspace), name)
-    result = said(specification, check, ended)
-    told = {
+    result = result_from(specification, check, ended)
+    environment = {
         "tool": formal.version_of("crosshair-tool"),
         "python": ".".join(map(str, sys.version_info[:3])),
         "seconds": f"{check.seconds:g} for each condition",
         "isolation": ended.isolation,
     }
-    return replace(result, command=again(specification), log_ref=log, environment=told)
+    return replace(result, command=again(specification), log_ref=log, environment=environment)
 
 
 def crosshair(check: FunctionContract, folder: Path, workspace: Path) -> Tool:
@@ -58,7 +58,7 @@ def crosshair(check: FunctionContract, folder: Path, workspace: Path) -> Tool:
     return Tool((sys.executable, *words, *bounds), {"PYTHONPATH": path}, seconds, (folder,))
 
 
-def said(specification: Specification, check: FunctionContract, ended: Ended) -> LaneResult:
+def result_from(specification: Specification, check: FunctionContract, ended: Ended) -> LaneResult:
     """What CrossHair says: one line for each condition, and no more."""
     why = why_not_ended(ended)
     if why:

@@ -1,4 +1,4 @@
-"""What the judge `library` is told, and what it says of each lane: as JSON between two processes. Runs nothing."""
+"""The order for the judge `library` and its results for each lane, as JSON between two processes. Runs nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RESULTS: pydantic.TypeAdapter[tuple[LaneResult, ...]] = adapter(lambda: pydantic
 
 
 def lanes_in(output: str) -> tuple[LaneResult, ...]:
-    """What the lanes said, read back from the judge's answer; nothing where it is not whole."""
+    """The results of the lanes in the judge's answer; empty where it is incomplete."""
     try:
         return RESULTS.validate_python((json_object(output) or {}).get("lanes"))
     except ValueError:

@@ -18,9 +18,9 @@ from agent_fox.core.formal.specification import (
 from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.lanes.chosen_tests import run_properties, run_tests
 from agent_fox.verifier.lanes.contracts import prove_contract
+from agent_fox.verifier.lanes.formal import prove_theorem
 from agent_fox.verifier.lanes.ground import Bench
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult, unknown
-from agent_fox.verifier.lanes.theorems import prove_theorem
 from agent_fox.verifier.lanes.traces import check_traces
 from agent_fox.verifier.suites.running_suites import Ground
 
@@ -33,8 +33,8 @@ def run_lanes(objects: Sequence[Specification], context: LaneContext) -> tuple[L
     with own_folder("lanes") as private:
         workspace = Path(context.order.workspace)
         bench = Bench(context, Ground(context.order, workspace, Path(private), Path(private) / "shared"))
-        with_lane = [one for one in objects if one.has_lane]
-        return tuple(run_lane(one, bench, f"{number}") for number, one in enumerate(with_lane))
+        with_lane = [specification for specification in objects if specification.has_lane]
+        return tuple(run_lane(specification, bench, f"{number}") for number, specification in enumerate(with_lane))
 
 
 def run_lane(specification: Specification, bench: Bench, name: str) -> LaneResult:

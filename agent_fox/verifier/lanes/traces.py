@@ -85,7 +85,7 @@ def trace_of(lines: list[str]) -> Trace:
 
 
 def event_of(line: Line) -> TraceEvent:
-    """A name that holds a masked secret is one that nobody can tell."""
+    """A name that contains a masked secret cannot be known."""
     edits = None if line.edits is not None and any(MASK in path for path in line.edits) else line.edits
     command = None if line.command is not None and MASK in line.command else line.command
     return TraceEvent(line.kind, line.tool, edits, command)
@@ -99,15 +99,15 @@ def check_traces(specification: Specification, rule: TraceFormula, context: Lane
         return unknown(specification, f"the formula cannot be read: {error}")
     if not context.traces:
         return unknown(specification, "no coder's session of this spec has recorded anything")
-    said = {trace.name: about(formula, trace) for trace in context.traces}
-    broken = next(((name, shown) for name, (truth, shown) in said.items() if truth is Truth.FALSE), None)
-    open_ones = [f"{name}: {shown}" for name, (truth, shown) in said.items() if truth is Truth.UNKNOWN]
-    told = {"sessions": ", ".join(said), "tool": "agent-fox"}
+    by_session = {trace.name: about(formula, trace) for trace in context.traces}
+    broken = next(((name, shown) for name, (truth, shown) in by_session.items() if truth is Truth.FALSE), None)
+    open_ones = [f"{name}: {shown}" for name, (truth, shown) in by_session.items() if truth is Truth.UNKNOWN]
+    environment = {"sessions": ", ".join(by_session), "tool": "agent-fox"}
     if broken is not None:
         result = failed(specification, f"session {broken[0]}: {broken[1]}", f"session {broken[0]} breaks it")
     else:
         result = unknown(specification, "; ".join(open_ones)) if open_ones else passed(specification)
-    return replace(result, limitation=LIMITATION, environment=told)
+    return replace(result, limitation=LIMITATION, environment=environment)
 
 
 def about(formula: Formula, file: TraceFile) -> tuple[Truth, str]:
@@ -131,9 +131,9 @@ def shown(formula: Formula, trace: Trace) -> str:
     if place is None:
         return f"none of its {len(trace.events)} events makes it true"
     first = max(0, place - AROUND)
-    return "; ".join(f"event {n + 1}: {told(trace.events[n])}" for n in range(first, place + 1))
+    return "; ".join(f"event {n + 1}: {describe(trace.events[n])}" for n in range(first, place + 1))
 
 
-def told(event: TraceEvent) -> str:
+def describe(event: TraceEvent) -> str:
     about = [*(event.edits or ()), *([event.command] if event.command else [])]
     return f"{event.kind} {event.tool}" + (f" {json.dumps(about, ensure_ascii=False)}" if about else "")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.c_compiler import CompilerReader
 from agent_fox.verifier.logs.cmake import CmakeReader
-from agent_fox.verifier.logs.ctest import CtestReader
-from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.folders import Folders
+from agent_fox.verifier.logs.frames import c_place
+from agent_fox.verifier.logs.gathering import Counts
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.linker import LinkerReader
 from agent_fox.verifier.logs.make import MakeReader
-from agent_fox.verifier.logs.sanitizers import SanitizerReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
+    from agent_fox.verifier.logs.folders import Folders
     from agent_fox.verifier.logs.protocol import Workspace
 
 _COMMAND = regex(
@@ -92,3 +95,97 @@ class _Reader:
         for reader in self._open:
             reader.finish()
         return self._findings.parsed(self._ctest.summary())
+
+
+_BEGINS = regex(r"(?:==\d+==)?(?:ERROR|WARNING): (?P<message>\w+Sanitizer: .*)")
+_FRAME = regex(r"\s+#\d+ 0x[0-9a-f]+ in (?P<function>.+) (?P<file>[^\s:]+\.\w+):(?P<line>\d+)(?::(?P<column>\d+))?$")
+_ENDS = regex(r"(?:SUMMARY: \w+Sanitizer|==\d+==ABORTING)")
+
+
+class SanitizerReader(DraftReader):
+    """Takes a report, from its first line to its summary, out of a build's log."""
+
+    def __init__(self, findings: Findings, folders: Folders) -> None:
+        super().__init__(findings)
+        self._folders = folders
+
+    def feed(self, line: str) -> bool:
+        """Whether the line was of a report."""
+        if "Sanitizer: " in line and (match := _BEGINS.match(line)):
+            self.finish()
+            message = re.sub(r" on (?:unknown )?address .*", "", match["message"])
+            self._open = Draft(FailureKind.TEST_FAILURE, message, is_error=True, evidence=[line])
+        elif self._open is None:
+            return False
+        elif _ENDS.match(line):
+            self.finish()
+        else:
+            self._explain(self._open, line)
+        return True
+
+    def _explain(self, draft: Draft, line: str) -> None:
+        draft.add(line)
+        match = _FRAME.match(line) if draft.file is None else None
+        if match and self._folders.holds(path := self._folders.relative(match["file"])):
+            draft.file, draft.line, draft.symbol = path, int(match["line"]), match["function"]
+            draft.column = int(match["column"]) if match["column"] else None
+
+
+_RESULT = regex(
+    r"\s*\d+/\d+ Test +#\d+: (?P<name>\S[^\n]*) \.+(?P<how> +Passed|[^*\n]{0,60}\*\*\*[A-Za-z -]+(?:\(Disabled\))?)"
+    r":?(?: [A-Za-z]\w*)? +[\d.]+ sec"
+)
+_CTEST_ENDS = regex(r"\s+Start +\d+: |\d+% tests passed|\s*\d+/\d+ Test ")
+_KINDS = {"Timeout": FailureKind.TIMEOUT, "Not Run": FailureKind.ENVIRONMENT_FAILURE}
+_SKIPPED = ("Skipped", "Not Run (Disabled)")
+
+
+class CtestReader(DraftReader):
+    """Takes CTest's lines out of a build's log; a failed test's output is evidence."""
+
+    def __init__(self, findings: Findings, workspace: Workspace) -> None:
+        super().__init__(findings)
+        self._workspace = workspace
+        self._counts = Counts()
+        self._has_tests = False
+
+    def feed(self, line: str) -> bool:
+        """Whether the line was CTest's. Output of a failed test belongs to other readers too: it may name a place."""
+        if "Test" in line and (match := _RESULT.match(line)):
+            self._begin(match, line)
+            return True
+        if self._open is None:
+            return False
+        if _CTEST_ENDS.match(line):
+            self.finish()
+            return True
+        self._explain(self._open, line)
+        return True
+
+    def _explain(self, draft: Draft, line: str) -> None:
+        """What a failed test printed may name the place of an assertion."""
+        draft.add(line)
+        if draft.file is None and draft.kind is FailureKind.TEST_FAILURE and (place := c_place(line, self._workspace)):
+            draft.file, draft.line, draft.message = place.file, place.line, line.strip()
+
+    def summary(self) -> TestSummary | None:
+        return self._counts.summary() if self._has_tests else None
+
+    def _begin(self, found: re.Match[str], line: str) -> None:
+        self.finish()
+        self._has_tests = True
+        how = found["how"].strip()
+        word = how.rpartition("***")[2]
+        if how == "Passed":
+            self._counts.passed += 1
+        elif word in _SKIPPED:
+            self._counts.skipped += 1
+        else:
+            self._counts.failures += 1
+            self._open = _draft(found["name"], word, line)
+
+
+def _draft(name: str, word: str, line: str) -> Draft:
+    kind = _KINDS.get(word, FailureKind.TEST_FAILURE)
+    is_error = word != "Failed"
+    return Draft(kind, f"{name}: {word}", test_name=name, is_error=is_error, evidence=[line])

@@ -70,8 +70,8 @@ class CompilerReader(DraftReader):
 
     def feed(self, line: str) -> bool:
         """Whether the line was a compiler's."""
-        if _NUMBER.search(line) and _SPOT.search(line) and (found := _HEAD.match(line) or _MSVC.match(line)):
-            self._located(found, line)
+        if _NUMBER.search(line) and _SPOT.search(line) and (match := _HEAD.match(line) or _MSVC.match(line)):
+            self._located(match, line)
         elif ": " in line[:80] and (driver := _DRIVER.match(line)):
             self._driver(driver, line)
         elif "requ" in line and (required := _REQUIRED.match(line)):
@@ -152,5 +152,5 @@ def _kind(code: str) -> FailureKind:
 
 
 def _message(text: str) -> tuple[str, str | None]:
-    found = _CODE.search(text)
-    return (text[: found.start()].rstrip(), found["code"]) if found else (text.strip(), None)
+    match = _CODE.search(text)
+    return (text[: match.start()].rstrip(), match["code"]) if match else (text.strip(), None)

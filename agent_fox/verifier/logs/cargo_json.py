@@ -28,8 +28,8 @@ class CargoJson:
     stands_alone = False  # tests that `cargo test` ran print for people
 
     def recognises(self, head: str) -> bool:
-        found = _OURS.search(head)
-        return found is not None and not _TEXT_RUN.search(head, 0, found.start())
+        match = _OURS.search(head)
+        return match is not None and not _TEXT_RUN.search(head, 0, match.start())
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         reader = _Reader(workspace)
@@ -55,10 +55,10 @@ class _Reader:
             self._test(message)
 
     def _diagnostic(self, message: Record) -> None:
-        level, said = text(message.get("level")), text(message.get("message"))
-        if _SUMMARY.match(said) or not (level.startswith("error") or level == "warning"):
+        level, message_text = text(message.get("level")), text(message.get("message"))
+        if _SUMMARY.match(message_text) or not (level.startswith("error") or level == "warning"):
             return
-        finding = _finding(message, said, self._workspace)
+        finding = _finding(message, message_text, self._workspace)
         if level == "warning":
             self.found.warn(finding)
         else:
@@ -78,16 +78,16 @@ class _Reader:
         self.has_tests = True
 
 
-def _finding(message: Record, said: str, workspace: Workspace) -> Failure:
+def _finding(message: Record, message_text: str, workspace: Workspace) -> Failure:
     code = text(record(message.get("code")).get("code")) or None
     span = _own_span(message, workspace)
     return Failure(
         kind=FailureKind.LINT_FAILURE if (code or "").startswith("clippy::") else FailureKind.COMPILE_ERROR,
-        message=said,
+        message=message_text,
         file=workspace.relative(text(span.get("file_name"))) or None,
         line=number(span.get("line_start")),
         column=number(span.get("column_start")),
-        evidence=text(message.get("rendered")) or said,
+        evidence=text(message.get("rendered")) or message_text,
         code=code,
     )
 
@@ -95,7 +95,7 @@ def _finding(message: Record, said: str, workspace: Workspace) -> Failure:
 def _own_span(message: Record, workspace: Workspace) -> Record:
     """The primary span; of code that a macro wrote, where the workspace calls the macro."""
     spans = list(records(message.get("spans")))
-    span = next((one for one in spans if one.get("is_primary") is True), spans[0] if spans else {})
+    span = next((each for each in spans if each.get("is_primary") is True), spans[0] if spans else {})
     while not _is_own(span, workspace):
         outer = record(record(span.get("expansion")).get("span"))
         if not outer:

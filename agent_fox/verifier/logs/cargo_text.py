@@ -77,9 +77,9 @@ class _Reader:
             self._target = RustTarget()
         elif line[:1] == " " and NextestReader.begins(line):
             self._nextest = NextestReader(self._workspace)
-        elif line.startswith("error: ") and (found := _UNBUILT.match(line)):
+        elif line.startswith("error: ") and (match := _UNBUILT.match(line)):
             self._compiler.finish()
-            self._unbuilt(found["message"], line)
+            self._unbuilt(match["message"], line)
         elif line.startswith("Diff in ") and (diff := _DIFF.match(line)):
             self._unformatted(diff)
         elif not self._compiler.feed(line):
@@ -105,7 +105,7 @@ class _Reader:
         self._target = None
 
     def _unbuilt(self, message: str, line: str) -> None:
-        """Cargo's last words count where the compiler or the tests have said nothing."""
+        """Cargo's last lines count only where neither the compiler nor a test reported a failure."""
         kind = FailureKind.COMPILE_ERROR if message.startswith("could not compile") else FailureKind.TEST_FAILURE
         self._findings.fall_back(Failure(kind, message, evidence=line))
 
@@ -121,8 +121,8 @@ class _Reader:
 
     def _after(self, line: str) -> None:
         """What cargo says below an error of its own: causes, and what a build script printed."""
-        if found := _SIGNAL.match(line):
-            self._findings.fall_back(Failure(FailureKind.TEST_FAILURE, found["how"], is_error=True, evidence=line))
+        if match := _SIGNAL.match(line):
+            self._findings.fall_back(Failure(FailureKind.TEST_FAILURE, match["how"], is_error=True, evidence=line))
         elif self._compiler.bare:
             self._compiler.bare[-1].add(line)
 
@@ -131,7 +131,10 @@ class _Reader:
             return self._nextest.summary
         if not self._summaries:
             return None
-        rows = [(one.tests, one.passed, one.failures, one.errors, one.skipped) for one in self._summaries]
+        rows = [
+            (summary.tests, summary.passed, summary.failures, summary.errors, summary.skipped)
+            for summary in self._summaries
+        ]
         return TestSummary(*(sum(column) for column in zip(*rows, strict=True)))
 
 
@@ -142,9 +145,9 @@ def _classified(draft: Draft, workspace: Workspace) -> Draft:
         draft.kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE
     elif _ENVIRONMENT.search(draft.message):
         draft.kind = FailureKind.ENVIRONMENT_FAILURE
-    if found := _PANICKED.search(text):
-        draft.file = workspace.relative(found["file"])
-        draft.line, draft.column = int(found["line"]), int(found["column"])
+    if match := _PANICKED.search(text):
+        draft.file = workspace.relative(match["file"])
+        draft.line, draft.column = int(match["line"]), int(match["column"])
     elif (place := _TOML_PLACE.search(text)) and (manifest := _MANIFEST.search(text)):
         draft.file = workspace.relative(manifest["file"])
         draft.line, draft.column = int(place["line"]), int(place["column"])

@@ -26,8 +26,8 @@ class CheckstyleXml:
     tools = ("checkstyle", "pmd")
 
     def recognises(self, head: str) -> bool:
-        found = _STARTS.search(head)
-        return found is not None and bool(_ROOT.search(head, found.start())) and stands_first(head, found.start())
+        match = _STARTS.search(head)
+        return match is not None and bool(_ROOT.search(head, match.start())) and stands_first(head, match.start())
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
         reader = _Reader(workspace)

@@ -39,8 +39,8 @@ class CmakeReader(DraftReader):
 
     def feed(self, line: str) -> bool:
         """Whether the line was CMake's."""
-        if line.startswith("CMake ") and (found := _HEAD.match(line)):
-            self._begin(found, line)
+        if line.startswith("CMake ") and (match := _HEAD.match(line)):
+            self._begin(match, line)
         elif self._open is None:
             return False
         elif line.startswith("  "):
@@ -81,10 +81,10 @@ class CmakeReader(DraftReader):
             draft.message = f"{draft.message} {line.strip()}".strip()
 
     def _called(self, draft: Draft, line: str) -> None:
-        """An error in a module of CMake's own is told where the project called it."""
-        found = _CALLED.match(line)
-        if found and draft.file and not self._workspace.holds(draft.file) and self._workspace.holds(found["file"]):
-            draft.file, draft.line = self._workspace.relative(found["file"]), int(found["line"])
+        """An error in a module of CMake itself is placed where the project called it."""
+        match = _CALLED.match(line)
+        if match and draft.file and not self._workspace.holds(draft.file) and self._workspace.holds(match["file"]):
+            draft.file, draft.line = self._workspace.relative(match["file"]), int(match["line"])
 
 
 def _kind(text: str) -> FailureKind:

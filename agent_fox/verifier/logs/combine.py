@@ -16,32 +16,32 @@ _NOTHING = Parsed()
 
 def merged(readings: Iterable[Parsed]) -> Parsed:
     """Readings of different parts of a run, such as one report for each module: counts add up."""
-    found, summary, is_complete = Gathering(), None, True
+    gathering, summary, is_complete = Gathering(), None, True
     for reading in readings:
         summary = _sum(summary, reading.summary)
         is_complete = is_complete and reading.is_complete
         for failure in reading.failures:
-            found.fail(failure)
+            gathering.fail(failure)
         for warning in reading.warnings:
-            found.warn(warning)
-    return found.parsed(summary, is_complete=is_complete)
+            gathering.warn(warning)
+    return gathering.parsed(summary, is_complete=is_complete)
 
 
 def completed(better: Parsed, other: Parsed) -> Parsed:
     """`better`, and of `other` (a reading of the same run, less to be trusted) what `better` does not know."""
     if better == _NOTHING:
         return other
-    found = Gathering()
+    gathering = Gathering()
     names = _by_name(other)
     known_better = (_placed(failure, names.get(_short(failure))) for failure in better.failures)
     for failure in [*known_better, *_new_failures(better, other)]:
-        found.fail(failure)
+        gathering.fail(failure)
     known = {_place(warning) for warning in better.warnings}
     for warning in [*better.warnings, *(w for w in other.warnings if _place(w) not in known)]:
-        found.warn(warning)
+        gathering.warn(warning)
     is_known = better.summary is not None and (better.is_complete or other.summary is None)
     summary = better.summary if is_known else other.summary
-    return found.parsed(summary, is_complete=better.is_complete or other.is_complete)
+    return gathering.parsed(summary, is_complete=better.is_complete or other.is_complete)
 
 
 def _new_failures(better: Parsed, other: Parsed) -> Iterable[Failure]:
@@ -62,7 +62,7 @@ def _new_failures(better: Parsed, other: Parsed) -> Iterable[Failure]:
 
 
 def _by_name(reading: Parsed) -> dict[str, Failure]:
-    """The failures whose test's name is the name of no other."""
+    """The failures whose test names are unique."""
     names = Counter(_short(failure) for failure in reading.failures)
     return {name: failure for failure in reading.failures if names[name := _short(failure)] == 1 and name}
 

@@ -17,5 +17,5 @@ _TOO_LITTLE = regex(
 
 def too_little(line: str) -> Failure | None:
     """The failure that a line tells of, where it is about a threshold of coverage."""
-    found = _TOO_LITTLE.match(line.strip()) if any(mark in line for mark in _MARKS) else None
-    return Failure(FailureKind.UNKNOWN, found["message"].strip(), evidence=line) if found else None
+    match = _TOO_LITTLE.match(line.strip()) if any(mark in line for mark in _MARKS) else None
+    return Failure(FailureKind.UNKNOWN, match["message"].strip(), evidence=line) if match else None

@@ -61,8 +61,8 @@ class DependencyLog:
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         findings, npm = Findings(), _Npm()
         for line in lines:
-            if said := _NPM.match(line):
-                npm.take(said["text"])
+            if match := _NPM.match(line):
+                npm.take(match["text"])
             elif _NOTABLE.search(line):
                 _take(line, findings)
         npm.end(findings, workspace)
@@ -71,12 +71,12 @@ class DependencyLog:
 
 def _take(line: str, findings: Findings) -> None:
     kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE
-    if found := first_match(_LINES, line):
-        findings.gathering.fail(_failure(kind, found["message"], line, found.groupdict().get("code")))
-    elif found := first_match(_FALLBACKS, line):
-        findings.fall_back(_failure(kind, found["message"], line))
-    elif found := _FILES.match(line):
-        findings.fall_back(_failure(FailureKind.UNKNOWN, found["message"], line))
+    if match := first_match(_LINES, line):
+        findings.gathering.fail(_failure(kind, match["message"], line, match.groupdict().get("code")))
+    elif match := first_match(_FALLBACKS, line):
+        findings.fall_back(_failure(kind, match["message"], line))
+    elif match := _FILES.match(line):
+        findings.fall_back(_failure(FailureKind.UNKNOWN, match["message"], line))
 
 
 def _failure(kind: FailureKind, message: str, evidence: str, code: str | None = None) -> Failure:
@@ -100,8 +100,8 @@ class _Npm:
         code = self._code or ""
         if not self._lines or _OF_SCRIPT.match(code) or self._is_of_script():
             return
-        told = next((line for line in self._lines if not _NPM_NOISE.match(line)), self._lines[0])
-        message = _NPM_LABEL.sub("", told, count=1)
+        first_line = next((line for line in self._lines if not _NPM_NOISE.match(line)), self._lines[0])
+        message = _NPM_LABEL.sub("", first_line, count=1)
         failure = _failure(_kind(code), message, "\n".join(self._lines[:10]), self._code)
         if code:
             findings.gathering.fail(failure)

@@ -80,4 +80,4 @@ class DiagnosticReader:
 
 
 def first_match(patterns: Iterable[re.Pattern[str]], line: str) -> re.Match[str] | None:
-    return next((found for pattern in patterns if (found := pattern.match(line))), None)
+    return next((match for pattern in patterns if (match := pattern.match(line))), None)

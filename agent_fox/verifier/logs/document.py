@@ -4,47 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import Json, to_object
+
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Failure, TestSummary
     from agent_fox.verifier.logs.status import Outcome
 
-Field = str | int | None
+BEFORE, BEHIND = ("kind", "file", "line", "column", "message", "symbol"), ("code", "exception", "evidence")
 
 
 def outcome_document(outcome: Outcome) -> dict[str, object]:
     """`status`, `failures`, `warnings` and `testSummary` (null where no tests were counted)."""
+    parsed = outcome.parsed
     return {
         "status": outcome.status.value,
-        "failures": [failure_document(failure) for failure in outcome.parsed.failures],
-        "warnings": [failure_document(warning) for warning in outcome.parsed.warnings],
-        "testSummary": _summary(outcome.parsed.summary),
+        "failures": [_failure(failure) for failure in parsed.failures],
+        "warnings": [_failure(warning) for warning in parsed.warnings],
+        "testSummary": _summary(parsed.summary) if parsed.summary else None,
     }
 
 
-def failure_document(failure: Failure) -> dict[str, Field]:
+def _failure(failure: Failure) -> dict[str, Json]:
     """One failure; what is not known is null."""
-    return {
-        "kind": failure.kind.value,
-        "file": failure.file,
-        "line": failure.line,
-        "column": failure.column,
-        "message": failure.message,
-        "symbol": failure.symbol,
-        "testName": failure.test_name,
-        "code": failure.code,
-        "exception": failure.exception,
-        "evidence": failure.evidence,
-    }
+    return {**to_object(failure, only=BEFORE), "testName": failure.test_name, **to_object(failure, only=BEHIND)}
 
 
-def _summary(summary: TestSummary | None) -> dict[str, int] | None:
-    if summary is None:
-        return None
-    counts = {
-        "tests": summary.tests,
-        "passed": summary.passed,
-        "failures": summary.failures,
-        "errors": summary.errors,
-        "skipped": summary.skipped,
-    }
-    return counts | ({"xfailed": summary.xfailed} if summary.xfailed else {})
+def _summary(summary: TestSummary) -> dict[str, Json]:
+    return to_object(summary, without=() if summary.xfailed else ("xfailed",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Gathering
@@ -35,19 +35,11 @@ class Draft:
             self._length += len(line) + 1
 
     def failure(self) -> Failure:
-        return Failure(
-            kind=self.kind,
-            message=self.message,
-            file=self.file,
-            line=self.line,
-            column=self.column,
-            symbol=self.symbol,
-            test_name=self.test_name,
-            evidence="\n".join(self.evidence),
-            code=self.code,
-            exception=self.exception,
-            is_error=self.is_error,
-        )
+        known = {name: getattr(self, name) for name in _KEPT}
+        return Failure(**known, evidence="\n".join(self.evidence))
+
+
+_KEPT = tuple(each.name for each in fields(Failure) if each.name != "evidence")
 
 
 @dataclass(slots=True)

@@ -29,13 +29,13 @@ class EslintJson:
         return at is not None and bool(_BEGINS.match(head, at))
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        found = Gathering()
+        gathering = Gathering()
         try:
             for _, value in parts(pieces(file), _FILES):
-                _read_file(record(value), found, workspace)
+                _read_file(record(value), gathering, workspace)
         except JsonCut:
-            return found.parsed(is_complete=False)
-        return found.parsed()
+            return gathering.parsed(is_complete=False)
+        return gathering.parsed()
 
 
 def _read_file(file: Record, found: Gathering, workspace: Workspace) -> None:
@@ -49,14 +49,14 @@ def _read_file(file: Record, found: Gathering, workspace: Workspace) -> None:
 
 
 def _finding(message: Record, path: str) -> Failure:
-    said = text(message.get("message"))
+    message_text = text(message.get("message"))
     rule = text(message.get("ruleId")) or None
     return Failure(
         kind=FailureKind.LINT_FAILURE,
-        message=said.removesuffix("."),
+        message=message_text.removesuffix("."),
         file=path or None,
         line=number(message.get("line")),
         column=number(message.get("column")),
-        evidence=f"{said} ({rule})" if rule else said,
+        evidence=f"{message_text} ({rule})" if rule else message_text,
         code=rule,
     )

@@ -48,26 +48,26 @@ class FindingsJson:
         return all(f'"{key}"' in head for key in self.keys)
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        found, is_complete = Gathering(), True
+        gathering, is_complete = Gathering(), True
         try:
             for _, value in parts(pieces(file), (self.path,)):
                 if finding := self.finding(record(value)):
-                    _keep(finding, found, workspace)
+                    _keep(finding, gathering, workspace)
         except JsonCut:
             is_complete = False
-        return found.parsed(is_complete=is_complete)
+        return gathering.parsed(is_complete=is_complete)
 
 
 def _keep(finding: Finding, found: Gathering, workspace: Workspace) -> None:
-    one = finding.failure
+    failure = finding.failure
     placed = Failure(
-        one.kind,
-        one.message,
-        file=workspace.relative(one.file or "") or None,
-        line=one.line,
-        column=one.column,
-        evidence=f"{one.message} ({one.code})" if one.code else one.message,
-        code=one.code,
+        failure.kind,
+        failure.message,
+        file=workspace.relative(failure.file or "") or None,
+        line=failure.line,
+        column=failure.column,
+        evidence=f"{failure.message} ({failure.code})" if failure.code else failure.message,
+        code=failure.code,
     )
     if finding.is_mild:
         found.warn(placed)
@@ -108,8 +108,8 @@ def _code_quality(entry: Record) -> Finding:
 def _golangci(entry: Record) -> Finding:
     at, linter = record(entry.get("Pos")), text(entry.get("FromLinter"))
     kind = FailureKind.COMPILE_ERROR if linter == "typecheck" else FailureKind.LINT_FAILURE
-    said, file = text(entry.get("Text")), text(at.get("Filename"))
-    failure = Failure(kind, said, file, number(at.get("Line")), number(at.get("Column")), code=linter or None)
+    message_text, file = text(entry.get("Text")), text(at.get("Filename"))
+    failure = Failure(kind, message_text, file, number(at.get("Line")), number(at.get("Column")), code=linter or None)
     return Finding(failure, is_mild=is_mild(text(entry.get("Severity"))))
 
 

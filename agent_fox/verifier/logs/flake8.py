@@ -25,7 +25,7 @@ class Flake8Log:
     tools = ("flake8", "pycodestyle", "pyflakes", "pylint")
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        found = Diagnostics()
+        diagnostics = Diagnostics()
         for line in lines:
             if not _PLACED.match(line):
                 continue
@@ -33,5 +33,5 @@ class Flake8Log:
                 draft = diagnostic(match, FailureKind.LINT_FAILURE, workspace)
                 if match.re == _PYLINT:
                     draft.column = int(match["column"]) + 1
-                found.begin(draft)
-        return found.parsed()
+                diagnostics.begin(draft)
+        return diagnostics.parsed()

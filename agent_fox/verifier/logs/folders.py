@@ -31,14 +31,14 @@ class Folders:
         self._sources: dict[str, str] = {}
 
     def feed(self, line: str) -> bool:
-        """Whether the line told of a folder."""
-        found = _ENTERS.match(line) if (": " in line and "ake" in line[:20]) or line.startswith("ninja: ") else None
-        if not found or not _is_folder(found["folder"], line):
+        """Whether the line names a folder."""
+        match = _ENTERS.match(line) if (": " in line and "ake" in line[:20]) or line.startswith("ninja: ") else None
+        if not match or not _is_folder(match["folder"], line):
             return False
-        level = int(found["level"] or 0)
+        level = int(match["level"] or 0)
         self._entered = {other: folder for other, folder in self._entered.items() if other < level}
         if not _LEAVES.search(line):
-            self._entered[level] = found["folder"]
+            self._entered[level] = match["folder"]
         return True
 
     def note_sources(self, line: str) -> None:
@@ -55,7 +55,7 @@ class Folders:
             self._sources[name] = self.relative(_OF_TARGET.sub("", path))
 
     def source(self, name: str) -> str:
-        """The path of a source that the linker names without a folder; the name itself where no command told."""
+        """The path of a source that the linker names without a folder; the name itself where no command does."""
         path = self.relative(name)
         return self._sources.get(path, path) if "/" not in path else path
 

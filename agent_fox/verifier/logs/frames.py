@@ -51,8 +51,10 @@ class Place:
 
 def python_place(text: str, workspace: Workspace) -> Place | None:
     """Where the code of the project was last: the deepest frame that is no library's."""
-    found = [(m.start(), m[1], int(m[2])) for pattern in (_PYTHON_FRAME, _PYTEST_FRAME) for m in pattern.finditer(text)]
-    ours = [Place(workspace.relative(path), line) for _, path, line in sorted(found) if _is_ours(path, workspace)]
+    frames = [
+        (m.start(), m[1], int(m[2])) for pattern in (_PYTHON_FRAME, _PYTEST_FRAME) for m in pattern.finditer(text)
+    ]
+    ours = [Place(workspace.relative(path), line) for _, path, line in sorted(frames) if _is_ours(path, workspace)]
     return ours[-1] if ours else None
 
 
@@ -66,20 +68,20 @@ def javascript_place(text: str, workspace: Workspace) -> Place | None:
 
 
 def rust_place(text: str, workspace: Workspace) -> Place | None:
-    found = _RUST_PLACE.search(text)
-    return Place(workspace.relative(found[1]), int(found[2]), int(found[3])) if found else None
+    match = _RUST_PLACE.search(text)
+    return Place(workspace.relative(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def go_place(text: str, workspace: Workspace) -> Place | None:
     """The first line that a test's log names. Its file is without a folder, as Go prints it."""
-    found = _GO_TRACE.search(text) or _GO_PLACE.search(text)
-    return Place(workspace.relative(found[1]), int(found[2])) if found else None
+    match = _GO_TRACE.search(text) or _GO_PLACE.search(text)
+    return Place(workspace.relative(match[1]), int(match[2])) if match else None
 
 
 def c_place(text: str, workspace: Workspace) -> Place | None:
     """The place that a failed assertion names, of C itself or of GoogleTest, Catch2, doctest and Check."""
-    found = (Place(workspace.relative(m[1]), int(m[2])) for m in _C_PLACE.finditer(text) if _is_ours(m[1], workspace))
-    return next(found, None)
+    places = (Place(workspace.relative(m[1]), int(m[2])) for m in _C_PLACE.finditer(text) if _is_ours(m[1], workspace))
+    return next(places, None)
 
 
 def java_place(text: str, test_class: str, module: str = "") -> Place | None:

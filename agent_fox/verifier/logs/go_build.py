@@ -73,12 +73,12 @@ class GoBuildReader:
 
     def feed(self, line: str) -> bool:
         """Whether the line was the go command's."""
-        if line.startswith("# ") and (found := _PACKAGE.match(line)):
-            self._begin_package(found)
-        elif ": " in line and not line[:1].isspace() and (found := _PLACE.match(line)):
-            self._located(found, line)
-        elif line.startswith("\t") and (found := _CYCLE.match(line)):
-            self._keep(FailureKind.COMPILE_ERROR, f"{found['package']}: {found['message']}", line)
+        if line.startswith("# ") and (match := _PACKAGE.match(line)):
+            self._begin_package(match)
+        elif ": " in line and not line[:1].isspace() and (match := _PLACE.match(line)):
+            self._located(match, line)
+        elif line.startswith("\t") and (match := _CYCLE.match(line)):
+            self._keep(FailureKind.COMPILE_ERROR, f"{match['package']}: {match['message']}", line)
         elif self._open is not None and line.startswith("\t"):
             self._open.add(line)
         elif _SILENT.match(line) or not line.strip():
@@ -140,8 +140,8 @@ class GoBuildReader:
 
 
 def _message(text: str) -> tuple[str, str | None]:
-    found = _LINTER.search(text)
-    return (text[: found.start()], found["code"]) if found else (text, None)
+    match = _LINTER.search(text)
+    return (text[: match.start()], match["code"]) if match else (text, None)
 
 
 def build_kind(message: str, code: str | None = None, *, is_vet: bool) -> FailureKind:

@@ -46,8 +46,8 @@ class GoJson(SkippingLog):
     stands_alone = True
 
     def recognises(self, head: str) -> bool:
-        found = _OURS.search(head)
-        return found is not None and not _TEXT_RUN.search(head, 0, found.start())
+        match = _OURS.search(head)
+        return match is not None and not _TEXT_RUN.search(head, 0, match.start())
 
     def reader(self, workspace: Workspace) -> SkippingReader:
         return _Reader(workspace)
@@ -79,7 +79,7 @@ class _Test:
 
 @dataclass(slots=True)
 class _Package:
-    """A package whose tests run. The test with the empty name is the package itself."""
+    """A package under test. The test with the empty name is the package itself."""
 
     tests: dict[str, _Test] = field(default_factory=dict)
     has_failure: bool = False
@@ -99,12 +99,12 @@ class _Reader:
 
     def skip(self, block: str, at: int) -> int:
         """Passes over tests that passed."""
-        while found := _PASSED.match(block, at):
-            name, test = found.groups()
+        while match := _PASSED.match(block, at):
+            name, test = match.groups()
             package = self._package(name)
             self._start(package, test)
             self._end_test(name, package, test, "pass")
-            at = found.end()
+            at = match.end()
         return at
 
     def take(self, line: str) -> None:
@@ -177,10 +177,10 @@ class _Reader:
         for test, hung in package.tests.items():
             if action == "fail" and any("panic: " in line for line in hung.lines()):
                 self._fail_test(name, package, test, hung)
-        said = [line for line in own.lines() if line.strip() and not _NOTHING_SAID.match(line)]
+        telling = [line for line in own.lines() if line.strip() and not _NOTHING_SAID.match(line)]
         is_build = failed_build or any("[build failed]" in line or "[setup failed]" in line for line in own.lines())
         if action == "fail" and not package.has_failure and not is_build:
-            self._fail(name, said or own.lines(), None)
+            self._fail(name, telling or own.lines(), None)
         del self._packages[name]
 
     def _fail(self, package: str, lines: list[str], test: str | None) -> None:
@@ -204,16 +204,16 @@ class _Reader:
     def build_line(self, line: str) -> None:
         """A line of the compiler: `folder/file.go:3:5: undefined: x`, from where Go was started."""
         self._is_below_package = self._is_below_package or line.startswith("# ")
-        found = _BUILD_LINE.match(line)
-        if not found or "too many errors" in line:
+        match = _BUILD_LINE.match(line)
+        if not match or "too many errors" in line:
             return
         self._found.fail(
             Failure(
-                kind=build_kind(found[4], is_vet=self._is_below_package and "vet: " not in line),
-                message=found[4],
-                file=self._workspace.relative(found[1]),
-                line=int(found[2]),
-                column=int(found[3]) if found[3] else None,
+                kind=build_kind(match[4], is_vet=self._is_below_package and "vet: " not in line),
+                message=match[4],
+                file=self._workspace.relative(match[1]),
+                line=int(match[2]),
+                column=int(match[3]) if match[3] else None,
                 evidence=line,
             )
         )

@@ -46,8 +46,8 @@ class Panic:
     @property
     def test(self) -> str | None:
         """The test that a timeout names, or the first that a stack trace shows."""
-        named = next((found["name"] for line in self._lines if (found := _RUNNING.match(line))), None)
-        traced = (found["name"] for line in self._lines if (found := _TEST.search(line)))
+        named = next((match["name"] for line in self._lines if (match := _RUNNING.match(line))), None)
+        traced = (match["name"] for line in self._lines if (match := _TEST.search(line)))
         return named.partition("/")[0] if named else next(traced, None)
 
     def draft(self, workspace: Workspace, packages: Packages) -> Draft:
@@ -59,9 +59,9 @@ class Panic:
             evidence=["\n".join(self._lines)],
         )
         for above, line in zip(self._lines, self._lines[1:], strict=False):
-            found = _PLACE.match(line)
-            if found and workspace.holds(found["file"]) and not _is_library(found["file"]):
-                draft.file, draft.line = workspace.relative(found["file"]), int(found["line"])
+            match = _PLACE.match(line)
+            if match and workspace.holds(match["file"]) and not _is_library(match["file"]):
+                draft.file, draft.line = workspace.relative(match["file"]), int(match["line"])
                 _learn(above, draft.file, packages)
                 break
         return draft
@@ -72,5 +72,5 @@ def _is_library(path: str) -> bool:
 
 
 def _learn(function: str, file: str, packages: Packages) -> None:
-    if found := _FUNCTION.match(function):
-        packages.lies(found["package"] or "", file.rpartition("/")[0])
+    if match := _FUNCTION.match(function):
+        packages.lies(match["package"] or "", file.rpartition("/")[0])

@@ -50,9 +50,9 @@ def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place, s
     trace, error = _TESTIFY.search(text), _TESTIFY_ERROR.search(text)
     if trace and error:
         return Place(workspace.relative(trace[1]), int(trace[2])), error[1].strip()
-    logged = [(found, n) for n, line in enumerate(lines) if (found := _LOG_LINE.match(line))]
+    logged = [(match, n) for n, line in enumerate(lines) if (match := _LOG_LINE.match(line))]
     if not logged:
         return None
-    found, n = next(((f, n) for f, n in logged if _SAYS_WRONG.search(f[3])), logged[-1])
-    message = found[3].strip() or next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
-    return Place(found[1], int(found[2])), message
+    match, n = next(((f, n) for f, n in logged if _SAYS_WRONG.search(f[3])), logged[-1])
+    message = match[3].strip() or next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
+    return Place(match[1], int(match[2])), message

@@ -117,9 +117,9 @@ class GoTestReader:
         if self._panic is not None:
             return at
         last = None
-        while (found := _PASSED.match(block, at)) and not self._is_known(found[1]):
-            self._passed.add(found[1])
-            last, at = found, found.end()
+        while (match := _PASSED.match(block, at)) and not self._is_known(match[1]):
+            self._passed.add(match[1])
+            last, at = match, match.end()
         if last is not None:
             self.has_verbose = self._is_streamed = True
             self._current = _Test(last[1], "PASS", lines=last[2].splitlines()[:1])
@@ -135,12 +135,12 @@ class GoTestReader:
             return True
         if line.startswith(_RUNS):
             self._now("RUN", line[len(_RUNS) :])
-        elif "=== " in line[:5] and (found := _NOW.match(line)):
-            self._now(*found.groups())
-        elif "--- " in line and (found := _RESULT.match(line) or _GLUED.search(line)):
-            return self._result(found)
-        elif line[:4] == "    " and ".go:" in line and (found := _LOGGED.match(line)):
-            self._log(len(found["indent"]) - 4, line)
+        elif "=== " in line[:5] and (match := _NOW.match(line)):
+            self._now(*match.groups())
+        elif "--- " in line and (match := _RESULT.match(line) or _GLUED.search(line)):
+            return self._result(match)
+        elif line[:4] == "    " and ".go:" in line and (match := _LOGGED.match(line)):
+            self._log(len(match["indent"]) - 4, line)
         elif self._current is not None and self._current.lines and _MORE.match(line):
             self._current.add(line)
         elif Panic.begins(line):
@@ -238,7 +238,7 @@ class GoTestReader:
             self._current.add(line)
 
     def _leaves(self) -> list[_Test]:
-        """Tests without sub-tests, and failed ones of whose sub-tests none failed."""
+        """Tests without sub-tests, and failed tests without a failed sub-test."""
         parents = {parent for name in self._tests for parent in _parents(name)}
         guilty = {parent for test in self._tests.values() if test.outcome == "FAIL" for parent in _parents(test.name)}
         return [
@@ -264,7 +264,7 @@ class GoTestReader:
             self._ended.append(test)
 
     def _broken(self, package: str, line: str) -> None:
-        """The package failed, but no test said so: the process ended on its own."""
+        """The package failed without a failed test: the process ended on its own."""
         name = (self._panic.test if self._panic else None) or ""
         message = self._exit or line.replace("\t", " ").strip()
         self._ended.append(_Test(name, "FAIL", package, panic=self._panic or Panic(message)))

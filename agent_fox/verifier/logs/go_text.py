@@ -41,8 +41,8 @@ class _Reader:
         return self._tests.skip(block, at)
 
     def take(self, line: str) -> None:
-        if "\t" in line and (found := _PACKAGE_ENDS.match(line)):
-            self._end_package(found["package"], found["note"] or "", line)
+        if "\t" in line and (match := _PACKAGE_ENDS.match(line)):
+            self._end_package(match["package"], match["note"] or "", line)
         elif not self._tests.feed(line):
             self._build.feed(line)
 

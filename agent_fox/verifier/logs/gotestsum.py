@@ -30,8 +30,8 @@ class _Test:
 
     def failure(self, workspace: Workspace) -> Failure:
         """A package is named from the module's own folder, which a dot stands for."""
-        said = "\n".join(self.lines).strip("\n")
-        place, message = logged_failure(self.lines, workspace) or (None, said.strip().partition("\n")[0])
+        text = "\n".join(self.lines).strip("\n")
+        place, message = logged_failure(self.lines, workspace) or (None, text.strip().partition("\n")[0])
         folder = "" if self.package == "." else self.package
         return Failure(
             FailureKind.TEST_FAILURE,
@@ -39,12 +39,12 @@ class _Test:
             file=in_folder(place.file, folder) if place else None,
             line=place.line if place else None,
             test_name=self.name or None,
-            evidence=said,
+            evidence=text,
         )
 
 
 class GotestsumLog(LineLog):
-    """Reads the lists at the end. What the compiler said is read as go's."""
+    """Reads the lists at the end. The compiler's output is read as go's."""
 
     tools = ("gotestsum",)
 
@@ -61,8 +61,8 @@ class _Reader:
 
     def take(self, line: str) -> None:
         if line.startswith("=== "):
-            found = _FAILED.match(line)
-            self._open = _Test(found["package"], found["name"] or "") if found else None
+            match = _FAILED.match(line)
+            self._open = _Test(match["package"], match["name"] or "") if match else None
             if self._open is not None and len(self._tests) < MOST_KEPT:
                 self._tests.append(self._open)
         elif line.startswith("DONE ") and (done := _DONE.match(line)):

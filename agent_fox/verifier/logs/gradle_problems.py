@@ -46,7 +46,7 @@ _LONGEST = 60  # lines of one problem
 
 
 class Problems:
-    """Collects the blocks at the end of a log; each becomes a failure, unless the log said more before."""
+    """Collects the blocks at the end of a log; each becomes a failure, unless the log named a better one before."""
 
     def __init__(self, findings: Findings, workspace: Workspace) -> None:
         self._findings = findings
@@ -57,14 +57,14 @@ class Problems:
         self.test_tasks: list[str] = []
 
     @property
-    def is_told(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the next line may belong to a block."""
         return self._lines is not None or self._heading == "Where"
 
     def feed(self, line: str) -> bool:
         """Whether the line belongs to Gradle's last words."""
-        if line[:2] == "* " and (found := _HEADING.match(line)):
-            self._head(found["name"])
+        if line[:2] == "* " and (match := _HEADING.match(line)):
+            self._head(match["name"])
         elif self._heading == "Where":
             self._where = self._where or _WHERE.match(line)
         elif self._lines is not None and len(self._lines) < _LONGEST:
@@ -89,8 +89,8 @@ class Problems:
 
     def _tell(self, lines: list[str]) -> None:
         text = "\n".join(lines).strip()
-        if found := _TASK.search(text):
-            self._note_task(found["task"], text)
+        if match := _TASK.search(text):
+            self._note_task(match["task"], text)
         kind = _kind(text)
         draft = Draft(kind, _message(lines), evidence=[text])
         if self._where:
@@ -99,7 +99,7 @@ class Problems:
         if kind is FailureKind.DEPENDENCY_RESOLUTION_FAILURE:
             self._unresolved(draft, lines)
         elif kind is FailureKind.FORMAT_FAILURE and (files := [_FILE.match(line) for line in lines]):
-            self._unformatted([found["file"] for found in files if found], draft)
+            self._unformatted([match["file"] for match in files if match], draft)
         elif draft.file:
             self._findings.keep(draft)
         else:
@@ -107,10 +107,10 @@ class Problems:
 
     def _unresolved(self, draft: Draft, lines: list[str]) -> None:
         """One failure for each dependency that could not be had."""
-        found = [match["message"] for line in lines if line.startswith("> ") and (match := _UNRESOLVED.match(line))]
-        for message in found or [draft.message]:
-            one = Draft(draft.kind, message.rstrip("."), draft.file, draft.line, evidence=draft.evidence)
-            self._findings.keep(one)
+        messages = [match["message"] for line in lines if line.startswith("> ") and (match := _UNRESOLVED.match(line))]
+        for message in messages or [draft.message]:
+            single = Draft(draft.kind, message.rstrip("."), draft.file, draft.line, evidence=draft.evidence)
+            self._findings.keep(single)
 
     def _unformatted(self, files: list[str], draft: Draft) -> None:
         for file in files:
@@ -142,5 +142,5 @@ def _kind(text: str) -> FailureKind:
 
 def _message(lines: list[str]) -> str:
     """The first line, and the first reason below it."""
-    told = [line.strip().removeprefix("> ") for line in lines if line.strip()]
-    return " ".join(told[:2])
+    parts = [line.strip().removeprefix("> ") for line in lines if line.strip()]
+    return " ".join(parts[:2])

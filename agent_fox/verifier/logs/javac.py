@@ -64,10 +64,10 @@ class JavacReader:
 
     def feed(self, line: str) -> bool:
         """Whether the line was the compiler's."""
-        if ":" in line and (found := _placed(line)):
-            self._begin(self._located(found, line))
-        elif ": " in line[:16] and (found := _BARE.match(line)):
-            self._begin(self._bare(found, line))
+        if ":" in line and (match := _placed(line)):
+            self._begin(self._located(match, line))
+        elif ": " in line[:16] and (match := _BARE.match(line)):
+            self._begin(self._bare(match, line))
         elif self._open is None:
             return False
         elif _COUNT.match(line) or _ENDS.match(line) or not line.strip():
@@ -112,8 +112,8 @@ class JavacReader:
 
 
 def _placed(line: str) -> re.Match[str] | None:
-    found = _HEAD.match(line) if ".j" in line or ".aj" in line else None
-    return found or (_KOTLIN.match(line) if line[1:3] == ": " else None)
+    match = _HEAD.match(line) if ".j" in line or ".aj" in line else None
+    return match or (_KOTLIN.match(line) if line[1:3] == ": " else None)
 
 
 def invalid_environment(message: str) -> bool:
@@ -122,5 +122,5 @@ def invalid_environment(message: str) -> bool:
 
 
 def _code(message: str) -> str | None:
-    found = _CODE.match(message)
-    return found[1] if found else None
+    match = _CODE.match(message)
+    return match[1] if match else None

@@ -27,9 +27,9 @@ _FROM_ZERO = (_BABEL, _LOADER, _ESBUILD)
 
 def exception_of(message: str) -> str | None:
     """The class of the error that a message begins with."""
-    found = _EXCEPTION.match(message)
-    is_class = found is not None and found["exception"].endswith(("Error", "Exception"))
-    return found["exception"] if found and is_class else None
+    match = _EXCEPTION.match(message)
+    is_class = match is not None and match["exception"].endswith(("Error", "Exception"))
+    return match["exception"] if match and is_class else None
 
 
 def thrown_at(text: str, workspace: Workspace) -> Place | None:
@@ -42,8 +42,8 @@ def loader_place(text: str, workspace: Workspace) -> Place | None:
     """The place of what could not be parsed. Most loaders count columns from 0."""
     for line in text.split("\n"):
         for pattern in (*_FROM_ZERO, _OXC, _NODE):
-            found = pattern.match(line.strip() if pattern is not _NODE else line)
-            if found and found["file"] and workspace.holds(found["file"]) and "node_modules" not in found["file"]:
-                column = int(found["column"]) + (pattern in _FROM_ZERO) if pattern is not _NODE else None
-                return Place(workspace.relative(found["file"]), int(found["line"]), column)
+            match = pattern.match(line.strip() if pattern is not _NODE else line)
+            if match and match["file"] and workspace.holds(match["file"]) and "node_modules" not in match["file"]:
+                column = int(match["column"]) + (pattern in _FROM_ZERO) if pattern is not _NODE else None
+                return Place(workspace.relative(match["file"]), int(match["line"]), column)
     return None

@@ -32,11 +32,11 @@ def kind_of_broken_file(text: str) -> FailureKind:
     return FailureKind.COMPILE_ERROR if _NOT_LOADED.search(text) else FailureKind.TEST_FAILURE
 
 
-def broken_file(name: str, before: Sequence[str], said: str, declared: Place | None, workspace: Workspace) -> Failure:
+def broken_file(name: str, before: Sequence[str], text: str, declared: Place | None, workspace: Workspace) -> Failure:
     """A file that stands for a test that failed: Node's own words, printed before, say why it could not be loaded."""
     if not error_line(before):
-        message = first_line(said).strip("'") or "the file could not be run"
-        failure = Failure(kind_of_broken_file(said), message, evidence=said)
+        message = first_line(text).strip("'") or "the file could not be run"
+        failure = Failure(kind_of_broken_file(text), message, evidence=text)
     else:
         failure = node_failure("\n".join(before), workspace)
     if failure.line is None:
@@ -49,7 +49,7 @@ def broken_file(name: str, before: Sequence[str], said: str, declared: Place | N
 
 def error_line(lines: Sequence[str]) -> str:
     """The line that names the error that Node died of, empty without one."""
-    return next((found[1] for line in lines if (found := _ERROR.match(line))), "")
+    return next((match[1] for line in lines if (match := _ERROR.match(line))), "")
 
 
 def test_path(names: Sequence[str]) -> str:

@@ -69,9 +69,9 @@ class _Block:
 
     def failures(self, workspace: Workspace) -> Iterator[Failure]:
         """One failure; as many as there are compiler errors where the suite is in TypeScript."""
-        compiler = [found for line in self.shown if (found := PRETTY.match(line.strip()) or PLAIN.match(line.strip()))]
+        compiler = [match for line in self.shown if (match := PRETTY.match(line.strip()) or PLAIN.match(line.strip()))]
         if self.is_of_suite and compiler:
-            yield from (diagnostic(found, FailureKind.COMPILE_ERROR, workspace).failure() for found in compiler)
+            yield from (diagnostic(match, FailureKind.COMPILE_ERROR, workspace).failure() for match in compiler)
         else:
             yield self._failure(workspace)
 

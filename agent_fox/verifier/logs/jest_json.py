@@ -69,37 +69,37 @@ class _Reader:
         self.counts.failures += status == "failed"
         if status == "failed" and not self.found.is_full:
             name = " > ".join(filter(None, [*texts(test.get("ancestorTitles")), text(test.get("title"))]))
-            for said in texts(test.get("failureMessages")) or ["the test failed"]:
-                self.found.fail(self._failure(test, name, without_colours(said), path))
+            for each in texts(test.get("failureMessages")) or ["the test failed"]:
+                self.found.fail(self._failure(test, name, without_colours(each), path))
 
-    def _failure(self, test: Record, name: str, said: str, path: str) -> Failure:
-        place, declared = thrown_at(said, self._workspace), record(test.get("location"))
+    def _failure(self, test: Record, name: str, text: str, path: str) -> Failure:
+        place, declared = thrown_at(text, self._workspace), record(test.get("location"))
         return Failure(
             FailureKind.TEST_FAILURE,
-            first_line(said).removeprefix("Error: "),
+            first_line(text).removeprefix("Error: "),
             file=place.file if place else path or None,
             line=place.line if place else number(declared.get("line")),
             column=place.column if place else number(declared.get("column")),
             test_name=name or None,
-            evidence=said,
-            exception=exception_of(first_line(said)),
+            evidence=text,
+            exception=exception_of(first_line(text)),
         )
 
     def _broken(self, file: Record, path: str) -> None:
         """A file that could not be loaded, or whose hooks threw."""
         self.counts.errors += 1
         self.counts.uncounted += 1
-        said = _TITLE.sub("", without_colours(text(file.get("message")) or text(file.get("failureMessage"))))
-        place = thrown_at(said, self._workspace)
+        message_text = _TITLE.sub("", without_colours(text(file.get("message")) or text(file.get("failureMessage"))))
+        place = thrown_at(message_text, self._workspace)
         self.found.fail(
             Failure(
-                FailureKind.COMPILE_ERROR if LOADING.search(said) else FailureKind.TEST_FAILURE,
-                first_line(said) or "the file could not be run",
+                FailureKind.COMPILE_ERROR if LOADING.search(message_text) else FailureKind.TEST_FAILURE,
+                first_line(message_text) or "the file could not be run",
                 file=place.file if place else path or None,
                 line=place.line if place else None,
                 column=place.column if place else None,
-                evidence=said,
-                exception=exception_of(first_line(said)),
+                evidence=message_text,
+                exception=exception_of(first_line(message_text)),
                 is_error=True,
             )
         )

@@ -22,13 +22,13 @@ _END = object()
 
 
 class JsonCut(ValueError):
-    """The document ends too early, or is no JSON."""
+    """The document ends too early, or is not JSON."""
 
 
 def start_of(text: str) -> int | None:
     """Where a JSON document begins: at the start of a line, perhaps after lines of other text."""
-    found = _START.search(text)
-    return found.end() if found else None
+    match = _START.search(text)
+    return match.end() if match else None
 
 
 def parts(pieces: Iterable[str], wanted: Iterable[Path], closing: Path | None = None) -> Iterator[Part]:
@@ -83,18 +83,18 @@ class _Text:
         self._at = 0
 
     def find_start(self) -> None:
-        found = start_of(self._buffer)
-        while found is None:
+        start = start_of(self._buffer)
+        while start is None:
             if not self._more() or len(self._buffer) > LONGEST_VALUE:
                 raise JsonCut("there is no JSON in it")
-            found = start_of(self._buffer)
-        self._at = found
+            start = start_of(self._buffer)
+        self._at = start
 
     def peek(self) -> str:
         """The next character that is not space."""
         while True:
-            found = _SPACE.match(self._buffer, self._at)
-            self._at = found.end() if found else self._at
+            match = _SPACE.match(self._buffer, self._at)
+            self._at = match.end() if match else self._at
             if self._at < len(self._buffer):
                 return self._buffer[self._at]
             if not self._more():

@@ -13,11 +13,11 @@ from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.javascript import loader_place
 from agent_fox.verifier.logs.javascript_files import is_file, kind_of_broken_file, test_path
 from agent_fox.verifier.logs.junit_cases import PYTEST, CaseOutcome, CaseReader, Ending, JunitCase
-from agent_fox.verifier.logs.junit_lint import lint_failure
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.xml_stream import XmlCut
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.logs.junit_cases import JunitCase
     from agent_fox.verifier.logs.protocol import Workspace
 
 _STARTS = regex(r"^[ \t\ufeff]*(?:<\?xml|<testsuites?\b)", re.MULTILINE)
@@ -41,8 +41,8 @@ class JunitParser:
     tools = ("junit",)
 
     def recognises(self, head: str) -> bool:
-        found = _STARTS.search(head)
-        return found is not None and "<testsuite" in head and stands_first(head, found.start())
+        match = _STARTS.search(head)
+        return match is not None and "<testsuite" in head and stands_first(head, match.start())
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
         reading = _Reading(workspace)
@@ -141,8 +141,8 @@ def _place(case: JunitCase, text: str, module: str, workspace: Workspace) -> Pla
 
 
 def _cpp_place(ending: Ending, workspace: Workspace) -> Place | None:
-    found = _CPP_PREFIX.match(ending.message)
-    return Place(workspace.relative(found["file"]), int(found["line"])) if found else None
+    match = _CPP_PREFIX.match(ending.message)
+    return Place(workspace.relative(match["file"]), int(match["line"])) if match else None
 
 
 def _is_pytest(case: JunitCase) -> bool:
@@ -193,16 +193,16 @@ def _pytest_name(case: JunitCase, workspace: Workspace) -> str | None:
 
 
 def _message(ending: Ending, text: str) -> str:
-    said = _CPP_PREFIX.sub("", without_colours(ending.message)).strip()
-    wrapped = _PYTEST_WRAPPED.match(said)
+    message = _CPP_PREFIX.sub("", without_colours(ending.message)).strip()
+    wrapped = _PYTEST_WRAPPED.match(message)
     if _is_collection(ending):
         errors = _PYTEST_ERROR.findall(text)
-        return errors[-1].strip() if errors else said
+        return errors[-1].strip() if errors else message
     panic = _PANIC.search(text)
-    said = first_line(panic[1] if panic else wrapped[1] if wrapped else said)
-    if not said or said in _EMPTY_MESSAGES:
-        said = _ERROR_PREFIX.sub("", _GO_PREFIX.sub("", first_line(text))) or said or "the test failed"
-    return _without_exception(said, ending.type)
+    message = first_line(panic[1] if panic else wrapped[1] if wrapped else message)
+    if not message or message in _EMPTY_MESSAGES:
+        message = _ERROR_PREFIX.sub("", _GO_PREFIX.sub("", first_line(text))) or message or "the test failed"
+    return _without_exception(message, ending.type)
 
 
 def _without_exception(message: str, kind: str) -> str:
@@ -217,6 +217,26 @@ def _exception(ending: Ending, text: str) -> str | None:
     if named and _NAMES_CLASS.search(named[1]):
         return named[1]
     for pattern in (_PYTEST_LAST, _JS_NAMES, _PYTEST_ERROR):
-        if found := pattern.findall(text):
-            return str(found[-1]).partition(":")[0].strip()
+        if names := pattern.findall(text):
+            return str(names[-1]).partition(":")[0].strip()
     return None
+
+
+_RULE = regex(r"org\.(?:eslint|ruff)\.(?P<rule>\S+)$")
+_PLACE = regex(r"line (?P<line>\d+), col (?P<column>\d+), (?P<message>.*)", re.DOTALL)
+
+
+def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:
+    """The problem that a case tells of; None where it is a test's."""
+    rule, place = _RULE.match(case.name), _PLACE.match(case.text.strip())
+    if rule is None or place is None:
+        return None
+    return Failure(
+        kind=FailureKind.LINT_FAILURE,
+        message=case.message.removesuffix(".") or place["message"],
+        file=workspace.relative(case.suites[-1]) if case.suites else None,
+        line=int(place["line"]) or None,
+        column=int(place["column"]) or None,
+        evidence=case.text,
+        code=rule["rule"],
+    )

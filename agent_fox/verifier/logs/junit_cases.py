@@ -162,11 +162,11 @@ class CaseReader:
         """Passes over tests that stand right in a suite and hold nothing. Their form was understood once already."""
         if self._alike is None or not self._suites or self._depth != len(self._suites):
             return at
-        found = self._alike.match(data, at)
-        if found is None:
+        match = self._alike.match(data, at)
+        if match is None:
             return at
-        self.passed += data.count(self.opening, at, found.end())
-        return found.end()
+        self.passed += data.count(self.opening, at, match.end())
+        return match.end()
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
@@ -209,10 +209,10 @@ class CaseReader:
             self._is_output = False
 
     def _end(self, tag: str) -> None:
-        said, self._ending = self._ending or {}, None
-        if tag == "skipped" and said.get("message", "").startswith(_COULD_NOT_RUN):
+        ending, self._ending = self._ending or {}, None
+        if tag == "skipped" and ending.get("message", "").startswith(_COULD_NOT_RUN):
             tag = "error"
-        self._endings.append(Ending(tag, said.get("type", ""), said.get("message", ""), self._text.whole()))
+        self._endings.append(Ending(tag, ending.get("type", ""), ending.get("message", ""), self._text.whole()))
 
     def _case(self) -> JunitCase:
         attributes, suites = self._attributes, tuple(name for name, _ in self._suites)

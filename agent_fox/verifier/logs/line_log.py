@@ -53,7 +53,7 @@ class LineLog(ABC):
 
 
 class SkippingLog(LineLog):
-    """A LogParser whose readers pass over what says nothing new."""
+    """A LogParser that skips lines which add nothing new."""
 
     @abstractmethod
     def reader(self, workspace: Workspace) -> SkippingReader: ...

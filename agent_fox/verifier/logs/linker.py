@@ -65,12 +65,12 @@ class LinkerReader(DraftReader):
 
     def _placed(self, rest: str, line: str) -> bool:
         """A message with an object's section or a source line before it, whatever its language."""
-        found = _SECTION.match(rest) if ":(" in rest else _LINE.match(rest) if "éf" in rest or "efin" in rest else None
-        if not found or _WARNING.match(found["message"]):
-            return bool(found)
-        message = found["message"].partition("; ")[0]
-        number = found.groupdict().get("line")
-        file = self._folders.source(found["file"])
+        match = _SECTION.match(rest) if ":(" in rest else _LINE.match(rest) if "éf" in rest or "efin" in rest else None
+        if not match or _WARNING.match(match["message"]):
+            return bool(match)
+        message = match["message"].partition("; ")[0]
+        number = match.groupdict().get("line")
+        file = self._folders.source(match["file"])
         self._begin(_draft(message, line, file, int(number) if number else None))
         return True
 

@@ -51,28 +51,28 @@ class MakeReader:
         """Whether the line was make's."""
         if "*** " in line:
             return self._stop(line)
-        if _may_be_missing(line) and (found := _MISSING.match(line)):
-            program = found["program"] or found["shell"]
+        if _may_be_missing(line) and (match := _MISSING.match(line)):
+            program = match["program"] or match["shell"]
             self._fail(FailureKind.ENVIRONMENT_FAILURE, f"{program}: not found", line)
-        elif "Assertion " in line and (found := _ASSERTION.match(line)):
-            self._asserted(found, line)
-        elif line.startswith("ninja: ") and (found := _NINJA.match(line)):
-            self._fail(FailureKind.COMPILE_ERROR, found["message"], line, found)
+        elif "Assertion " in line and (match := _ASSERTION.match(line)):
+            self._asserted(match, line)
+        elif line.startswith("ninja: ") and (match := _NINJA.match(line)):
+            self._fail(FailureKind.COMPILE_ERROR, match["message"], line, match)
         else:
             return False
         return True
 
     def _stop(self, line: str) -> bool:
-        if found := _RECIPE.match(line):
-            self._findings.fall_back(self._recipe(found, line))
-        elif found := _STOP.match(line):
-            if not _WAITING.match(found["message"]):
-                is_lost = "no makefile found" in found["message"] or "o such file" in found["message"]
+        if match := _RECIPE.match(line):
+            self._findings.fall_back(self._recipe(match, line))
+        elif match := _STOP.match(line):
+            if not _WAITING.match(match["message"]):
+                is_lost = "no makefile found" in match["message"] or "o such file" in match["message"]
                 kind = FailureKind.ENVIRONMENT_FAILURE if is_lost else FailureKind.COMPILE_ERROR
-                self._fail(kind, found["message"], line)
-        elif found := _SYNTAX.match(line):
-            self._fail(FailureKind.COMPILE_ERROR, found["message"], line, found)
-        return found is not None
+                self._fail(kind, match["message"], line)
+        elif match := _SYNTAX.match(line):
+            self._fail(FailureKind.COMPILE_ERROR, match["message"], line, match)
+        return match is not None
 
     def _recipe(self, found: re.Match[str], line: str) -> Failure:
         """A command failed without a word that another reader knows: all that is known is which."""

@@ -85,21 +85,21 @@ class _Reader:
         self._is_over = False
 
     def skip(self, block: str, at: int) -> int:
-        """Passes over what tests print, and over whole classes whose tests passed."""
+        """Skips the output of tests, and whole classes without a failure."""
         if self._tests.is_printing:
-            said = _SAID_LINES.match(block, at)
-            return said.end() if said else at
-        while self._tests.is_between and (found := _PASSED_CLASS.match(block, at)):
-            self._tests.pass_class(found[1], int(found[2]), int(found[3]))
+            match = _SAID_LINES.match(block, at)
+            return match.end() if match else at
+        while self._tests.is_between and (each := _PASSED_CLASS.match(block, at)):
+            self._tests.pass_class(each[1], int(each[2]), int(each[3]))
             self._goals.clear()
-            at = found.end()
+            at = each.end()
         return at
 
     def take(self, line: str) -> None:
         if "] Tests run: " in line and self._tests.is_in_test and (glued := _GLUED.search(line)):
             line = line[glued.start() :]
-        found = _LEVEL.match(line) if "[" in line[:40] else None
-        level, text = (found[1], line[found.end() :]) if found else ("", line)
+        match = _LEVEL.match(line) if "[" in line[:40] else None
+        level, text = (match[1], line[match.end() :]) if match else ("", line)
         if level == "INFO":
             self._note(text)
         if self._tests.feed(level, text):
@@ -132,14 +132,14 @@ class _Reader:
 
     def _note(self, text: str) -> None:
         """Where the build is: which module, which goal, in which folder."""
-        if text[:1] in "-><" and (found := _GOAL_BEGINS.match(text)):
+        if text[:1] in "-><" and (match := _GOAL_BEGINS.match(text)):
             self._tests.goal_begins()
-            self._module_of.setdefault(found["artifact"], self._tests.module)
-        elif text.startswith("Building") and (found := _MODULE.match(text)):
+            self._module_of.setdefault(match["artifact"], self._tests.module)
+        elif text.startswith("Building") and (match := _MODULE.match(text)):
             self._tests.next_module()
-            self._is_many = self._is_many or int(found["of"] or 1) > 1
-        elif text.startswith(("skip non", "  from ")) and (found := _FOLDER.match(text)):
-            folder = found["resources"] or found["pom"].rstrip("/") or "."
+            self._is_many = self._is_many or int(match["of"] or 1) > 1
+        elif text.startswith(("skip non", "  from ")) and (match := _FOLDER.match(text)):
+            folder = match["resources"] or match["pom"].rstrip("/") or "."
             self._remember(self._tests.module, folder)
         elif text.startswith(("BUILD SUCCESS", "BUILD FAILURE")):
             self._is_over = True
@@ -158,8 +158,8 @@ class _Reader:
             return
         if self._check(level, text):
             self._close()
-        elif found := _PLACE.match(text):
-            self._begin(found, level, text)
+        elif match := _PLACE.match(text):
+            self._begin(match, level, text)
         elif self._open is not None and text[:1] == " ":
             self._continue(self._open, text)
         else:
@@ -186,8 +186,8 @@ class _Reader:
 
     def _continue(self, draft: Draft, text: str) -> None:
         draft.add(text)
-        if draft.symbol is None and (found := _SYMBOL.match(text)):
-            draft.symbol = " ".join(found["symbol"].split())
+        if draft.symbol is None and (match := _SYMBOL.match(text)):
+            draft.symbol = " ".join(match["symbol"].split())
 
     def _close(self) -> None:
         if self._open is not None and len(self._compiled) < 2 * MOST_KEPT:
@@ -196,11 +196,11 @@ class _Reader:
 
     def _last_words(self, text: str) -> bool:
         """What Maven says when it gives up. Lines that belong to a goal's message are evidence for it."""
-        if found := _FAILED.match(text):
-            self._fail_goal(found, text)
-        elif found := _POM.match(text):
+        if match := _FAILED.match(text):
+            self._fail_goal(match, text)
+        elif match := _POM.match(text):
             self._is_over = True
-            self._pom = self._workspace.relative(found["pom"])
+            self._pom = self._workspace.relative(match["pom"])
         elif self._pom is not None and text.startswith("    "):
             self._findings.keep(pom_problem(text.strip(), self._pom, text))
         elif _LAST.match(text):
@@ -228,10 +228,10 @@ class _Reader:
 
     def _goal_says(self, goal: Draft, text: str) -> None:
         goal.add(text)
-        if found := _REPORTS.match(text):
+        if match := _REPORTS.match(text):
             self._reports += 1
             module = self._module_of.get(goal.symbol or "", self._reports - 1)
-            self._remember(module, found["folder"])
+            self._remember(module, match["folder"])
         elif draft := format_draft(text, self._workspace) if goal.kind is FailureKind.FORMAT_FAILURE else None:
             self._findings.keep(draft)
         elif goal.kind is FailureKind.TEST_FAILURE and not text.startswith(("\t", "Please refer", "Command was")):
@@ -242,8 +242,8 @@ class _Reader:
         goal.message = goal.message or text.strip()
         if text == "Crashed tests:":
             goal.is_error = True
-        elif goal.is_error and (found := _CRASHED.match(text)):
-            goal.test_name = found["class"]
+        elif goal.is_error and (match := _CRASHED.match(text)):
+            goal.test_name = match["class"]
 
     def _end_goal(self) -> None:
         self._goal = None

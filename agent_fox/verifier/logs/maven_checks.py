@@ -32,23 +32,23 @@ _FORMAT = regex(
 
 def check_draft(level: str, text: str, workspace: Workspace) -> Draft | None:
     """A violation that a style checker prints; None for any other line."""
-    if found := _CHECKSTYLE.match(text) or _AUDIT.match(text):
-        file = workspace.relative(found["file"])
-    elif found := _PMD.match(text):
-        simple = found["class"].rpartition(".")[2].split("$")[0]
-        file = java_file(found["class"], f"{simple}.java")
-    elif found := _SPOTBUGS.match(text):
-        file = java_file(found["class"], found["name"])
+    if match := _CHECKSTYLE.match(text) or _AUDIT.match(text):
+        file = workspace.relative(match["file"])
+    elif match := _PMD.match(text):
+        simple = match["class"].rpartition(".")[2].split("$")[0]
+        file = java_file(match["class"], f"{simple}.java")
+    elif match := _SPOTBUGS.match(text):
+        file = java_file(match["class"], match["name"])
     else:
         return None
-    column = found.groupdict().get("column")
+    column = match.groupdict().get("column")
     return Draft(
         kind=FailureKind.LINT_FAILURE,
-        message=found["message"].strip(),
+        message=match["message"].strip(),
         file=file,
-        line=int(found["line"]),
+        line=int(match["line"]),
         column=int(column) if column else None,
-        code=found["rule"],
+        code=match["rule"],
         is_warning=level in ("WARNING", "WARN"),
         evidence=[text],
     )
@@ -56,8 +56,8 @@ def check_draft(level: str, text: str, workspace: Workspace) -> Draft | None:
 
 def format_draft(text: str, workspace: Workspace) -> Draft | None:
     """A file that a formatter would change; None for any other line."""
-    found = _FORMAT.match(text)
-    if not found:
+    match = _FORMAT.match(text)
+    if not match:
         return None
-    file = workspace.relative(found["file"] or found["other"] or found["quoted"])
+    file = workspace.relative(match["file"] or match["other"] or match["quoted"])
     return Draft(FailureKind.FORMAT_FAILURE, "would be reformatted", file=file, evidence=[text])

@@ -31,16 +31,16 @@ class MochaJson:
         return at is not None and bool(_BEGINS.match(head, at)) and stands_first(head, at)
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        found, summary, is_complete = Gathering(), None, True
+        gathering, summary, is_complete = Gathering(), None, True
         try:
             for path, value in parts(pieces(file), (_STATS, _FAILURES)):
                 if path == _STATS:
                     summary = _summary(record(value))
                 else:
-                    found.fail(_failure(record(value), workspace))
+                    gathering.fail(_failure(record(value), workspace))
         except JsonCut:
             is_complete = False
-        return found.parsed(summary, is_complete=is_complete)
+        return gathering.parsed(summary, is_complete=is_complete)
 
 
 def _summary(stats: Record) -> TestSummary:
@@ -51,8 +51,8 @@ def _summary(stats: Record) -> TestSummary:
 
 def _failure(test: Record, workspace: Workspace) -> Failure:
     thrown = record(test.get("err"))
-    said = text(thrown.get("stack")) or text(thrown.get("message"))
-    place, message = thrown_at(said, workspace), first_line(said) or "the test failed"
+    thrown_text = text(thrown.get("stack")) or text(thrown.get("message"))
+    place, message = thrown_at(thrown_text, workspace), first_line(thrown_text) or "the test failed"
     return Failure(
         FailureKind.TEST_FAILURE,
         message,
@@ -60,12 +60,12 @@ def _failure(test: Record, workspace: Workspace) -> Failure:
         line=place.line if place else None,
         column=place.column if place else None,
         test_name=_name(text(test.get("fullTitle")), text(test.get("title"))),
-        evidence=said,
+        evidence=thrown_text,
         exception=exception_of(message) or text(thrown.get("name")) or None,
     )
 
 
 def _name(full: str, title: str) -> str | None:
-    """mocha joins the titles of groups by spaces: only the last can be told apart."""
+    """mocha joins the titles of groups by spaces: only the last one can be recognised."""
     groups = full.removesuffix(title).strip()
     return " > ".join(part for part in (groups, title) if part) or None

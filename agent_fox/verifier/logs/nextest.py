@@ -46,12 +46,12 @@ class NextestReader:
     def take(self, line: str) -> None:
         if self.summary is not None:
             return
-        if line.startswith("--- ") and (found := _OUTPUT.match(line)):
-            self._output((found["binary"], found["name"]))
-        elif "s] " in line and (found := _RESULT.match(line)):
-            self._result(found)
-        elif "Summary [" in line and (found := _SUMMARY.match(line)):
-            self._end({word: int(number) for number, word in _COUNT.findall(found["counts"])})
+        if line.startswith("--- ") and (match := _OUTPUT.match(line)):
+            self._output((match["binary"], match["name"]))
+        elif "s] " in line and (match := _RESULT.match(line)):
+            self._result(match)
+        elif "Summary [" in line and (match := _SUMMARY.match(line)):
+            self._end({word: int(number) for number, word in _COUNT.findall(match["counts"])})
         elif _LABEL.match(line):
             self._output(self._latest)
         elif _RULE.match(line):

@@ -44,8 +44,8 @@ class NodeLog:
 
 def node_failure(text: str, workspace: Workspace) -> Failure:
     """An uncaught error, from its first line to the end of its trace."""
-    said = next((found["message"] for line in text.split("\n") if (found := _MESSAGE.match(line.strip()))), None)
-    message = said or _thrown(text)
+    own_message = next((match["message"] for line in text.split("\n") if (match := _MESSAGE.match(line.strip()))), None)
+    message = own_message or _thrown(text)
     place, is_loading = thrown_at(text, workspace), bool(LOADING.search(message))
     return Failure(
         FailureKind.COMPILE_ERROR if is_loading else FailureKind.UNKNOWN,
@@ -83,6 +83,6 @@ def _column(text: str, place: Place | None) -> int | None:
 
 
 def _importer(text: str, workspace: Workspace) -> str | None:
-    found = _IMPORTER.search(text)
-    path = (found["file"] or found["required"]) if found else ""
+    match = _IMPORTER.search(text)
+    path = (match["file"] or match["required"]) if match else ""
     return workspace.relative(path) if workspace.holds(path) else None

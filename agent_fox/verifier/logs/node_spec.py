@@ -36,7 +36,7 @@ class NodeSpec(LineLog):
 
 @dataclass(slots=True)
 class _Broken:
-    """A test that failed: where it stands in the tree, and what is said about it."""
+    """A test that failed: its place in the tree, and the text about it."""
 
     path: tuple[str, ...]
     depth: int
@@ -71,10 +71,10 @@ class _Reader:
     def take(self, line: str) -> None:
         if _AGAIN.match(line):
             self._is_again, self._open = True, None
-        elif found := _AT.match(line) if self._is_again else None:
-            self._at, self._open = Place(found[1], int(found[2]), int(found[3])), None
-        elif (found := _LINE.match(line)) and (found[4] or found[2] == "▶"):
-            self._take_test(len(found[1]) // 2, found[2], found[3], found[4] is not None, found[5])
+        elif match := _AT.match(line) if self._is_again else None:
+            self._at, self._open = Place(match[1], int(match[2]), int(match[3])), None
+        elif (match := _LINE.match(line)) and (match[4] or match[2] == "▶"):
+            self._take_test(len(match[1]) // 2, match[2], match[3], match[4] is not None, match[5])
         elif _TOTAL.match(line):
             self._has_totals, self._open = True, None
         else:
@@ -118,16 +118,16 @@ class _Reader:
             self._open.said.append(line)
 
     def parsed(self) -> Parsed:
-        found = Gathering()
+        gathering = Gathering()
         for again in self._again:
             self._complete(again)
         if not self._has_totals:
             self._broken = [broken for broken in self._broken if not broken.is_parent]
             self._counts.failures = len(self._broken)
         for broken in self._broken:
-            found.fail(_failure(broken, self._workspace))
+            gathering.fail(_failure(broken, self._workspace))
         has_read = any((self._counts.passed, self._counts.failures, self._counts.skipped, self._has_totals))
-        return found.parsed(self._counts.summary() if has_read else None, is_complete=self._has_totals)
+        return gathering.parsed(self._counts.summary() if has_read else None, is_complete=self._has_totals)
 
     def _complete(self, again: _Broken) -> None:
         """Give what the list at the end says to the test of that name in the tree."""
@@ -141,16 +141,16 @@ def _failure(broken: _Broken, workspace: Workspace) -> Failure:
     declared = Place(workspace.relative(broken.at.file), broken.at.line, broken.at.column) if broken.at else None
     if is_file(broken.name):
         return broken_file(broken.name, broken.before, "\n".join(broken.said), declared, workspace)
-    said = "\n".join(broken.said)
-    place = javascript_place(said, workspace) or declared
-    named = _NAMED.match(first_line(said))
+    text = "\n".join(broken.said)
+    place = javascript_place(text, workspace) or declared
+    named = _NAMED.match(first_line(text))
     return Failure(
         kind=FailureKind.TEST_FAILURE,
-        message=(named[2] if named else first_line(said).strip("'")) or broken.name,
+        message=(named[2] if named else first_line(text).strip("'")) or broken.name,
         file=place.file if place else None,
         line=place.line if place else None,
         column=place.column if place else None,
         test_name=test_path(broken.path),
-        evidence=said,
+        evidence=text,
         exception=named[1] if named else None,
     )

@@ -26,17 +26,17 @@ class PyrightLog:
     tools = ("pyright", "basedpyright")
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        found = Diagnostics()
+        diagnostics = Diagnostics()
         for line in lines:
             if match := _LINE.match(line):
-                found.begin(diagnostic(match, FailureKind.LINT_FAILURE, workspace))
-                _take_rule(found.open, line)
+                diagnostics.begin(diagnostic(match, FailureKind.LINT_FAILURE, workspace))
+                _take_rule(diagnostics.open, line)
             elif _MORE.match(line):
-                found.add(line)
-                _take_rule(found.open, line)
+                diagnostics.add(line)
+                _take_rule(diagnostics.open, line)
             else:
-                found.close()
-        return found.parsed()
+                diagnostics.close()
+        return diagnostics.parsed()
 
 
 def _take_rule(draft: Draft | None, line: str) -> None:

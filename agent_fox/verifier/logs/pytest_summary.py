@@ -51,7 +51,7 @@ class Entry:
         before, bracket, parameters = self.node.partition("::")[2].partition("[")
         return before.replace("::", ".") + bracket + parameters if self.is_test else self.file
 
-    def is_told_by(self, block: Block) -> bool:
+    def is_shown_by(self, block: Block) -> bool:
         if block.is_error is not self.is_error or block.is_of_collection is self.is_test:
             return False
         is_subtest = self.outcome.startswith("SUBFAILED") and block.subject.startswith(self.subject + " ")

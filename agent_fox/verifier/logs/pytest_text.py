@@ -157,11 +157,11 @@ class _Reader:
     def _failures(self) -> Iterator[Failure]:
         entries = self.summary.entries or self._unsummarised()
         if not entries:
-            yield from map(self._untold, self._believable())
+            yield from map(self._failure_of_block, self._believable())
             yield from () if self.blocks else self.by_line
-        yield from map(self._told, entries, _blocks_of(entries, self.blocks), _lines_of(entries, self.by_line))
+        yield from map(self._failure, entries, _blocks_of(entries, self.blocks), _lines_of(entries, self.by_line))
 
-    def _told(self, entry: Entry, block: Block | None, line: Failure | None) -> Failure:
+    def _failure(self, entry: Entry, block: Block | None, line: Failure | None) -> Failure:
         if block is None:
             return self._of_entry(entry, line)
         file = self.workspace.relative(entry.file)
@@ -178,7 +178,7 @@ class _Reader:
         doubtful = [block for block in self.blocks if surplus > 0 and block.place(self.workspace) is None][:surplus]
         return [block for block in self.blocks if block not in doubtful]
 
-    def _untold(self, block: Block) -> Failure:
+    def _failure_of_block(self, block: Block) -> Failure:
         if block.is_of_collection:
             return block.failure(self.workspace, None, self.workspace.relative(block.subject))
         return block.failure(self.workspace, block.subject, None)
@@ -225,11 +225,11 @@ class _Reader:
 
 def _still_running(last: str, workspace: Workspace) -> Failure | None:
     """The test, or the file, that the last line of a log without an end begins and does not end."""
-    found = _UNENDED.match(last)
-    if found is None:
+    match = _UNENDED.match(last)
+    if match is None:
         return None
-    node = found["verbose"]
-    file = workspace.relative(node.partition("::")[0] if node else found["file"])
+    node = match["verbose"]
+    file = workspace.relative(node.partition("::")[0] if node else match["file"])
     return still_running(file, node, last)
 
 
@@ -249,7 +249,7 @@ def _blocks_of(entries: list[Entry], blocks: list[Block]) -> Iterator[Block | No
     """For each entry the first block left that tells of it."""
     left = list(blocks)
     for entry in entries:
-        at = next((at for at, block in enumerate(left) if entry.is_told_by(block)), None)
+        at = next((at for at, block in enumerate(left) if entry.is_shown_by(block)), None)
         yield None if at is None else left.pop(at)
 
 
@@ -257,7 +257,7 @@ def _lines_of(entries: list[Entry], lines: list[Failure]) -> Iterator[Failure | 
     """For each entry the first line left that says what it, perhaps cut short, says."""
     left = list(lines)
     for entry in entries:
-        said = entry.message.removesuffix("...").strip()
-        is_said = bool(said) and not entry.is_error
-        at = next((at for at, line in enumerate(left) if is_said and line.message.startswith(said)), None)
+        message = entry.message.removesuffix("...").strip()
+        is_said = bool(message) and not entry.is_error
+        at = next((at for at, line in enumerate(left) if is_said and line.message.startswith(message)), None)
         yield None if at is None else left.pop(at)

@@ -46,7 +46,7 @@ def read_run(run: Run, workspace: Workspace, parsers: Parsers) -> Outcome:
 
 
 def read_report(path: Path, workspace: Workspace, parsers: Parsers) -> Parsed:
-    """What a report says, in whatever format; one that nobody recognises is not complete. Raises OSError."""
+    """The content of a report in any known format; a report of an unknown format is incomplete. Raises OSError."""
     placed = replace(workspace, module=_module_of(path, workspace))
     with path.open("rb") as file:
         head = decode.head(file)
@@ -57,20 +57,20 @@ def read_report(path: Path, workspace: Workspace, parsers: Parsers) -> Parsed:
 
 def _module_of(path: Path, workspace: Workspace) -> str:
     """The folder of the module whose build wrote the report: build tools keep them below it."""
-    found = _REPORT_FOLDER.match(workspace.relative(path.absolute().as_posix()))
-    return found[1] if found and workspace.holds(found[1] or "x") else ""
+    match = _REPORT_FOLDER.match(workspace.relative(path.absolute().as_posix()))
+    return match[1] if match and workspace.holds(match[1] or "x") else ""
 
 
 def _read_log(log: BinaryIO, workspace: Workspace, chosen: Chosen) -> tuple[Parsed, Parsed]:
     """What the log says in a format for programs, and what its text says."""
     head = decode.head(log)
-    found = chosen.structured(head)
+    parsed = chosen.structured(head)
     readings = []
-    for parser in found:
+    for parser in parsed:
         log.seek(0)
         readings.append(_read(parser, log, workspace))
     structured = merged(readings)
-    if any(not isinstance(parser, StreamParser) or parser.stands_alone for parser in found):
+    if any(not isinstance(parser, StreamParser) or parser.stands_alone for parser in parsed):
         return structured, Parsed()
     return structured, _read_text(log, workspace, chosen, has_more=structured == Parsed())
 

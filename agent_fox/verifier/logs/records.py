@@ -1,4 +1,4 @@
-"""JSON values whose shape nobody promised: each field as the type it should have, or nothing."""
+"""JSON values of unknown shape: each field as the type that it should have, or nothing."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def record(value: object) -> Record:
 
 def records(value: object) -> Iterator[Record]:
     """The objects of an array."""
-    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
+    return (each for each in value if isinstance(each, dict)) if isinstance(value, list) else iter(())
 
 
 def texts(value: object) -> list[str]:
     """The texts of an array."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def text(value: object) -> str:

@@ -42,7 +42,7 @@ P = TypeVar("P", DocumentParser, StreamParser, LogParser)
 
 
 class UnknownTool(ValueError):
-    """A word for a tool that nobody reads logs of; its text names the nearest one."""
+    """The name of a tool without a log parser; the message suggests the nearest name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +155,8 @@ def _late(place: str, *tools: str) -> Entry[P]:
 
 def _ready(place: str, *tools: str) -> Entry[P]:
     """A parser of this folder by `module:NAME`, made already."""
-    found: Late[P] = Late(f"agent_fox.verifier.logs.{place}")
-    return Entry(tools, found.load)
+    entry: Late[P] = Late(f"agent_fox.verifier.logs.{place}")
+    return Entry(tools, entry.load)
 
 
 def canonical(word: str) -> str:

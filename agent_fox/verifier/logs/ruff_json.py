@@ -33,13 +33,13 @@ class RuffJson:
         return is_ours and bool(_ARRAY.match(head, at) or _LINE.match(head, at))
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        found = Gathering()
+        gathering = Gathering()
         try:
             for finding in _findings(file):
-                _read(finding, found, workspace)
+                _read(finding, gathering, workspace)
         except JsonCut:
-            return found.parsed(is_complete=False)
-        return found.parsed()
+            return gathering.parsed(is_complete=False)
+        return gathering.parsed()
 
 
 def _findings(file: BinaryIO) -> Iterator[Record]:
@@ -48,20 +48,20 @@ def _findings(file: BinaryIO) -> Iterator[Record]:
     if first.lstrip().startswith("["):
         yield from (record(value) for _, value in parts(pieces(file), [(EACH,)]))
     else:
-        yield from (found for line in lines(file, LONGEST_RECORD) if (found := record_of(line)) is not None)
+        yield from (finding for line in lines(file, LONGEST_RECORD) if (finding := record_of(line)) is not None)
 
 
 def _read(finding: Record, found: Gathering, workspace: Workspace) -> None:
     at = record(finding.get("location"))
     code = text(finding.get("code")) or text(finding.get("name")) or None
-    said = text(finding.get("message"))
+    message_text = text(finding.get("message"))
     failure = Failure(
         kind=FailureKind.FORMAT_FAILURE if code == "unformatted" else FailureKind.LINT_FAILURE,
-        message=said,
+        message=message_text,
         file=workspace.relative(text(finding.get("filename"))) or None,
         line=number(at.get("row")),
         column=number(at.get("column")),
-        evidence=f"{code} {said}" if code else said,
+        evidence=f"{code} {message_text}" if code else message_text,
         code=code,
     )
     if finding.get("severity") in ("warning", "info", "help"):

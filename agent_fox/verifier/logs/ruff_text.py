@@ -92,7 +92,7 @@ class _Reader(DiagnosticReader):
         return True
 
     def _explain(self, line: str) -> None:
-        """A line that is none of its own: a heading, or what is said about the finding above it."""
+        """A line that is not a finding itself: a heading, or a detail of the finding above."""
         self._head = _HEAD.match(line) if line[:1] not in _NEVER_PLACED else None
         if self._head is not None:
             self.found.close()
@@ -123,13 +123,13 @@ class _Reader(DiagnosticReader):
     def parsed(self) -> Parsed:
         self.found.close()
         gathered = self.found.gathering.failures.values()
-        if not self._is_formatter and not any(one.code == "unformatted" for one in gathered):
+        if not self._is_formatter and not any(each.code == "unformatted" for each in gathered):
             return self.found.parsed()
         for file in self._differing:
-            if all(one.file != file for one in gathered):
+            if all(each.file != file for each in gathered):
                 self.found.findings.keep(_unformatted(file, file))
         parsed = self.found.parsed()
-        return replace(parsed, failures=tuple(_of_formatter(one) for one in parsed.failures))
+        return replace(parsed, failures=tuple(_of_formatter(each) for each in parsed.failures))
 
 
 def _unformatted(file: str, line: str) -> Draft:

@@ -72,16 +72,16 @@ class RustTarget:
 
     def feed(self, line: str) -> bool:
         """Whether the target is over with this line."""
-        if found := _RESULT.match(line):
-            passed, failed, ignored = int(found["passed"]), int(found["failed"]), int(found["ignored"])
+        if match := _RESULT.match(line):
+            passed, failed, ignored = int(match["passed"]), int(match["failed"]), int(match["ignored"])
             self.summary = TestSummary(passed + failed + ignored, passed, failed, 0, ignored)
-        elif line.startswith("---- ") and (found := _SECTION.match(line)):
-            self._begin(found["name"])
+        elif line.startswith("---- ") and (match := _SECTION.match(line)):
+            self._begin(match["name"])
         elif line == "failures:":
             self._is_listing = True
             self._failed.clear()
-        elif self._is_listing and (found := _NAME.match(line)):
-            self._failed[found["name"]] = None
+        elif self._is_listing and (match := _NAME.match(line)):
+            self._failed[match["name"]] = None
         elif self._sections:
             self._sections[-1].add(line)
         elif "panicked at" in line or (self._shown and self._shown[-1].is_reading):
@@ -101,7 +101,7 @@ class RustTarget:
             self._sections.append(_Section(name))
 
     def _merged(self) -> dict[str, _Section]:
-        """Sections by test; one whose name did not fail was printed by the test before it."""
+        """Sections by test; a section named after a test that passed was printed by the test before it."""
         merged: dict[str, _Section] = {}
         for section in self._sections:
             name = section.name.removesuffix(" - should panic")
@@ -120,9 +120,9 @@ class RustTarget:
             _place(draft, panic.file, panic.line, panic.column, workspace)
             draft.message = panic.message
             _leave_library(draft, section.lines, workspace)
-        if found := _first(_NO_PANIC, section.lines):
-            draft.message = found[0]
-            _place(draft, found["file"], found["line"], found["column"], workspace)
+        if match := _first(_NO_PANIC, section.lines):
+            draft.message = match[0]
+            _place(draft, match["file"], match["line"], match["column"], workspace)
         if doc := _DOC.match(name):
             _place_doc(draft, doc, section.lines, workspace)
         draft.message = draft.message.strip() or next(
@@ -141,9 +141,9 @@ def draft_of(name: str, lines: list[str], workspace: Workspace) -> Draft:
 
 def _read_panic(panics: list[_Panic], line: str) -> None:
     """Panics of Rust from 1.73 name the place first, older ones last."""
-    if found := _PANIC.match(line):
-        place = found["file"], int(found["line"]), int(found["column"])
-        panics.append(_Panic(found["thread"], "", *place))
+    if match := _PANIC.match(line):
+        place = match["file"], int(match["line"]), int(match["column"])
+        panics.append(_Panic(match["thread"], "", *place))
     elif old := _OLD_PANIC.match(line):
         panics.append(_Panic(old["thread"]))
         _old_message(panics[-1], old["message"])
@@ -158,10 +158,10 @@ def _read_panic(panics: list[_Panic], line: str) -> None:
 
 
 def _old_message(panic: _Panic, text: str) -> None:
-    found = _OLD_PLACE.match(text)
-    panic.message += found["message"] if found else text + "\n"
-    if found:
-        panic.file, panic.line, panic.column = found["file"], int(found["line"]), int(found["column"])
+    match = _OLD_PLACE.match(text)
+    panic.message += match["message"] if match else text + "\n"
+    if match:
+        panic.file, panic.line, panic.column = match["file"], int(match["line"]), int(match["column"])
         panic.is_reading = False
 
 
@@ -172,26 +172,26 @@ def _of_test(name: str, panics: list[_Panic], *, only_own: bool = False) -> _Pan
 
 
 def _leave_library(draft: Draft, lines: list[str], workspace: Workspace) -> None:
-    """A panic within the standard library is told where the project called it, if the backtrace says."""
+    """A panic within the standard library is placed where the project called it, if there is a backtrace."""
     if draft.file and (workspace.holds(draft.file) and not draft.file.startswith("library/")):
         return
-    found = next((m for line in lines if (m := _BACKTRACE.match(line)) and workspace.holds(m["file"])), None)
-    if found:
-        _place(draft, found["file"], found["line"], found["column"], workspace)
+    frame = next((m for line in lines if (m := _BACKTRACE.match(line)) and workspace.holds(m["file"])), None)
+    if frame:
+        _place(draft, frame["file"], frame["line"], frame["column"], workspace)
 
 
 def _place_doc(draft: Draft, doc: re.Match[str], lines: list[str], workspace: Workspace) -> None:
     """A documentation test that panicked, that did not compile, or that did and should not have."""
-    arrow, said = _first(_ARROW, lines), _first(_COMPILER, lines)
-    if arrow and said:
-        draft.message = said["message"]
+    arrow, compiler = _first(_ARROW, lines), _first(_COMPILER, lines)
+    if arrow and compiler:
+        draft.message = compiler["message"]
         _place(draft, arrow["file"], arrow["line"], arrow["column"], workspace)
     if draft.file != workspace.relative(doc["file"]) or (draft.line or 0) < int(doc["line"]):
         _place(draft, doc["file"], doc["line"], None, workspace)
 
 
 def _first(pattern: re.Pattern[str], lines: list[str]) -> re.Match[str] | None:
-    return next((found for line in lines if (found := pattern.match(line))), None)
+    return next((match for line in lines if (match := pattern.match(line))), None)
 
 
 def _place(

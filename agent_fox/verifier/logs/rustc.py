@@ -43,13 +43,13 @@ class RustcReader:
 
     def feed(self, line: str) -> bool:
         """Whether the line was the compiler's."""
-        if line[:1] in "ew" and (found := _HEAD.match(line)):
+        if line[:1] in "ew" and (match := _HEAD.match(line)):
             self.finish()
-            if not _SUMMARY.match(found["message"]):
-                self._open = _draft(found, line)
-        elif ": " in line and (found := _SHORT.match(line)):
+            if not _SUMMARY.match(match["message"]):
+                self._open = _draft(match, line)
+        elif ": " in line and (match := _SHORT.match(line)):
             self.finish()
-            self._findings.keep(self._placed(_draft(found, line), found))
+            self._findings.keep(self._placed(_draft(match, line), match))
         elif self._open is None:
             return False
         elif not line.strip():
@@ -80,8 +80,8 @@ class RustcReader:
     def _continue(self, draft: Draft, line: str) -> None:
         """The first arrow is the place; later ones belong to notes. A lint's name stands in a note too."""
         draft.add(line)
-        if draft.file is None and (found := _ARROW.match(line)):
-            self._placed(draft, found)
+        if draft.file is None and (match := _ARROW.match(line)):
+            self._placed(draft, match)
         elif clippy := _CLIPPY.search(line):
             draft.code = f"clippy::{clippy['lint']}"
         elif draft.code is None and (level := _LEVEL.search(line)):
@@ -93,8 +93,8 @@ class RustcReader:
         if draft.symbol is None and (symbol := _SYMBOL.search(line)):
             draft.symbol = symbol["symbol"]
             draft.message = f"{draft.message}: undefined symbol {draft.symbol}"
-        elif draft.file is None and (found := _LINKED.search(line)):
-            draft.file, draft.line = self._workspace.relative(found["file"]), int(found["line"])
+        elif draft.file is None and (match := _LINKED.search(line)):
+            draft.file, draft.line = self._workspace.relative(match["file"]), int(match["line"])
 
 
 def _draft(found: re.Match[str], line: str) -> Draft:

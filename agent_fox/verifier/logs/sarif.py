@@ -96,17 +96,17 @@ class _Reader:
 
     def _finding(self, result: Record) -> None:
         rule = text(result.get("ruleId")) or text(record(result.get("rule")).get("id"))
-        said = _message(record(result.get("message")))
+        message_text = _message(record(result.get("message")))
         physical = record(next(records(result.get("locations")), {}).get("physicalLocation"))
         region = record(physical.get("region"))
         failure = Failure(
             kind=self._run.kind,
-            message=first_line(said),
+            message=first_line(message_text),
             file=self._file(record(physical.get("artifactLocation"))),
             line=number(region.get("startLine")),
             column=number(region.get("startColumn")),
             symbol=_symbol(result),
-            evidence=f"{rule} {said}".strip(),
+            evidence=f"{rule} {message_text}".strip(),
             code=rule or None,
         )
         if (text(result.get("level")) or self._run.levels.get(rule, "warning")) == "error":
@@ -130,7 +130,7 @@ def _kind(tool: Record) -> FailureKind:
 
 
 def _default_levels(tool: Record) -> dict[str, str]:
-    """The level of each rule whose results do not say theirs."""
+    """The level of each rule, for results without a level of their own."""
     components = [record(tool.get("driver")), *records(tool.get("extensions"))]
     rules = (rule for component in components for rule in records(component.get("rules")))
     levels = ((text(rule.get("id")), text(record(rule.get("defaultConfiguration")).get("level"))) for rule in rules)
@@ -138,8 +138,8 @@ def _default_levels(tool: Record) -> dict[str, str]:
 
 
 def _counts(result: Record) -> bool:
-    """Whether a result is a finding of now that nobody has accepted."""
-    is_accepted = any(text(one.get("status")) in ("", "accepted") for one in records(result.get("suppressions")))
+    """Whether a result is a current finding that was not accepted."""
+    is_accepted = any(text(record.get("status")) in ("", "accepted") for record in records(result.get("suppressions")))
     is_gone = result.get("baselineState") == "absent"
     return not (is_accepted or is_gone or result.get("kind", "fail") != "fail")
 
@@ -151,11 +151,11 @@ def _is_about_code(notification: Record) -> bool:
 
 def _message(message: Record) -> str:
     """The text with its placeholders filled in."""
-    said = text(message.get("text")) or text(message.get("markdown"))
+    message_text = text(message.get("text")) or text(message.get("markdown"))
     arguments = message.get("arguments")
     for n, argument in enumerate(arguments if isinstance(arguments, list) else []):
-        said = said.replace(f"{{{n}}}", str(argument))
-    return said
+        message_text = message_text.replace(f"{{{n}}}", str(argument))
+    return message_text
 
 
 def _symbol(result: Record) -> str | None:

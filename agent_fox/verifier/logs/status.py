@@ -37,7 +37,7 @@ _MISSING = regex(r"not found|No such file or directory|is not recognized|Permiss
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a command ended. `exit_code` is None where nobody saw it; a negative one is a signal's number."""
+    """How a command ended. `exit_code` is None where it is unknown; a negative one is a signal's number."""
 
     tool: str
     exit_code: int | None
@@ -100,8 +100,10 @@ def _succeeded(readings: Readings, both: Parsed) -> Outcome:
 def _unable(code: int, both: Parsed, readings: Readings) -> Outcome:
     known = tuple(failure for failure in both.failures if failure.kind is not FailureKind.UNKNOWN)
     if not any(failure.kind is FailureKind.ENVIRONMENT_FAILURE for failure in known):
-        said = next((line for line in reversed(readings.tail) if _MISSING.search(line)), "") if code != KILLED else ""
-        known = (*known, _failure(FailureKind.ENVIRONMENT_FAILURE, said or _ENVIRONMENT[code], readings))
+        line_said = (
+            next((line for line in reversed(readings.tail) if _MISSING.search(line)), "") if code != KILLED else ""
+        )
+        known = (*known, _failure(FailureKind.ENVIRONMENT_FAILURE, line_said or _ENVIRONMENT[code], readings))
     return Outcome(Status.ERRORED, replace(both, failures=known))
 
 

@@ -66,7 +66,7 @@ class SurefireReader:
 
     @property
     def is_between(self) -> bool:
-        """Whether no test runs, and none is being told of."""
+        """Whether no test is running, and none is being reported."""
         return self._open is None and not self._running
 
     def next_module(self) -> None:
@@ -80,15 +80,15 @@ class SurefireReader:
         self._is_in_results, self._list = False, ""
 
     def feed(self, level: str, text: str) -> bool:
-        """Whether the line told of tests; between the start and the end of a class, a test may have printed it."""
+        """Whether the line reports tests; between the start and the end of a class, a test may have printed it."""
         if self._open is not None and self._trace_line(self._open, level, text):
             return True
-        if "Tests run:" in text and (found := _CLASS.match(text)):
-            self._class_ended(found)
-        elif "<<< " in text and level != "WARNING" and (found := _TRACE.match(text)):
-            self._begin(found)
-        elif text.startswith("Running ") and level in ("INFO", "") and (found := _RUNNING.match(text)):
-            self._class_begins(found["name"])
+        if "Tests run:" in text and (match := _CLASS.match(text)):
+            self._class_ended(match)
+        elif "<<< " in text and level != "WARNING" and (match := _TRACE.match(text)):
+            self._begin(match)
+        elif text.startswith("Running ") and level in ("INFO", "") and (match := _RUNNING.match(text)):
+            self._class_begins(match["name"])
         elif self.is_in_test:
             return False
         else:
@@ -100,12 +100,12 @@ class SurefireReader:
             return False
         if _RESULTS.match(text):
             self._is_in_results = True
-        elif found := _LIST.match(text):
+        elif match := _LIST.match(text):
             self._list = text.partition(":")[0]
             self._is_in_results = True
-            self._entry("  " + found["rest"])
-        elif self._is_in_results and (found := _TOTAL.match(text)):
-            self._total(found)
+            self._entry("  " + match["rest"])
+        elif self._is_in_results and (match := _TOTAL.match(text)):
+            self._total(match)
         elif self._list and level != "INFO" and text[:1] == " ":
             self._entry(text)
         elif not self._list:
@@ -135,7 +135,7 @@ class SurefireReader:
         return True
 
     def pass_class(self, name: str, tests: int, skipped: int) -> None:
-        """A class began and ended, none of whose tests failed."""
+        """Skips a class that began and ended without a failure."""
         self._know(name)
         self._is_in_results, self._list = False, ""
         self._class_counts = _added(self._class_counts, (tests, 0, 0, skipped))
@@ -177,19 +177,19 @@ class SurefireReader:
         if self._list == "Flakes" or len(self._entries) + len(self._pending) >= MOST_KEPT:
             return
         is_error = self._list in ("Errors", "Tests in error")
-        if found := _OLD_ENTRY.match(text):
-            simple = found["class"].rpartition(".")[2]
-            self._know(found["class"])
-            self._pending.append(Entry(simple, found["method"], None, found["message"] or "", is_error, self.module))
-        elif (found := _ENTRY.match(text)) and "." in found["head"]:
-            simple, method = _names(found["head"])
-            line = int(found["line"]) if found["line"] else None
-            self._pending.append(Entry(simple, method, line, found["message"] or "", is_error, self.module))
+        if match := _OLD_ENTRY.match(text):
+            simple = match["class"].rpartition(".")[2]
+            self._know(match["class"])
+            self._pending.append(Entry(simple, match["method"], None, match["message"] or "", is_error, self.module))
+        elif (match := _ENTRY.match(text)) and "." in match["head"]:
+            simple, method = _names(match["head"])
+            line = int(match["line"]) if match["line"] else None
+            self._pending.append(Entry(simple, method, line, match["message"] or "", is_error, self.module))
 
     def failures(self, folders: dict[int, str]) -> list[Draft]:
         """The failed tests, each once. `folders` names the folder of each module that has one."""
         entries = self._entries + (self._pending if self._has_goals else [])
-        told: list[Draft] = []
+        drafts: list[Draft] = []
         listed, traced = by_owner(entries), by_owner(self._traces)
         seen: set[tuple[int, str, str]] = set()
         for trace in self._traces:
@@ -197,11 +197,11 @@ class SurefireReader:
                 key := (trace.module, trace.class_name, trace.method)
             ) not in seen:
                 seen.add(key)
-                told.append(from_trace(trace, entry, folders.get(trace.module, "")))
+                drafts.append(from_trace(trace, entry, folders.get(trace.module, "")))
         for entry in entries:
             if not any(entry.tells_of(trace) for trace in traced.get(entry.owner, ())):
-                told.append(self._from_entry(entry, folders.get(entry.module, "")))
-        return told
+                drafts.append(self._from_entry(entry, folders.get(entry.module, "")))
+        return drafts
 
     def summary(self) -> TestSummary | None:
         counts = self._counts or self._class_counts

@@ -66,10 +66,10 @@ class Entry:
 Told = TypeVar("Told", Trace, Entry)
 
 
-def by_owner(told: Sequence[Told]) -> dict[Owner, list[Told]]:
+def by_owner(reports: Sequence[Told]) -> dict[Owner, list[Told]]:
     groups: dict[Owner, list[Told]] = {}
-    for one in told:
-        groups.setdefault(one.owner, []).append(one)
+    for each in reports:
+        groups.setdefault(each.owner, []).append(each)
     return groups
 
 
@@ -78,7 +78,7 @@ def from_trace(trace: Trace, entry: Entry | bool, folder: str) -> Draft:
     place = java_place(text, trace.class_name, folder)
     simple = trace.class_name.rpartition(".")[2].split("$")[0]
     line = entry.line if isinstance(entry, Entry) else None
-    exception, message = _said(trace.lines)
+    exception, message = _exception_and_message(trace.lines)
     return Draft(
         kind=FailureKind.TEST_FAILURE,
         message=message or exception or (entry.message if isinstance(entry, Entry) else "") or "the test failed",
@@ -91,14 +91,14 @@ def from_trace(trace: Trace, entry: Entry | bool, folder: str) -> Draft:
     )
 
 
-def _said(lines: list[str]) -> tuple[str | None, str]:
+def _exception_and_message(lines: list[str]) -> tuple[str | None, str]:
     """The exception's class and its message, which may have several lines."""
-    found = _EXCEPTION.match(lines[0]) if lines else None
-    if not found:
+    match = _EXCEPTION.match(lines[0]) if lines else None
+    if not match:
         return None, lines[0] if lines else ""
-    message = [found["message"] or ""]
+    message = [match["message"] or ""]
     for line in lines[1:]:
         if _FRAME.match(line):
             break
         message.append(line)
-    return found["type"], "\n".join(message).strip()
+    return match["type"], "\n".join(message).strip()

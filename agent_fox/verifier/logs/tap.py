@@ -48,13 +48,13 @@ class Tap(SkippingLog):
     stands_alone = True
 
     def recognises(self, head: str) -> bool:
-        found = _STARTS.search(head)
-        if found is None:
+        match = _STARTS.search(head)
+        if match is None:
             return False
-        is_ours = found[0].startswith("TAP") or bool(_PLANNED.search(head))
-        if stands_first(head, found.start()):
+        is_ours = match[0].startswith("TAP") or bool(_PLANNED.search(head))
+        if stands_first(head, match.start()):
             return is_ours or not _SPEC.search(head)
-        return found[0].startswith("TAP") and not _SPEC.search(head)  # something was printed while a file was loaded
+        return match[0].startswith("TAP") and not _SPEC.search(head)  # something was printed while a file was loaded
 
     def reader(self, workspace: Workspace) -> SkippingReader:
         return _Reader(workspace)
@@ -81,11 +81,11 @@ class _Reader:
     def take(self, line: str) -> None:
         if self._yaml_indent is not None and self._take_yaml(line):
             return
-        if "ok" in line and (found := _TEST.match(line)):
-            self._take_test(len(found[1]) // _STEP, not found[2], found[3])
-        elif "# Subtest" in line and (found := _SUBTEST.match(line)):
+        if "ok" in line and (match := _TEST.match(line)):
+            self._take_test(len(match[1]) // _STEP, not match[2], match[3])
+        elif "# Subtest" in line and (match := _SUBTEST.match(line)):
             self._settle()
-            self._groups[len(found[1]) // _STEP] = _plain(found[2] or "")
+            self._groups[len(match[1]) // _STEP] = _plain(match[2] or "")
         elif self._test and line.endswith("---") and line.strip() == "---":
             self._yaml_indent = len(line) - len(line.lstrip())
             self._indentation, self._is_dull = " " * self._yaml_indent, self._test.is_ok
@@ -93,10 +93,10 @@ class _Reader:
             self._close_brace()
         elif line.startswith("TAP version") and self._planned is None:
             self._restart()
-        elif "Bail" in line and (found := _BAIL.match(line)):
-            self._bail(found[1])
-        elif line.startswith("1..") and (found := _PLAN.match(line)):
-            self._planned = int(found[1])
+        elif "Bail" in line and (match := _BAIL.match(line)):
+            self._bail(match[1])
+        elif line.startswith("1..") and (match := _PLAN.match(line)):
+            self._planned = int(match[1])
         else:
             self._take_other(line)
 
@@ -105,9 +105,9 @@ class _Reader:
         if self._yaml_indent is not None:
             return at
         deepest = max(self._seen, default=0)
-        while (found := _PASSED.match(block, at)) and (depth := len(found[1]) // _STEP) >= deepest:
-            self._pass(depth, found[2])
-            deepest, at = depth, found.end()
+        while (match := _PASSED.match(block, at)) and (depth := len(match[1]) // _STEP) >= deepest:
+            self._pass(depth, match[2])
+            deepest, at = depth, match.end()
         return at
 
     def _pass(self, depth: int, group: str | None) -> None:
@@ -131,12 +131,12 @@ class _Reader:
             return True
         if self._is_dull and line.startswith(self._indentation) and line[-3:] != "...":
             return True
-        said = line.lstrip()
-        indent = len(line) - len(said)
-        if indent == self._yaml_indent and said.rstrip() == "...":
+        stripped = line.lstrip()
+        indent = len(line) - len(stripped)
+        if indent == self._yaml_indent and stripped.rstrip() == "...":
             self._settle()
             return True
-        if said and indent < (self._yaml_indent or 0):
+        if stripped and indent < (self._yaml_indent or 0):
             self._settle()
             return False
         if self._test and not self._test.is_ok and len(self._test.yaml) < MOST_LINES:
@@ -184,11 +184,11 @@ class _Reader:
         self._settle()
 
     def _take_other(self, line: str) -> None:
-        said = _COMMENT.sub("", line)
+        stripped = _COMMENT.sub("", line)
         if self._test and len(self._test.after) < MOST_LINES:
-            self._test.after.append(said)
+            self._test.after.append(stripped)
         else:
-            self._between.append(_plain(said))
+            self._between.append(_plain(stripped))
 
     def _bail(self, reason: str) -> None:
         self._settle()
@@ -197,7 +197,7 @@ class _Reader:
         self._found.fail(Failure(FailureKind.TEST_FAILURE, message, evidence=message, is_error=True))
 
     def _settle(self) -> None:
-        """Count the last test, and keep it if it failed by itself."""
+        """Counts the last test, and keeps it if it failed on its own account."""
         if self._test is None:
             return
         test, self._test, self._yaml_indent, self._is_quoting = self._test, None, None, False

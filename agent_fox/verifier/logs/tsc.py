@@ -26,10 +26,10 @@ class TscLog:
     tools = ("tsc", "vue-tsc", "ts-node")
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        found = Diagnostics()
+        diagnostics = Diagnostics()
         for line in lines:
-            _take(line, found, workspace)
-        return found.parsed()
+            _take(line, diagnostics, workspace)
+        return diagnostics.parsed()
 
 
 def _take(line: str, found: Diagnostics, workspace: Workspace) -> None:

@@ -63,11 +63,11 @@ class _Block:
 
     def _place(self, file: str, workspace: Workspace) -> Place | None:
         """The first frame of the project. A function's name may stand before a path, which may hold spaces."""
-        frames = (found for line in self.shown if (found := _FRAME.match(line)))
-        for found in frames:
-            path = found["frame"]
+        frames = (match for line in self.shown if (match := _FRAME.match(line)))
+        for match in frames:
+            path = match["frame"]
             path = path if path == file else _FUNCTION.sub("", path, count=1)
-            if place := javascript_place(f"at ({path}:{found['line']}:{found['column']})", workspace):
+            if place := javascript_place(f"at ({path}:{match['line']}:{match['column']})", workspace):
                 return place
         return loader_place(self.shown.text, workspace)
 

@@ -145,8 +145,8 @@ def _as_utf8() -> Callable[[bytes], bytes]:
 
 
 def _from_start(data: bytes) -> bytes:
-    found = _START.search(data)
-    return data[found.start() :] if found else data
+    match = _START.search(data)
+    return data[match.start() :] if match else data
 
 
 def _cleaned(data: bytes) -> tuple[bytes, bytes]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.mutants import sites as shared
-from agent_fox.verifier.mutants.compiled_helpers import helper_name, perturbing
 from agent_fox.verifier.mutants.compiled_twins import twin as twin
+from agent_fox.verifier.mutants.helpers import helper_name, perturbing
 from agent_fox.verifier.mutants.sites import Kind, Piece, Site
 from agent_fox.verifier.mutants.syntax import (
     FLIPPED,
@@ -156,7 +156,7 @@ class _Reader:
         return False
 
     def _named(self, node: Node, place: Place) -> None:
-        base = next((one for one in node.named_children if one.type == "superclass"), None)
+        base = next((each for each in node.named_children if each.type == "superclass"), None)
         if base is not None and not _ERRORS.search(text_of(base)):
             what = f"the base class of {named(node, 'name')} is dropped"
             self.found.add(Kind.BASE, base, Place(), [instead(base, "")], what)
@@ -301,7 +301,7 @@ def _go_results(function: Node) -> tuple[list[str], list[str]]:
         return [text_of(result)], []
     types, names = [], []
     for given in children(result):
-        called = [text_of(one) for one in given.children_by_field_name("name")]
+        called = [text_of(each) for each in given.children_by_field_name("name")]
         types += [named(given, "type")] * max(1, len(called))
         names += called
     return types, names
@@ -311,19 +311,19 @@ def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     types, names = _go_results(function)
     given = field(function, "parameters")
     is_open = named(function, "name") in _COMPARING and given is not None and _ANYTHING.search(text_of(given))
-    if not types or is_open or all(one.startswith(("*", "func", "chan", "<-")) for one in types):
+    if not types or is_open or all(type_text.startswith(("*", "func", "chan", "<-")) for type_text in types):
         return
     results = [f"{helper}{at}" for at in range(len(types))]
     condition = _go_condition(function, results[0], helper) if types == ["bool"] else ""
     end = " }" if condition else ""
     shape = ", ".join(f"{name} {kind}" for name, kind in zip(results, types, strict=True))
     assigned, pointers = ", ".join(results), ", ".join(f"&{name}" for name in results)
-    for found in _given_back(body, "return_statement"):
-        values = children(found)
+    for each in _given_back(body, "return_statement"):
+        values = children(each)
         if not values and names and "_" not in names:
             pointing = ", ".join(f"&{name}" for name in names)
-            yield from around(found, f"{helper}({pointing}); ", "")
-        elif values and any(one.type != "nil" for one in children(values[0])):
+            yield from around(each, f"{helper}({pointing}); ", "")
+        elif values and any(value.type != "nil" for value in children(values[0])):
             yield from around(
                 values[0], f"func() ({shape}) {{ {assigned} = ", f"; {condition}{helper}({pointers}){end}; return }}()"
             )
@@ -349,8 +349,8 @@ def _java_value(method: Node, body: Node, helper: str) -> Iterator[Piece]:
         condition = f", {other} != null && {other}.getClass() == getClass()"
         if named(method, "name") == "equals" and named(method, "type") == "boolean":
             change, condition = "equal", f", this, {other}"
-    for found in _given_back(body, "return_statement"):
-        values = children(found)
+    for each in _given_back(body, "return_statement"):
+        values = children(each)
         if values and values[0].type not in ("null_literal", "this"):
             yield from around(values[0], f"{helper}.{change}(", f"{condition})")
 
@@ -359,7 +359,7 @@ def _rust_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     result = field(function, "return_type")
     if result is None or not _is_known(result) or _is_constant(function):
         return
-    ends = [children(found)[0] for found in _given_back(body, "return_expression") if children(found)]
+    ends = [children(each)[0] for each in _given_back(body, "return_expression") if children(each)]
     last = children(body)[-1] if children(body) else None
     if last is not None and _is_value(last):
         ends.append(last)
@@ -368,7 +368,7 @@ def _rust_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
 
 
 def _is_constant(function: Node) -> bool:
-    return any(one.type == "function_modifiers" and "const" in text_of(one) for one in function.named_children)
+    return any(each.type == "function_modifiers" and "const" in text_of(each) for each in function.named_children)
 
 
 def _is_value(last: Node) -> bool:
@@ -389,15 +389,15 @@ def _is_known(kind: Node) -> bool:
         case "reference_type":
             return _STR.fullmatch(text_of(kind)) is not None
         case "tuple_type":
-            return len(children(kind)) == 2 and all(_is_known(one) for one in children(kind))
+            return len(children(kind)) == 2 and all(_is_known(child) for child in children(kind))
         case "generic_type" if given is not None and named(kind, "type").rpartition("::")[2] in _KNOWN:
-            return _is_known(next(one for one in children(given) if one.type != "lifetime"))
+            return _is_known(next(child for child in children(given) if child.type != "lifetime"))
         case _:
             return False
 
 
 def _nothing(function: Node, language: Language) -> str | None:
-    """What an emptied function returns, a blank in front; None where that can't be said."""
+    """What an emptied function returns, with a blank in front; None where no such value is known."""
     if language is Language.GO:
         made = ", ".join(f"*new({kind})" for kind in _go_results(function)[0])
         return f" {made}" if made else ""

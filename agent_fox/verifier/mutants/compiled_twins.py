@@ -47,8 +47,8 @@ def _parts(names: tuple[str, ...], between: str) -> list[str]:
 
 
 def _go(root: Node, names: list[str], mark: str) -> list[Piece]:
-    functions = {named(one, "name"): one for one in children(root) if one.type == "function_declaration"}
-    methods = {named(one, "name"): one for one in children(root) if one.type == "method_declaration"}
+    functions = {named(child, "name"): child for child in children(root) if child.type == "function_declaration"}
+    methods = {named(child, "name"): child for child in children(root) if child.type == "method_declaration"}
     test = functions.get(names[0])
     if test is None:
         test = methods.get(names[-1])
@@ -61,8 +61,8 @@ def _go(root: Node, names: list[str], mark: str) -> list[Piece]:
     if body is None or given is None:
         return []
     first = named(children(given)[0], "name") if children(given) else ""
-    said = json.dumps(mark)
-    ending = f"{first}.Fatal({said})" if first not in ("", "_") else f"panic({said})"
+    quoted = json.dumps(mark)
+    ending = f"{first}.Fatal({quoted})" if first not in ("", "_") else f"panic({quoted})"
     return [
         (body.start_byte + 1, body.start_byte + 1, " func() {"),
         (body.end_byte - 1, body.end_byte - 1, f"}}(); {ending} "),
@@ -95,14 +95,14 @@ def _java(root: Node, names: list[str], mark: str, free: str) -> list[Piece]:
         body, given = field(method, "body"), field(method, "parameters")
         if method.type != "method_declaration" or named(method, "name") != names[-1] or body is None or given is None:
             continue
-        modifiers = next((text_of(one) for one in method.named_children if one.type == "modifiers"), "")
+        modifiers = next((text_of(each) for each in method.named_children if each.type == "modifiers"), "")
         outer = names[-2] if len(names) > 1 else ""
         if "@" not in modifiers or _EXPECTS_FAILURE.search(modifiers) or outer not in ("", _class_around(method)):
             continue
         words = " ".join(word for word in ("static", "default") if word in modifiers.split())
-        throws = next((text_of(one) for one in method.named_children if one.type == "throws"), "")
-        kinds = next((text_of(one) for one in method.named_children if one.type == "type_parameters"), "")
-        called = ", ".join(named(one, "name") for one in children(given))
+        throws = next((text_of(each) for each in method.named_children if each.type == "throws"), "")
+        kinds = next((text_of(each) for each in method.named_children if each.type == "type_parameters"), "")
+        called = ", ".join(named(each, "name") for each in children(given))
         head = f"{words} {kinds} {named(method, 'type')} {free}{text_of(given)} {throws} ".lstrip()
         fails = f"{{ {free}({called}); throw new AssertionError({json.dumps(mark)}); }} {head}"
         pieces.append((body.start_byte, body.start_byte, fails))
@@ -118,18 +118,18 @@ def _class_around(node: Node) -> str:
 
 def _rust(root: Node, names: list[str], mark: str, free: str) -> list[Piece]:
     """The body becomes a function within the test, which is called before the test fails."""
-    found = [node for node in walk(root) if node.type == "function_item" and [named(node, "name")] == names[-1:]]
-    tests = [node for node in found if "#[" in _marks(node)]
+    functions = [node for node in walk(root) if node.type == "function_item" and [named(node, "name")] == names[-1:]]
+    tests = [node for node in functions if "#[" in _marks(node)]
     inside = [node for node in tests if [*_modules(node), names[-1]] == names[-len(_modules(node)) - 1 :]]
     test = next(iter(inside or tests), None)
     body = field(test, "body") if test is not None else None
     given = field(test, "parameters") if test is not None else None
     if test is None or body is None or given is None or _EXPECTS_FAILURE.search(_marks(test)):
         return []
-    parameters = [one for one in children(given) if one.type == "parameter"]
+    parameters = [each for each in children(given) if each.type == "parameter"]
     result = named(test, "return_type")
-    modifiers = next((text_of(one) for one in test.named_children if one.type == "function_modifiers"), "")
-    called = f"{free}({', '.join(named(one, 'pattern').removeprefix('mut ') for one in parameters)})"
+    modifiers = next((text_of(each) for each in test.named_children if each.type == "function_modifiers"), "")
+    called = f"{free}({', '.join(named(each, 'pattern').removeprefix('mut ') for each in parameters)})"
     called += ".await" if "async" in modifiers else ""
     head = f"{modifiers} fn {free}({', '.join(map(text_of, parameters))})".lstrip() + (
         f" -> {result}" if result else ""
@@ -151,10 +151,10 @@ def _marks(function: Node) -> str:
 
 
 def _modules(node: Node) -> list[str]:
-    found: list[str] = []
+    modules: list[str] = []
     above = node.parent
     while above is not None:
         if above.type == "mod_item":
-            found.insert(0, named(above, "name"))
+            modules.insert(0, named(above, "name"))
         above = above.parent
-    return found
+    return modules

@@ -36,12 +36,12 @@ class Mutants:
 
     def sites(self, text: str) -> tuple[Site, ...]:
         """Every place, in the order of the text. Raises Unreadable."""
-        found: tuple[Site, ...] = self._module(0).sites(text, *self._told)
-        return found
+        made: tuple[Site, ...] = self._module(0).sites(text, *self._arguments)
+        return made
 
     def broken(self, text: str, chosen: Iterable[Site]) -> str:
         """The text with these places broken at once."""
-        made: str = self._module(0).broken(text, chosen, *self._told)
+        made: str = self._module(0).broken(text, chosen, *self._arguments)
         return made
 
     def twins(self, text: str, tests: Sequence[Named], mark: str) -> tuple[str, frozenset[Named]]:
@@ -54,14 +54,14 @@ class Mutants:
             return made
         done = set()
         for classes, function in tests:
-            twin = self._module(1).twin(text, classes, function, mark, *self._told)
+            twin = self._module(1).twin(text, classes, function, mark, *self._arguments)
             if twin is not None:
                 text = twin
                 done.add((classes, function))
         return text, frozenset(done)
 
     @property
-    def _told(self) -> tuple[Language, ...]:
+    def _arguments(self) -> tuple[Language, ...]:
         return () if self.language is Language.PYTHON else (self.language,)
 
     def _module(self, which: int) -> Any:  # noqa: ANN401 - one of three pairs of modules
@@ -69,6 +69,6 @@ class Mutants:
 
 
 def language_of(path: str) -> Mutants | None:
-    """The mutants of a file's language; None for a file that is no code, or whose language has none here."""
+    """The mutants of a file's language; None for a file that is not code, or of a language without mutants here."""
     language = spoken_in(path, {})
     return Mutants(language) if language in _MODULES else None

@@ -73,8 +73,8 @@ class Expressions:
                 yield from self.expression(node.body, inner)
             case ast.Call(func=function, args=arguments, keywords=keywords):
                 rest = arguments[1:] if last_name(function) in _NAMING else arguments
-                said = [keyword.value for keyword in keywords if keyword.arg not in _MANNERS]
-                yield from (site for part in (function, *rest, *said) for site in self.expression(part, scope))
+                parts = [keyword.value for keyword in keywords if keyword.arg not in _MANNERS]
+                yield from (site for part in (function, *rest, *parts) for site in self.expression(part, scope))
             case ast.Subscript(value=value) if last_name(value) == "Literal":
                 pass
             case ast.MatchMapping():
@@ -138,7 +138,7 @@ class Expressions:
         quotes = 3 if self.text.part(start, end).endswith(('"""', "'''")) else 1
         at = end - quotes
         kind = Kind.BODY if scope.is_body else Kind.CONSTANT
-        return self.site(kind, node, scope, [(at, at, "x")], f"`{self.said(node)}` has a letter more")
+        return self.site(kind, node, scope, [(at, at, "x")], f"`{self.source_of(node)}` has a letter more")
 
     def _format(self, node: ast.expr, scope: Scope) -> Iterator[Site]:
         """What stands in braces, without what says how it is shown, and the text around."""
@@ -153,21 +153,21 @@ class Expressions:
         pieces = []
         for left, right in pairwise(operands):
             behind, before = self.text.span(left)[1], self.text.span(right)[0]
-            found = _OPERATOR.search(self.text.gap(behind, before))
-            assert found is not None
-            operator = " ".join(found[0].split())
-            pieces.append((behind + found.start(), behind + found.end(), _TURNED[operator]))
+            match = _OPERATOR.search(self.text.gap(behind, before))
+            assert match is not None
+            operator = " ".join(match[0].split())
+            pieces.append((behind + match.start(), behind + match.end(), _TURNED[operator]))
         return self.site(Kind.COMPARISON, node, scope, pieces, f"`{operator}` becomes `{_TURNED[operator]}`")
 
     def _not(self, node: ast.expr, scope: Scope) -> Site:
         start, end = self.text.span(node)
         pieces = [(start, start + len("not"), "("), (end, end, ")")]
-        return self.site(Kind.COMPARISON, node, scope, pieces, f"`{self.said(node)}` without its `not`")
+        return self.site(Kind.COMPARISON, node, scope, pieces, f"`{self.source_of(node)}` without its `not`")
 
     def site(self, kind: Kind, node: ast.expr | ast.stmt, scope: Scope, pieces: Sequence[Piece], what: str) -> Site:
         return Site(kind, first_line(node), last_line(node), scope.owner, scope.owner_line, tuple(pieces), what)
 
-    def said(self, node: ast.expr | ast.stmt) -> str:
+    def source_of(self, node: ast.expr | ast.stmt) -> str:
         text = " ".join(self.text.part(*self.text.span(node)).split())
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 

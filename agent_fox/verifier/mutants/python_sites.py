@@ -48,10 +48,10 @@ _COMMA = regex(rb"\s*,")
 def sites(text: str) -> tuple[Site, ...]:
     """All sites, in the order of the text. Raises Unreadable for what this interpreter's `ast` cannot parse."""
     try:
-        found = list(_Reader(text).found())
+        all_sites = list(_Reader(text).found())
     except RecursionError as error:
         raise Unreadable(str(error)) from error
-    return tuple(sorted(found, key=lambda site: site.pieces[0][:2]))
+    return tuple(sorted(all_sites, key=lambda site: site.pieces[0][:2]))
 
 
 def broken(text: str, chosen: Iterable[Site]) -> str:
@@ -84,20 +84,20 @@ class _Reader(Expressions):
 
     # Statements.
 
-    def _block(self, body: Sequence[ast.stmt], scope: Scope, bound: set[str]) -> Iterator[Site]:
-        """`bound`: the names that are certainly bound before; those that the block binds are added."""
+    def _block(self, body: Sequence[ast.stmt], scope: Scope, known: set[str]) -> Iterator[Site]:
+        """`known`: the names that are certainly bound before; those that the block binds are added."""
         for node in body:
-            yield from self._statement(node, scope, bound)
-            bound |= _binds(node)
+            yield from self._statement(node, scope, known)
+            known |= _binds(node)
 
-    def _statement(self, node: ast.stmt, scope: Scope, bound: set[str]) -> Iterator[Site]:
+    def _statement(self, node: ast.stmt, scope: Scope, known: set[str]) -> Iterator[Site]:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 yield from self._definition(node, scope)
             case ast.ClassDef():
                 yield from self._class(node, scope)
             case ast.If(test=test) if _is_type_checking(test):
-                yield from self._block(node.orelse, scope, bound)
+                yield from self._block(node.orelse, scope, known)
             case ast.Assert() | ast.Import() | ast.ImportFrom():
                 pass
             case _ if type(node).__name__ == "TypeAlias":  # since Python 3.12
@@ -105,23 +105,23 @@ class _Reader(Expressions):
             case ast.Expr(value) if _is_logging(value) or is_docstring(node):
                 pass
             case ast.Raise(exc=ast.Call() as raised):
-                what = f"what `{self.said(node)}` tells is changed"
+                what = f"what `{self.source_of(node)}` tells is changed"
                 yield self.site(Kind.VALUE, node, scope, self.perturbing(raised), what)
                 yield from self._left_out(node, scope)
-                yield from self._blocks(node, scope, bound)
+                yield from self._blocks(node, scope, known)
             case ast.Expr(ast.Call() | ast.Await()) | ast.Raise() | ast.Delete():
                 yield from self._left_out(node, scope)
-                yield from self._blocks(node, scope, bound)
+                yield from self._blocks(node, scope, known)
             case ast.Return():
                 yield from self._return(node, scope)
-                yield from self._blocks(node, scope, bound)
+                yield from self._blocks(node, scope, known)
             case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
-                yield from self._assignment(node, scope, bound)
+                yield from self._assignment(node, scope, known)
             case _:
-                yield from self._blocks(node, scope, bound)
+                yield from self._blocks(node, scope, known)
 
     def _assignment(
-        self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope, bound: set[str]
+        self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, scope: Scope, known: set[str]
     ) -> Iterator[Site]:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = stored(targets)
@@ -131,24 +131,26 @@ class _Reader(Expressions):
             if isinstance(node.value, ast.Lambda):
                 yield from self.value(node.value, names.pop(), self.inside(node.value, "<lambda>", scope))
             return
-        if isinstance(node, ast.AugAssign) or names <= bound:
+        if isinstance(node, ast.AugAssign) or names <= known:
             yield from self._left_out(node, scope)
         within = [site for part in (*targets, node.value) for site in self.expression(part, scope)]
         if scope.is_body and not within and isinstance(node.value, ast.Name | ast.Attribute | ast.BinOp):
-            within = [self.site(Kind.BODY, node, scope, self.perturbing(node.value), f"`{self.said(node)}` is changed")]
+            within = [
+                self.site(Kind.BODY, node, scope, self.perturbing(node.value), f"`{self.source_of(node)}` is changed")
+            ]
         yield from within
 
     def _left_out(self, node: ast.stmt, scope: Scope) -> Iterator[Site]:
         if not has_yield([node]):
             start, end = self.text.span(node)
             piece = (start, end, self._nothing(first_line(node), last_line(node)))
-            yield self.site(Kind.STATEMENT, node, scope, [piece], f"`{self.said(node)}` is left out")
+            yield self.site(Kind.STATEMENT, node, scope, [piece], f"`{self.source_of(node)}` is left out")
 
     def _return(self, node: ast.Return, scope: Scope) -> Iterator[Site]:
         if not has_yield([node]):
             start, end = self.text.span(node)
             piece = (start, end, self._nothing(node.lineno, last_line(node)))
-            yield self.site(Kind.EMPTIED, node, scope, [piece], f"`{self.said(node)}` is left out")
+            yield self.site(Kind.EMPTIED, node, scope, [piece], f"`{self.source_of(node)}` is left out")
 
     def _nothing(self, first: int, last: int, empty: str = "pass") -> str:
         """A statement that does nothing, on as many lines; it may stand before a semicolon."""
@@ -160,7 +162,7 @@ class _Reader(Expressions):
         base = next((base for base in node.bases if not _is_plain(base)), None)
         if base is not None:
             piece = self._without(base, [*node.bases, *node.keywords])
-            yield self.site(Kind.BASE, base, scope, [piece], f"{node.name} is no {self.said(base)}")
+            yield self.site(Kind.BASE, base, scope, [piece], f"{node.name} is no {self.source_of(base)}")
         yield from self._block(node.body, replace(scope, path=(*scope.path, node.name)), set())
 
     def _without(self, base: ast.expr, arguments: Sequence[ast.expr | ast.keyword]) -> Piece:
@@ -200,17 +202,17 @@ class _Reader(Expressions):
         piece = (self.text.span(body[0])[0], self.text.span(body[-1])[1], becomes)
         yield Site(Kind.EMPTIED, first, last, scope.owner, scope.owner_line, (piece,), f"{scope.owner} does nothing")
 
-    def _blocks(self, node: ast.AST, scope: Scope, bound: set[str]) -> Iterator[Site]:
-        """Of a node that is nothing by itself: its blocks, each with what is bound before it, and all else."""
+    def _blocks(self, node: ast.AST, scope: Scope, known: set[str]) -> Iterator[Site]:
+        """Of a compound node: its blocks, each with the names bound before it, and all other parts."""
         header = stored(_header(node))
         for _, value in ast.iter_fields(node):
             parts = value if isinstance(value, list) else [value]
             if parts and isinstance(parts[0], ast.stmt):
-                yield from self._block(parts, scope, bound | header)
+                yield from self._block(parts, scope, known | header)
                 continue
             for part in parts:
                 if isinstance(part, ast.ExceptHandler | ast.match_case):
-                    yield from self._blocks(part, scope, bound)
+                    yield from self._blocks(part, scope, known)
                 elif isinstance(part, ast.AST):
                     yield from self.expression(part, scope)
 

@@ -41,8 +41,8 @@ def twins(text: str, tests: Iterable[Named], mark: str) -> tuple[str, frozenset[
     Where they spoil it together, each is tried by itself."""
     try:
         source = PythonText(text)
-        found = {each: _found(source.module.body, each[0], each[1].partition("[")[0]) for each in tests}
-        ends = {each: node for each, node in found.items() if node is not None and not has_yield(node.body)}
+        functions = {each: _function_in(source.module.body, each[0], each[1].partition("[")[0]) for each in tests}
+        ends = {each: node for each, node in functions.items() if node is not None and not has_yield(node.body)}
         made = _ended(source, list({id(node): node for node in ends.values()}.values()), mark)
     except (Unreadable, RecursionError):
         return text, frozenset()
@@ -63,7 +63,7 @@ def _is_python(text: str) -> bool:
     return True
 
 
-def _found(body: Sequence[ast.stmt], classes: tuple[str, ...], function: str) -> Function | None:
+def _function_in(body: Sequence[ast.stmt], classes: tuple[str, ...], function: str) -> Function | None:
     """The definition that counts at run time: the last one of its name."""
     if not classes:
         named = [node for node in _defined(body) if isinstance(node, Function) and node.name == function]
@@ -71,10 +71,10 @@ def _found(body: Sequence[ast.stmt], classes: tuple[str, ...], function: str) ->
     around = _class(body, classes[0])
     tried = {classes[0]}
     while around is not None:
-        found = _found(around.body, classes[1:], function)
+        around_it = _function_in(around.body, classes[1:], function)
         names = [base.id for base in around.bases if isinstance(base, ast.Name) and base.id not in tried]
-        if found is not None or not names:
-            return found
+        if around_it is not None or not names:
+            return around_it
         tried.add(names[0])
         around = _class(body, names[0])
     return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.mutants import sites as shared
-from agent_fox.verifier.mutants.script_helper import perturbing
+from agent_fox.verifier.mutants.helpers import perturbing
 from agent_fox.verifier.mutants.script_twins import twin as twin
 from agent_fox.verifier.mutants.sites import Kind, Piece, Site
 from agent_fox.verifier.mutants.syntax import (
@@ -101,10 +101,10 @@ def sites(text: str, language: Language) -> tuple[Site, ...]:
 
 
 def broken(text: str, chosen: Iterable[Site], language: Language) -> str:
-    """The text with all chosen sites broken. TypeScript is told not to check types: a first line is added for that."""
+    """The text with all chosen sites broken. TypeScript's type check is turned off by a first line."""
     name, changed = free_name(text, _HELPER), shared.broken(text, chosen)
     if name in changed:
-        changed = changed.removesuffix("\n") + "\n" + perturbing(name, language is not Language.JAVASCRIPT)
+        changed = changed.removesuffix("\n") + "\n" + perturbing(name, language)
     if language is Language.JAVASCRIPT:
         return changed
     shebang, line, rest = changed.partition("\n") if changed.startswith("#!") else ("", "", changed)
@@ -155,7 +155,7 @@ class _Reader:
                 return self._given(node, place, "key", "value")
             case "object" | "internal_module" | "enum_declaration":
                 place = Place((*place.path, hint), place.owner, place.owner_line, place.owner_range) if hint else place
-            case found if found in _FIELDS:
+            case kind if kind in _FIELDS:
                 return self._given(node, place, "property" if field(node, "property") is not None else "name", "value")
         return self._below(node, place)
 
@@ -200,7 +200,9 @@ class _Reader:
         if not _compares(node, name):
             return f"{self.helper}("
         given = field(node, "parameters")
-        names = [one for one in children(given) if one.type in ("identifier", "required_parameter")] if given else []
+        names = (
+            [child for child in children(given) if child.type in ("identifier", "required_parameter")] if given else []
+        )
         other = (named(names[0], "pattern") or text_of(names[0])) if names else "arguments[0]"
         return f"((x) => {self.helper}(x, 0, [this, {other}, {name!r}]))("
 
@@ -209,9 +211,9 @@ class _Reader:
         given = list(_returned(body))
         pieces = [
             piece
-            for one in given
+            for each in given
             for piece in (
-                around(one, before + "(", "))") if one.type == "sequence_expression" else around(one, before, ")")
+                around(each, before + "(", "))") if each.type == "sequence_expression" else around(each, before, ")")
             )
         ]
         if pieces:
@@ -222,7 +224,7 @@ class _Reader:
         if body.type != "statement_block":
             self.found.add(Kind.EMPTIED, body, place, [instead(body, "void 0")], what)
             return
-        calls_above = next((one for one in children(body) if _SUPER.match(text_of(one))), None)
+        calls_above = next((child for child in children(body) if _SUPER.match(text_of(child))), None)
         pieces = emptied(body, calls_above)
         if pieces and (calls_above is not None or not _SUPER.search(text_of(body))):
             self.found.add(Kind.EMPTIED, body, place, pieces, what)
@@ -234,7 +236,7 @@ class _Reader:
         self.visit(body, place)
 
     def _class(self, node: Node, place: Place, hint: str) -> None:
-        heritage = next((one for one in node.named_children if one.type == "class_heritage"), None)
+        heritage = next((each for each in node.named_children if each.type == "class_heritage"), None)
         body = field(node, "body")
         if heritage is not None and body is not None:
             self._base(heritage, body)
@@ -318,7 +320,9 @@ def _is_always_true(body: Node) -> bool:
         return body.type == "true"
     parts = children(body)
     return (
-        len(parts) == 1 and parts[0].type == "return_statement" and [one.type for one in children(parts[0])] == ["true"]
+        len(parts) == 1
+        and parts[0].type == "return_statement"
+        and [child.type for child in children(parts[0])] == ["true"]
     )
 
 
@@ -328,7 +332,7 @@ def _has(node: Node, word: str) -> bool:
 
 def _start(node: Node) -> int:
     """Where V8 takes a function to start: `static` and what TypeScript adds are not part of a method."""
-    words = (one for one in node.children if one.type not in _MODIFIERS)
+    words = (child for child in node.children if child.type not in _MODIFIERS)
     return next(words, node).start_byte
 
 

@@ -49,10 +49,10 @@ class _Test:
 
 def twin(text: str, titles: tuple[str, ...], name: str, mark: str, language: Language | None = None) -> str | None:
     """The text with this test false. Without a language: whichever takes the text. None where no such test is found."""
-    found = _tree(text, language)
-    if found is None:
+    tree = _tree(text, language)
+    if tree is None:
         return None
-    root, language = found
+    root, language = tree
     helper = free_name(text, "falseAtItsEnd")
     changes = [_changed(test.callback, root, helper) for test in _wanted(root, " ".join((*titles, name)))]
     pieces = {piece for change in changes for piece in change}
@@ -76,14 +76,14 @@ def _tree(text: str, language: Language | None) -> tuple[Node, Language] | None:
 
 
 def _wanted(root: Node, called: str) -> list[_Test]:
-    """The tests that are called so; the ones whose titles say most if there are several."""
+    """The tests of this name; of several, those with the longest titles."""
     called = _SPACE.sub(" ", called).strip()
-    found = [test for test in _tests(root, ()) if re.fullmatch(_pattern(test.titles), called, re.DOTALL)]
-    most = max((_said(test) for test in found), default=0)
-    return [test for test in found if _said(test) == most]
+    matching = [test for test in _tests(root, ()) if re.fullmatch(_pattern(test.titles), called, re.DOTALL)]
+    most = max((_length_of_titles(test) for test in matching), default=0)
+    return [test for test in matching if _length_of_titles(test) == most]
 
 
-def _said(test: _Test) -> int:
+def _length_of_titles(test: _Test) -> int:
     return sum(len(title.replace(_ANY, "")) for title in test.titles)
 
 
@@ -124,7 +124,7 @@ def _words(call: Node) -> tuple[tuple[str, ...], bool]:
 
 def _callback(given: list[Node]) -> Node | None:
     """The function among the arguments of a test, or what stands for it."""
-    function = next((one for one in reversed(given) if one.type in _FUNCTIONS), None)
+    function = next((each for each in reversed(given) if each.type in _FUNCTIONS), None)
     named_one = given[-1] if len(given) > 1 and given[-1].type in ("identifier", "call_expression") else None
     numbered = given[1] if len(given) == 3 and given[2].type == "number" else None
     return function or named_one or numbered
@@ -137,10 +137,10 @@ def _title(node: Node, has_rows: bool) -> str:
         case "string":
             title = _ESCAPE.sub(_unescaped, text[1:-1])
         case "template_string":
-            parts = (text_of(one) if one.type != "template_substitution" else _ANY for one in node.named_children)
+            parts = (text_of(each) if each.type != "template_substitution" else _ANY for each in node.named_children)
             title = "".join(_ESCAPE.sub(_unescaped, part) for part in parts)
         case "binary_expression":
-            return "".join(_title(one, has_rows) for one in children(node))
+            return "".join(_title(each, has_rows) for each in children(node))
         case kind if kind in _FUNCTIONS:
             return named(node, "name")
         case _:
@@ -185,7 +185,7 @@ def _function_of(callback: Node, root: Node) -> Node | None:
     if callback.type in _FUNCTIONS:
         return callback
     if callback.type == "call_expression" and (arguments := field(callback, "arguments")) is not None:
-        return next((one for one in reversed(children(arguments)) if one.type in _FUNCTIONS), None)
+        return next((child for child in reversed(children(arguments)) if child.type in _FUNCTIONS), None)
     for node in walk(root) if callback.type == "identifier" else ():
         if node.type in ("function_declaration", "variable_declarator") and named(node, "name") == text_of(callback):
             function = field(node, "value") if node.type == "variable_declarator" else node
@@ -198,6 +198,6 @@ def _done(function: Node) -> str:
     given = field(function, "parameters")
     last = children(given)[-1:] if given is not None else []
     single = field(function, "parameter")
-    names = [named(one, "pattern") or text_of(one) for one in last] or ([text_of(single)] if single else [])
+    names = [named(each, "pattern") or text_of(each) for each in last] or ([text_of(single)] if single else [])
     is_async = any(child.type == "async" for child in function.children)
     return names[0] if names and names[0] in _DONE and not is_async else ""

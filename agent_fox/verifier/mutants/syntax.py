@@ -150,8 +150,8 @@ def one_more(digits: str) -> str | None:
 
 def named(node: Node, name: str) -> str:
     """The text of a field; empty where there is none."""
-    found = field(node, name)
-    return text_of(found) if found is not None else ""
+    child = field(node, name)
+    return text_of(child) if child is not None else ""
 
 
 def plain(node: Node) -> Node:

@@ -1,4 +1,4 @@
-"""The same plan on the base commit, so that what was broken before can be told apart. Cached by tree and profile.
+"""The same plan on the base commit, so that failures from before can be told from new ones. Cached by tree and profile.
 
 What was broken before is shown, and never excuses a requirement's own tests (`docs/semantics.md`, "Judging").
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,9 +56,8 @@ def _disposed_again(outcome: StepOutcome, comparison: Comparison, context: RunCo
     """The outcome with what failed on the base commit too disposed of as such; it is shown, and still a failure."""
     known = set(comparison.unchanged)
     result = outcome.result
-    pairs = zip_longest(result.failures, result.dispositions)
     dispositions = tuple(
-        _pre_existing(failure, result, context) if failure in known else why for failure, why in pairs if why
+        _pre_existing(failure, result, context) if failure in known else why for failure, why in result.explained if why
     )
     return replace(outcome, result=replace(result, dispositions=dispositions))
 
@@ -96,8 +94,8 @@ def _run(verifier: Verifier, step: Step) -> VerificationResult:
 def _key(context: RunContext, steps: Sequence[Step]) -> str:
     """Whatever another result could come from: the tree, the profile, the steps, the isolation, our own version."""
     tree = git.tree_of(context.root, context.base)
-    told = [str(VERSION), tree, fingerprint(context.profile), context.sandbox, *(step.title for step in steps)]
-    return digest_of(*told)
+    parts = [str(VERSION), tree, fingerprint(context.profile), context.sandbox, *(step.title for step in steps)]
+    return digest_of(*parts)
 
 
 def _read(file: Path) -> tuple[VerificationResult, ...] | None:

@@ -27,7 +27,7 @@ _MAY_BE_ABSENT = (Tool.COMPILE, Tool.LINT, Tool.FORMAT_CHECK, Tool.DEPENDENCY_TR
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Who is told how a plan gets on: before a step, while it runs, after it, and of tests that were proven flaky."""
+    """Receives the progress of a plan: before a step, during it, after it, and tests that were proven flaky."""
 
     begins: Callable[[Step], None] = lambda step: None
     runs: Callable[[Step, Progress], None] = lambda step, progress: None
@@ -76,8 +76,8 @@ class PlanRun:
             return "there is no commit to compare with"
         if step.tool not in _MAY_BE_ABSENT:
             return None
-        found = self.verifier.available(_request(step))
-        return found.reason if isinstance(found, Unavailable) and found.kind in _NOT_OURS else None
+        available = self.verifier.available(_request(step))
+        return available.reason if isinstance(available, Unavailable) and available.kind in _NOT_OURS else None
 
     def _outcomes(self, step: Step) -> Iterator[StepOutcome]:
         if self.stop.is_set():

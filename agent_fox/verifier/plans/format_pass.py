@@ -1,4 +1,4 @@
-"""A change that only lacks format is formatted, so that this costs nobody an attempt; the diff shows it."""
+"""A change that only lacks format is formatted, so that it costs no attempt; the diff shows it."""
 
 from __future__ import annotations
 
@@ -44,32 +44,32 @@ def format_work(work: Work) -> tuple[str, ...]:
     if system is None:
         return ()
     verifier = Verifier(_context(work, system.profile))
-    found = verifier.run(Request(Tool.FORMAT_CHECK))
-    if found.status is not Status.FAILED or not is_pure_format(found.failures):
+    checked = verifier.run(Request(Tool.FORMAT_CHECK))
+    if checked.status is not Status.FAILED or not is_pure_format(checked.failures):
         return ()
     try:
         touched = set(changed_paths(work.workspace, work.base, work.repo))
     except GitError as error:
         return (f"not formatted, the change cannot be read: {error}",)
-    if not {failure.file for failure in found.failures} <= touched:
+    if not {failure.file for failure in checked.failures} <= touched:
         return ("not formatted: files that the change does not touch lack format too",)
-    return _told(verifier.run(Request(Tool.FORMAT_APPLY)).changed_sources)
+    return _changed_files(verifier.run(Request(Tool.FORMAT_APPLY)).changed_sources)
 
 
-def _told(paths: tuple[str, ...]) -> tuple[str, ...]:
+def _changed_files(paths: tuple[str, ...]) -> tuple[str, ...]:
     more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
     return (f"run_format_apply formatted {', '.join(paths[:NAMED])}{more}",) if paths else ()
 
 
 def _context(work: Work, profile: str) -> RunContext:
-    found = load_profile(profile)
-    policy = found.policy.model_copy(update={"allow_source_mutation": True})
+    loaded = load_profile(profile)
+    policy = loaded.policy.model_copy(update={"allow_source_mutation": True})
     return RunContext(
         run=work.run,
         attempt=work.attempt,
         root=work.workspace,
         artifacts=work.artifacts,
-        profile=found.model_copy(update={"policy": policy}),
+        profile=loaded.model_copy(update={"policy": policy}),
         sandbox=work.sandbox,
         allow_format_apply=True,
     )

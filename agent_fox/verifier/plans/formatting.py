@@ -20,13 +20,13 @@ def read_contents(root: Path) -> Contents:
 
     At most `MOST_BYTES` in all: what comes later has no difference to show, and is named all the same.
     """
-    found, left = {}, MOST_BYTES
+    contents, left = {}, MOST_BYTES
     for path in _files(root):
         content = _content(path)
         if content is not None and len(content) <= left:
-            found[path.relative_to(root).as_posix()] = content
+            contents[path.relative_to(root).as_posix()] = content
             left -= len(content)
-    return found
+    return contents
 
 
 def difference(root: Path, before: Contents, paths: Iterable[str]) -> str:

@@ -30,7 +30,7 @@ _BROKEN = "the change leaves a file that cannot be parsed"
 
 
 def check_policy(context: RunContext) -> VerificationResult:
-    """Check the files of the workspace against the base commit; a wanted reason that nobody stated fails it."""
+    """Check the files of the workspace against the base commit; a required reason that was not stated fails it."""
     if not context.base:
         nothing = Unavailable("there is no base commit to compare the change with", Why.NOT_CONFIGURED)
         return not_run(_REQUEST, nothing, context.profile.id)

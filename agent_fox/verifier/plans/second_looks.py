@@ -29,7 +29,7 @@ _UNITTEST = regex(r"^(?P<method>\w+) \((?P<path>[\w.]+)\)$")
 class SecondLooks:
     """Looks again at what failed in one result. `flaky` are names on the list of flaky tests.
 
-    proven: told of each test that was proven flaky, with the address of the log in which it failed.
+    proven: called for each test that was proven flaky, with the address of the log in which it failed.
     """
 
     verifier: Verifier
@@ -79,16 +79,16 @@ class SecondLooks:
         again = self.verifier.run(request, stop=self.stop)
         if again.status is Status.PASSED:
             return True
-        return False if any(one.test_name == failure.test_name for one in again.failures) else None
+        return False if any(each.test_name == failure.test_name for each in again.failures) else None
 
 
 def names_of(failure: Failure) -> Iterator[str]:
     """How the test may be named to its runner, the narrowest first."""
     name = failure.test_name or ""
     yield name
-    if found := _UNITTEST.match(name):
-        path = found["path"]
-        yield path if path.endswith(f".{found['method']}") else f"{path}.{found['method']}"
+    if match := _UNITTEST.match(name):
+        path = match["path"]
+        yield path if path.endswith(f".{match['method']}") else f"{path}.{match['method']}"
     head, dot, method = name.rpartition(".")
     if dot:
         yield f"{head}#{method}"

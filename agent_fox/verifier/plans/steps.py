@@ -149,7 +149,7 @@ def _joined(plans: Sequence[tuple[Step, ...]]) -> tuple[Step, ...]:
 
 def _select(steps: Sequence[Step], tests: Sequence[str]) -> tuple[Step, ...]:
     """The step for selected tests becomes one for each test; with none it is left out, for all tests run anyway."""
-    return tuple(one for step in steps for one in _selected(step, tests))
+    return tuple(each for step in steps for each in _selected(step, tests))
 
 
 def _selected(step: Step, tests: Sequence[str]) -> list[Step]:

@@ -26,11 +26,11 @@ from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.status import Ending
 from agent_fox.verifier.plans.formatting import Contents, difference, read_contents
 from agent_fox.verifier.plans.policy_step import check_policy
-from agent_fox.verifier.profiles.context import Report, RunContext, unheard
+from agent_fox.verifier.profiles.context import Report, RunContext, no_report
 from agent_fox.verifier.profiles.network import as_prepared, resolve_step
 from agent_fox.verifier.profiles.prepare import prepare
-from agent_fox.verifier.projects.declared import declared_packages
 from agent_fox.verifier.projects.detect import detect
+from agent_fox.verifier.projects.facts import declared_packages
 from agent_fox.verifier.projects.skipping import refuse_skipping
 from agent_fox.verifier.running.build_caches import cache_of
 from agent_fox.verifier.running.execution import Bench, Executed, execute
@@ -92,7 +92,7 @@ class Verifier:
         """
         self._check(request)
         name = f"{next(self._numbers):03}-{request.tool}"
-        result = self._result(request, name, stop or threading.Event(), progress or unheard)
+        result = self._result(request, name, stop or threading.Event(), progress or no_report)
         keep_result(self.store, name, result)
         return result
 
@@ -106,7 +106,7 @@ class Verifier:
             return not_run(RESOLVE, step, self.context.profile.id)
         name = f"{next(self._numbers):03}-{RESOLVE.tool}"
         prepared = as_prepared(step, self.context.token)
-        result = self._guarded(name, stop or threading.Event(), progress or unheard, RESOLVE, prepared)
+        result = self._guarded(name, stop or threading.Event(), progress or no_report, RESOLVE, prepared)
         keep_result(self.store, name, result)
         return result
 
@@ -126,7 +126,7 @@ class Verifier:
         return keep_report(self.store, report)
 
     def report(self, run: str | None = None, attempt: int | None = None) -> VerificationReport | None:
-        """The last report of an attempt (this one, where nothing is said); None where nothing ran.
+        """The last report of an attempt (this one by default); None where nothing ran.
 
         Raises ArtifactError for one that cannot be understood.
         """
@@ -243,8 +243,8 @@ class Verifier:
 def _with_remedy(result: VerificationResult, remedy: str | None) -> VerificationResult:
     """Where a package is missing, what brings it stands beside the failure."""
     is_missing = any(
-        failure.kind in _MISSING and one.disposition is Disposition.ENVIRONMENT
-        for failure, one in zip(result.failures, result.dispositions, strict=False)
+        failure.kind in _MISSING and disposed_of.disposition is Disposition.ENVIRONMENT
+        for failure, disposed_of in zip(result.failures, result.dispositions, strict=False)
     )
     note = (f"where a package is missing: {remedy}",) if is_missing and remedy else ()
     return replace(result, notes=(*result.notes, *note))

@@ -35,9 +35,9 @@ def changed_paths(root: Path, base: str, repo: Path | None = None) -> tuple[str,
     a copy of ours, in which git hides nothing that could land.
     """
     with _looking_at(root, repo or root) as store:
-        found = [change.path for change in _changes(store, base, root, sees_hidden=repo is None)]
+        paths = [change.path for change in _changes(store, base, root, sees_hidden=repo is None)]
         inside = _repositories(store, root) if repo is None else {}
-    return tuple(found) + tuple(f"{at}/{path}" for at, tip in inside.items() for path in changed_paths(root / at, tip))
+    return tuple(paths) + tuple(f"{at}/{path}" for at, tip in inside.items() for path in changed_paths(root / at, tip))
 
 
 def change_since(root: Path, base: str) -> Change:
@@ -65,12 +65,12 @@ def _repositories(store: Store, root: Path) -> dict[str, str]:
 def _hidden(store: Store, base: str) -> list[str]:
     """Untracked files, and repositories, that git hides although no `.gitignore` of commit `base` does; those of tools
     left out."""
-    found = git_ignores.hidden(lambda words, data: store.call(*words, data=data).out, base, store.folder)
-    return sorted(path.rstrip("/") for path in found if not git_ignores.is_of_tools(path))
+    hidden = git_ignores.hidden(lambda words, data: store.call(*words, data=data).out, base, store.folder)
+    return sorted(path.rstrip("/") for path in hidden if not git_ignores.is_of_tools(path))
 
 
 def _installed(store: Store, base: str, root: Path) -> list[str]:
-    """Folders of installed packages that nobody committed: what lies there is no part of a change."""
+    """Folders of installed packages that were not committed: their files are not part of a change."""
     there = [name for name in INSTALLED if (root / name).is_dir()]
     tracked = {file.path.partition("/")[0] for file in store.files(base)} if there else set()
     return [name for name in there if name not in tracked]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
+from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Scope, TestSummary
 from agent_fox.verifier.policy.comments import findings_about_comments
-from agent_fox.verifier.policy.counts import findings_about_counts
 from agent_fox.verifier.policy.failures import broken
 from agent_fox.verifier.policy.file_rules import findings_about_files
 from agent_fox.verifier.policy.gathering import SourceChange, sources_of, tests_of
-from agent_fox.verifier.policy.hooks import findings_about_hooks
 from agent_fox.verifier.policy.line_rules import findings_about_lines
 from agent_fox.verifier.policy.lines import LARGEST_TEXT, text_changes
 from agent_fox.verifier.policy.matching import How, Match, Matched, Matching
+from agent_fox.verifier.policy.reading import Function, Skip, Step, Use
+from agent_fox.verifier.policy.reading import Rows as Repeated
 from agent_fox.verifier.policy.reasons import Reasons
 from agent_fox.verifier.policy.setting_rules import findings_about_settings
 from agent_fox.verifier.policy.stand_ins import findings_about_stand_ins
@@ -27,7 +32,11 @@ from agent_fox.verifier.policy.values import (
     Rule,
     Severity,
 )
-from agent_fox.verifier.policy.weakening import turns
+from agent_fox.verifier.policy.weakening import Fate, shown, turns
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.gathering import SourceChange, Test
+
 
 _ORDER = list(Severity)
 
@@ -40,15 +49,17 @@ def check_change(change: Change, context: PolicyContext) -> PolicyReport:
     matched = Matching(before, after, moves).run()
     reasons = Reasons(context, before)
     unreadable = tuple(_unreadable(change, sources))
-    found = (
+    findings = (
         *unreadable,
         *findings_about_tests(matched, sources),
         *findings_about_hooks(sources, before, after),
         *findings_about_stand_ins(sources, after),
         *_findings_without_grammar(change, context),
     )
-    weighed = sorted((reasons.weigh(one) for one in dict.fromkeys(found)), key=lambda one: _ORDER.index(one.severity))
-    paths = tuple(dict.fromkeys(one.file for one in weighed if one.rule is Rule.UNREADABLE))
+    weighed = sorted(
+        (reasons.weigh(each) for each in dict.fromkeys(findings)), key=lambda each: _ORDER.index(each.severity)
+    )
+    paths = tuple(dict.fromkeys(each.file for each in weighed if each.rule is Rule.UNREADABLE))
     return PolicyReport(tuple(weighed), tuple(_changed_tests(matched, reasons)), paths)
 
 
@@ -86,12 +97,12 @@ def _unknown(path: str, why: str) -> PolicyFinding:
 
 def _changed_tests(matched: Matched, reasons: Reasons) -> Iterator[ChangedTest]:
     for match in matched.matches:
-        how = _told(match)
+        how = _what_became(match)
         if how:
             yield ChangedTest(match.before.name, how, reasons.about(match.before.path, match.before.name))
 
 
-def _told(match: Match) -> str:
+def _what_became(match: Match) -> str:
     """What became of a test, in words; empty where nothing did."""
     match match.how:
         case How.GONE:
@@ -116,3 +127,91 @@ def _differences(match: Match) -> Iterator[str]:
     fates = dict.fromkeys(turn.fate for turn in turns(match.before.assertions, match.after.assertions))
     if fates:
         yield f"assertions: {', '.join(fates)}"
+
+
+def findings_about_counts(context: PolicyContext) -> Iterator[PolicyFinding]:
+    """Fewer tests, or more that do not count, than the last run of this scope had."""
+    for scope, now in context.current_counts.items():
+        before = context.previous_counts.get(scope)
+        if before is not None and scope is not Scope.SELECTED:
+            yield from _drops(scope, before, now)
+
+
+def _drops(scope: Scope, before: TestSummary, now: TestSummary) -> Iterator[PolicyFinding]:
+    if now.tests < before.tests:
+        yield _finding(
+            f"the {scope} run has fewer tests than the last one", f"{before.tests} tests", f"{now.tests} tests"
+        )
+    idle_before, idle_now = before.skipped + before.xfailed, now.skipped + now.xfailed
+    if idle_now > idle_before:
+        message = f"the {scope} run skips more tests than the last one"
+        yield _finding(message, f"{idle_before} skipped", f"{idle_now} skipped")
+
+
+def _finding(message: str, before: str, after: str) -> PolicyFinding:
+    remedy = "Say in the summary which tests went, and why."
+    return PolicyFinding(Rule.COUNT_DROPPED, Severity.NEEDS_REASON, "", None, None, message, before, after, remedy)
+
+
+_SKIPS = regex(r"skip|xfail|abort", re.IGNORECASE)
+_LOSING = frozenset({Fate.GONE, Fate.VOID, Fate.WEAKER})
+
+
+def findings_about_hooks(
+    sources: Iterable[SourceChange], before: Iterable[Test], after: Iterable[Test]
+) -> Iterator[PolicyFinding]:
+    """What fixtures, set-up and asserting helpers of test files do now, and did not do before."""
+    known = tuple(source for source in sources if source.is_test_source and not source.error)
+    for source in known:
+        yield from _skipping(source)
+    yield from _emptied({source.path for source in known}, tuple(before), tuple(after))
+
+
+def _skipping(source: SourceChange) -> Iterator[PolicyFinding]:
+    """Skips in hooks; one in a fixture that is new and asked for by name holds for new tests, or those that say so."""
+    old = {each.name for each in source.before.reading.functions}
+    seen = Counter(skip.text for each in source.before.reading.functions if each.is_hook for skip in each.skips)
+    for function in (each for each in source.after.reading.functions if each.is_hook):
+        for skip in function.skips:
+            if _SKIPS.search(skip.text) and not seen[skip.text]:
+                is_new = function.name not in old
+                yield _skip_finding(source.path, function, skip, is_new and not function.is_for_all)
+
+
+def _skip_finding(path: str, function: Function, skip: Skip, is_asked_for: bool) -> PolicyFinding:
+    severity = Severity.NEEDS_REASON if skip.is_conditional or is_asked_for else Severity.BLOCK
+    return PolicyFinding(
+        *(Rule.SKIP_ADDED, severity, path, skip.line, f"{path}::{function.name}"),
+        "what runs before the tests skips them",
+        after=skip.text,
+        remedy="Take the skip away and repair what the tests show.",
+    )
+
+
+def _emptied(paths: set[str], before: tuple[Test, ...], after: tuple[Test, ...]) -> Iterator[PolicyFinding]:
+    """Helpers that lost assertions, where no test of the change calls them: their callers are in other files."""
+    called = {name for test in after if test.function.is_test for name in _called(test.function.steps)}
+    now = {(test.path, test.function.name): test for test in after if not test.function.is_test}
+    for test in before:
+        other = now.get((test.path, test.function.name))
+        is_shared = test.path in paths and test.function.leaf.isidentifier() and test.function.leaf not in called
+        if other is None or test.function.is_test or not is_shared:
+            continue
+        for turn in turns(test.assertions, other.assertions):
+            if turn.fate in _LOSING:
+                rule = Rule.ASSERTION_REMOVED if turn.after is None else Rule.ASSERTION_WEAKENED
+                yield PolicyFinding(
+                    *(rule, Severity.BLOCK, test.path, other.function.line, test.name),
+                    "a helper that tests share demands less than before",
+                    shown(turn.before),
+                    shown(turn.after),
+                    "Repair the code, and leave the helper as it was.",
+                )
+
+
+def _called(steps: tuple[Step, ...]) -> Iterator[str]:
+    for step in steps:
+        if isinstance(step, Use):
+            yield step.function
+        elif isinstance(step, Repeated):
+            yield from _called(step.steps)

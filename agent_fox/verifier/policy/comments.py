@@ -75,34 +75,34 @@ def findings_about_comments(changes: Iterable[TextChange]) -> Iterator[PolicyFin
     known = tuple(changes)
     for mark in _MARKS:
         files = [change for change in known if PurePosixPath(change.path).suffix in mark.suffixes]
-        budget = Counter(text for change in files for _, text, _ in _found(mark, change.before))
+        budget = Counter(text for change in files for _, text, _ in _marks_in(mark, change.before))
         for change in files:
             yield from _new_ones(mark, change, budget)
     yield from _build_tags(known)
 
 
 def _new_ones(mark: _Mark, change: TextChange, budget: Counter[str]) -> Iterator[PolicyFinding]:
-    for number, text, line in _found(mark, change.after):
+    for number, text, line in _marks_in(mark, change.after):
         if budget[text] > 0:
             budget[text] -= 1
             continue
         yield _finding(mark.rule, change.path, number, line, _severity(change.path, text, line))
 
 
-def _found(mark: _Mark, text: str) -> Iterator[tuple[int, str, str]]:
+def _marks_in(mark: _Mark, text: str) -> Iterator[tuple[int, str, str]]:
     """Line number, the mark, and the line it stands in, with a comment that stands above it alone."""
     if not mark.pattern.search(text):
         return
     columns = comment_columns(text) if mark.suffixes is _PYTHON else None
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
-        for found in mark.pattern.finditer(line[:LONGEST_LINE]):
-            is_comment = columns is None or found.start() >= columns.get(number, LONGEST_LINE)
-            if is_comment or (found[0].startswith("@") and line.lstrip().startswith("@")):
+        for each in mark.pattern.finditer(line[:LONGEST_LINE]):
+            is_comment = columns is None or each.start() >= columns.get(number, LONGEST_LINE)
+            if is_comment or (each[0].startswith("@") and line.lstrip().startswith("@")):
                 above = lines[number - 2].strip() if number > 1 and line.lstrip().startswith("#") else ""
                 yield (
                     number,
-                    " ".join(found[0].split()),
+                    " ".join(each[0].split()),
                     f"{line.strip()} {above if above.startswith('#') else ''}".strip(),
                 )
 
@@ -126,10 +126,10 @@ def _build_tags(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
     for change in changes:
         if not change.path.endswith(".go") or change.is_new:
             continue
-        found = next((one for one in _BUILD_TAG.finditer(change.after) if one[0] not in change.before), None)
-        if found is not None:
+        tag = next((each for each in _BUILD_TAG.finditer(change.after) if each[0] not in change.before), None)
+        if tag is not None:
             rule = Rule.TEST_HIDDEN if change.path.endswith("_test.go") else Rule.SOURCE_DROPPED
-            line = change.after.count("\n", 0, found.start()) + 1
+            line = change.after.count("\n", 0, tag.start()) + 1
             message = "a build tag takes the file out of the build"
             remedy = "Take the build tag away."
-            yield PolicyFinding(rule, Severity.BLOCK, change.path, line, None, message, after=found[0], remedy=remedy)
+            yield PolicyFinding(rule, Severity.BLOCK, change.path, line, None, message, after=tag[0], remedy=remedy)

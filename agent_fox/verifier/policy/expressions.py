@@ -61,8 +61,10 @@ _NAME = regex(r"^[^\W\d]\w*$")
 
 def tokens_of(text: str) -> Tokens:
     """Split source text. Quotes become double ones, commas before a closing bracket and outer brackets go."""
-    found = [_normal(token) for token in _TOKEN.findall(text)]
-    kept = [token for token, after in zip(found, [*found[1:], ""], strict=False) if token != "," or after not in ")]}"]
+    tokens = [_normal(token) for token in _TOKEN.findall(text)]
+    kept = [
+        token for token, after in zip(tokens, [*tokens[1:], ""], strict=False) if token != "," or after not in ")]}"
+    ]
     return _shortened(_unwrapped(tuple(kept)))
 
 
@@ -137,8 +139,8 @@ def without_self(tokens: Tokens) -> Tokens:
 def number_of(tokens: Tokens) -> float | None:
     """The number that a literal stands for."""
     digits = "".join(tokens).replace("_", "")
-    found = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[a-zA-Z]?\d*", digits)
-    return float(found[1]) if found else None
+    match = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[a-zA-Z]?\d*", digits)
+    return float(match[1]) if match else None
 
 
 def calls(tokens: Tokens, name: str) -> bool:

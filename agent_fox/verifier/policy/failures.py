@@ -17,12 +17,12 @@ def as_failures(report: PolicyReport) -> tuple[Failure, ...]:
     """Everything but the notes: lint failures, compile errors for files that the change broke, and `unknown` for what
     else could not be checked.
     """
-    return tuple(_failure(one) for one in report.findings if one.severity is not Severity.NOTE)
+    return tuple(_failure(finding) for finding in report.findings if finding.severity is not Severity.NOTE)
 
 
 def as_warnings(report: PolicyReport) -> tuple[Failure, ...]:
-    """The notes, which stop nobody."""
-    return tuple(_failure(one) for one in report.findings if one.severity is Severity.NOTE)
+    """The notes, which block nothing."""
+    return tuple(_failure(finding) for finding in report.findings if finding.severity is Severity.NOTE)
 
 
 def _failure(finding: PolicyFinding) -> Failure:

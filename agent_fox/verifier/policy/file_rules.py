@@ -116,10 +116,10 @@ def _forged(text: TextChange) -> Iterator[PolicyFinding]:
     if language_of(text.path, {}) is None:
         return
     for pattern in _FORGED:
-        found = next((one for one in pattern.finditer(text.after) if one[0] not in text.before), None)
-        if found is not None:
-            line = text.after.count("\n", 0, found.start()) + 1
-            shown = " ".join(found[0].split())
+        forged = next((each for each in pattern.finditer(text.after) if each[0] not in text.before), None)
+        if forged is not None:
+            line = text.after.count("\n", 0, forged.start()) + 1
+            shown = " ".join(forged[0].split())
             message = "an object that is equal to everything passes every assertion"
             remedy = "Compare what the objects hold."
             yield PolicyFinding(

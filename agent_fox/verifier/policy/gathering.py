@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from importlib import import_module
+from itertools import count, islice
 from typing import Protocol, cast
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.discovery import belongs_to_tests, is_collected, language_of
-from agent_fox.verifier.policy.expanding import Expansion
-from agent_fox.verifier.policy.expressions import without_self
-from agent_fox.verifier.policy.reading import Assertion, Broken, Function, Reading, Unreadable
+from agent_fox.verifier.policy.expressions import Tokens, substituted, without_self
+from agent_fox.verifier.policy.reading import (
+    Assertion,
+    Bind,
+    Broken,
+    Check,
+    Function,
+    Reading,
+    Rows,
+    Step,
+    Unreadable,
+    Use,
+    put,
+)
 from agent_fox.verifier.policy.values import Change, FileChange, Language, PolicyContext
 
 LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
@@ -78,8 +91,8 @@ class Test:
 
 def sources_of(change: Change, context: PolicyContext) -> tuple[SourceChange, ...]:
     """The source files of a change, both sides read."""
-    found = (_source(path, file, context) for path, file in sorted(change.files.items()))
-    return tuple(source for source in found if source is not None)
+    sources = (_source(path, file, context) for path, file in sorted(change.files.items()))
+    return tuple(source for source in sources if source is not None)
 
 
 def _source(path: str, file: FileChange, context: PolicyContext) -> SourceChange | None:
@@ -123,19 +136,76 @@ def _reader(language: Language) -> _Reader:
 def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...]:
     """Every function of one side, tests and others, expanded with the helpers of its file and of the other files."""
     sides = [source.after if is_after else source.before for source in sources]
-    everywhere = {one.leaf: one for side in sides for one in _helpers(side)}
+    everywhere = {each.leaf: each for side in sides for each in _helpers(side)}
     return tuple(test for side in sides for test in _expanded(side, everywhere))
 
 
 def _helpers(side: Side) -> Iterator[Function]:
-    return (one for one in side.reading.functions if not one.is_test)
+    return (function for function in side.reading.functions if not function.is_test)
 
 
 def _expanded(side: Side, everywhere: dict[str, Function]) -> Iterator[Test]:
-    expansion = Expansion(everywhere | {one.leaf: one for one in _helpers(side)})
-    for one in side.reading.functions:
-        yield Test(side.path, one, tuple(map(_plain, expansion.assertions(one))))
+    expansion = Expansion(everywhere | {helper.leaf: helper for helper in _helpers(side)})
+    for helper in side.reading.functions:
+        yield Test(side.path, helper, tuple(map(_plain, expansion.assertions(helper))))
 
 
 def _plain(found: Assertion) -> Assertion:
     return replace(found, subject=without_self(found.subject), expected=without_self(found.expected))
+
+
+DEEPEST_HELPER = 4
+MOST_ASSERTIONS = 2_000  # of one test; more are of no interest to a comparison
+MOST_STEPS = 20_000  # of one test, helpers and rows counted in
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The helpers that a test may call, by their last name."""
+
+    helpers: Mapping[str, Function]
+
+    def assertions(self, test: Function) -> tuple[Assertion, ...]:
+        return tuple(islice(self._walk(test.steps, {}, 0, count()), MOST_ASSERTIONS))
+
+    def _walk(
+        self, steps: tuple[Step, ...], values: dict[str, Tokens], depth: int, taken: Iterator[int]
+    ) -> Iterator[Assertion]:
+        times_bound = Counter(step.name for step in steps if isinstance(step, Bind))
+        known = dict(values)
+        for step in steps:
+            if next(taken) > MOST_STEPS:
+                return
+            match step:
+                case Bind(name, value):
+                    known.pop(name, None)
+                    if times_bound[name] == 1:
+                        known[name] = substituted(value, known)
+                case Check(assertion):
+                    yield put(assertion, known)
+                case Use():
+                    yield from self._called(step, known, depth, taken)
+                case Rows(names, rows, inner):
+                    for row in rows:
+                        yield from self._walk(inner, known | dict(zip(names, row, strict=False)), depth, taken)
+
+    def _called(self, use: Use, values: dict[str, Tokens], depth: int, taken: Iterator[int]) -> Iterator[Assertion]:
+        helper = self.helpers.get(use.function)
+        if helper is None or depth >= DEEPEST_HELPER:
+            if use.otherwise is not None:
+                yield put(replace(use.otherwise, guard=use.guard), values)
+            return
+        given = [substituted(argument, values) for argument in use.arguments]
+        for assertion in self._walk(helper.steps, dict(bound_arguments(helper.parameters, given)), depth + 1, taken):
+            guard = (*substituted(use.guard, values), *assertion.guard)
+            yield replace(assertion, guard=guard, line=use.line)
+
+
+def bound_arguments(parameters: tuple[str, ...], given: list[Tokens]) -> Iterator[tuple[str, Tokens]]:
+    """Which parameter gets which argument: `name=value` by name, the others in order."""
+    free = list(parameters)
+    for argument in given:
+        if len(argument) > 2 and argument[1] == "=" and argument[0] in parameters:
+            yield argument[0], argument[2:]
+        elif free:
+            yield free.pop(0), argument

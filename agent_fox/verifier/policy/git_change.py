@@ -23,19 +23,21 @@ def change_between(repo: Path, old: str, new: str) -> Change:
 
 def change_of(objects: Store, differences: Iterable[Difference]) -> Change:
     """The contents on both sides of what differs; submodules are left out."""
-    files = [one for one in differences if GITLINK not in (one.old.mode, one.new.mode)]
+    files = [entry for entry in differences if GITLINK not in (entry.old.mode, entry.new.mode)]
     moved = _moved(files)
     sources = set(moved.values())
-    return Change({one.path: _file(objects, one, moved.get(one.path)) for one in files if one.path not in sources})
+    return Change(
+        {entry.path: _file(objects, entry, moved.get(entry.path)) for entry in files if entry.path not in sources}
+    )
 
 
 def _moved(differences: list[Difference]) -> dict[str, str]:
     """New path to old path, for files of which nothing but the path changed."""
-    gone = {one.old.id: one.path for one in differences if one.new.mode == ABSENT}
+    gone = {difference.old.id: difference.path for difference in differences if difference.new.mode == ABSENT}
     moved: dict[str, str] = {}
-    for one in differences:
-        if one.old.mode == ABSENT and one.new.id in gone:
-            moved[one.path] = gone.pop(one.new.id)
+    for difference in differences:
+        if difference.old.mode == ABSENT and difference.new.id in gone:
+            moved[difference.path] = gone.pop(difference.new.id)
     return moved
 
 

@@ -65,7 +65,7 @@ def read(text: str, is_test_file: bool, language: Language) -> Reading:
     """Raises Unreadable for what the grammar does not take."""
     root = parsed(text, _grammar())
     functions = tuple(_functions(root, is_test_file))
-    return Reading(functions=functions, defined=frozenset(one.leaf for one in functions))
+    return Reading(functions=functions, defined=frozenset(function.leaf for function in functions))
 
 
 def _functions(root: Node, is_test_file: bool) -> Iterator[Function]:
@@ -113,7 +113,9 @@ def _skips(body: Node) -> Iterator[Skip]:
             and not _FAILING.search(text)
         ):
             ends = [
-                one for one in _statements(inner) if one.type == "return_statement" or _SKIPPING.match(text_of(one))
+                statement
+                for statement in _statements(inner)
+                if statement.type == "return_statement" or _SKIPPING.match(text_of(statement))
             ]
             if ends and place < len(statements) - 1:
                 condition = text_of(field(node, "condition") or node)
@@ -166,7 +168,7 @@ def _condition(node: Node, guard: Tokens) -> Iterator[Step]:
     consequence, condition = field(node, "consequence"), field(node, "condition")
     if consequence is None:
         return
-    fails = any(_FAILING.match(text_of(one)) for one in _statements(consequence))
+    fails = any(_FAILING.match(text_of(statement)) for statement in _statements(consequence))
     if fails:
         start = field(node, "initializer")
         yield Check(_demand(tokens(start), tokens(condition), line_of(node), guard))
@@ -195,7 +197,7 @@ def _demand(start: Tokens, condition: Tokens, line: int, guard: Tokens) -> Asser
 
 def _loop(node: Node, guard: Tokens) -> Iterator[Step]:
     body = field(node, "body")
-    head = next((one for one in children(node) if one.type == "range_clause"), None)
+    head = next((child for child in children(node) if child.type == "range_clause"), None)
     if body is None:
         return
     inner = tuple(_block(body, guard))
@@ -213,14 +215,14 @@ def _rows(table: Node, loop: Node) -> Iterator[Tokens]:
     literal: Node | None = table
     if table.type == "identifier" and loop.parent is not None:
         literal = next(
-            (found for one in children(loop.parent) if (found := _bound(one, text_of(table))) is not None), None
+            (rows for child in children(loop.parent) if (rows := _range_of(child, text_of(table))) is not None), None
         )
     body = field(literal, "body") if literal is not None and literal.type == "composite_literal" else None
     for element in children(body) if body is not None else []:
         yield tokens(element)
 
 
-def _bound(node: Node, name: str) -> Node | None:
+def _range_of(node: Node, name: str) -> Node | None:
     left, right = field(node, "left"), field(node, "right")
     if node.type == "short_var_declaration" and left is not None and right is not None and text_of(left) == name:
         return children(right)[0] if children(right) else None
@@ -233,7 +235,7 @@ def _call(node: Node, guard: Tokens) -> Iterator[Step]:
         return
     given = children(arguments)
     owner, _, word = text_of(callee).rpartition(".")
-    literal = next((one for one in given if one.type == "func_literal"), None)
+    literal = next((each for each in given if each.type == "func_literal"), None)
     if literal is not None and (body := field(literal, "body")) is not None:
         yield from _block(body, guard)
     elif owner in ("assert", "require") and len(given) > 1:

@@ -51,9 +51,9 @@ def arguments_of(node: Node) -> list[Node]:
 
 
 def assertions_of_call(node: Node) -> tuple[Assertion, ...]:
-    """The demands of a call, one for each link of a chain; none where it is no assertion."""
-    found = _of_call(node)
-    return (found,) if found is not None else tuple(_of_chain(node))
+    """The demands of a call, one for each link of a chain; none where it is not an assertion."""
+    assertion = _of_call(node)
+    return (assertion,) if assertion is not None else tuple(_of_chain(node))
 
 
 def _of_call(node: Node) -> Assertion | None:
@@ -82,7 +82,7 @@ def _thrown(given: list[Node], node: Node, subject: Tokens = ()) -> Assertion:
 
 
 def _of_one(name: str, given: list[Node], node: Node) -> Assertion:
-    subject_node = next((one for one in given if one.type != "string_literal"), given[0])
+    subject_node = next((each for each in given if each.type != "string_literal"), given[0])
     line, text = line_of(node), text_of(node)[:200]
     if name == "assertNotNull":
         return settled(Assertion(tokens(subject_node), "is something", Strength.LOOSE, line, text=text))

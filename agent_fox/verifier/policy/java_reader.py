@@ -61,7 +61,7 @@ def read(text: str, is_test_file: bool, language: Language) -> Reading:
     """Raises Unreadable for what the grammar does not take."""
     root = parsed(text, _grammar())
     functions = tuple(_members(root, _Around(), is_test_file))
-    return Reading(functions=functions, defined=frozenset(one.leaf for one in functions))
+    return Reading(functions=functions, defined=frozenset(function.leaf for function in functions))
 
 
 def _members(node: Node, around: _Around, is_test_file: bool) -> Iterator[Function]:
@@ -80,9 +80,11 @@ def _members(node: Node, around: _Around, is_test_file: bool) -> Iterator[Functi
 def _marks(node: Node) -> list[tuple[str, str, int]]:
     """Annotations: name, whole text, line."""
     modifiers = next((child for child in children(node) if child.type == "modifiers"), None)
-    found = children(modifiers) if modifiers is not None else []
-    named = [(field(one, "name"), one) for one in found]
-    return [(text_of(name).rpartition(".")[2], text_of(one), line_of(one)) for name, one in named if name is not None]
+    marks = children(modifiers) if modifiers is not None else []
+    named = [(field(mark, "name"), mark) for mark in marks]
+    return [
+        (text_of(name).rpartition(".")[2], text_of(mark), line_of(mark)) for name, mark in named if name is not None
+    ]
 
 
 def _skips(node: Node) -> Iterator[Skip]:
@@ -98,12 +100,12 @@ def _method(node: Node, name: str, around: _Around, is_test_file: bool) -> Funct
         name.startswith("test") and _is_public(node) and not marks
     )
     expects = [_expected_error(text, line) for mark, text, line in marks if mark == "Test" and "expected" in text]
-    given = [field(one, "name") for one in children(parameters)] if parameters is not None else []
+    given = [field(each, "name") for each in children(parameters)] if parameters is not None else []
     return Function(
         name="::".join((*around.names, name)),
         line=line_of(node),
         is_test=is_test and is_test_file and not around.is_out_of_reach and not _is_out_of_reach(node),
-        parameters=tuple(text_of(one) for one in given if one is not None),
+        parameters=tuple(text_of(each) for each in given if each is not None),
         steps=_with_rows(node, (*expects, *(_block(body, (), False) if body is not None else ()))),
         skips=(*around.skips, *_skips(node), *(_early_ends(body) if body is not None else ())),
         patches=tuple(_patches(body)) if body is not None else (),
@@ -180,7 +182,7 @@ def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
                 name, value = field(declarator, "name"), field(declarator, "value")
                 if name is not None and value is not None:
                     yield Bind(text_of(name), tokens(value))
-                    yield from (one for one in _call(value, guard, is_idle) if isinstance(one, Check))
+                    yield from (each for each in _call(value, guard, is_idle) if isinstance(each, Check))
         case "expression_statement":
             yield from _call(children(node)[0], guard, is_idle)
         case "if_statement":
@@ -204,11 +206,11 @@ def _part(node: Node | None, guard: Tokens, is_idle: bool) -> Iterator[Step]:
 
 
 def _attempt(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
-    catches = [one for one in children(node) if one.type == "catch_clause"]
-    is_swallowed = any(_swallows(one) for one in catches)
+    catches = [each for each in children(node) if each.type == "catch_clause"]
+    is_swallowed = any(_swallows(each) for each in catches)
     yield from _part(field(node, "body"), guard, is_idle or is_swallowed)
-    for one in (inner for clause in catches for inner in children(clause) if inner.type == "block"):
-        yield from _block(one, guard, is_idle)
+    for each in (inner for clause in catches for inner in children(clause) if inner.type == "block"):
+        yield from _block(each, guard, is_idle)
 
 
 def _swallows(clause: Node) -> bool:
@@ -231,10 +233,10 @@ def _call(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
     if (expected := _expected_failure(node)) is not None:
         yield from _executable(expected, guard, True)
         return
-    found = assertions_of_call(node)
-    for one in found:
-        yield Check(replace(one, guard=guard, strength=Strength.NONE if is_idle else one.strength))
-    if found:
+    assertions = assertions_of_call(node)
+    for each in assertions:
+        yield Check(replace(each, guard=guard, strength=Strength.NONE if is_idle else each.strength))
+    if assertions:
         return
     if (name := field(node, "name")) is not None:
         yield Use(text_of(name), tuple(map(tokens, arguments_of(node))), line_of(node), guard)
@@ -245,7 +247,7 @@ def _expected_failure(node: Node) -> Node | None:
     given = arguments_of(node)
     if not text_of(field(node, "name") or node).startswith("assertThrows") or len(given) < 2:
         return None
-    has_assertion = any(one.type == "method_invocation" and assertions_of_call(one) for one in walk(given[1]))
+    has_assertion = any(each.type == "method_invocation" and assertions_of_call(each) for each in walk(given[1]))
     return given[1] if has_assertion and text_of(given[0]) in _OF_ASSERTIONS else None
 
 

@@ -88,12 +88,16 @@ _Chain = list[tuple[str, tuple[Node, ...] | None]]
 
 
 def assertion_of_call(node: Node) -> Assertion | None:
-    """The demand of a call that is a statement; None where it is no assertion."""
+    """The demand of a call that is a statement; None where it is not an assertion."""
     chain = _chain(node)
     root = chain[0][0]
     if root == "expect" and len(chain) > 1:
-        found = _of_expect(chain, node)
-        return replace(found, strength=Strength.NONE) if found is not None and _is_unheard(chain, node) else found
+        assertion = _of_expect(chain, node)
+        return (
+            replace(assertion, strength=Strength.NONE)
+            if assertion is not None and _is_dropped(chain, node)
+            else assertion
+        )
     if root in ("assert", "assertion") or (root == "t" and len(chain) == 2 and chain[1][0] in _ASSERT):
         return _of_assert(chain, node)
     if any(word == "should" for word, _ in chain):
@@ -121,7 +125,7 @@ def _chain(node: Node) -> _Chain:
     return links[::-1]
 
 
-def _is_unheard(chain: _Chain, node: Node) -> bool:
+def _is_dropped(chain: _Chain, node: Node) -> bool:
     """Whether a promise's failure reaches nobody: neither awaited nor returned, or caught and dropped."""
     words = {word for word, _ in chain}
     is_promise = not words.isdisjoint({"resolves", "rejects", "eventually"})
@@ -213,8 +217,8 @@ def _of_assert(chain: _Chain, node: Node) -> Assertion | None:
     if operator == "throws":
         return _thrown(tokens(_called(given[0])), False, given[1:2], node)
     expected = tokens(given[1]) if len(given) > 1 else ()
-    found = Assertion(tokens(given[0]), operator, strength, line_of(node), expected, text=text_of(node)[:200])
-    return settled(found)
+    assertion = Assertion(tokens(given[0]), operator, strength, line_of(node), expected, text=text_of(node)[:200])
+    return settled(assertion)
 
 
 def _truth(node: Node, call: Node) -> Assertion:

@@ -210,7 +210,7 @@ def _after(node: Node, around: _Around) -> _Around:
     if node.type == "return_statement":
         return replace(around, skips=(*around.skips, Skip("return", line_of(node))))
     then = field(node, "consequence") if node.type == "if_statement" else None
-    ends = then is not None and any(one.type == "return_statement" for one in (then, *children(then)))
+    ends = then is not None and any(each.type == "return_statement" for each in (then, *children(then)))
     return _with_condition(node, around) if ends else around
 
 
@@ -219,7 +219,7 @@ def _of_block(block: _Block, node: Node, around: _Around, is_test_file: bool) ->
     skips = (*around.skips, *_skips(block, node))
     names = (*around.names, title)
     is_focused = around.is_focused or "only" in block.modifiers or block.word in ("fit", "fdescribe", "ftest")
-    callback = next((one for one in reversed(block.arguments) if one.type in FUNCTIONS), None)
+    callback = next((argument for argument in reversed(block.arguments) if argument.type in FUNCTIONS), None)
     body = field(callback, "body") if callback is not None else None
     rows = _rows(block, callback)
     wraps = (*around.wraps, rows) if rows is not None else around.wraps
@@ -251,15 +251,15 @@ def _patches_in(body: Node) -> Iterator[Patch]:
 
 
 def _skips(block: _Block, node: Node) -> Iterator[Skip]:
-    found = [word for word in block.modifiers if word in _SKIPPING]
+    skipping = [word for word in block.modifiers if word in _SKIPPING]
     if block.word.startswith("x"):
-        found.append(block.word)
-    options = next((one for one in block.arguments if one.type == "object"), None)
+        skipping.append(block.word)
+    options = next((argument for argument in block.arguments if argument.type == "object"), None)
     if options is not None and any(
         word in text_of(options) for word in ("skip: true", "todo: true", "skip: '", 'skip: "')
     ):
-        found.append("skip")
-    for word in found:
+        skipping.append("skip")
+    for word in skipping:
         yield Skip(f"{block.word}.{word}", line_of(node), word in ("skipIf", "runIf") and _is_about_machine(block))
 
 
@@ -278,9 +278,9 @@ def _rows(block: _Block, callback: Node | None) -> tuple[tuple[str, ...], tuple[
         return None
     given = children(parameters) if parameters.type == "formal_parameters" else [parameters]
     if len(given) == 1 and "{" in text_of(given[0]):
-        names = tuple(text_of(one) for one in walk(given[0]) if one.type == "shorthand_property_identifier_pattern")
+        names = tuple(text_of(each) for each in walk(given[0]) if each.type == "shorthand_property_identifier_pattern")
         return names, tuple(_object_row(row, names) for row in children(table))
-    names = tuple(_plain(one) for one in given)
+    names = tuple(_plain(each) for each in given)
     rows = (children(row) if row.type == "array" else [row] for row in children(table))
     return names, tuple(tuple(tokens(cell) for cell in row) for row in rows)
 
@@ -315,7 +315,7 @@ def _helpers(root: Node) -> Iterator[Function]:
         inner = children(node)[-1] if node.type == "export_statement" and children(node) else node
         if inner.type == "function_declaration":
             yield from _helper(field(inner, "name"), inner)
-        for declarator in (one for one in children(inner) if one.type == "variable_declarator"):
+        for declarator in (child for child in children(inner) if child.type == "variable_declarator"):
             value = field(declarator, "value")
             if value is not None and value.type in FUNCTIONS:
                 yield from _helper(field(declarator, "name"), value)

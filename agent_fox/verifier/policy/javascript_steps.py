@@ -71,7 +71,7 @@ def rows_of_loop(node: Node) -> tuple[tuple[str, ...], tuple[tuple[Tokens, ...],
     if right is None or left is None or right.type != "array":
         return None
     names = tuple(
-        text_of(one) for one in walk(left) if one.type in ("identifier", "shorthand_property_identifier_pattern")
+        text_of(each) for each in walk(left) if each.type in ("identifier", "shorthand_property_identifier_pattern")
     )
     is_wide = left.type in ("array_pattern",)
     rows = tuple(tuple(map(tokens, children(row))) if is_wide else (tokens(row),) for row in children(right))
@@ -126,9 +126,9 @@ def _expression(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
         node = children(node)[0]
     if node.type != "call_expression":
         return
-    found = assertion_of_call(node)
-    if found is not None:
-        yield _check(found, guard, is_idle)
+    assertion = assertion_of_call(node)
+    if assertion is not None:
+        yield _check(assertion, guard, is_idle)
     elif (callee := field(node, "function")) is not None and callee.type == "identifier":
         arguments = field(node, "arguments")
         given = tuple(map(tokens, children(arguments))) if arguments is not None else ()
@@ -177,7 +177,9 @@ def early_ends(body: Node) -> Iterator[Skip]:
             and (inner := field(node, "consequence")) is not None
         ):
             ends = [
-                one for one in [inner, *children(inner)] if one.type == "return_statement" or ".skip(" in text_of(one)
+                each
+                for each in [inner, *children(inner)]
+                if each.type == "return_statement" or ".skip(" in text_of(each)
             ]
             if ends:
                 condition = text_of(field(node, "condition") or node)

@@ -96,9 +96,9 @@ def _findings(change: TextChange, rules: list[LineRule]) -> Iterator[PolicyFindi
     added, removed = added_and_removed(change)
     for rule in rules:
         lines, others = (removed, added) if rule.is_about_removed else (added, removed)
-        found = (one for one in lines if rule.found_in(one) and not _is_kept(rule, one, added))
-        found = (one for one in found if not _stood_before(rule, one, others))
-        line = next((one for one in found if not _is_quoted(change, rule, one)), None)
+        hits = (each for each in lines if rule.found_in(each) and not _is_kept(rule, each, added))
+        hits = (each for each in hits if not _stood_before(rule, each, others))
+        line = next((each for each in hits if not _is_quoted(change, rule, each)), None)
         if line is not None:
             yield _finding(change, rule, line)
 
@@ -134,10 +134,10 @@ def _is_quoted(change: TextChange, rule: LineRule, line: Line) -> bool:
 
 def _is_kept(rule: LineRule, line: Line, added: tuple[Line, ...]) -> bool:
     """Whether a line that is gone is only written otherwise: its command is new elsewhere, or one that runs all."""
-    found = rule.runner.search(line.text) or rule.found_in(line)
-    if not rule.is_about_removed or found is None:
+    hit = rule.runner.search(line.text) or rule.found_in(line)
+    if not rule.is_about_removed or hit is None:
         return False
-    word = found[0].split()[0]
+    word = hit[0].split()[0]
     return any(word in other.text or _RUNS_ALL.search(other.text) for other in added)
 
 

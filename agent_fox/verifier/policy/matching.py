@@ -107,17 +107,17 @@ class Matching:
             return
         offered: dict[str, list[tuple[Test, Counter[Hashable]]]] = defaultdict(list)
         for test in self._free[:MOST_COMPARED]:
-            offered[test.path].append((test, Counter(_demand(one) for one in test.assertions)))
+            offered[test.path].append((test, Counter(map(_demand, test.assertions))))
         still_left = []
         for test in self._left[:MOST_COMPARED]:
-            old = Counter(_demand(one) for one in test.assertions)
+            old = Counter(map(_demand, test.assertions))
             near = offered[self._moves.get(test.path, test.path)]
-            found = max(near, key=lambda one: _likeness(test, one[0]) + _share(old, one[1]), default=None)
-            if found is None or max(_likeness(test, found[0]), _share(old, found[1])) < ALIKE:
+            nearest = max(near, key=lambda one: _likeness(test, one[0]) + _share(old, one[1]), default=None)
+            if nearest is None or max(_likeness(test, nearest[0]), _share(old, nearest[1])) < ALIKE:
                 still_left.append(test)
                 continue
-            near.remove(found)
-            self._found.append(Match(test, found[0], How.RENAMED))
+            near.remove(nearest)
+            self._found.append(Match(test, nearest[0], How.RENAMED))
         self._left = still_left + self._left[MOST_COMPARED:]
         taken = {id(match.after) for match in self._found}
         self._free = [test for test in self._free if id(test) not in taken]
@@ -126,7 +126,7 @@ class Matching:
         """Tests of which every assertion turns up among those that other tests gained."""
         still_left = []
         for test in self._left:
-            needed = Counter(one.key for one in test.assertions)
+            needed = Counter(assertion.key for assertion in test.assertions)
             if needed and all(self._spare[key] >= count for key, count in needed.items()):
                 self._spare.subtract(needed)
                 self._found.append(Match(test, None, How.MERGED))
@@ -141,20 +141,20 @@ class Matching:
         by_word = {_word(test.function.name): test for test in others}
         still_left = []
         for test in self._left:
-            found = by_shape.get(test.function.shape) or by_word.get(_word(test.function.name))
-            if found is None:
+            hidden = by_shape.get(test.function.shape) or by_word.get(_word(test.function.name))
+            if hidden is None:
                 still_left.append(test)
             else:
-                self._found.append(Match(test, found, How.HIDDEN))
+                self._found.append(Match(test, hidden, How.HIDDEN))
         self._left = still_left
 
 
 def _gained(found: Iterable[Match], fresh: Iterable[Test]) -> Counter[Hashable]:
     """What tests that run assert now and did not before, and what new tests assert."""
-    gained: Counter[Hashable] = Counter(one.key for test in fresh if _runs(test) for one in test.assertions)
+    gained: Counter[Hashable] = Counter(each.key for test in fresh if _runs(test) for each in test.assertions)
     for match in found:
         if match.after is not None and _runs(match.after):
-            gained.update(one.key for one in difference(match.before.assertions, match.after.assertions)[1])
+            gained.update(each.key for each in difference(match.before.assertions, match.after.assertions)[1])
     return gained
 
 
@@ -201,12 +201,12 @@ def _by_shape(test: Test) -> Hashable:
 
 
 def _by_checks(test: Test) -> Hashable:
-    return tuple(sorted(str(one.key) for one in test.assertions)) or None
+    return tuple(sorted(str(assertion.key) for assertion in test.assertions)) or None
 
 
 def _by_subjects(test: Test) -> Hashable:
     """Its file and all that it asserts about: a test with a new name and other expectations."""
-    return (test.path, *sorted({one.subject for one in test.assertions})) if test.assertions else None
+    return (test.path, *sorted({assertion.subject for assertion in test.assertions})) if test.assertions else None
 
 
 _MARKS_OF_A_TEST = regex(

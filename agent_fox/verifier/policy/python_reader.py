@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
@@ -11,7 +12,6 @@ from agent_fox.verifier.policy.expressions import Tokens, joined, tokens_of
 from agent_fox.verifier.policy.python_assertions import last_name, written
 from agent_fox.verifier.policy.python_patches import patches_in, replaced_at_top
 from agent_fox.verifier.policy.python_steps import is_about_machine, rows_of, skips_in, steps_of
-from agent_fox.verifier.policy.python_tables import put_tables
 from agent_fox.verifier.policy.reading import Broken, Function, Reading, Rows, Skip, Step, Unreadable
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def _defined(body: list[ast.stmt]) -> Iterator[str]:
         if isinstance(node, (*_function_types(), ast.ClassDef)):
             yield node.name
         if isinstance(node, ast.ClassDef):
-            fields = (one.target for one in node.body if isinstance(one, ast.AnnAssign))
-            members = (*_defined(node.body), *(one.id for one in fields if isinstance(one, ast.Name)))
+            fields = (each.target for each in node.body if isinstance(each, ast.AnnAssign))
+            members = (*_defined(node.body), *(each.id for each in fields if isinstance(each, ast.Name)))
             yield from (name for name in members if len(name) >= LONG_NAME)
 
 
@@ -162,8 +162,8 @@ def _definitions(body: list[ast.stmt]) -> Iterator[_Function | ast.ClassDef]:
 def _in_class(node: ast.ClassDef, around: _Around, is_seen: bool) -> _Around:
     bases = [last_name(base) for base in node.bases]
     is_case = around.is_test_case or any(base.endswith(("TestCase", "Test", "Tests", "Case")) for base in bases)
-    has_init = any(isinstance(one, _Function) and one.name == "__init__" for one in node.body)
-    is_off = any("__test__" in ast.unparse(one) for one in node.body if isinstance(one, ast.Assign))
+    has_init = any(isinstance(each, _Function) and each.name == "__init__" for each in node.body)
+    is_off = any("__test__" in ast.unparse(each) for each in node.body if isinstance(each, ast.Assign))
     is_named = node.name.startswith("Test") and not has_init
     return _Around(
         names=(*around.names, node.name),
@@ -211,4 +211,65 @@ def _parameter_names(node: ast.expr) -> tuple[str, ...]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return tuple(name.strip() for name in node.value.split(","))
     listed = node.elts if isinstance(node, ast.Tuple | ast.List) else []
-    return tuple("".join(written(one)).strip("\"'") for one in listed)
+    return tuple("".join(written(each)).strip("\"'") for each in listed)
+
+
+_Tables = Mapping[str, ast.expr]
+_Literal = (ast.List, ast.Tuple, ast.Set, ast.Dict)
+_TableFunction = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def put_tables(module: ast.Module) -> None:
+    """Put literal tables where loops and parameters name them: those of the module, and of the function around."""
+    tables = _tables_of(module.body)
+    for node in ast.walk(module):
+        if isinstance(node, _TableFunction):
+            _put_in(node, {**tables, **_tables_of(node.body)})
+
+
+def _tables_of(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
+    """Names that are bound once, to a literal list or dictionary."""
+    times_bound: Counter[str] = Counter()
+    tables: dict[str, ast.expr] = {}
+    for node in body:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        target = node.target if isinstance(node, ast.AnnAssign | ast.AugAssign) else target
+        if isinstance(target, ast.Name):
+            times_bound[target.id] += 1
+            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+            if isinstance(value, _Literal):
+                tables[target.id] = value
+    return {name: value for name, value in tables.items() if times_bound[name] == 1}
+
+
+def _put_in(function: ast.FunctionDef | ast.AsyncFunctionDef, tables: _Tables) -> None:
+    for mark in function.decorator_list:
+        if isinstance(mark, ast.Call) and last_name(mark.func) in ("parametrize", "expand") and len(mark.args) > 1:
+            mark.args[1] = _resolved(mark.args[1], tables)
+    for node in ast.walk(function):
+        if isinstance(node, ast.For):
+            node.iter = _resolved(node.iter, tables)
+
+
+def _resolved(node: ast.expr, tables: _Tables) -> ast.expr:
+    match node:
+        case ast.Name(id=name) if name in tables:
+            return _rows(tables[name], "keys")
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=("items" | "values" | "keys") as what), args=[]):
+            return _rows(tables[name], what) if name in tables else node
+        case ast.Call(func=ast.Attribute(value=ast.Dict() as table, attr=("items" | "values" | "keys") as what)):
+            return _rows(table, what)
+        case ast.Call(func=ast.Name(id="sorted" | "list" | "tuple"), args=[inner]):
+            resolved = _resolved(inner, tables)
+            return resolved if isinstance(resolved, _Literal) else node
+    return node
+
+
+def _rows(table: ast.expr, what: str) -> ast.expr:
+    if not isinstance(table, ast.Dict):
+        return table
+    if None in table.keys:
+        return ast.Name("table")
+    keys = [key for key in table.keys if key is not None]
+    pairs: list[ast.expr] = [ast.Tuple([key, value]) for key, value in zip(keys, table.values, strict=True)]
+    return ast.List({"items": pairs, "values": table.values, "keys": keys}[what])

@@ -41,7 +41,7 @@ class _Place:
 def steps_of(body: list[ast.stmt]) -> tuple[Step, ...]:
     """The steps of a function's body. A name that an inner function sets has no value of its own."""
     shared = {
-        name for one in body for inner in ast.walk(one) if isinstance(inner, ast.Nonlocal) for name in inner.names
+        name for each in body for inner in ast.walk(each) if isinstance(inner, ast.Nonlocal) for name in inner.names
     }
     steps = _block(body, _Place())
     return tuple(step for step in steps if not (isinstance(step, Bind) and step.name in shared))
@@ -202,7 +202,7 @@ def _swallows(handler: ast.ExceptHandler) -> bool:
 
 
 def _catches(types: Iterable[ast.expr]) -> bool:
-    flat = [part for one in types for part in (one.elts if isinstance(one, ast.Tuple) else [one])]
+    flat = [part for each in types for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
     return any(last_name(part) in (*BROAD_ERRORS, "AssertionError") for part in flat)
 
 
@@ -213,10 +213,10 @@ def skips_in(body: list[ast.stmt]) -> Iterator[Skip]:
             yield Skip("return", statement.lineno)
         if isinstance(statement, ast.If):
             inner = [] if constant_of(statement.test) is False else statement.body
-            has_return = any(isinstance(one, ast.Return) for one in inner) and place < len(body) - 1
-            for found in (*skips_in(inner), *([Skip("return", statement.lineno)] if has_return else [])):
+            has_return = any(isinstance(step, ast.Return) for step in inner) and place < len(body) - 1
+            for each in (*skips_in(inner), *([Skip("return", statement.lineno)] if has_return else [])):
                 condition = ast.unparse(statement.test)
-                yield Skip(f"if {condition}: {found.text}", found.line, is_about_machine(condition))
+                yield Skip(f"if {condition}: {each.text}", each.line, is_about_machine(condition))
         elif isinstance(statement, ast.Try) and place < len(body) - 1:
             yield from _caught_and_left(statement)
         elif (skip := _skip_call(statement)) is not None:
@@ -226,7 +226,7 @@ def skips_in(body: list[ast.stmt]) -> Iterator[Skip]:
 def _caught_and_left(statement: ast.Try) -> Iterator[Skip]:
     """Errors after which a test just ends."""
     for handler in statement.handlers:
-        if any(isinstance(one, ast.Return) for one in handler.body):
+        if any(isinstance(each, ast.Return) for each in handler.body):
             yield Skip(f"except {ast.unparse(handler.type) if handler.type else ''}: return", handler.lineno)
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=32)
 def quoted_lines(text: str) -> frozenset[int]:
-    """Numbers of the lines that begin inside a string; none where the text is no Python."""
+    """Numbers of the lines that begin inside a string; none where the text is not Python."""
     try:
         nodes = ast.walk(ast.parse(text))
         strings = [node for node in nodes if isinstance(node, ast.Constant | ast.JoinedStr)]
@@ -23,7 +23,7 @@ def quoted_lines(text: str) -> frozenset[int]:
 
 @lru_cache(maxsize=32)
 def comment_columns(text: str) -> Mapping[int, int] | None:
-    """Line number to the column where its comment begins; None where the text is no Python."""
+    """Line number to the column where its comment begins; None where the text is not Python."""
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError, ValueError):

@@ -62,8 +62,8 @@ class Reasons:
         ):
             return False
         if finding.test is None:
-            said = [text for name, text in self._said.items() if name.startswith(f"{finding.file}::")]
-            are_named = bool(said) and all(self._naming.in_text(text) for text in said)
+            texts = [text for name, text in self._said.items() if name.startswith(f"{finding.file}::")]
+            are_named = bool(texts) and all(self._naming.in_text(text) for text in texts)
             return are_named or self._is_explained_by_id(finding)
         said_of_it = self._said.get(finding.test, "")
         is_named = self._naming.in_name(finding.test) or self._naming.in_text(said_of_it)
@@ -78,7 +78,7 @@ class Reasons:
         if finding.test is None:
             return finding.file in self._context.requirement_tests
         leaf = finding.test.rpartition("::")[2]
-        return any(one in (finding.test, finding.file, leaf) for one in self._context.requirement_tests)
+        return any(each in (finding.test, finding.file, leaf) for each in self._context.requirement_tests)
 
 
 def sentences_of(summary: str) -> tuple[str, ...]:
@@ -89,12 +89,12 @@ def reason_for(sentences: Iterable[str], path: str, test: str | None) -> str | N
     """The sentence that names a test, or its file, and has words enough to say why it was changed."""
     names = [path, path.rpartition("/")[2]]
     names += [test.rpartition("::")[2]] if test else []
-    return next((one.strip() for one in sentences if any(_explains(one, name) for name in names)), None)
+    return next((sentence.strip() for sentence in sentences if any(_explains(sentence, name) for name in names)), None)
 
 
 def _explains(sentence: str, name: str) -> bool:
-    found = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", sentence)
-    if found is None:
+    match = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", sentence)
+    if match is None:
         return False
-    rest = sentence[: found.start()] + sentence[found.end() :]
+    rest = sentence[: match.start()] + sentence[match.end() :]
     return len(re.findall(r"[^\W\d_]{2,}", rest)) >= FEWEST_WORDS

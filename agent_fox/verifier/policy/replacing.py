@@ -31,10 +31,12 @@ class Replacements:
 
     def replaces_test(self, lost: Test) -> bool:
         """Whether a new test asserts on what the lost one called: one of its file, or of any other."""
-        called = frozenset(name for one in lost.assertions for name in called_names(one.subject))
+        called = frozenset(name for assertion in lost.assertions for name in called_names(assertion.subject))
         near = sorted(self._fresh, key=lambda test: test.path != lost.path) if called else []
         for test in near:
-            if self._tests[test.name] < MOST_REPLACED and any(_is_about(one, called) for one in test.assertions):
+            if self._tests[test.name] < MOST_REPLACED and any(
+                _is_about(assertion, called) for assertion in test.assertions
+            ):
                 self._tests[test.name] += 1
                 return True
         return False
@@ -43,7 +45,9 @@ class Replacements:
         """Whether a new assertion of the file, as strong and about a name that both use, stands for `lost`."""
         names = _names(lost)
         free = self._free_of(path)
-        place = next((at for at, one in enumerate(free) if _may_stand(one, lost) and names & _names(one)), None)
+        place = next(
+            (at for at, candidate in enumerate(free) if _may_stand(candidate, lost) and names & _names(candidate)), None
+        )
         if place is None:
             return False
         del free[place]
@@ -51,9 +55,9 @@ class Replacements:
 
     def _free_of(self, path: str) -> list[Assertion]:
         if path not in self._free:
-            gained = [one for test in self._fresh if test.path == path for one in test.assertions]
-            gained += [one for match in self._matches for one in _beyond(match, path)]
-            strong = [one for one in gained if one.strength >= Strength.PARTIAL]
+            gained = [each for test in self._fresh if test.path == path for each in test.assertions]
+            gained += [each for match in self._matches for each in _beyond(match, path)]
+            strong = [each for each in gained if each.strength >= Strength.PARTIAL]
             self._free[path] = strong * MOST_REPLACED
         return self._free[path]
 
@@ -73,9 +77,9 @@ def is_within(lost: Assertion, after: Iterable[Assertion]) -> bool:
         return True
     about = lost.expected if lost.operator in ("in", "not in") else _measured(lost.subject)
     return any(
-        (is_message and one.operator == "raises" and bool(one.detail))
-        or (one.strength is Strength.EXACT and one.guard == lost.guard and _says_more(one, lost, about))
-        for one in after
+        (is_message and each.operator == "raises" and bool(each.detail))
+        or (each.strength is Strength.EXACT and each.guard == lost.guard and _says_more(each, lost, about))
+        for each in after
     )
 
 
@@ -109,7 +113,7 @@ def _beyond(match: Match, path: str) -> Iterator[Assertion]:
         return
     taken = {id(turn.after) for turn in turns(match.before.assertions, match.after.assertions)}
     gained = difference(match.before.assertions, match.after.assertions)[1]
-    yield from (one for one in gained if id(one) not in taken)
+    yield from (each for each in gained if id(each) not in taken)
 
 
 def _may_stand(one: Assertion, lost: Assertion) -> bool:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from agent_fox.verifier.policy.values import Language
 
 _TEST = regex(r"#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b")
-_LOOSE = ("is_ok", "is_err", "is_some", "is_none")
 _ORDERS = ("<", ">", "<=", ">=")
 
 
@@ -45,7 +44,9 @@ def read(text: str, is_test_file: bool, language: Language) -> Reading:
     """Raises Unreadable for what the grammar does not take."""
     root = parsed(text, _grammar())
     functions = tuple(_items(root, (), ()))
-    return Reading(functions=functions, defined=frozenset(one.leaf for one in functions if not one.is_test))
+    return Reading(
+        functions=functions, defined=frozenset(function.leaf for function in functions if not function.is_test)
+    )
 
 
 def _items(node: Node, names: tuple[str, ...], skips: tuple[Skip, ...]) -> Iterator[Function]:
@@ -56,7 +57,7 @@ def _items(node: Node, names: tuple[str, ...], skips: tuple[Skip, ...]) -> Itera
             continue
         name, body = field(child, "name"), field(child, "body")
         if child.type == "mod_item" and name is not None and body is not None:
-            inside = (*skips, *(Skip(text_of(one), line_of(one)) for one in marks if _is_off(one)))
+            inside = (*skips, *(Skip(text_of(mark), line_of(mark)) for mark in marks if _is_off(mark)))
             yield from _items(body, (*names, text_of(name)), inside)
         elif child.type == "function_item" and name is not None and body is not None:
             yield _function(child, (*names, text_of(name)), marks, skips)
@@ -74,14 +75,14 @@ def _is_off(mark: Node) -> bool:
 def _function(node: Node, names: tuple[str, ...], marks: list[Node], skips: tuple[Skip, ...]) -> Function:
     body, parameters = field(node, "body"), field(node, "parameters")
     texts = [text_of(mark) for mark in marks]
-    given = [field(one, "pattern") for one in children(parameters)] if parameters is not None else []
+    given = [field(each, "pattern") for each in children(parameters)] if parameters is not None else []
     panics = [_panic(text, line_of(mark)) for text, mark in zip(texts, marks, strict=True) if "should_panic" in text]
     own = (Skip(text_of(mark), line_of(mark)) for mark in marks if _is_off(mark) or "ignore" in text_of(mark))
     return Function(
         name="::".join(names),
         line=line_of(node),
         is_test=any(_TEST.match(text) for text in texts),
-        parameters=tuple(text_of(one) for one in given if one is not None),
+        parameters=tuple(text_of(each) for each in given if each is not None),
         steps=(*panics, *(_block(body, (), False) if body is not None else ())),
         skips=(*skips, *own, *(_early_ends(body) if body is not None else ())),
         shape=joined(tokens(body)),
@@ -140,12 +141,12 @@ def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
 
 def _macro(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
     name = text_of(field(node, "macro") or node).rpartition("::")[2]
-    tree = next((one for one in children(node) if one.type == "token_tree"), None)
+    tree = next((child for child in children(node) if child.type == "token_tree"), None)
     given = split_arguments(_inside(tree)) if tree is not None else ()
     if not name.removeprefix("debug_").startswith(("assert", "prop_assert", "panic", "unreachable")) or not given:
         return
-    found = _assertion(name.removeprefix("debug_").removeprefix("prop_"), given, node)
-    yield Check(replace(found, guard=guard, strength=Strength.NONE if is_idle else found.strength))
+    assertion = _assertion(name.removeprefix("debug_").removeprefix("prop_"), given, node)
+    yield Check(replace(assertion, guard=guard, strength=Strength.NONE if is_idle else assertion.strength))
 
 
 def _inside(tree: Node) -> Tokens:
@@ -161,7 +162,7 @@ def _assertion(name: str, given: tuple[Tokens, ...], node: Node) -> Assertion:
     if name == "assert":
         return settled(_truth(given[0], line, text))
     return Assertion(
-        given[0], name, Strength.EXACT, line, tuple(token for one in given[1:] for token in one), text=text
+        given[0], name, Strength.EXACT, line, tuple(token for each in given[1:] for token in each), text=text
     )
 
 

@@ -63,6 +63,6 @@ def _flat(node: object, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str,
         for key, value in node.items():
             yield from _flat(value, (*path, str(key)))
     elif isinstance(node, list):
-        yield ".".join(path), tuple(json.dumps(one, sort_keys=True, default=str).strip('"') for one in node)
+        yield ".".join(path), tuple(json.dumps(each, sort_keys=True, default=str).strip('"') for each in node)
     else:
         yield ".".join(path), (str(node).lower() if isinstance(node, bool) else str(node),)

@@ -64,7 +64,7 @@ def _is_subject(patch: Patch, tests: list[Test], reading: Reading) -> bool:
     if any(_is_named_for(test.path, patch) for test in tests):
         return True
     names = patch.names or tuple(name for name, module in reading.imports if _is_from(module, patch.module))
-    return any(calls(one.subject, name) for test in tests for one in test.assertions for name in names)
+    return any(calls(assertion.subject, name) for test in tests for assertion in test.assertions for name in names)
 
 
 def _is_named_for(path: str, patch: Patch) -> bool:
@@ -72,7 +72,7 @@ def _is_named_for(path: str, patch: Patch) -> bool:
     if patch.names or "/" not in patch.module:
         return False
     stems = [
-        re.sub(r"[.\-_](?:test|spec)$|\.[cm]?[jt]sx?$", "", PurePosixPath(one).stem) for one in (path, patch.module)
+        re.sub(r"[.\-_](?:test|spec)$|\.[cm]?[jt]sx?$", "", PurePosixPath(each).stem) for each in (path, patch.module)
     ]
     return stems[0] == stems[1]
 

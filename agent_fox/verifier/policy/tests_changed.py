@@ -83,7 +83,7 @@ def _deleted(test: Test, gone_names: frozenset[str]) -> PolicyFinding:
     severity, why = _severity_of_deletion([test], gone_names)
     return PolicyFinding(
         *(Rule.TEST_DELETED, severity, test.path, test.function.line, test.name, f"a test is deleted{why}"),
-        before="; ".join(shown(one) for one in test.assertions[:MOST_NAMES]),
+        before="; ".join(shown(assertion) for assertion in test.assertions[:MOST_NAMES]),
         remedy="Put the test back; a test goes only with the requirement that it shows.",
     )
 
@@ -126,11 +126,11 @@ def _of_pair(
         is_repeated = turn.fate is Fate.OTHER_SUBJECT and has_other_subject
         if turn.fate in _FATES and not is_repeated and not _is_elsewhere(turn, spare):
             has_other_subject = has_other_subject or turn.fate is Fate.OTHER_SUBJECT
-            found = _turned(before, after, turn)
+            turned = _turned(before, after, turn)
             is_rewritten = turn.fate is Fate.GONE and (
                 is_within(turn.before, after.assertions) or replacements.replaces(turn.before, after.path)
             )
-            yield _softened(found, " and another stands in its place") if is_rewritten else found
+            yield _softened(turned, " and another stands in its place") if is_rewritten else turned
 
 
 def _is_elsewhere(turn: Turn, spare: Counter[Hashable]) -> bool:
@@ -179,14 +179,14 @@ def _skipped(before: Test, after: Test, skip: Skip) -> PolicyFinding:
 
 
 def says_nothing(test: Test) -> bool:
-    return bool(test.assertions) and all(one.strength is Strength.NONE for one in test.assertions)
+    return bool(test.assertions) and all(assertion.strength is Strength.NONE for assertion in test.assertions)
 
 
 def _empty(test: Test) -> PolicyFinding:
     return PolicyFinding(
         *(Rule.TAUTOLOGY, Severity.BLOCK, test.path, test.function.line, test.name),
         "a new test asserts nothing that could fail",
-        after="; ".join(shown(one) for one in test.assertions[:MOST_NAMES]),
+        after="; ".join(shown(assertion) for assertion in test.assertions[:MOST_NAMES]),
         remedy="Assert what the code returns, or leave the test out.",
     )
 

@@ -104,8 +104,8 @@ def _numbers(threshold: _Threshold, change: TextChange, is_after: bool) -> _Name
         return {}
     named: _Named = {}
     for line in code_lines(change.path, text):
-        for found in threshold.pattern.finditer(line.text):
-            named.setdefault(re.sub(r"\W+", "", found[0][: found.start(1) - found.start()]), []).append(float(found[1]))
+        for each in threshold.pattern.finditer(line.text):
+            named.setdefault(re.sub(r"\W+", "", each[0][: each.start(1) - each.start()]), []).append(float(each[1]))
     return named
 
 
@@ -124,6 +124,6 @@ def _finding(threshold: _Threshold, change: TextChange, old: list[float], new: l
         (line.number for line in code_lines(change.path, change.after) if threshold.pattern.search(line.text)), None
     )
     what = "coverage asks for less" if threshold.rule is Rule.COVERAGE_CONFIG else "more warnings pass"
-    texts = [", ".join(f"{one:g}" for one in numbers) for numbers in (old, new)]
+    texts = [", ".join(f"{each:g}" for each in numbers) for numbers in (old, new)]
     remedy = "Put the number back, or have this edit allowed by the task."
     return PolicyFinding(threshold.rule, Severity.BLOCK, change.path, number, None, what, texts[0], texts[1], remedy)

@@ -93,6 +93,6 @@ def walk(node: Node) -> Iterator[Node]:
     """The node and everything below it, in no promised order."""
     waiting = [node]
     while waiting:
-        found = waiting.pop()
-        yield found
-        waiting.extend(found.named_children)
+        current = waiting.pop()
+        yield current
+        waiting.extend(current.named_children)

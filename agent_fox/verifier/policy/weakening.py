@@ -44,8 +44,8 @@ def difference(
 ) -> tuple[tuple[Assertion, ...], tuple[Assertion, ...]]:
     """Assertions that only one side has, by count."""
     old, new = tuple(before), tuple(after)
-    return _without(old, Counter[Hashable](one.key for one in new)), _without(
-        new, Counter[Hashable](one.key for one in old)
+    return _without(old, Counter[Hashable](each.key for each in new)), _without(
+        new, Counter[Hashable](each.key for each in old)
     )
 
 
@@ -65,19 +65,19 @@ def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterat
     What a stronger assertion about the same subject says already is not lost.
     """
     lost, gained = difference(before, after)
-    waiting = [one for one in lost if one.strength is not Strength.NONE]
+    waiting = [each for each in lost if each.strength is not Strength.NONE]
     left = list(gained)
     for fits in _FITS:
         still_waiting = []
-        for one in waiting:
-            partner = next((other for other in left[:MOST_PAIRED] if fits(one, other)), None)
+        for each in waiting:
+            partner = next((other for other in left[:MOST_PAIRED] if fits(each, other)), None)
             if partner is None:
-                still_waiting.append(one)
+                still_waiting.append(each)
             else:
                 left.remove(partner)
-                yield Turn(one, partner, fate_of(one, partner))
-        waiting = [one for one in still_waiting if not any(_implies(other, one) for other in after)]
-    yield from (Turn(one, None, Fate.GONE) for one in waiting)
+                yield Turn(each, partner, fate_of(each, partner))
+        waiting = [each for each in still_waiting if not any(_implies(other, each) for other in after)]
+    yield from (Turn(each, None, Fate.GONE) for each in waiting)
 
 
 def _shares_a_name(one: Assertion, other: Assertion) -> bool:

@@ -24,7 +24,7 @@ MOST_CHANGES = 10
 
 
 class ProfileUnconfirmed(ValueError):
-    """A repository changes the profile, and nobody has confirmed that; or its file cannot be read."""
+    """A repository changes the profile and that is not confirmed; or its file cannot be read."""
 
 
 def confirmed_profile(built_in: Profile, root: Path, allowed: narrow.Allowed, accepted: str | None) -> Profile:

@@ -72,5 +72,5 @@ class Progress:
 Report = Callable[[Progress], None]
 
 
-def unheard(progress: Progress) -> None:
-    """For callers whom progress does not interest."""
+def no_report(progress: Progress) -> None:
+    """Ignores progress."""

@@ -70,11 +70,11 @@ def fingerprint(profile: Profile) -> str:
 
 def difference(old: Profile, new: Profile) -> tuple[str, ...]:
     """What differs between two profiles, one line each, in the words of their files. Empty where they are the same."""
-    before, after = (dict(_leaves("", one.model_dump(mode="json"))) for one in (old, new))
-    lines = [_told(key, before.get(key), after.get(key)) for key in sorted({*before, *after})]
-    told = [line for line in lines if line]
-    left = len(told) - _MOST_DIFFERENCES
-    return (*told[:_MOST_DIFFERENCES], f"and {left} more") if left > 0 else tuple(told)
+    before, after = (dict(_leaves("", each.model_dump(mode="json"))) for each in (old, new))
+    lines = [_difference(key, before.get(key), after.get(key)) for key in sorted({*before, *after})]
+    differing = [line for line in lines if line]
+    left = len(differing) - _MOST_DIFFERENCES
+    return (*differing[:_MOST_DIFFERENCES], f"and {left} more") if left > 0 else tuple(differing)
 
 
 def _read(table: Toml) -> Narrowing:
@@ -114,11 +114,11 @@ def _widening(profile: Profile, asked: Narrowing, allowed: Allowed) -> Iterator[
         if seconds > most:
             yield f"seconds.{tool} = {seconds:g} is more than {most:g}"
     yield from (
-        f"write_folders: {one} is not among them"
-        for one in asked.write_folders or ()
-        if one not in policy.write_folders
+        f"write_folders: {each} is not among them"
+        for each in asked.write_folders or ()
+        if each not in policy.write_folders
     )
-    yield from (f"exclude: {one} would be source no more" for one in asked.exclude if one not in allowed.exclude)
+    yield from (f"exclude: {each} would be source no more" for each in asked.exclude if each not in allowed.exclude)
 
 
 def _applied(profile: Profile, asked: Narrowing) -> Profile:
@@ -127,7 +127,7 @@ def _applied(profile: Profile, asked: Narrowing) -> Profile:
     folders = policy.write_folders if asked.write_folders is None else asked.write_folders
     network = policy.network if asked.network is None else asked.network
     changes: dict[str, object] = {
-        "commands": {tool: found for tool, found in profile.commands.items() if tool not in asked.without},
+        "commands": {tool: command for tool, command in profile.commands.items() if tool not in asked.without},
         "unavailable": profile.unavailable
         | dict.fromkeys(asked.without, "the repository's configuration leaves it out"),
         "policy": policy.model_copy(
@@ -147,8 +147,8 @@ def _limited(profile: Profile, seconds: dict[Tool, float], most: float) -> Profi
     """With no command above these limits."""
     printed = profile.output.output_bytes
     commands = {
-        tool: [_limited_command(one, min(seconds.get(tool, most), most), printed) for one in found]
-        for tool, found in profile.commands.items()
+        tool: [_limited_command(each, min(seconds.get(tool, most), most), printed) for each in command]
+        for tool, command in profile.commands.items()
     }
     return profile.model_copy(update={"commands": commands, "max_seconds": most})
 
@@ -175,7 +175,7 @@ def _leaves(place: str, value: object) -> Iterator[tuple[str, str]]:
             yield place, json.dumps(value, ensure_ascii=False)
 
 
-def _told(key: str, before: str | None, after: str | None) -> str:
+def _difference(key: str, before: str | None, after: str | None) -> str:
     if before == after:
         return ""
     if before is None:

@@ -17,8 +17,8 @@ from agent_fox.verifier.profiles.programs import Search, find_all
 from agent_fox.verifier.profiles.templates import fill, value_names
 from agent_fox.verifier.projects.detect import detect
 from agent_fox.verifier.projects.facts import facts_of
-from agent_fox.verifier.projects.found import Place
 from agent_fox.verifier.projects.manifests import Manifests
+from agent_fox.verifier.projects.systems import Place
 
 if TYPE_CHECKING:
     from agent_fox.verifier.projects.systems import Detection
@@ -53,7 +53,7 @@ def resolve_step(
         )
     manifests = Manifests(root)
     systems = (detection or detect(root)).systems
-    system = next((one for one in systems if one.kind is profile.build_system), None)
+    system = next((each for each in systems if each.kind is profile.build_system), None)
     if system is None:
         return Unavailable(f"no {profile.build_system} project was found, by its manifests", Why.NO_PROJECT)
     place = Place(system, system.root)
@@ -62,9 +62,9 @@ def resolve_step(
         return Unavailable(f"the profile {profile.id} has no resolving step for this project", Why.NO_COMMAND)
     path = search if search is not None else os.environ.get("PATH", os.defpath)
     folder = manifests.root / system.root
-    found = find_all(profile.programs, value_names(step.argv), Search(folder, manifests.root, path))
-    programs = {name: program for name, program in found.items() if program}
-    if len(programs) < len(found):
+    located = find_all(profile.programs, value_names(step.argv), Search(folder, manifests.root, path))
+    programs = {name: program for name, program in located.items() if program}
+    if len(programs) < len(located):
         return Unavailable("the program that fetches dependencies was not found", Why.NO_PROGRAM)
     return ResolveStep(
         argv=fill(step.argv, {name: program.path for name, program in programs.items()}, {}),

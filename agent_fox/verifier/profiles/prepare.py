@@ -20,9 +20,9 @@ from agent_fox.verifier.profiles.programs import Program, Search, find_all
 from agent_fox.verifier.profiles.templates import fill, fill_text, names_of, value_names
 from agent_fox.verifier.projects.detect import detected
 from agent_fox.verifier.projects.facts import facts_of
-from agent_fox.verifier.projects.found import Facts, Place
 from agent_fox.verifier.projects.manifests import Manifests, join
 from agent_fox.verifier.projects.skipping import refuse_skipping
+from agent_fox.verifier.projects.systems import Facts, Place
 
 if TYPE_CHECKING:
     from agent_fox.verifier.projects.systems import BuildSystem, Detection
@@ -71,7 +71,7 @@ def prepare(
     prepared = _prepared(desk, command, request, looking, manifests)
     if isinstance(prepared, Unavailable) and prepared.kind is Why.NO_PROGRAM:
         parts = (_prepared(desk, part, request, looking, manifests) for part in desk.parts(request.tool))
-        part = next((one for one in parts if isinstance(one, Prepared)), None)
+        part = next((each for each in parts if isinstance(each, Prepared)), None)
         prepared = replace(part, missing=prepared.reason) if part else prepared
     return _with_others(prepared, systems, request) if isinstance(prepared, Prepared) else prepared
 
@@ -113,8 +113,8 @@ class _Desk:
 
     def _none(self, tool: Tool, *, is_known: bool) -> Unavailable:
         reason = self.profile.unavailable.get(tool, f"the profile {self.profile.id} has no command for {tool}")
-        said = next((note for note in self.facts.notes if "calls no runner" in note), "") if tool.runs_tests else ""
-        return Unavailable(f"{reason}; {said}" if said else reason, Why.NOT_CONFIGURED if is_known else Why.NO_COMMAND)
+        why = next((note for note in self.facts.notes if "calls no runner" in note), "") if tool.runs_tests else ""
+        return Unavailable(f"{reason}; {why}" if why else reason, Why.NOT_CONFIGURED if is_known else Why.NO_COMMAND)
 
 
 def _refuse_form(profile: Profile, request: Request) -> None:
@@ -172,8 +172,8 @@ def _not_found(desk: _Desk, missing: Sequence[str]) -> str:
     profile = desk.profile
     names = " and ".join(" or ".join(profile.programs[name]) for name in missing)
     is_own = any(choice.startswith("./") for name in missing for choice in profile.programs[name])
-    told = profile.remedy_in(desk.root, desk.folder) if is_own else None
-    remedy = f"; {told}" if told else ""
+    advice = profile.remedy_in(desk.root, desk.folder) if is_own else None
+    remedy = f"; {advice}" if advice else ""
     return f"{names} {'was' if len(missing) == 1 else 'were'} not found{remedy}"
 
 
@@ -215,16 +215,16 @@ class _Filling:
 
     def lists(self, values: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         command, chosen = self.command, self.chosen
-        found: dict[str, tuple[str, ...]] = dict.fromkeys(Lists, ())
-        found |= self.desk.facts.lists
-        found |= dict.fromkeys(_NARROWED_BY_PATH, ()) if chosen.path else {}
-        found[Lists.FILES] = self.files
+        lists: dict[str, tuple[str, ...]] = dict.fromkeys(Lists, ())
+        lists |= self.desk.facts.lists
+        lists |= dict.fromkeys(_NARROWED_BY_PATH, ()) if chosen.path else {}
+        lists[Lists.FILES] = self.files
         has_module = self.desk.place.is_module
-        found[Lists.MODULE] = fill(command.module, values, {}) if has_module else ()
-        found[Lists.WHOLE] = () if has_module else fill(command.whole, values, {})
+        lists[Lists.MODULE] = fill(command.module, values, {}) if has_module else ()
+        lists[Lists.WHOLE] = () if has_module else fill(command.whole, values, {})
         by_name = fill(command.name, values, {}) if chosen.name else ()
-        found[Lists.SELECTION] = by_name + (fill(command.path, values, {}) if chosen.path else ())
-        return found
+        lists[Lists.SELECTION] = by_name + (fill(command.path, values, {}) if chosen.path else ())
+        return lists
 
     def _choice(self) -> dict[str, str]:
         folder = PurePosixPath(self.desk.place.folder)
@@ -243,9 +243,9 @@ def _filled(filling: _Filling, request: Request, search: Search) -> Prepared:
     lists = filling.lists(values)
     argv = fill(command.argv, values, lists)
     environment = _environment(filling, values, request.tool)
-    before = tuple(fill(one, values, lists) for one in command.before)
-    for one in (*before, argv):
-        refuse_skipping(request.tool, one, environment)
+    before = tuple(fill(each, values, lists) for each in command.before)
+    for each in (*before, argv):
+        refuse_skipping(request.tool, each, environment)
     return Prepared(
         argv=argv,
         cwd=desk.cwd(command),

@@ -30,8 +30,8 @@ class Search:
 
     def find(self, choices: Iterable[str]) -> Program | None:
         """The first of several ways to name a program that leads to one."""
-        found = (self._own(choice) if choice.startswith(_OWN) else self._common(choice) for choice in choices)
-        return next((program for program in found if program), None)
+        candidates = (self._own(choice) if choice.startswith(_OWN) else self._common(choice) for choice in choices)
+        return next((program for program in candidates if program), None)
 
     def unusable(self, choices: Iterable[str]) -> list[str]:
         """The project's own programs that are there, but may not be executed."""
@@ -50,8 +50,8 @@ class Search:
         """A program of the machine: never one that the search path finds within the workspace."""
         entries = (entry for entry in self.path.split(os.pathsep) if Path(entry).is_absolute())
         outside = (entry for entry in entries if not Path(entry).resolve().is_relative_to(self.root))
-        found = shutil.which(name, path=os.pathsep.join(outside))
-        return Program(found, name) if found else None
+        program = shutil.which(name, path=os.pathsep.join(outside))
+        return Program(program, name) if program else None
 
     def _folders(self) -> list[Path]:
         folders = [self.folder, *self.folder.parents]

@@ -12,9 +12,9 @@ _ANY_HOLE = regex(r"\{([a-z][a-z0-9-]*)(?:\.\.\.)?\}")
 
 
 def list_name(element: str) -> str | None:
-    """`module` for `{module...}`, None for an element that is no list."""
-    found = _LIST.fullmatch(element)
-    return found[1] if found else None
+    """`module` for `{module...}`, None for an element that is not a list."""
+    match = _LIST.fullmatch(element)
+    return match[1] if match else None
 
 
 def value_names(elements: Iterable[str]) -> frozenset[str]:

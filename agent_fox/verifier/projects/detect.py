@@ -50,13 +50,13 @@ def detected(manifests: Manifests) -> Detection:
     """The same by manifests that are being looked at already."""
     systems = _systems(manifests, ".")
     for folder in manifests.subfolders("."):
-        systems += [one for one in _systems(manifests, folder) if not _is_module(one, systems)]
+        systems += [system for system in _systems(manifests, folder) if not _is_module(system, systems)]
     return Detection(tuple(systems), tuple(manifests.notes))
 
 
 def _systems(manifests: Manifests, folder: str) -> list[BuildSystem]:
-    found = (finder(manifests, folder) for finder in _FINDERS)
-    return [replace(system, profile=PROFILES[system.kind]) for system in found if system]
+    candidates = (finder(manifests, folder) for finder in _FINDERS)
+    return [replace(system, profile=PROFILES[system.kind]) for system in candidates if system]
 
 
 def _is_module(one: BuildSystem, others: list[BuildSystem]) -> bool:

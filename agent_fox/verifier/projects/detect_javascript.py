@@ -41,9 +41,9 @@ def _manager(manifests: Manifests, folder: str, package: Record) -> SystemKind:
 def _packages(manifests: Manifests, folder: str, package: Record) -> tuple[str, ...]:
     """The folders of a workspace's packages, without those that a glob with `!` takes out."""
     globs = [*_package_globs(package), *_pnpm_globs(manifests, folder)]
-    found = {path: None for glob in globs if not glob.startswith("!") for path in manifests.matching(folder, glob)}
+    folders = {path: None for glob in globs if not glob.startswith("!") for path in manifests.matching(folder, glob)}
     left_out = {path for glob in globs if glob.startswith("!") for path in manifests.matching(folder, glob[1:])}
-    packages = (path for path in found if path not in left_out and path != folder)
+    packages = (path for path in folders if path not in left_out and path != folder)
     return tuple(relative(path, folder) for path in packages if manifests.is_file(join(path, PACKAGE)))
 
 
@@ -66,11 +66,11 @@ def _pnpm_globs(manifests: Manifests, folder: str) -> list[str]:
 
 
 def _items(lines: list[str]) -> list[str]:
-    found: list[str] = []
+    items: list[str] = []
     for line in lines:
         item = _ITEM.match(line)
         if item:
-            found.append(item[1].strip())
+            items.append(item[1].strip())
         elif line.strip() and not line.lstrip().startswith("#"):
             break
-    return found
+    return items

@@ -59,16 +59,16 @@ def maven(manifests: Manifests, folder: str) -> BuildSystem | None:
 
 def maven_modules(manifests: Manifests, folder: str) -> list[str]:
     """All modules of a build, nested ones too, as folders below the workspace, in the order they are named."""
-    found: dict[str, None] = {}
+    modules: dict[str, None] = {}
     waiting = [folder]
-    while waiting and len(found) < MOST_FOLDERS:
+    while waiting and len(modules) < MOST_FOLDERS:
         at = waiting.pop(0)
-        below = [module for module in _named_modules(manifests, at) if module not in found and module != folder]
-        found.update(dict.fromkeys(below))
+        below = [module for module in _named_modules(manifests, at) if module not in modules and module != folder]
+        modules.update(dict.fromkeys(below))
         waiting += below
     if waiting:
         manifests.note(NoteKind.TOO_MANY, join(folder, POM), f"has more than {MOST_FOLDERS} modules")
-    return list(found)[:MOST_FOLDERS]
+    return list(modules)[:MOST_FOLDERS]
 
 
 def read_pom(manifests: Manifests, path: str) -> Pom:
@@ -125,7 +125,7 @@ def _gradle_modules(manifests: Manifests, folder: str, manifest: str) -> list[st
     if manifest not in _SETTINGS:
         return []
     text = _without_comments(manifests.text(join(folder, manifest)) or "")
-    moved = {found["name"]: found["folder"] for found in _MOVED.finditer(text)}
+    moved = {each["name"]: each["folder"] for each in _MOVED.finditer(text)}
     names = [f":{name.removeprefix(':')}" for listed in _INCLUDE.findall(text) for name in _QUOTED.findall(listed)]
     places = (join(folder, moved.get(name, name[1:].replace(":", "/"))) for name in names[:MOST_FOLDERS])
     return [place for place in dict.fromkeys(places) if _is_below(manifests, place, folder, join(folder, manifest))]

@@ -22,9 +22,9 @@ def cargo(manifests: Manifests, folder: str) -> BuildSystem | None:
     if not manifests.is_file(manifest):
         return None
     workspace = record((manifests.toml(manifest) or {}).get("workspace"))
-    found = {path: None for glob in strings(workspace, "members") for path in manifests.matching(folder, glob)}
+    included = {path: None for glob in strings(workspace, "members") for path in manifests.matching(folder, glob)}
     left_out = {path for glob in strings(workspace, "exclude") for path in manifests.matching(folder, glob)}
-    members = (path for path in found if path not in left_out and manifests.is_file(join(path, CARGO)))
+    members = (path for path in included if path not in left_out and manifests.is_file(join(path, CARGO)))
     return BuildSystem(
         SystemKind.CARGO, folder, CARGO, tuple(relative(path, folder) for path in members if path != folder)
     )
@@ -55,14 +55,14 @@ def makefile_of(manifests: Manifests, folder: str) -> str | None:
 def _used(manifests: Manifests, folder: str) -> tuple[str, ...]:
     """The modules that go.work uses."""
     text = re.sub(r"//[^\n]*", "", manifests.text(join(folder, GO_WORK)) or "")
-    names = [name.strip('"') for block, one in _USE.findall(text) for name in (block or one).split()]
-    found = []
+    names = [name.strip('"') for block, single in _USE.findall(text) for name in (block or single).split()]
+    folders = []
     for place in dict.fromkeys(join(folder, name) for name in names):
         if place.startswith(("..", "/")):
             manifests.note(NoteKind.OUTSIDE, join(folder, GO_WORK), f"uses {place}, which is outside")
         elif manifests.is_file(join(place, GO_MOD)) and (folder == "." or place.startswith(f"{folder}/")):
-            found.append(relative(place, folder))
-    return tuple(name for name in found if name != ".")
+            folders.append(relative(place, folder))
+    return tuple(name for name in folders if name != ".")
 
 
 def _has_c(manifests: Manifests, folder: str) -> bool:

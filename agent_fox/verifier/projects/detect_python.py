@@ -24,11 +24,11 @@ def python(manifests: Manifests, folder: str) -> BuildSystem | None:
 
 def test_files(manifests: Manifests, folder: str) -> list[str]:
     """The test files of a folder, and of `tests` or `test` in it, relative to it."""
-    found = []
+    files = []
     for place in TEST_FOLDERS:
         names = manifests.names(join(folder, place)) if manifests.is_folder(join(folder, place)) else []
-        found += [join(place, name) for name in names if any(fnmatchcase(name, glob) for glob in _TEST_FILES)]
-    return found
+        files += [join(place, name) for name in names if any(fnmatchcase(name, glob) for glob in _TEST_FILES)]
+    return files
 
 
 def tool_tables(manifests: Manifests, folder: str) -> Record:
@@ -40,7 +40,7 @@ def tool_tables(manifests: Manifests, folder: str) -> Record:
 def _members(manifests: Manifests, folder: str) -> tuple[str, ...]:
     """The packages of a uv workspace."""
     workspace = record(record(tool_tables(manifests, folder).get("uv")).get("workspace"))
-    found = {path: None for glob in strings(workspace, "members") for path in manifests.matching(folder, glob)}
+    included = {path: None for glob in strings(workspace, "members") for path in manifests.matching(folder, glob)}
     left_out = {path for glob in strings(workspace, "exclude") for path in manifests.matching(folder, glob)}
-    members = (path for path in found if path not in left_out and manifests.is_file(join(path, PYPROJECT)))
+    members = (path for path in included if path not in left_out and manifests.is_file(join(path, PYPROJECT)))
     return tuple(relative(path, folder) for path in members if path != folder)

@@ -2,18 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.regex import regex
+from agent_fox.verifier.logs.records import record
+from agent_fox.verifier.projects.detect_jvm import POM, gradle_scripts, maven_modules, read_pom
+from agent_fox.verifier.projects.detect_native import CARGO, CMAKE, GO_MOD, makefile_of
 from agent_fox.verifier.projects.facts_javascript import javascript_facts
-from agent_fox.verifier.projects.facts_jvm import gradle_facts, maven_facts
-from agent_fox.verifier.projects.facts_native import c_facts, cargo_facts, go_facts
-from agent_fox.verifier.projects.facts_python import python_facts
-from agent_fox.verifier.projects.systems import SystemKind
+from agent_fox.verifier.projects.facts_python import declared_lines, python_facts
+from agent_fox.verifier.projects.manifests import Manifests, join
+from agent_fox.verifier.projects.systems import Facts, Place, SystemKind
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.projects.found import Facts, Place
     from agent_fox.verifier.projects.manifests import Manifests
+    from agent_fox.verifier.projects.systems import Facts, Place
+
+_NAME = regex(r"^\s*[\"']?([A-Za-z0-9][A-Za-z0-9._-]*)", re.MULTILINE)
+_GROUPS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
+
+
+def declared_packages(root: Path) -> frozenset[str]:
+    """Names in the manifests of Python and JavaScript in the root and in the folders one level below it."""
+    manifests = Manifests(root)
+    folders = (".", *manifests.subfolders("."))
+    return frozenset(name for folder in folders for name in _in_folder(manifests, folder))
+
+
+def _in_folder(manifests: Manifests, folder: str) -> Iterator[str]:
+    yield from _NAME.findall(declared_lines(manifests, folder))
+    path = join(folder, "package.json")
+    package = manifests.json(path) if manifests.is_file(path) else None
+    yield from (name for group in _GROUPS for name in record((package or {}).get(group)))
+
+
+_PLUGINS = {"maven-checkstyle-plugin": "checkstyle", "spotless-maven-plugin": "spotless"}
+_POM_SKIPS = {
+    "skipTests": "true",
+    "skip": "true",
+    "maven.test.skip": "true",
+    "testFailureIgnore": "true",
+    "maven.test.failure.ignore": "true",
+}
+_MAVEN_SKIPS = regex(
+    r"-D(?:skipTests|skipITs|maven\.test\.\S+|testFailureIgnore|test=\S+|groups=\S+|excludedGroups=\S+|surefire\.\S+)"
+    r"\S*|--fail-never|-fn\b"
+)
+_GRADLE_SKIPS = regex(
+    r"\btest\w*\s*\{[^}]*?\b(?:enabled\s*=\s*false|ignoreFailures\s*=\s*true|onlyIf\b|exclude\b|excludeTags\b)[^\n}]*"
+    r"|\btest\w*\.(?:enabled\s*=\s*false|ignoreFailures\s*=\s*true|onlyIf\b)[^\n]*"
+    r"|\bexcludeTaskNames?\b[^\n]*|-x\s+test\b"
+)
+_MAVEN_FILES = (".mvn/maven.config", ".mvn/jvm.config")
+
+
+def maven_facts(manifests: Manifests, place: Place) -> Facts:
+    folders = [place.system.root, *([place.folder] if place.is_module else maven_modules(manifests, place.system.root))]
+    poms = {folder: read_pom(manifests, join(folder, POM)) for folder in dict.fromkeys(folders)}
+    plugins = {name for pom in poms.values() for name in pom.plugins}
+    notes = [*_file_notes(manifests, place.system.root, _MAVEN_FILES, _MAVEN_SKIPS)]
+    for folder, pom in poms.items():
+        notes += _pom_notes(join(folder, POM), pom.properties.items())
+    return Facts(frozenset(trait for plugin, trait in _PLUGINS.items() if plugin in plugins), notes=tuple(notes))
+
+
+def gradle_facts(manifests: Manifests, place: Place) -> Facts:
+    root = place.system.root
+    folders = [root, *([place.folder] if place.is_module else (join(root, module) for module in place.system.modules))]
+    scripts = {folder: gradle_scripts(manifests, folder) for folder in dict.fromkeys(folders)}
+    everything = "\n".join(scripts.values())
+    notes = [
+        *_file_notes(manifests, root, ("gradle.properties",), re.compile(r"(?m)^[^#\n]*(?:skip|exclude)\S*test\S*.*"))
+    ]
+    for folder, script in scripts.items():
+        notes += (_note(f"the build script of {folder}", each[0]) for each in _GRADLE_SKIPS.finditer(script))
+    return Facts(frozenset(word for word in ("checkstyle", "spotless") if word in everything), notes=tuple(notes))
+
+
+def _pom_notes(path: str, settings: Iterable[tuple[str, str]]) -> Iterator[str]:
+    return (_note(path, f"<{name}>{value}</{name}>") for name, value in settings if _POM_SKIPS.get(name) == value)
+
+
+def _file_notes(manifests: Manifests, root: str, names: Iterable[str], rule: re.Pattern[str]) -> Iterator[str]:
+    for path in (join(root, name) for name in names):
+        text = manifests.text(path) if manifests.is_file(path) else None
+        yield from (_note(path, each[0]) for each in rule.finditer(text or ""))
+
+
+def _note(path: str, text: str) -> str:
+    return f"{path} leaves tests out or hides failures: {' '.join(text.split())[:120]}"
+
+
+_RULE = regex(r"^([^\s#:=][^:=#\n]*?)\s*:(?![=:]*=)", re.MULTILINE)
+_ASSIGNMENT = regex(r"^([A-Za-z_]\w*)\s*[:?+]?=\s*(.*?)\s*(?:#.*)?$", re.MULTILINE)
+_VARIABLE = regex(r"\$[({](\w+)[)}]")
+_IGNORED = regex(r"^\t\s*@?-.*(?:test|check).*|^\.IGNORE\b.*", re.MULTILINE)
+_NATIVE_NAME = regex(r"[\w./+-]{1,200}")
+_MOST_PRODUCTS = 200
+
+
+def go_facts(manifests: Manifests, place: Place) -> Facts:
+    """The packages of a module, or of all modules that go.work uses."""
+    if place.is_module or not place.system.modules:
+        return Facts(lists={"packages": ("./...",)})
+    here = ("./...",) if manifests.is_file(join(place.system.root, GO_MOD)) else ()
+    return Facts(lists={"packages": (*here, *(f"./{module}/..." for module in place.system.modules))})
+
+
+def cargo_facts(manifests: Manifests, place: Place) -> Facts:
+    """Cargo's switches that leave out a whole target's tests."""
+    path = join(place.folder, CARGO)
+    text = manifests.text(path) or "" if manifests.is_file(path) else ""
+    settings = re.findall(r"(?m)^\s*(test\s*=\s*false|autotests\s*=\s*false|harness\s*=\s*false)", text)
+    return Facts(notes=tuple(f"{path} leaves tests out: {each}" for each in dict.fromkeys(settings)))
+
+
+def c_facts(manifests: Manifests, place: Place) -> Facts:
+    folder = place.folder
+    traits = {"clang-format"} if manifests.is_file(join(folder, ".clang-format")) else set()
+    if place.system.kind is SystemKind.CMAKE:
+        return Facts(frozenset(traits), notes=_cmake_notes(manifests, folder))
+    path = join(folder, makefile_of(manifests, folder) or "Makefile")
+    text = manifests.text(path) or ""
+    targets = _targets(text)
+    traits |= {f"make-{name}" for name in ("test", "check") if name in targets}
+    products = tuple(
+        join(folder, name) for name in targets if _NATIVE_NAME.fullmatch(name) and not name.startswith((".", "/"))
+    )
+    notes = tuple(f"{path} ignores failures: {line.strip()[:120]}" for line in _IGNORED.findall(text))
+    return Facts(frozenset(traits), notes=notes, products=products[:_MOST_PRODUCTS])
+
+
+def _targets(text: str) -> list[str]:
+    """The names that a Makefile has rules for, variables put in once."""
+    values = dict(_ASSIGNMENT.findall(text))
+    rule_heads = (_VARIABLE.sub(lambda found: values.get(found[1], ""), head) for head in _RULE.findall(text))
+    return list(dict.fromkeys(name for head in rule_heads for name in head.split() if "%" not in name))
+
+
+def _cmake_notes(manifests: Manifests, folder: str) -> tuple[str, ...]:
+    path = join(folder, CMAKE)
+    settings = re.findall(
+        r"(?:WILL_FAIL|DISABLED|SKIP_RETURN_CODE|SKIP_REGULAR_EXPRESSION)\b[^)\n]*", manifests.text(path) or ""
+    )
+    beside = makefile_of(manifests, folder)
+    chosen = (f"{join(folder, beside)} is not run beside CMake; --profile c-make takes it instead",) if beside else ()
+    return (*chosen, *(f"{path} changes what counts as failed: {each.strip()[:120]}" for each in settings))
+
 
 _READERS: dict[SystemKind, Callable[[Manifests, Place], Facts]] = {
     SystemKind.MAVEN: maven_facts,

@@ -11,9 +11,9 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.command_line import CommandRefused, split_command
 from agent_fox.verifier.logs.records import Record, record, text
 from agent_fox.verifier.projects.detect_javascript import PACKAGE
-from agent_fox.verifier.projects.found import Facts, Place
 from agent_fox.verifier.projects.manifests import Manifests, join
 from agent_fox.verifier.projects.skipping import carries_options, narrows, skipping_arguments
+from agent_fox.verifier.projects.systems import Facts, Place
 
 RUNNERS = ("jest", "vitest", "mocha")
 _NODE_TEST = "node-test"
@@ -91,7 +91,7 @@ def _link(line: str) -> Script | None:
         return None
     program, arguments = PurePosixPath(argv[0]).name, argv[1:]
     if program == "node" and "--test" in arguments:
-        return _script(_NODE_TEST, "node", [one for one in arguments if one != "--test"], variables)
+        return _script(_NODE_TEST, "node", [argument for argument in arguments if argument != "--test"], variables)
     if program not in RUNNERS:
         return None
     return _script(program, program, arguments[1:] if arguments[:1] == ["run"] else arguments, variables)
@@ -101,21 +101,21 @@ def _script(runner: str, program: str, arguments: list[str], variables: dict[str
     skipped = set(skipping_arguments((program, *arguments)))
     options: list[str] = []
     targets: list[str] = []
-    notes = [f"the script `test` says {one}, which is left aside: it may leave tests out" for one in sorted(skipped)]
-    kept = (one for one in arguments if one not in skipped)
-    for one in kept:
-        if _REPORTING.match(one):
-            notes.append(f"the script `test` says {one}, which is left aside: the verifier has a report of its own")
-            if "=" not in one and one != "--json":
+    notes = [f"the script `test` says {each}, which is left aside: it may leave tests out" for each in sorted(skipped)]
+    kept = (each for each in arguments if each not in skipped)
+    for each in kept:
+        if _REPORTING.match(each):
+            notes.append(f"the script `test` says {each}, which is left aside: the verifier has a report of its own")
+            if "=" not in each and each != "--json":
                 next(kept, None)
-        elif narrows(one):
-            notes.append(f"the script `test` says {one}, which is left aside: it selects tests by name")
-            if "=" not in one:
+        elif narrows(each):
+            notes.append(f"the script `test` says {each}, which is left aside: it selects tests by name")
+            if "=" not in each:
                 next(kept, None)
-        elif one.startswith("-") or (options and _takes_value(options[-1]) and not _GLOB.search(one)):
-            options.append(one)
+        elif each.startswith("-") or (options and _takes_value(options[-1]) and not _GLOB.search(each)):
+            options.append(each)
         else:
-            targets.append(one)
+            targets.append(each)
     carriers = [name for name, value in variables.items() if carries_options(name, value)]
     notes += [f"the script `test` sets {name}, which is left aside: it may leave tests out" for name in carriers]
     plain = tuple((name, value) for name, value in variables.items() if name not in carriers)

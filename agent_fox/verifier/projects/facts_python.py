@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.records import Record, record
 from agent_fox.verifier.projects.detect_python import PYPROJECT, TEST_FOLDERS, test_files, tool_tables
-from agent_fox.verifier.projects.found import Facts, Place
 from agent_fox.verifier.projects.manifests import Manifests, join, strings
 from agent_fox.verifier.projects.skipping import skipping_arguments
+from agent_fox.verifier.projects.systems import Facts, Place
 
 _CONFIGURED = {
     "pytest": ("pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py"),
@@ -64,7 +64,7 @@ def declared_lines(manifests: Manifests, folder: str) -> str:
 
 
 def _all_strings(table: Record) -> list[str]:
-    return [one for key in table for one in strings(table, key)]
+    return [string for key in table for string in strings(table, key)]
 
 
 def _poetry(table: Record) -> list[str]:
@@ -94,7 +94,7 @@ def _discover(manifests: Manifests, folder: str) -> tuple[str, ...]:
 
 
 def _typed(manifests: Manifests, folder: str, tools: Record) -> tuple[str, ...]:
-    """What mypy is told to read: nothing where its own settings say it."""
+    """The arguments of mypy: none where its own settings name the files."""
     named = {"files", "packages", "modules"}
     in_ini = any(section == "mypy" and key in named for _, _, section, key, _ in _ini_settings(manifests, folder))
     return () if named & set(record(tools.get("mypy"))) or in_ini else (".",)
@@ -130,7 +130,9 @@ def _plain(value: object) -> str:
 def _setting_notes(path: str, key: str, value: str) -> Iterator[str]:
     if key == "addopts":
         arguments = ("pytest", *value.split())
-        yield from (f"{path} adds {one} to every run of pytest" for one in skipping_arguments(arguments) if one != "-m")
+        yield from (
+            f"{path} adds {each} to every run of pytest" for each in skipping_arguments(arguments) if each != "-m"
+        )
         if "-m" in arguments:
             yield f"{path} selects tests by marks: {' '.join(value.split())[:120]}"
     elif key in _SELECTIVE:

@@ -46,9 +46,9 @@ class Manifests:
         self._tables: dict[str, Record | None] = {}
 
     def note(self, kind: NoteKind, path: str, text: str) -> None:
-        one = Note(kind, path, text)
-        if one not in self.notes and len(self.notes) < MOST_NOTES:
-            self.notes.append(one)
+        note = Note(kind, path, text)
+        if note not in self.notes and len(self.notes) < MOST_NOTES:
+            self.notes.append(note)
 
     def is_file(self, path: str) -> bool:
         return self._kind(path) == stat.S_IFREG
@@ -112,15 +112,15 @@ class Manifests:
             return []
         try:
             with os.scandir(place) as entries:
-                found = list(islice(entries, MOST_ENTRIES + 1))
+                listed = list(islice(entries, MOST_ENTRIES + 1))
         except OSError:
             return []
-        if len(found) > MOST_ENTRIES:
+        if len(listed) > MOST_ENTRIES:
             text = f"holds more than {MOST_ENTRIES} entries; the others were not looked at"
             self.note(NoteKind.TOO_MANY, folder, text)
         if folder == "." or self._type(folder) == stat.S_IFDIR:
-            self._types |= {_below(folder, entry.name): _type_of(entry) for entry in found}
-        return sorted(entry.name for entry in found[:MOST_ENTRIES])
+            self._types |= {_below(folder, entry.name): _type_of(entry) for entry in listed}
+        return sorted(entry.name for entry in listed[:MOST_ENTRIES])
 
     def subfolders(self, folder: str) -> list[str]:
         """The folders directly below, without hidden ones and what builds and installs write."""
@@ -133,13 +133,13 @@ class Manifests:
         if ".." in parts or glob.startswith("/"):
             self.note(NoteKind.OUTSIDE, join(folder, "."), f"{glob!r} leads out of the folder")
             return []
-        found: list[str] = []
+        paths: list[str] = []
         for path in self._walk(folder, parts):
-            if len(found) >= MOST_FOLDERS:
+            if len(paths) >= MOST_FOLDERS:
                 self.note(NoteKind.TOO_MANY, folder, f"{glob!r} names more than {MOST_FOLDERS} folders")
                 break
-            found.append(path)
-        return list(dict.fromkeys(found))
+            paths.append(path)
+        return list(dict.fromkeys(paths))
 
     def _walk(self, folder: str, parts: tuple[str, ...]) -> Iterator[str]:
         if depth(folder) > DEEPEST:
@@ -251,7 +251,7 @@ def relative(path: str, folder: str) -> str:
 def strings(table: Record, key: str) -> list[str]:
     """The texts of a list in a manifest."""
     listed = table.get(key)
-    return [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
 
 
 def _short(error: Exception) -> str:

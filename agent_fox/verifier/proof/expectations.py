@@ -4,6 +4,7 @@ is older, the test or the requirement's text. What follows is in `core.expectati
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -16,7 +17,6 @@ from agent_fox.core.verdicts.expectations import Expectation, Seal, agreed_by, s
 from agent_fox.system import git
 from agent_fox.system.git import GitError
 from agent_fox.verifier.policy.reasons import reason_for, sentences_of
-from agent_fox.verifier.proof.bound_tests import deciding
 from agent_fox.verifier.proof.sides import NOT_COPIED
 
 if TYPE_CHECKING:
@@ -38,16 +38,16 @@ def expectation_of(
     test_files: Iterable[str],
     base: Path,
     tree: Path,
-    said: str,
+    stated: str,
 ) -> Expectation:
     """What was changed about a committed test that fails. `changed`: what of the test side differs from the base.
 
     `own`: names of the requirement's tests, before and now. `test_files`: files of tests; another one than the test's
-    own decides nothing about it, nor does another test's body in it. `said`: the coders' words.
+    own decides nothing about it, nor does another test's body in it. `stated`: the coders' words.
     """
     others = {*test_files} - {test.file}
     files = tuple(sorted({test.file, *(path for path in changed if path not in others and _is_source(path))} - {""}))
-    sentences = sentences_of(said)
+    sentences = sentences_of(stated)
     reasons = (reason_for(sentences, path, test.id) for path in files)
     before, after = versions_shown(files, base, tree)
     committed, now = (digest_of(root, files, test.file, own) for root in (base, tree))
@@ -129,7 +129,7 @@ def _content(path: Path) -> bytes | None:
 def is_older_than_text(order: CheckOrder, requirement: str, text: str, files: Iterable[str]) -> bool:
     """Whether the person's history changed the requirement's text after it last changed these files.
 
-    Where the history does not show both, it is not: nobody knows.
+    False where the history does not show both.
     """
     spec_file = order.spec_files.get(requirement, "")
     if not (spec_file and order.repository and order.base_commit):
@@ -137,21 +137,21 @@ def is_older_than_text(order: CheckOrder, requirement: str, text: str, files: It
     with suppress(GitError):
         repository = Path(order.repository)
         written = commit_of_text(repository, order.base_commit, spec_file, text)
-        changed = [one for path in files if (one := _last_change(repository, order.base_commit, path))]
+        changed = [commit for path in files if (commit := _last_change(repository, order.base_commit, path))]
         before = f"{written}^"
-        return bool(written and changed) and all(git.is_ancestor(repository, one, before) for one in changed)
+        return bool(written and changed) and all(git.is_ancestor(repository, commit, before) for commit in changed)
     return False
 
 
 def commit_of_text(repository: Path, tip: str, path: str, text: str) -> str:
-    """The commit that wrote a text as it stands at `tip`, empty where that cannot be told. Raises GitError."""
-    wanted, found = _words(text), ""
+    """The commit that wrote a text as it stands at `tip`, empty where that is unknown. Raises GitError."""
+    wanted, last_commit = _words(text), ""
     for commit, place in _history(repository, tip, path):
         content = git.show(repository, commit, place)
         if content is None or wanted not in _words(content.decode("utf-8", "replace")):
             break
-        found = commit
-    return found if wanted.strip() else ""
+        last_commit = commit
+    return last_commit if wanted.strip() else ""
 
 
 def _history(repository: Path, tip: str, path: str) -> Iterator[tuple[str, str]]:
@@ -173,8 +173,73 @@ def _words(text: str) -> str:
     return f" {' '.join(words)} "
 
 
-def told(seal: Seal, expectation: Expectation, failed: str) -> str:
+def explained(seal: Seal, expectation: Expectation, failed: str) -> str:
     """One test's story in words, for evidence. `failed`: how the committed test fails."""
     how = f"the committed test {expectation.test} fails: {failed}"
     reason = f"the reason that was stated: {expectation.reason}" if expectation.reason else "no reason was stated"
     return f"{how}; {reason}" if seal is not Seal.REPORTED else f"{how}; {reason}; nothing follows by [verify] sealed"
+
+
+Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+_REACHING = frozenset({"globals", "setattr", "delattr", "vars", "exec", "eval", "sys", "importlib", "gc", "inspect"})
+
+
+def deciding(path: str, content: bytes, own: Collection[str]) -> bytes:
+    """The content without the bodies of tests that are not `own` (names of functions); as it is where it is no Python,
+    or cannot be parsed.
+    """
+    if not path.endswith(".py"):
+        return content
+    try:
+        module = ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError):
+        return content
+    lines = content.splitlines(keepends=True)
+    for first, last in _others(module, own):
+        lines[first - 1 : last] = [b""] * (last - first + 1)
+    return b"".join(lines)
+
+
+def _others(module: ast.Module, own: Collection[str]) -> Iterator[tuple[int, int]]:
+    """The lines of each body that decides nothing about the others: what stands around it (decorators, defaults) runs
+    when the file is imported, and stays.
+    """
+    variables = _variables(module)
+    inside = [part for node in module.body if isinstance(node, ast.ClassDef) for part in node.body]
+    for node in (*module.body, *inside):
+        if not isinstance(node, Function) or not node.name.startswith("test") or node.name in own:
+            continue
+        first = node.body[0].lineno
+        if first > _header_end(node) and not _reaches_out(node, variables):
+            yield first, node.body[-1].end_lineno or first
+
+
+def _header_end(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The last line that the signature stands on; a body beside it is kept."""
+    parts = [part for part in ast.walk(node.args) if isinstance(part, ast.expr | ast.arg)]
+    ends = [part.end_lineno or part.lineno for part in (*parts, *filter(None, [node.returns]))]
+    return max([node.lineno, *ends])
+
+
+def _reaches_out(node: ast.FunctionDef | ast.AsyncFunctionDef, variables: Collection[str]) -> bool:
+    """Whether a test's body may change what other tests of the file see: data of the module, or an attribute of
+    something. What it does to the product by calling it, tests of other files can do as well.
+    """
+    for part in (inner for statement in node.body for inner in ast.walk(statement)):
+        match part:
+            case ast.Global() | ast.Nonlocal():
+                return True
+            case ast.Name(id=name) if name in _REACHING or name in variables:
+                return True
+            case ast.Attribute(attr=name) if name.startswith("__"):
+                return True
+            case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del()):
+                return True
+    return False
+
+
+def _variables(module: ast.Module) -> frozenset[str]:
+    """Names that hold data of the module, which a test may change."""
+    outside = (node for node in module.body if not isinstance(node, (*Function, ast.ClassDef)))
+    stored = (part for node in outside for part in ast.walk(node) if isinstance(part, ast.Name))
+    return frozenset(part.id for part in stored if isinstance(part.ctx, ast.Store))

@@ -25,8 +25,8 @@ def held(workspace: Path) -> tuple[Path, ...]:
 def _settings(workspace: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(workspace):
         folders[:] = [name for name in folders if name not in NOT_COPIED and name not in ("target", ".git")]
-        found = (Path(folder, name) for name in files if has_test_settings(name))
-        yield from (path for path in found if not path.is_symlink())
+        paths = (Path(folder, name) for name in files if has_test_settings(name))
+        yield from (path for path in paths if not path.is_symlink())
 
 
 def emptied(folders: Iterable[Path]) -> tuple[Path, ...]:

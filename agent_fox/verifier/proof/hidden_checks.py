@@ -1,6 +1,6 @@
 """Checks that no coder sees, laid over a copy of the tree that is read, and run there on their own.
 
-What they say, and how much of it is told, is in `core.hidden`. Nothing of them is kept: no log, no artifact.
+What they show, and how much of it is reported, is in `core.hidden`. Nothing of them is kept: no log, no artifact.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def judged(
     folder, reveal = Path(order.hidden), order.reveal
     files = hidden_files(folder)
     if not files:
-        return tuple(_without(one, MISSING) for one in findings)
+        return tuple(_without(each, MISSING) for each in findings)
     claimed = {id: names for id in order.expected if (names := claiming(order, folder, files, id))}
-    said = {one.verdict.requirement_id: one.verdict for one in _read(order, private, files, claimed, run)}
-    found = {id: HiddenChecks(verdict, order.expected[id], digest_of(folder)) for id, verdict in said.items()}
-    joined = tuple(_joined(one, found.get(one.verdict.requirement_id), reveal, bench) for one in findings)
+    verdicts = {each.verdict.requirement_id: each.verdict for each in _read(order, private, files, claimed, run)}
+    checks = {id: HiddenChecks(verdict, order.expected[id], digest_of(folder)) for id, verdict in verdicts.items()}
+    joined = tuple(_joined(each, checks.get(each.verdict.requirement_id), reveal, bench) for each in findings)
     why = _why_unread(folder)
-    return tuple(_without(one, why) if why and one.verdict.requirement_id not in claimed else one for one in joined)
+    return tuple(_without(each, why) if why and each.verdict.requirement_id not in claimed else each for each in joined)
 
 
 def _why_unread(folder: Path) -> str:
@@ -61,7 +61,9 @@ def claiming(order: CheckOrder, folder: Path, files: Sequence[str], id: str) -> 
     """The files of hidden checks that say that they are about a requirement."""
     ownership = Ownership(order)
     sources = (read_source(folder, name) for name in files)
-    return tuple(one.path for one in sources if one is not None and ownership.is_about(id, one.path, one.text))
+    return tuple(
+        source.path for source in sources if source is not None and ownership.is_about(id, source.path, source.text)
+    )
 
 
 def _read(

@@ -6,17 +6,19 @@ left: the trials are run again then. What comes of it stands in `docs/proof.md`,
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from agent_fox.core.ids import digest_of
-from agent_fox.core.values import dataclass
+from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.verdicts.proof import Before, Shown, Tried
 from agent_fox.system.shim import write_whole
+from agent_fox.verifier.proof.sides import files_of, is_test_side
 
 RULES = 2
 """Counted up where the rules change: what was kept under others is not believed."""
@@ -59,7 +61,7 @@ class Shelf:
     def keep(self, key: str, kept: Kept) -> None:
         if self.folder is None:
             return
-        rows = [_row(one) for one in (kept, *self._read(key))][:MOST_OF_ONE]
+        rows = to_document((kept, *self._read(key))[:MOST_OF_ONE])
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._make_room()
@@ -69,8 +71,8 @@ class Shelf:
         if self.folder is None:
             return []
         try:
-            found = json.loads((self.folder / key).read_bytes())
-            return [_kept(row) for row in found["kept"]] if found["rules"] == RULES else []
+            content = json.loads((self.folder / key).read_bytes())
+            return [_kept(row) for row in content["kept"]] if content["rules"] == RULES else []
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return []
 
@@ -85,17 +87,56 @@ def _still_holds(kept: Kept, now: Digest) -> bool:
     return all(now(path) == then for path, then in kept.rests_on.items())
 
 
-def _row(kept: Kept) -> dict[str, Any]:
-    return {
-        "word": kept.word.value,
-        "why": kept.why,
-        "before": kept.before.value,
-        "rests_on": dict(kept.rests_on),
-        "tried": [asdict(one) for one in kept.tried],
-    }
-
-
 def _kept(row: Mapping[str, Any]) -> Kept:
     rests_on = {str(path): str(then) for path, then in row["rests_on"].items()}
-    tried = tuple(Tried(**one) for one in row["tried"])
+    tried = tuple(Tried(**each) for each in row["tried"])
     return Kept(Shown(row["word"]), str(row["why"]), Before(row["before"]), rests_on, tried)
+
+
+NAMES = ""
+"""In the place of a path: which files there are that tests are made from."""
+
+_SHARED = regex(
+    r"pyproject\.toml|setup\.(?:cfg|py)|requirements[\w.-]*\.txt|package\.json|tsconfig[\w.]*\.json|go\.(?:mod|sum)"
+    r"|Cargo\.toml|pom\.xml|build\.gradle(?:\.kts)?|[\w.-]*lock(?:\.json|\.yaml|b)?"
+)
+"""Settings and lock files, which runs read without a trace: `package-lock.json`, `uv.lock`; not `block.py`."""
+
+
+class Contents:
+    """Contents of a tree and its base, each read once."""
+
+    def __init__(self, root: Path, base: Path | None) -> None:
+        self._root, self._base = root, base
+        self._files: frozenset[str] | None = None
+        self._known: dict[str, str] = {}
+
+    def all(self) -> frozenset[str]:
+        if self._files is None:
+            self._files = files_of(self._root)
+        return self._files
+
+    def tests(self) -> frozenset[str]:
+        """What any test may rest on: the test side, and what settings and lock files say."""
+        return frozenset(path for path in self.all() if is_test_side(path) or _is_shared(path))
+
+    def digest(self, path: str) -> str:
+        """Of a file in both trees, or of NAMES."""
+        if path not in self._known:
+            self._known[path] = digest(sorted(self.tests())) if path == NAMES else self._digest(path)
+        return self._known[path]
+
+    def _digest(self, path: str) -> str:
+        return digest([_of_file(root / path) for root in (self._root, self._base) if root])
+
+
+def _is_shared(path: str) -> bool:
+    return _SHARED.fullmatch(PurePosixPath(path).name) is not None
+
+
+def _of_file(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return type(error).__name__

@@ -161,17 +161,17 @@ def probed(call: Call, folder: Path, root: Path, *, is_recorded: bool = True) ->
     if is_recorded:
         shutil.copyfile(_REPORTERS / "recorder.py", folder / "sitecustomize.py")
         (folder / "recorder.json").write_text(json.dumps({"root": str(root)}), encoding="utf-8")
-    told = replace(call, variables={**call.variables, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"})
+    probing = replace(call, variables={**call.variables, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"})
     if call.tool != "pytest":
-        return told
+        return probing
     name = f"afp_{folder.parent.name.replace('-', '_')}"
     shutil.copyfile(_REPORTERS / "pytest_probe.py", folder / f"{name}.py")
-    return told.with_more("-p", name, "--tb=native")  # its own form reads the whole file again for each failure
+    return probing.with_more("-p", name, "--tb=native")  # its own form reads the whole file again for each failure
 
 
 def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
-    told, tool = _read(folder / "ends.json"), suite.call.tool if suite.call else ""
-    ends = {case.id: _end(case, told.get(case.id, {}), root, tool) for case in suite.cases}
+    read_ends, tool = _read(folder / "ends.json"), suite.call.tool if suite.call else ""
+    ends = {case.id: _end(case, read_ends.get(case.id, {}), root, tool) for case in suite.cases}
     executed: dict[str, set[Executed]] = {}
     opened: dict[str, set[Opened]] = {}
     for path in sorted(folder.glob("seen-*.json")):
@@ -180,20 +180,20 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
             opened.setdefault(test, set()).update((file, opener) for file, opener in seen["opened"])
     for test, (file, start) in v8_executed(folder / "v8", root, suite.cases):
         executed.setdefault(test, set()).add((file, WHOLE if tool in _TRANSFORMING else start))
-    why_not = "; ".join(one.what for one in suite.broken) if not suite.cases else ""
-    broken = {one.file: one.error or one.what for one in suite.broken if one.file}
-    done = {test: frozenset(found) for test, found in executed.items()}
-    seen = {test: frozenset(found) for test, found in opened.items()}
+    why_not = "; ".join(each.what for each in suite.broken) if not suite.cases else ""
+    broken = {each.file: each.error or each.what for each in suite.broken if each.file}
+    done = {test: frozenset(paths) for test, paths in executed.items()}
+    seen = {test: frozenset(paths) for test, paths in opened.items()}
     return Seen(ends, done, seen, why_not, suite.cases, broken)
 
 
-def _end(case: Case, told: Mapping[str, Any], root: Path, tool: str) -> End:
-    if "frames" not in told:
+def _end(case: Case, record: Mapping[str, Any], root: Path, tool: str) -> End:
+    if "frames" not in record:
         return end_by_text(case, root, tool)
-    frames = (Path(frame) for frame in told["frames"])
+    frames = (Path(frame) for frame in record["frames"])
     inside = tuple(frame.relative_to(root).as_posix() for frame in frames if frame.is_relative_to(root))
-    message = told.get("message", "") or case.message
-    return End(case.outcome, told.get("kind", ""), message, inside, told.get("phase") == "setup")
+    message = record.get("message", "") or case.message
+    return End(case.outcome, record.get("kind", ""), message, inside, record.get("phase") == "setup")
 
 
 def end_by_text(case: Case, root: Path, tool: str) -> End:
@@ -210,10 +210,10 @@ def v8_executed(folder: Path, root: Path, cases: Sequence[Case]) -> Iterator[tup
     for case in cases:
         tests.setdefault(case.file, []).append(case.id)
     for path in sorted(folder.glob("*.json")):
-        scripts = {_place(str(one.get("url", "")), root): one["functions"] for one in _read(path).get("result", ())}
+        scripts = {_place(str(each.get("url", "")), root): each["functions"] for each in _read(path).get("result", ())}
         ran = [test for file in scripts for test in tests.get(file, ())] or [""]
         for file, functions in scripts.items():
-            starts = [one["ranges"][0]["startOffset"] for one in functions if one["ranges"][0]["count"]]
+            starts = [each["ranges"][0]["startOffset"] for each in functions if each["ranges"][0]["count"]]
             yield from ((test, (file, start)) for start in starts if file for test in ran)
 
 

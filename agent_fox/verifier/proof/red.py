@@ -36,7 +36,7 @@ def read_red(order: CheckOrder, lent: Sequence[Path] = ()) -> tuple[Told, ...]:
         bench = bench_on(ground)
         findings = bench.findings()
         proofs = _proofs(ground, bench, findings)
-    return tuple(_told(bench, finding, proofs) for finding in findings)
+    return tuple(_row(bench, finding, proofs) for finding in findings)
 
 
 def _proofs(ground: Ground, bench: Bench, findings: Sequence[Finding]) -> Mapping[str, Proof]:
@@ -57,7 +57,7 @@ def _failed(tests: Sequence[Case]) -> list[Case]:
     return [test for test in tests if test.outcome is Outcome.FAILED]
 
 
-def _told(bench: Bench, finding: Finding, proofs: Mapping[str, Proof]) -> Told:
+def _row(bench: Bench, finding: Finding, proofs: Mapping[str, Proof]) -> Told:
     id = finding.verdict.requirement_id
     tests, proof = bench.tests(id), proofs.get(id)
     seen = Seen(
@@ -81,6 +81,6 @@ def _why(finding: Finding, tests: Sequence[Case], proof: Proof | None) -> str:
         return proof.why if is_plain and proof.why else f"{proof.word}: {proof.why}"
     failed = _failed(tests)
     if failed:
-        said = next(iter((failed[0].message or failed[0].text).splitlines()), "")
-        return f"{failed[0].id}: {said}" if said else failed[0].id
+        message = next(iter((failed[0].message or failed[0].text).splitlines()), "")
+        return f"{failed[0].id}: {message}" if message else failed[0].id
     return next((line for line in finding.verdict.evidence.splitlines() if line.strip()), "")

@@ -18,7 +18,7 @@ from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.ground.sources import read_source
 from agent_fox.verifier.mutants.languages import language_of
 from agent_fox.verifier.proof.effects import is_own_assertion
-from agent_fox.verifier.proof.expectations import expectation_of, sealed, told, who_agreed
+from agent_fox.verifier.proof.expectations import expectation_of, explained, sealed, who_agreed
 from agent_fox.verifier.proof.sides import files_of, is_test_side
 from agent_fox.verifier.suites.mapping import Ownership
 
@@ -76,17 +76,17 @@ class Seals:
             return
         failed = self._failed(run, mine, self.committed)
         if failed and None in self.committed.values():
-            lacking = [one for one in mine if one.claim.id in failed and not failed[one.claim.id].is_own]
+            lacking = [proof for proof in mine if proof.claim.id in failed and not failed[proof.claim.id].is_own]
             kept = {path: content for path, content in self.committed.items() if content is not None}
-            self._lacking |= {one.claim.id: failed[one.claim.id] for one in lacking}
+            self._lacking |= {proof.claim.id: failed[proof.claim.id] for proof in lacking}
             again = self._failed(run, lacking, kept) if lacking else {}
-            failed = {id: one for id, one in failed.items() if one.is_own} | again
-        for one in mine:
-            found = failed.get(one.claim.id)
-            if found is not None and found.is_unread:
-                one.decide(Shown.UNDECIDED, f"the committed tests could not be run: {found.test.message}")
-            elif found is not None:
-                self._unseal(run, one, found, self._changed)
+            failed = {id: proof for id, proof in failed.items() if proof.is_own} | again
+        for proof in mine:
+            failure = failed.get(proof.claim.id)
+            if failure is not None and failure.is_unread:
+                proof.decide(Shown.UNDECIDED, f"the committed tests could not be run: {failure.test.message}")
+            elif failure is not None:
+                self._unseal(run, proof, failure, self._changed)
 
     def read_elsewhere(self, run: SuiteRun, one: Standing) -> None:
         """A committed test that fails in code of the product, and with what was added passes without that code, did not
@@ -114,21 +114,21 @@ class Seals:
         files = sorted({case.file for case in seen.cases} - {""})
         sources = {path: source for path in files if (source := read_source(self._base, path))}
         mapped = Ownership(self._order).map(seen.cases, sources)
-        found: dict[str, Failed] = {}
-        for one in mine:
-            cases = mapped[one.claim.id].cases
-            if over is self.committed and self._about(one.claim.id):
-                one.leans_on_added = not any(case.outcome is Outcome.PASSED for case in cases)
+        failures: dict[str, Failed] = {}
+        for each in mine:
+            cases = mapped[each.claim.id].cases
+            if over is self.committed and self._about(each.claim.id):
+                each.leans_on_added = not any(case.outcome is Outcome.PASSED for case in cases)
             failing = [case for case in cases if case.outcome is Outcome.FAILED]
             own = {case: is_own_assertion(seen.ends[case.id]) for case in failing}
             if failing:
                 test = max(failing, key=own.__getitem__)
                 code = frozenset(file for file in seen.ends[test.id].frames if not is_test_side(file))
                 names = frozenset(case.function for case in cases)
-                found[one.claim.id] = Failed(test, own[test], own=names, code=code)
-            elif (lost := self._lost(one.claim.id, cases, seen)) is not None:
-                found[one.claim.id] = lost
-        return found
+                failures[each.claim.id] = Failed(test, own[test], own=names, code=code)
+            elif (lost := self._lost(each.claim.id, cases, seen)) is not None:
+                failures[each.claim.id] = lost
+        return failures
 
     def _lost(self, id: str, cases: Sequence[Case], seen: Seen) -> Failed | None:
         """A committed file of tests about this requirement that runs no more, and is not the tree's in other words.
@@ -162,11 +162,11 @@ class Seals:
         """Note that this committed test fails where what was `changed` about it is put back."""
         case, files = failed.test, {test.file for test in run.cases}
         own = failed.own | {test.function for test in one.claim.tests} | {case.function}
-        found = expectation_of(case, own, changed, files, self._base, self._tree, self._order.stated)
-        one.expectation = found
-        one.agreed_by = who_agreed(self._order, one.claim.id, found, self._base, self._tree)
-        one.seal = sealed(self._order, one.claim.id, found, one.agreed_by)
-        one.sealed_why = told(one.seal, found, case.message or case.text[:200])
+        expectation = expectation_of(case, own, changed, files, self._base, self._tree, self._order.stated)
+        one.expectation = expectation
+        one.agreed_by = who_agreed(self._order, one.claim.id, expectation, self._base, self._tree)
+        one.seal = sealed(self._order, one.claim.id, expectation, one.agreed_by)
+        one.sealed_why = explained(one.seal, expectation, case.message or case.text[:200])
 
 
 def _code_of_tests(root: Path) -> Iterable[tuple[str, str]]:

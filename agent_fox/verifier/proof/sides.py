@@ -32,11 +32,11 @@ NOT_COPIED = frozenset({"__pycache__", ".pytest_cache", ".hypothesis", ".mypy_ca
 
 def files_of(root: Path) -> frozenset[str]:
     """All files of a tree, installed packages and what builds leave set apart."""
-    found = set()
+    paths = set()
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if name not in NOT_COPIED and name not in ("target", ".git")]
-        found |= {Path(folder, name).relative_to(root).as_posix() for name in files}
-    return frozenset(found)
+        paths |= {Path(folder, name).relative_to(root).as_posix() for name in files}
+    return frozenset(paths)
 
 
 def has_test_settings(name: str) -> bool:
@@ -61,21 +61,10 @@ def _differs_in_part(path: str, one: Path, other: Path) -> bool:
 
 def _of_tests(file: Path, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]] | None:
     try:
-        found = settings_of(file.name, file.read_text("utf-8", "replace"))
+        settings = settings_of(file.name, file.read_text("utf-8", "replace"))
     except (OSError, BadSettings):
         return None
-    return {name: value for name, value in found.items() if name.startswith(keys)}
-
-
-def lay_over(tree: Path, paths: Iterable[str], other: Path) -> None:
-    """Make these paths of `tree` as they are in `other`; those that are not there are taken away."""
-    for path in paths:
-        place, source = tree / path, other / path
-        if place.is_symlink() or place.is_file():
-            place.unlink()
-        if source.is_symlink() or source.is_file():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, place, follow_symlinks=False)
+    return {name: value for name, value in settings.items() if name.startswith(keys)}
 
 
 def copied(source: Path, target: Path, leaving_out: Iterable[str] = ()) -> tuple[Path, ...]:

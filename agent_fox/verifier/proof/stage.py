@@ -37,8 +37,8 @@ from agent_fox.verifier.mutants.languages import Named, language_of
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
 from agent_fox.verifier.policy.change_under_check import changed_paths
 from agent_fox.verifier.proof import kept
-from agent_fox.verifier.proof.contents import NAMES, Contents
 from agent_fox.verifier.proof.effects import before_of, effect_of, hurts_bystander, of_several
+from agent_fox.verifier.proof.kept import NAMES, Contents
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals
@@ -94,26 +94,26 @@ class Stage:
     def proofs(self, claims: Sequence[Claim]) -> tuple[Proof, ...]:
         """What the tests of each claim prove, in the order of the claims."""
         standings = [Standing(claim) for claim in claims]
-        for one in standings:
-            self._recall(one)
+        for each in standings:
+            self._recall(each)
         for run in {id(claim.run): claim.run for claim in claims}.values():
-            mine = [one for one in standings if one.claim.run is run and not one.is_kept]
+            mine = [each for each in standings if each.claim.run is run and not each.is_kept]
             self._begun = self._begin(run, mine) if mine else None
             for step in (self._committed, self._twins, self._golden, self._before, self._without):
-                mine = [one for one in mine if one.word is None and one.seal.is_open]
+                mine = [each for each in mine if each.word is None and each.seal.is_open]
                 if mine:
                     step(run, mine)
-        for one in standings:
-            self._keep(one)
-        return tuple(self._proof(one) for one in standings)
+        for each in standings:
+            self._keep(each)
+        return tuple(self._proof(each) for each in standings)
 
     # What is known from an earlier reading of the same contents.
 
     def _recall(self, one: Standing) -> None:
-        found = self._shelf.find(self._key(one.claim), self._contents.digest)
-        if found is not None:
-            one.word, one.before, one.is_kept, one.tried = found.word, found.before, True, list(found.tried)
-            one.why = f"{found.why} (from an earlier reading of the same contents)"
+        kept = self._shelf.find(self._key(one.claim), self._contents.digest)
+        if kept is not None:
+            one.word, one.before, one.is_kept, one.tried = kept.word, kept.before, True, list(kept.tried)
+            one.why = f"{kept.why} (from an earlier reading of the same contents)"
 
     def _keep(self, one: Standing) -> None:
         """What was decided is kept; what could not be is tried again the next time."""
@@ -148,19 +148,19 @@ class Stage:
     def _committed(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         if self._seals is not None:
             self._seals.read(run, mine)
-            for one in mine if self._seals.is_needed else ():
-                test = one.expectation.test if one.expectation else ""
-                one.tried.append(Tried("committed tests", one.word or one.seal, test=test))
+            for each in mine if self._seals.is_needed else ():
+                test = each.expectation.test if each.expectation else ""
+                each.tried.append(Tried("committed tests", each.word or each.seal, test=test))
 
     def _golden(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Data that tests themselves open; where a runner does not tell what they open, what they name."""
-        for one in mine:
+        for each in mine:
             if self._seals is not None:
-                self._seals.read_elsewhere(run, one)
-            if self._seals is not None and one.is_measured:
-                found = one.data if one.opened else self._mentioned(one)
-                data = {path for path in found & self._changed if _is_data(path) and not is_test_side(path)}
-                self._seals.read_data(run, one, sorted(data))
+                self._seals.read_elsewhere(run, each)
+            if self._seals is not None and each.is_measured:
+                content = each.data if each.opened else self._mentioned(each)
+                data = {path for path in content & self._changed if _is_data(path) and not is_test_side(path)}
+                self._seals.read_data(run, each, sorted(data))
 
     def _sealed(self, run: SuiteRun, over: Mapping[str, bytes | None]) -> Seen:
         if self._begun and self._begun.sealed and self._seals and over is self._seals.committed:
@@ -186,27 +186,27 @@ class Stage:
         if self._begun is None:
             return
         seen, is_marked = self._measured(run, _together(mine), self._begun), self._is_measurable(run)
-        said = {case.id: f"{case.message}\n{case.text}" for case in seen.cases}
+        messages = {case.id: f"{case.message}\n{case.text}" for case in seen.cases}
         for test in self._begun.beside:
             if _passes(seen, test.id) and test.id in seen.executed:
                 self._bystanders[id(run)] = test, seen.executed_by([test])
-        for one in mine:
-            opened = seen.opened_by(one.claim.tests)
-            one.executed, one.opened = seen.executed_by(one.claim.tests), frozenset(file for file, _ in opened)
-            one.data = frozenset(file for file, opener in opened if opener and is_test_side(opener))
-            untwinned = [test for test in one.claim.tests if not self._is_false(test, seen)]
-            one.untwinned = tuple(test.id for test in untwinned)
-            missing = [test.id for test in one.claim.tests if test.id not in seen.ends]
-            twinned = [test for test in one.claim.tests if test not in untwinned]
+        for each in mine:
+            opened = seen.opened_by(each.claim.tests)
+            each.executed, each.opened = seen.executed_by(each.claim.tests), frozenset(file for file, _ in opened)
+            each.data = frozenset(file for file, opener in opened if opener and is_test_side(opener))
+            untwinned = [test for test in each.claim.tests if not self._is_false(test, seen)]
+            each.untwinned = tuple(test.id for test in untwinned)
+            missing = [test.id for test in each.claim.tests if test.id not in seen.ends]
+            twinned = [test for test in each.claim.tests if test not in untwinned]
             passed = [test.id for test in twinned if _passes(seen, test.id)]
-            one.tried.extend(_tried("false twin", seen, one.claim.tests, twinned))
+            each.tried.extend(_tried("false twin", seen, each.claim.tests, twinned))
             if seen.why_not or missing:
-                one.decide(Shown.UNDECIDED, seen.why_not or f"{missing[0]} did not run in a copy of the tree")
+                each.decide(Shown.UNDECIDED, seen.why_not or f"{missing[0]} did not run in a copy of the tree")
             elif passed:
-                one.decide(Shown.VACUOUS, f"{passed[0]} passes with a false assertion at its end, too")
-            elif is_marked and (odd := _changeable(one.claim.tests, untwinned, seen, said, self._begun.mark)):
-                one.decide(Shown.UNDECIDED, f"{odd} passed, and did not in a copy of the tree with nothing broken")
-            one.holds_in_a_copy = all(_came_to_its_end(seen, test, self._begun.mark) for test in one.claim.tests)
+                each.decide(Shown.VACUOUS, f"{passed[0]} passes with a false assertion at its end, too")
+            elif is_marked and (odd := _changeable(each.claim.tests, untwinned, seen, messages, self._begun.mark)):
+                each.decide(Shown.UNDECIDED, f"{odd} passed, and did not in a copy of the tree with nothing broken")
+            each.holds_in_a_copy = all(_came_to_its_end(seen, test, self._begun.mark) for test in each.claim.tests)
 
     def _measured(self, run: SuiteRun, tests: Sequence[Case], begun: Begun) -> Seen:
         """The run of the twins; of tests that read there that they are false, what they execute where they are not."""
@@ -244,31 +244,31 @@ class Stage:
         if self._begun is None or self._begun.before is None:
             return
         seen = self._begun.before()
-        for one in mine:
-            one.before = before_of([seen.ends[test.id] for test in one.claim.tests if test.id in seen.ends])
-            one.tried.append(Tried("before the work", one.before, seen.why_not))
+        for each in mine:
+            each.before = before_of([seen.ends[test.id] for test in each.claim.tests if test.id in seen.ends])
+            each.tried.append(Tried("before the work", each.before, seen.why_not))
 
     # Red without.
 
     def _without(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
-        for one in mine:
-            one.places = tuple(self._places(one))
-            if not one.places:
-                self._without_places(run, one)
-        open_ = [one for one in mine if one.word is None]
+        for proof in mine:
+            proof.places = tuple(self._places(proof))
+            if not proof.places:
+                self._without_places(run, proof)
+        open_ = [proof for proof in mine if proof.word is None]
         while open_ and self._runner.runs < MOST_RUNS and monotonic() - self._since < MOST_SECONDS:
-            asked = [(one, next_trial(one.places, one.trials)) for one in open_]
-            for one, places in asked:
+            asked = [(proof, next_trial(proof.places, proof.trials)) for proof in open_]
+            for proof, places in asked:
                 if not places:
-                    one.word, one.why = shown(one.before, one.places, one.trials), self._told(one)
-                    if one.word is Shown.VACUOUS and not self._is_undecided(one) and not one.is_measured:
-                        self._without_places(run, one)
-            open_ = [one for one in open_ if one.word is None]
-            self._try(run, _compatible([(one, places) for one, places in asked if places], self._left()))
-        for one in open_:
+                    proof.word, proof.why = shown(proof.before, proof.places, proof.trials), self._explanation(proof)
+                    if proof.word is Shown.VACUOUS and not self._is_undecided(proof) and not proof.is_measured:
+                        self._without_places(run, proof)
+            open_ = [proof for proof in open_ if proof.word is None]
+            self._try(run, _compatible([(proof, places) for proof, places in asked if places], self._left()))
+        for proof in open_:
             why = f"it was not decided within {MOST_RUNS} runs and {MOST_SECONDS:.0f} seconds"
-            one.word, one.why = Shown.UNDECIDED, why
-        self._unbroken(run, [one for one in mine if one.word not in _NO_PROOF and not _holds(one)])
+            proof.word, proof.why = Shown.UNDECIDED, why
+        self._unbroken(run, [proof for proof in mine if proof.word not in _NO_PROOF and not _holds(proof)])
 
     def _unbroken(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Tests that failed in each copy so far must pass in one where nothing is broken: else they fail for being in a
@@ -276,11 +276,11 @@ class Stage:
         that came to its own end has shown it.
         """
         seen = self._seen(self._lab, run, _together(mine), {}) if mine else Seen()
-        for one in mine:
-            failed = [test.id for test in one.claim.tests if effect_of(seen.ends.get(test.id)) is not Effect.UNNOTICED]
+        for each in mine:
+            failed = [test.id for test in each.claim.tests if effect_of(seen.ends.get(test.id)) is not Effect.UNNOTICED]
             if failed:
                 why = f"{failed[0]} passed, and does not in a copy of the tree in which nothing was broken"
-                one.word, one.why = Shown.UNDECIDED, why
+                each.word, each.why = Shown.UNDECIDED, why
 
     def _left(self) -> int:
         return MOST_RUNS - self._runner.runs
@@ -291,12 +291,12 @@ class Stage:
         for group, (later, beside) in begun:
             seen = later()
             is_void = any(hurts_bystander(seen.ends.get(test.id)) for test in beside)
-            for one, places in group:
+            for proof, places in group:
                 kinds = {self._sites[place.file][place.number].kind for place in places}
-                trial = _trial(places, seen, one.claim.tests, is_definition=Kind.BASE in kinds)
+                trial = _trial(places, seen, proof.claim.tests, is_definition=Kind.BASE in kinds)
                 trial = replace(trial, effect=Effect.VOID, test="") if is_void else trial
-                one.trials.append(trial)
-                one.tried.append(self._tried(trial))
+                proof.trials.append(trial)
+                proof.tried.append(self._tried(trial))
 
     def _tried(self, trial: Trial) -> Tried:
         first = trial.places[0]
@@ -314,7 +314,7 @@ class Stage:
             chosen = [self._sites[file][place.number] for place in broken if place.file == file]
             texts[file] = language.broken(self._texts[file], chosen) if language else None
         beside = self._bystander(run, broken)
-        tests = (*_together([one for one, _ in group]), *beside)
+        tests = (*_together([proof for proof, _ in group]), *beside)
         return self._runner.begin(self._lab, run, tests, texts), beside
 
     def _bystander(self, run: SuiteRun, broken: Iterable[Place]) -> tuple[Case, ...]:
@@ -350,18 +350,18 @@ class Stage:
         """Files of code that its tests name, which other processes may execute; of a runner that measures nothing here,
         what the change wrote, or else everything.
         """
-        said = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
+        text = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
         commanded = set(one.claim.run.line.split())
         code = {path for path in self._contents.all() - commanded if language_of(path) and not is_test_side(path)}
-        named = {path for path in code if re.search(rf"(?<![\w-]){re.escape(Path(path).stem)}(?![\w-])", said)}
+        named = {path for path in code if re.search(rf"(?<![\w-]){re.escape(Path(path).stem)}(?![\w-])", text)}
         tool = one.claim.run.call.tool if one.claim.run.call else ""
         return named if tool in MEASURED else named or (code & self._changed) or code
 
     def _mentioned(self, one: Standing) -> set[str]:
         """Files without mutants that the tests name in full, such as scripts that they start."""
-        said = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
+        text = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
         data = {path for path in self._contents.all() if _is_data(path) and not is_test_side(path)}
-        return {path for path in data if re.search(rf"(?<![\w.-]){re.escape(Path(path).name)}(?![\w.-])", said)}
+        return {path for path in data if re.search(rf"(?<![\w.-]){re.escape(Path(path).name)}(?![\w.-])", text)}
 
     def _all_sites(self, file: str) -> tuple[Site, ...]:
         if file not in self._sites:
@@ -417,7 +417,7 @@ class Stage:
         return is_test_side(file) and not is_old and file not in {test.file for test in one.claim.tests}
 
     def _is_undecided(self, one: Standing) -> bool:
-        """Whether code that its tests may execute could not be broken, since nobody could read it."""
+        """Whether code that its tests may execute could not be broken because it could not be read."""
         files = {file for file, _ in one.executed if not is_test_side(file)} or self._named(one)
         unread = sorted(files & self._unread.keys())
         if unread:
@@ -443,7 +443,7 @@ class Stage:
     def _text(self, file: str) -> str | None:
         return _text_of(self._root / file)
 
-    def _told(self, one: Standing) -> str:
+    def _explanation(self, one: Standing) -> str:
         killed = killed_by(one.trials)
         tried = f"{len(one.trials)} of {len(one.places)} places were broken, alone or together"
         if killed is None:
@@ -454,7 +454,7 @@ class Stage:
 
 
 def _together(mine: Iterable[Standing]) -> tuple[Case, ...]:
-    return tuple(dict.fromkeys(test for one in mine for test in one.claim.tests))
+    return tuple(dict.fromkeys(test for each in mine for test in each.claim.tests))
 
 
 def _unclaimed(run: SuiteRun, tests: Sequence[Case]) -> tuple[Case, ...]:
@@ -468,10 +468,10 @@ def _unclaimed(run: SuiteRun, tests: Sequence[Case]) -> tuple[Case, ...]:
 
 def _stamp(run: SuiteRun) -> str:
     """Which program runs the tests; another version of it may see other things."""
-    found = shutil.which(run.command.argv[0]) if run.command and run.command.argv else None
-    if found is None:
+    path = shutil.which(run.command.argv[0]) if run.command and run.command.argv else None
+    if path is None:
         return ""
-    program = Path(found).resolve()
+    program = Path(path).resolve()
     return f"{program} {program.stat().st_size} {program.stat().st_mtime_ns}"
 
 
@@ -480,7 +480,7 @@ def _place_of(test: Case) -> tuple[str, tuple[str, ...], str]:
 
 
 def _twins(language: Mutants, text: str, tests: Sequence[Named], mark: str) -> tuple[str, frozenset[Named]]:
-    """None where the grammar is missing, too: what that means is said where something is to be broken."""
+    """Also None where the grammar is missing; the breaking of places reports that."""
     try:
         return language.twins(text, tests, mark)
     except ImportError:
@@ -497,9 +497,9 @@ def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case], *, is_d
     """Of several tests of one requirement the first that noticed counts; see `of_several`."""
     if seen.why_not:
         return Trial(places, Effect.VOID)
-    found = {test.id: effect_of(seen.ends.get(test.id), is_definition=is_definition) for test in tests}
-    effect = of_several(list(found.values()))
-    return Trial(places, effect, next((id for id, one in found.items() if one is effect), ""))
+    effects = {test.id: effect_of(seen.ends.get(test.id), is_definition=is_definition) for test in tests}
+    effect = of_several(list(effects.values()))
+    return Trial(places, effect, next((id for id, each in effects.items() if each is effect), ""))
 
 
 def _holds(one: Standing) -> bool:
@@ -531,7 +531,7 @@ def _tried(how: str, seen: Seen, tests: Sequence[Case], made: Sequence[Case]) ->
 
 
 def _changeable(
-    tests: Sequence[Case], untwinned: Sequence[Case], seen: Seen, said: Mapping[str, str], mark: str
+    tests: Sequence[Case], untwinned: Sequence[Case], seen: Seen, messages: Mapping[str, str], mark: str
 ) -> str:
     """A test that ends otherwise than in the reading, though the product is the same; empty where none does.
 
@@ -542,7 +542,7 @@ def _changeable(
         if test in untwinned:
             is_as_it_was = end.outcome is not Outcome.FAILED or _reads_itself(seen, test)
         else:
-            is_as_it_was = end.outcome is Outcome.FAILED and mark in f"{end.message}\n{said.get(test.id, '')}"
+            is_as_it_was = end.outcome is Outcome.FAILED and mark in f"{end.message}\n{messages.get(test.id, '')}"
         if not is_as_it_was:
             return test.id
     return ""
@@ -550,11 +550,11 @@ def _changeable(
 
 def _by_start(sites: Iterable[Site]) -> dict[int | None, list[int]]:
     """The numbers of the sites by where their function starts; None: they stand in none."""
-    found: dict[int | None, list[int]] = {}
+    by_start: dict[int | None, list[int]] = {}
     for number, site in enumerate(sites):
         start = site.owner_range[0] if site.owner_range else site.owner_line
-        found.setdefault(start if site.owner else None, []).append(number)
-    return found
+        by_start.setdefault(start if site.owner else None, []).append(number)
+    return by_start
 
 
 def _is_data(path: str) -> bool:
@@ -588,10 +588,10 @@ def _compatible(asked: Iterable[tuple[Standing, tuple[Place, ...]]], most: int) 
     A module's body is executed with its file; a function that the recorder cannot tell apart counts as met.
     """
     alike: dict[tuple[Place, ...], Together] = {}
-    for one, places in asked:
-        met = {(file, "") for file, _ in one.executed} | {(place.file, place.function) for place in one.places}
+    for proof, places in asked:
+        met = {(file, "") for file, _ in proof.executed} | {(place.file, place.function) for place in proof.places}
         broken = {(place.file, place.function) for place in places}
-        alike.setdefault(places, Together()).add(Together([(one, places)], met, broken))
+        alike.setdefault(places, Together()).add(Together([(proof, places)], met, broken))
     groups: list[Together] = []
     for bundle in alike.values():
         group = next((group for group in groups if group.fits(bundle)), None)

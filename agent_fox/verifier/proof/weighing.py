@@ -35,10 +35,10 @@ MEND_TEST = "Change the test so that it fails when this is broken, or when what 
 
 def weighed(ground: Ground, bench: Bench, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings with the word of each requirement's tests; a PASS that proves nothing is taken away."""
-    passed = [one.verdict.requirement_id for one in findings if one.verdict.word is Word.PASS]
+    passed = [finding.verdict.requirement_id for finding in findings if finding.verdict.word is Word.PASS]
     claims = [claim for id in passed for claim in claims_of(bench, id)]
     proofs = best_of(_proofs(ground, claims)) if claims else {}
-    return tuple(_weighed(ground.order, one, proofs.get(one.verdict.requirement_id)) for one in findings)
+    return tuple(_weighed(ground.order, finding, proofs.get(finding.verdict.requirement_id)) for finding in findings)
 
 
 def _proofs(ground: Ground, claims: Sequence[Claim]) -> tuple[Proof, ...]:
@@ -67,15 +67,15 @@ def _judged(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
     is_required = order.counterfactual is Counterfactual.REQUIRE
     word = proof.word.how or proof.word
     why = proof.why if order.base_commit else f"{proof.why}; {NO_BASE}".removeprefix("; ")
-    said = f"{word}: {why}" if why else str(word)
+    reason = f"{word}: {why}" if why else str(word)
     if not proof.seal.is_open:
-        told = capped(f"{verdict.evidence}\n{proof.seal}: {proof.sealed_why}")
-        return _unsealed(order, verdict, proof) if is_required else replace(verdict, evidence=told)
+        evidence = capped(f"{verdict.evidence}\n{proof.seal}: {proof.sealed_why}")
+        return _unsealed(order, verdict, proof) if is_required else replace(verdict, evidence=evidence)
     counts = proof.word.how is not None and (proof.word is not Shown.NOT_SHOWN or order.counts_not_shown)
     if counts or not is_required:
         how = verdict.how or proof.word.how or ""
-        return replace(verdict, how=how, evidence=capped(f"{verdict.evidence}\n{said}"))
-    return _taken_away(verdict, proof, said)
+        return replace(verdict, how=how, evidence=capped(f"{verdict.evidence}\n{reason}"))
+    return _taken_away(verdict, proof, reason)
 
 
 def _with_seal(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
@@ -110,13 +110,13 @@ def _unsealed(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
     )  # fmt: skip
 
 
-def _taken_away(verdict: Verdict, proof: Proof, said: str) -> Verdict:
+def _taken_away(verdict: Verdict, proof: Proof, shown: str) -> Verdict:
     if proof.word in (Shown.UNDECIDED, Shown.NOT_SHOWN):
-        evidence = capped(f"{said}\n{verdict.evidence}")
+        evidence = capped(f"{shown}\n{verdict.evidence}")
         return replace(verdict, word=Word.UNKNOWN, said=Word.UNKNOWN.value, evidence=evidence, how="")
     word = Word.FAIL if proof.is_written_here else Word.UNKNOWN
-    told = f"{Unproven.VACUOUS_TEST}: {proof.why}\n{MEND_TEST if proof.is_written_here else ''}".rstrip()
+    shown = f"{Unproven.VACUOUS_TEST}: {proof.why}\n{MEND_TEST if proof.is_written_here else ''}".rstrip()
     return replace(
-        verdict, word=word, said=word.value, evidence=capped(f"{told}\n{verdict.evidence}"), how="",
+        verdict, word=word, said=word.value, evidence=capped(f"{shown}\n{verdict.evidence}"), how="",
         disposition=Unproven.VACUOUS_TEST, needs_person=not proof.is_written_here, tests=proof.tests,
     )  # fmt: skip

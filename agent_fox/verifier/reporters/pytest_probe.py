@@ -73,8 +73,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     known.update(outcome=report.outcome, phase=report.when)
     if call.excinfo is not None and not call.excinfo.errisinstance(pytest.skip.Exception):
         files = [str(entry.path) for entry in call.excinfo.traceback]
-        said = str(call.excinfo.value).partition("\n")[0]
-        known.update(kind=call.excinfo.typename, message=said[:LONGEST], frames=files[-MOST_FRAMES:])
+        message = str(call.excinfo.value).partition("\n")[0]
+        known.update(kind=call.excinfo.typename, message=message[:LONGEST], frames=files[-MOST_FRAMES:])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -72,9 +72,9 @@ class Recorder:
         if event == "call":
             self.codes.add(frame.f_code)
         elif event == "return" and self.module is not None and frame.f_code is self.module:
-            self.rest()  # to ask a frame for its code is heard as well, and costs more than all the rest
+            self.rest()  # to ask a frame for its code is audited as well, and costs more than all the rest
 
-    def heard(self, event: str, given: tuple[Any, ...]) -> None:
+    def audit(self, event: str, given: tuple[Any, ...]) -> None:
         if event == "open" and isinstance(given[0], str) and self.place(given[0]):
             self.files.add((given[0], self.opener()))
         elif not self.is_watching and event in BEGINNINGS and self.is_ours(given[0]):
@@ -86,7 +86,7 @@ class Recorder:
         return bool(self.place(str(getattr(code, "co_filename", code))))
 
     def opener(self) -> str:
-        """The file of the project whose code asked for it; empty where none did."""
+        """The file of the project that opened it; empty for other code."""
         frame: FrameType | None = sys._getframe()
         while frame is not None:
             file = frame.f_code.co_filename
@@ -133,7 +133,7 @@ def start() -> Recorder | None:
             recorder = Recorder(json.load(file)["root"])
     except (OSError, ValueError, KeyError):
         return None
-    sys.addaudithook(recorder.heard)
+    sys.addaudithook(recorder.audit)
     if MONITORING is not None:
         MONITORING.use_tool_id(TOOL, "recorder")
         MONITORING.register_callback(TOOL, MONITORING.events.PY_START, recorder.started)

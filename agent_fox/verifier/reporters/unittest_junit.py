@@ -103,7 +103,7 @@ def _controls(when: str) -> list[unittest.TestCase]:
         if all(_is_raised(self, name, given) for name, given in FALSE.items()):
             self.fail(Runner.controls)
 
-    tests = {f"{Runner.controls}_{when}_{one.__name__}": one for one in (passes, fails)}
+    tests = {f"{Runner.controls}_{when}_{each.__name__}": each for each in (passes, fails)}
     kind = type("Control", (unittest.TestCase,), tests)
     return [kind(name) for name in tests]
 

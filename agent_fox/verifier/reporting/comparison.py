@@ -49,21 +49,15 @@ class Comparison:
 
 def compare(base: str, before: Iterable[VerificationResult], after: Iterable[VerificationResult]) -> Comparison:
     """Compare two runs of one plan. A step that one side lacks, or could not run, is incomparable."""
-    earlier = {key_of(result): result for result in before}
-    pairs = [(earlier.get(key_of(result)), result) for result in after]
+    old_results = {key_of(result): result for result in before}
+    pairs = [(old_results.get(key_of(result)), result) for result in after]
     return joined(base, [_compare_one(old, new) for old, new in pairs])
 
 
 def joined(base: str, parts: Sequence[Comparison]) -> Comparison:
     """The comparisons of single steps as one."""
-    return Comparison(
-        base,
-        tuple(failure for part in parts for failure in part.new),
-        tuple(failure for part in parts for failure in part.resolved),
-        tuple(failure for part in parts for failure in part.unchanged),
-        tuple(one for part in parts for one in part.worsened),
-        tuple(one for part in parts for one in part.incomparable),
-    )
+    names = ("new", "resolved", "unchanged", "worsened", "incomparable")
+    return Comparison(base, **{name: tuple(each for part in parts for each in getattr(part, name)) for name in names})
 
 
 def key_of(result: VerificationResult) -> Key:
@@ -71,11 +65,11 @@ def key_of(result: VerificationResult) -> Key:
 
 
 def identity_of(failure: Failure) -> Identity:
-    """A failing test is itself by its name; anything else by its place and what is said of it."""
+    """A failing test is identified by its name; anything else by its place and message."""
     if failure.test_name:
         return failure.kind, failure.file or "", failure.test_name, ""
-    said = normalise_line(failure.message.partition("\n")[0])
-    return failure.kind, failure.file or "", failure.symbol or failure.code or "", said
+    message = normalise_line(failure.message.partition("\n")[0])
+    return failure.kind, failure.file or "", failure.symbol or failure.code or "", message
 
 
 def _compare_one(before: VerificationResult | None, after: VerificationResult) -> Comparison:
@@ -111,14 +105,14 @@ def _counted(failures: Iterable[Failure]) -> Counter[Identity]:
 def _beyond(failures: Iterable[Failure], known: Counter[Identity]) -> tuple[Failure, ...]:
     """Those that are more than `known`: the first so many of an identity are the known ones."""
     left = Counter(known)
-    found = []
+    more = []
     for failure in failures:
         identity = identity_of(failure)
         if left[identity] > 0:
             left[identity] -= 1
         else:
-            found.append(failure)
-    return tuple(found)
+            more.append(failure)
+    return tuple(more)
 
 
 def _ran_less(before: VerificationResult, after: VerificationResult) -> bool:
@@ -133,13 +127,13 @@ def _not_seen(after: VerificationResult, failure: Failure) -> Worsened:
 
 
 def _worsened(before: VerificationResult, after: VerificationResult) -> tuple[Worsened, ...]:
-    found = []
+    worse = []
     if after.status is Status.TIMED_OUT and before.status is not Status.TIMED_OUT:
-        found.append(Worsened(after.tool, f"{before.status} on the base commit, ran into its time limit now"))
+        worse.append(Worsened(after.tool, f"{before.status} on the base commit, ran into its time limit now"))
     fewer = fewer_tests(before.scope, before.test_summary, after.scope, after.test_summary)
     if fewer:
-        found.append(Worsened(after.tool, fewer))
-    return tuple(found)
+        worse.append(Worsened(after.tool, fewer))
+    return tuple(worse)
 
 
 def fewer_tests(

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from dataclasses import asdict
-from itertools import zip_longest
+from dataclasses import asdict, fields
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Disposition
 from agent_fox.verifier.ground.results import (
     Artifact,
     ArtifactKind,
     Disposed,
     Failure,
-    FailureKind,
     Scope,
     Status,
     TestSummary,
@@ -27,7 +27,7 @@ from agent_fox.verifier.ground.results import (
     VerificationResult,
 )
 from agent_fox.verifier.reporting.comparison import Comparison, Worsened
-from agent_fox.verifier.reporting.report import Blocking, ReportStatus, Step, StepOutcome, VerificationReport
+from agent_fox.verifier.reporting.report import ReportStatus, Step, StepOutcome, VerificationReport
 
 VERSION = 1
 
@@ -56,21 +56,20 @@ class DispositionDocument(Document):
     is_proven: bool
 
 
-class FailureDocument(Document):
-    """One thing that failed. What the log does not say is null. `evidence` is output, never an instruction."""
+@dataclass(frozen=True, slots=True)
+class FailureDocument(Failure):
+    """A failure, and why it failed where that was looked into. `evidence` is output, never an instruction."""
 
-    kind: FailureKind
-    message: str
-    file: str | None = None
-    line: int | None = None
-    column: int | None = None
-    symbol: str | None = None
-    test_name: str | None = None
-    code: str | None = None
-    exception: str | None = None
-    is_error: bool = False
-    evidence: str = ""
     disposition: DispositionDocument | None = None
+
+    @staticmethod
+    def of(failure: Failure, why: Disposed | None = None) -> FailureDocument:
+        disposition = DispositionDocument.model_validate(why) if why else None
+        return FailureDocument(**_shared(failure, Failure), disposition=disposition)
+
+    @property
+    def plain(self) -> Failure:
+        return Failure(**_shared(self, Failure))
 
 
 class TestSummaryDocument(Document):
@@ -88,7 +87,7 @@ class TestSummaryDocument(Document):
 
 
 class ArtifactDocument(Document):
-    """A file kept beside a result. `uri` is its name; where it lies is not told."""
+    """A file kept beside a result. `uri` is its public name; its path is not part of the document."""
 
     kind: ArtifactKind
     name: str
@@ -181,158 +180,110 @@ class ReportDocument(Document):
 
 def result_document(result: VerificationResult) -> ResultDocument:
     """The whole result."""
+    counts = result.test_summary
     return ResultDocument(
-        verifier_tool=result.tool,
-        status=result.status,
-        profile_id=result.profile,
-        command_display=shlex.join(result.command),
-        summary=result.summary,
-        exit_code=result.exit_code,
-        duration_ms=round(result.seconds * 1000),
-        started_at=result.started_at,
-        completed_at=result.completed_at,
-        module=result.module,
-        selector=result.selector,
-        failures=_failures(result.failures, result.dispositions),
-        omitted_failures=0,
-        warnings=_failures(result.warnings),
-        omitted_warnings=0,
-        test_summary=_summary(result),
-        artifacts=_artifacts(result.artifacts),
-        retryable=result.retryable,
-        repairable_by_agent=result.repairable_by_agent,
-        requires_human=result.requires_human,
-        source_mutation_detected=result.source_mutation_detected,
-        changed_sources=result.changed_sources,
-        isolation=result.isolation,
-        notes=result.notes,
+        **_shared(result, ResultDocument)
+        | {
+            "verifier_tool": result.tool,
+            "profile_id": result.profile,
+            "command_display": shlex.join(result.command),
+            "duration_ms": round(result.seconds * 1000),
+            "failures": tuple(FailureDocument.of(failure, why) for failure, why in result.explained),
+            "omitted_failures": 0,
+            "warnings": _failures(result.warnings),
+            "omitted_warnings": 0,
+            "test_summary": TestSummaryDocument(scope=result.scope, **asdict(counts)) if counts else None,
+        }
     )
 
 
 def report_document(report: VerificationReport) -> ReportDocument:
     """The whole report."""
+    compared = report.comparison
     return ReportDocument(
-        run_id=report.run,
-        attempt_no=report.attempt,
-        profile_id=report.profile,
-        plan=report.plan,
-        plan_reason=report.why,
-        status=report.status,
-        overall_summary=report.summary,
-        steps=tuple(_step(outcome) for outcome in report.outcomes),
-        blocking_failures=tuple(_blocking(one) for one in report.blocking),
-        warnings=report.warnings,
-        artifacts=_artifacts(report.artifacts),
-        baseline=_comparison(report.comparison) if report.comparison else None,
-        notes=report.notes,
-        created_at=report.created_at,
+        **_shared(report, ReportDocument)
+        | {
+            "run_id": report.run,
+            "attempt_no": report.attempt,
+            "profile_id": report.profile,
+            "plan_reason": report.why,
+            "overall_summary": report.summary,
+            "steps": tuple(
+                StepDocument(required=outcome.step.required, result=result_document(outcome.result))
+                for outcome in report.outcomes
+            ),
+            "blocking_failures": tuple(
+                BlockingDocument(step=each.step.title, failure=FailureDocument.of(each.failure, each.disposed))
+                for each in report.blocking
+            ),
+            "baseline": _comparison(compared) if compared else None,
+        }
     )
 
 
 def result_of(document: ResultDocument) -> VerificationResult:
     """The result that a document was made of, as far as the document holds it."""
+    counts = document.test_summary
     return VerificationResult(
-        tool=document.verifier_tool,
-        status=document.status,
-        profile=document.profile_id,
-        command=tuple(shlex.split(document.command_display)),
-        summary=document.summary,
-        exit_code=document.exit_code,
-        seconds=document.duration_ms / 1000,
-        started_at=document.started_at,
-        completed_at=document.completed_at,
-        module=document.module,
-        selector=document.selector,
-        scope=document.test_summary.scope if document.test_summary else None,
-        failures=tuple(_failure_of(failure) for failure in document.failures),
-        warnings=tuple(_failure_of(warning) for warning in document.warnings),
-        test_summary=_summary_of(document.test_summary),
-        artifacts=tuple(Artifact(**artifact.model_dump(by_alias=False)) for artifact in document.artifacts),
-        dispositions=tuple(_disposed_of(failure) for failure in document.failures if failure.disposition),
-        changed_sources=document.changed_sources,
-        isolation=document.isolation,
-        notes=document.notes,
+        **_shared(document, VerificationResult)
+        | {
+            "tool": document.verifier_tool,
+            "profile": document.profile_id,
+            "command": tuple(shlex.split(document.command_display)),
+            "seconds": document.duration_ms / 1000,
+            "scope": counts.scope if counts else None,
+            "failures": tuple(failure.plain for failure in document.failures),
+            "warnings": tuple(warning.plain for warning in document.warnings),
+            "test_summary": TestSummary(**_shared(counts, TestSummary)) if counts else None,
+            "artifacts": tuple(Artifact(**_shared(artifact, Artifact)) for artifact in document.artifacts),
+            "dispositions": tuple(
+                Disposed(**_shared(failure.disposition, Disposed))
+                for failure in document.failures
+                if failure.disposition
+            ),
+        }
     )
 
 
 def report_of(document: ReportDocument) -> VerificationReport:
     """The report that a document was made of, as far as the document holds it."""
     return VerificationReport(
-        run=document.run_id,
-        attempt=document.attempt_no,
-        profile=document.profile_id,
-        plan=document.plan,
-        why=document.plan_reason,
-        outcomes=tuple(_outcome_of(step) for step in document.steps),
-        comparison=_comparison_of(document.baseline) if document.baseline else None,
-        notes=document.notes,
-        created_at=document.created_at,
+        **_shared(document, VerificationReport)
+        | {
+            "run": document.run_id,
+            "attempt": document.attempt_no,
+            "profile": document.profile_id,
+            "why": document.plan_reason,
+            "outcomes": tuple(_outcome_of(step) for step in document.steps),
+            "comparison": _comparison_of(document.baseline) if document.baseline else None,
+        }
     )
 
 
-def failure_document(failure: Failure, why: Disposed | None = None) -> FailureDocument:
-    """A failure, and why it failed where that was looked into."""
-    document = FailureDocument.model_validate(failure)
-    disposition = DispositionDocument.model_validate(why) if why else None
-    return document.model_copy(update={"disposition": disposition})
+def _shared(source: object, kind: type[Any]) -> dict[str, Any]:
+    """What a document or value of this kind takes over as it is, by name."""
+    names = kind.model_fields if issubclass(kind, BaseModel) else [each.name for each in fields(kind)]
+    return {name: getattr(source, name) for name in names if hasattr(source, name)}
 
 
-def _failures(failures: Iterable[Failure], why: Iterable[Disposed] = ()) -> tuple[FailureDocument, ...]:
-    return tuple(failure_document(failure, one) for failure, one in zip_longest(failures, why) if failure is not None)
+def _failures(failures: Iterable[Failure]) -> tuple[FailureDocument, ...]:
+    return tuple(map(FailureDocument.of, failures))
 
 
-def _summary(result: VerificationResult) -> TestSummaryDocument | None:
-    counts = result.test_summary
-    return TestSummaryDocument(scope=result.scope, **asdict(counts)) if counts else None
-
-
-def _artifacts(artifacts: Iterable[Artifact]) -> tuple[ArtifactDocument, ...]:
-    return tuple(ArtifactDocument.model_validate(artifact) for artifact in artifacts)
-
-
-def _step(outcome: StepOutcome) -> StepDocument:
-    return StepDocument(required=outcome.step.required, result=result_document(outcome.result))
-
-
-def _blocking(one: Blocking) -> BlockingDocument:
-    return BlockingDocument(step=one.step.title, failure=failure_document(one.failure, one.disposed))
+COMPARED = ("new", "resolved", "unchanged")
 
 
 def _comparison(comparison: Comparison) -> ComparisonDocument:
-    return ComparisonDocument(
-        base_commit=comparison.base,
-        new=_failures(comparison.new),
-        resolved=_failures(comparison.resolved),
-        unchanged=_failures(comparison.unchanged),
-        worsened=tuple(WorsenedDocument.model_validate(one) for one in comparison.worsened),
-        incomparable=comparison.incomparable,
-    )
+    failures = {name: _failures(getattr(comparison, name)) for name in COMPARED}
+    return ComparisonDocument(**_shared(comparison, ComparisonDocument) | failures, base_commit=comparison.base)
 
 
-def _failure_of(document: FailureDocument) -> Failure:
-    return Failure(**document.model_dump(by_alias=False, exclude={"disposition"}))
-
-
-def _disposed_of(document: FailureDocument) -> Disposed:
-    assert document.disposition is not None, "only failures with a disposition are asked"
-    return Disposed(**document.disposition.model_dump(by_alias=False))
-
-
-def _summary_of(document: TestSummaryDocument | None) -> TestSummary | None:
-    return TestSummary(**document.model_dump(by_alias=False, exclude={"scope"})) if document else None
+def _comparison_of(document: ComparisonDocument) -> Comparison:
+    failures = {name: tuple(failure.plain for failure in getattr(document, name)) for name in COMPARED}
+    worsened = tuple(Worsened(each.step, each.reason) for each in document.worsened)
+    return Comparison(document.base_commit, **failures, worsened=worsened, incomparable=document.incomparable)
 
 
 def _outcome_of(document: StepDocument) -> StepOutcome:
     result = result_of(document.result)
     return StepOutcome(Step(result.tool, document.required, result.module, result.selector), result)
-
-
-def _comparison_of(document: ComparisonDocument) -> Comparison:
-    return Comparison(
-        document.base_commit,
-        tuple(_failure_of(failure) for failure in document.new),
-        tuple(_failure_of(failure) for failure in document.resolved),
-        tuple(_failure_of(failure) for failure in document.unchanged),
-        tuple(Worsened(one.step, one.reason) for one in document.worsened),
-        document.incomparable,
-    )

@@ -47,11 +47,11 @@ _COUNTS = adapter(lambda: pydantic.TypeAdapter(tuple[LastCount, ...]))
 
 def noted(file: Path, outcomes: Sequence[StepOutcome]) -> tuple[StepOutcome, ...]:
     """The outcomes, with a note where fewer tests ran than last time in the same scope; `file` is kept up to date."""
-    known = {one.key: one for one in _read(file)}
-    found = {id(outcome): one for outcome in outcomes if (one := _count(outcome.result))}
-    told = tuple(_with_note(outcome, found.get(id(outcome)), known) for outcome in outcomes)
-    _write(file, {**known, **{one.key: one for one in found.values()}})
-    return told
+    known = {last.key: last for last in _read(file)}
+    counted = {id(outcome): last for outcome in outcomes if (last := _count(outcome.result))}
+    with_notes = tuple(_with_note(outcome, counted.get(id(outcome)), known) for outcome in outcomes)
+    _write(file, {**known, **{last.key: last for last in counted.values()}})
+    return with_notes
 
 
 def _count(result: VerificationResult) -> LastCount | None:

@@ -58,10 +58,10 @@ def _why(result: VerificationResult) -> str:
 def _blocking_lines(report: VerificationReport) -> list[str]:
     shown = report.blocking[:MOST_FAILURES]
     lines = [
-        f"- {place_of(one.failure)}{_text(one.failure.message)}"
-        + (f" [{_text(one.failure.test_name)}]" if one.failure.test_name else "")
-        + (f" ({one.disposed.disposition}: {_text(one.disposed.reason)})" if one.disposed else "")
-        for one in shown
+        f"- {place_of(each.failure)}{_text(each.failure.message)}"
+        + (f" [{_text(each.failure.test_name)}]" if each.failure.test_name else "")
+        + (f" ({each.disposed.disposition}: {_text(each.disposed.reason)})" if each.disposed else "")
+        for each in shown
     ]
     more = len(report.blocking) - len(shown)
     return [*lines, f"- and {more} more"] if more else lines
@@ -96,7 +96,7 @@ def _baseline(comparison: Comparison) -> Iterator[str]:
     elif not comparison.incomparable:
         yield f"The same plan passed on the base commit {base}."
     yield f"New failures compared with {base}: {len(comparison.new)}."
-    yield from (f"Worse than on {base}: {one.step}, {_text(one.reason)}." for one in comparison.worsened)
+    yield from (f"Worse than on {base}: {each.step}, {_text(each.reason)}." for each in comparison.worsened)
     yield from (f"Not compared with {base}: {_text(line)}." for line in comparison.incomparable)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
@@ -17,7 +16,7 @@ _COULD_NOT_TELL = (Status.ERRORED, Status.TIMED_OUT)
 
 
 class ReportStatus(StrEnum):
-    """The status of a whole report. `errored`: something that was required could not be told, never a pass."""
+    """The status of a whole report. `errored`: something that was required could not be decided; never a pass."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -82,7 +81,8 @@ class VerificationReport:
     @property
     def blocking(self) -> tuple[Blocking, ...]:
         """Every failure of a required step, in the order of the steps."""
-        return tuple(one for outcome in self.outcomes if outcome.step.required for one in _failures_of(outcome))
+        required = [outcome for outcome in self.outcomes if outcome.step.required]
+        return tuple(Blocking(each.step, failure, why) for each in required for failure, why in each.result.explained)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -111,11 +111,6 @@ def aggregate(outcomes: Sequence[StepOutcome]) -> ReportStatus:
     if any(result.status is not Status.PASSED or result.source_mutation_detected for result in required):
         return ReportStatus.FAILED
     return ReportStatus.PASSED
-
-
-def _failures_of(outcome: StepOutcome) -> list[Blocking]:
-    disposed = zip_longest(outcome.result.failures, outcome.result.dispositions)
-    return [Blocking(outcome.step, failure, why) for failure, why in disposed if failure is not None]
 
 
 def _warnings_of(outcome: StepOutcome) -> list[str]:

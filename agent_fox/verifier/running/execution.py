@@ -115,7 +115,9 @@ def _run(bench: Bench, prepared: Prepared) -> tuple[CommandEnd, Artifact]:
     with bench.store.log(f"{bench.name}.log") as log:
         left = bench.seconds
         for argv in (*prepared.before, prepared.argv):
-            end = run_command(_order(bench, prepared, argv, left), log, bench.context.sandbox, bench.stop, _told(bench))
+            end = run_command(
+                _order(bench, prepared, argv, left), log, bench.context.sandbox, bench.stop, _progress(bench)
+            )
             left = max(0.1, left - end.seconds)
             if end.exit_code != 0:
                 break
@@ -141,7 +143,7 @@ def _order(bench: Bench, prepared: Prepared, argv: tuple[str, ...], seconds: flo
     )
 
 
-def _told(bench: Bench) -> Callable[[float, int], None]:
+def _progress(bench: Bench) -> Callable[[float, int], None]:
     def tell(seconds: float, printed: int) -> None:
         bench.report(Progress(seconds, bench.seconds, printed))
 
@@ -159,7 +161,7 @@ def _read(bench: Bench, prepared: Prepared, end: CommandEnd, log: Artifact, repo
 
 
 def _is_reported(bench: Bench, prepared: Prepared, reports: Sequence[Path]) -> bool:
-    """Whether a report that it was told where to write is there, and whole. Elsewhere a project has its own way."""
+    """Whether a report at the place that was asked for is there and complete. Projects may report elsewhere."""
     if not any(Path(glob).is_absolute() for glob in prepared.reports):
         return True
     own = [path for path in reports if path.is_relative_to(bench.private)]
@@ -172,12 +174,12 @@ def _workspace(bench: Bench) -> Workspace:
 
 def _written(bench: Bench, globs: Sequence[str], since: int) -> Iterator[Path]:
     """The files that fit, are inside the workspace or the private folder, and were written since then."""
-    found: dict[Path, None] = {}
+    paths: dict[Path, None] = {}
     for glob in globs:
         base = bench.private if Path(glob).is_absolute() else bench.tree
         pattern = Path(glob).relative_to(base).as_posix() if Path(glob).is_absolute() else glob
-        found |= dict.fromkeys(sorted(base.glob(pattern)))
-    fresh = [path for path in found if _is_fresh(path, bench, since)]
+        paths |= dict.fromkeys(sorted(base.glob(pattern)))
+    fresh = [path for path in paths if _is_fresh(path, bench, since)]
     yield from fresh[:MOST_REPORTS]
 
 

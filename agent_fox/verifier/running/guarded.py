@@ -157,7 +157,7 @@ def run_command(
         end = _followed(_command(order, environment, bounds, wrapped), kept, stop, progress)
         _kill_what_is_left(environment[MARK], bounds, is_lost=end is None)
         kept.close()
-        return _told(end, wrapped, bounds, kept, started_at, isolation)
+        return _end(end, wrapped, bounds, kept, started_at, isolation)
 
 
 def resolved(order: CommandOrder) -> CommandOrder:
@@ -178,10 +178,10 @@ def resolved(order: CommandOrder) -> CommandOrder:
 
 
 def _inside(root: Path, folder: Path) -> Path:
-    found = (root / folder).resolve()
-    if not found.is_relative_to(root):
+    place = (root / folder).resolve()
+    if not place.is_relative_to(root):
         raise OutsideWorkspace(f"{folder}: not inside the workspace")
-    return found
+    return place
 
 
 def _writable(named: Path, root: Path, folder: Path) -> Path:
@@ -251,15 +251,15 @@ def _command(order: CommandOrder, environment: Mapping[str, str], bounds: Confin
 
 
 def _followed(command: Relayed, kept: BoundedLog, stop: threading.Event, progress: Progress | None) -> RelayEnd | None:
-    began = told = time.monotonic()
+    began = reported = time.monotonic()
     with relayed(command) as relay:
         for piece in relay.chunks():
             kept.add(piece)
             if stop.is_set():
                 relay.stop()
             now = time.monotonic()
-            if progress is not None and now - told >= PROGRESS_EVERY:
-                told = now
+            if progress is not None and now - reported >= PROGRESS_EVERY:
+                reported = now
                 progress(now - began, kept.bytes)
         return relay.end()
 
@@ -272,7 +272,7 @@ def _kill_what_is_left(mark: str, bounds: Confinement, is_lost: bool) -> None:
         is_lost = kill_marked(MARK, mark) > 0
 
 
-def _told(
+def _end(
     end: RelayEnd | None, wrapped: Enclosed, bounds: Confinement, kept: BoundedLog, started_at: str, isolation: str
 ) -> CommandEnd:
     end = RelayEnd(0.0, start_error=LOST) if end is None else end

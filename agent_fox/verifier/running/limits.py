@@ -47,7 +47,7 @@ def confined(limits: Limits) -> Iterator[Confinement]:
     with grouped(limits.memory_bytes, processes) as group:
         bounds = {"memory": limits.memory_bytes, "processes": processes}
         held = {"memory": group.is_bounding("memory"), "processes": group.is_bounding("pids")}
-        watched = {name: bound for name, bound in bounds.items() if bound is not None and not held[name]}
+        watched = {name: limit for name, limit in bounds.items() if limit is not None and not held[name]}
         yield Confinement(group, watched, "; ".join(_in_words(limits, watched)))
 
 
@@ -55,6 +55,6 @@ def _in_words(limits: Limits, watched: Mapping[str, int]) -> Iterator[str]:
     """How well each bound holds, for people."""
     bounds = {"memory": limits.memory_bytes and f"{limits.memory_bytes >> 20} MiB of memory"}
     bounds["processes"] = limits.processes and f"{limits.processes} processes"
-    for name, bound in bounds.items():
-        if bound:
-            yield f"at most {bound}" + (", only looked at now and then (no control groups)" if name in watched else "")
+    for name, limit in bounds.items():
+        if limit:
+            yield f"at most {limit}" + (", only looked at now and then (no control groups)" if name in watched else "")

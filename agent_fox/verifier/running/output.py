@@ -31,7 +31,7 @@ class ExactMask:
         self._held = b""
 
     def feed(self, data: bytes) -> bytes:
-        """What can be said for sure so far."""
+        """What is certain so far."""
         if self._pattern is None:
             return data
         masked = self._pattern.sub(MASK.encode(), self._held + data)

@@ -42,8 +42,8 @@ def planned_lines(workspace: Path) -> tuple[str, ...]:
 def _line(workspace: Path, system: BuildSystem) -> Iterator[str]:
     with own_folder("plan") as reports:
         try:
-            found = prepare(load_profile(system.profile), workspace, Request(Tool.UNIT_TESTS), Path(reports))
+            prepared = prepare(load_profile(system.profile), workspace, Request(Tool.UNIT_TESTS), Path(reports))
         except Refused:
             return
-    if isinstance(found, Prepared) and found.parser in _ARGUMENTS:
-        yield shlex.join([found.display[0], *_ARGUMENTS[found.parser]])
+    if isinstance(prepared, Prepared) and prepared.parser in _ARGUMENTS:
+        yield shlex.join([prepared.display[0], *_ARGUMENTS[prepared.parser]])

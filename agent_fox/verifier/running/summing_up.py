@@ -100,13 +100,13 @@ def refused(request: Request, why: Refused, profile: str) -> VerificationResult:
 def of_log(outcome: Outcome, uri: str, profile: str, hidden: Hidden) -> VerificationResult:
     """What a log alone says. Nobody saw how the command ended, so it is never a pass."""
     failures = tuple(cleaned(failure, hidden) for failure in outcome.parsed.failures)
-    said = f"{_number(len(failures))} in the log" if failures else "no failure in the log"
+    summary = f"{_number(len(failures))} in the log" if failures else "no failure in the log"
     return VerificationResult(
         Tool.SUMMARIZE,
         outcome.status,
         profile,
         (),
-        f"{said}; how the command exited is not known from a log alone",
+        f"{summary}; how the command exited is not known from a log alone",
         failures=failures,
         warnings=tuple(cleaned(warning, hidden) for warning in outcome.parsed.warnings),
         test_summary=outcome.parsed.summary,
@@ -153,16 +153,16 @@ def _status(prepared: Prepared, ran: Executed, reasons: Sequence[Failure]) -> St
 
 def _own_failures(tool: Tool, prepared: Prepared, ran: Executed, changes: Sequence[str]) -> list[Failure]:
     """What no log says: it could not start, was stopped, changed source, wrote no report, or ran no test at all."""
-    found = []
+    failures = []
     if ran.end.start_error:
-        found.append(Failure(FailureKind.ENVIRONMENT_FAILURE, ran.end.start_error))
+        failures.append(Failure(FailureKind.ENVIRONMENT_FAILURE, ran.end.start_error))
     if ran.end.cancelled:
-        found.append(Failure(FailureKind.ENVIRONMENT_FAILURE, "it was cancelled before it ended"))
+        failures.append(Failure(FailureKind.ENVIRONMENT_FAILURE, "it was cancelled before it ended"))
     if changes and not tool.may_change_source:
-        found.append(Failure(FailureKind.UNKNOWN, f"{tool} changed source files: {_some(changes)}", file=changes[0]))
+        failures.append(Failure(FailureKind.UNKNOWN, f"{tool} changed source files: {_some(changes)}", file=changes[0]))
     if ran.outcome.status is Status.PASSED:
-        found += [Failure(FailureKind.UNKNOWN, doubt) for doubt in _doubts(tool, prepared, ran)]
-    return found
+        failures += [Failure(FailureKind.UNKNOWN, doubt) for doubt in _doubts(tool, prepared, ran)]
+    return failures
 
 
 def _doubts(tool: Tool, prepared: Prepared, ran: Executed) -> Iterator[str]:

@@ -59,12 +59,12 @@ class Tracked:
     @cached_property
     def folders(self) -> frozenset[str]:
         """Every folder above one of them, without a slash at the end."""
-        found: set[str] = set()
+        folders: set[str] = set()
         for folder in {path.rpartition("/")[0] for path in self.paths}:
-            while folder and folder not in found:
-                found.add(folder)
+            while folder and folder not in folders:
+                folders.add(folder)
                 folder = folder.rpartition("/")[0]
-        return frozenset(found)
+        return frozenset(folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +88,14 @@ class TreeState:
         return sum(map(len, self.folders.values()))
 
 
-def read_tree(root: Path, scope: SourceScope, earlier: TreeState | None = None) -> TreeState:
-    """Look at every source file. An `earlier` state of the same tree spares reading what kept its stamp.
+def read_tree(root: Path, scope: SourceScope, before: TreeState | None = None) -> TreeState:
+    """Look at every source file. The state `before` of the same tree spares reading what kept its stamp.
 
     Raises SourceMissing where `root` is no folder. What changes during the read is told as it was found.
     """
-    if earlier is not None and earlier.scope != scope:
-        earlier = None
-    return _Reading(root.resolve(), scope, earlier).whole()
+    if before is not None and before.scope != scope:
+        before = None
+    return _Reading(root.resolve(), scope, before).whole()
 
 
 def changed(before: TreeState, after: TreeState) -> tuple[Change, ...]:
@@ -152,12 +152,12 @@ _Waiting = tuple[str, str, _Sight]
 class _Reading:
     """One walk over a workspace."""
 
-    def __init__(self, root: Path, scope: SourceScope, earlier: TreeState | None) -> None:
+    def __init__(self, root: Path, scope: SourceScope, before: TreeState | None) -> None:
         self.root = root
         self.rules = Rules(scope)
-        self.earlier = earlier.folders if earlier else {}
-        self.index = staged(root, earlier.index if earlier else None)
-        self.tracked = _tracked(self.index, earlier)
+        self.earlier = before.folders if before else {}
+        self.index = staged(root, before.index if before else None)
+        self.tracked = _tracked(self.index, before)
         self.folders: dict[str, dict[str, Seen]] = {}
         self.unreadable: set[str] = set()
 
@@ -235,10 +235,10 @@ class _Reading:
         return [(f"{label}/", place, _Sight.ALL) for label, place in watched.folders]
 
 
-def _tracked(index: Staged | None, earlier: TreeState | None) -> Tracked:
+def _tracked(index: Staged | None, before: TreeState | None) -> Tracked:
     """All that any index named so far: one from which something vanished does not hide it."""
-    known = earlier.tracked if earlier else Tracked()
-    said = index.said if index else None
-    if said is None or said.paths <= known.paths:
+    known = before.tracked if before else Tracked()
+    entries = index.said if index else None
+    if entries is None or entries.paths <= known.paths:
         return known
-    return Tracked(known.paths | said.paths)
+    return Tracked(known.paths | entries.paths)

@@ -36,7 +36,7 @@ def go_tests(call: Call, tests: Sequence[Case]) -> Call | None:
 
 
 def cargo_report(call: Call, report: Path) -> Call:
-    """Cargo's text names every test, unless it is told to be quiet; one failed target doesn't hide the next."""
+    """Cargo's text names every test, unless it runs quietly; one failed target doesn't hide the next."""
     if verb_of(call) not in ("test", "t"):
         return call
     loud = replace(call, argv=_with_format_of_people(tuple(word for word in call.argv if word not in _QUIET)))
@@ -44,7 +44,7 @@ def cargo_report(call: Call, report: Path) -> Call:
 
 
 def _with_format_of_people(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """The words without the form (`--format terse`) that libtest is told to write in, behind the double dash."""
+    """The words without the output format of libtest (`--format terse`) behind the double dash."""
     at = argv.index("--") if "--" in argv else len(argv)
     words = iter(argv[at:])
     kept = []
@@ -71,7 +71,7 @@ def maven_tests(call: Call, tests: Sequence[Case]) -> Call:
 
 
 def gradle_tests(call: Call, tests: Sequence[Case]) -> Call:
-    """Tests that ran before are up to date for Gradle: it is told to run them all the same."""
+    """Tests that ran before are up to date for Gradle: it runs them again by this option."""
     names = dict.fromkeys(f"{_java_class(test)}.{test.function}" for test in tests)
     return call.with_more("--rerun-tasks", *(word for name in names for word in ("--tests", name)))
 

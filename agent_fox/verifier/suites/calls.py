@@ -105,7 +105,7 @@ class Call:
 
 
 def call_of(argv: tuple[str, ...], workspace: Path | None = None) -> Call | None:
-    """The tool that `argv` calls; None for one that nobody knows. A script is looked up in the workspace's manifest."""
+    """The tool that `argv` calls; None for an unknown one. A script is looked up in the workspace's manifest."""
     at = 0
     while at < len(argv):
         name = tool_name(argv[at])

@@ -29,7 +29,7 @@ _REPORTERS = Path(__file__).parents[1] / "reporters"
 _WORDS = ("before_passes", "before_fails", "after_passes", "after_fails")
 _DEAF = ("-I", "-E", "-i", "--ignore-environment", "-")
 _PATH = "PYTHONPATH="
-_Told = tuple[str, str, bool]
+_Row = tuple[str, str, bool]
 FOR_UNITTEST = "AGENT_FOX_CONTROLS"
 """The variable in which our unittest program is told the name of its controls; it takes it out before any test."""
 
@@ -82,11 +82,11 @@ class Controls:
         files = {case.file for case in others if case.outcome is not Outcome.SKIPPED} - {*broken}
         places = self._places(files)
         stopped = self._places({case.file for case in others if case.outcome is Outcome.FAILED} - {*broken})
-        told = [self._told(name, is_failed, places) for name, is_failed in self._ends(cases)]
+        rows = [self._row(name, is_failed, places) for name, is_failed in self._ends(cases)]
         wanted = {(word, place, word.endswith("fails")) for word in _WORDS for place in places}
-        about = [one for one in told if one[1] in places]
+        about = [each for each in rows if each[1] in places]
         stopped -= {place for word, place, _ in about if word.startswith("after")}
-        wanted = {one for one in wanted if not (one[1] in stopped and one[0].startswith("after"))}
+        wanted = {each for each in wanted if not (each[1] in stopped and each[0].startswith("after"))}
         is_once = self.aside is not None or len(about) == len(wanted)
         if {*about} == wanted and is_once:
             return others, ""
@@ -101,7 +101,7 @@ class Controls:
         return {""} if files else set()
 
     def _ends(self, cases: Sequence[Case]) -> Iterator[tuple[str, bool]]:
-        """The name of each control that is told of, and whether it failed."""
+        """The name of each control that was reported, and whether it failed."""
         if self.aside is None:
             yield from ((case.name, case.outcome is Outcome.FAILED) for case in cases if self.name in case.name)
             return
@@ -112,7 +112,7 @@ class Controls:
                 case _:
                     yield f"{self.name}_{line[:80]}", False
 
-    def _told(self, name: str, is_failed: bool, places: Iterable[str]) -> _Told:
+    def _row(self, name: str, is_failed: bool, places: Iterable[str]) -> _Row:
         """Which control it is, of which file or folder, and whether it failed."""
         word, _, path = name.removeprefix(f"{self.name}_").partition(" ")
         if self.folders:
@@ -121,12 +121,12 @@ class Controls:
         return word, place, is_failed
 
 
-def _difference(wanted: set[_Told], told: Sequence[_Told]) -> str:
-    odd = [(word, file) for word, file, failed in told if (word, file, failed) not in wanted]
+def _difference(wanted: set[_Row], reported: Sequence[_Row]) -> str:
+    odd = [(word, file) for word, file, failed in reported if (word, file, failed) not in wanted]
     if odd:
         names = ", ".join(dict.fromkeys(word.replace("_", " ") for word, _ in odd))
         return f"of our own tests around the others, these ended as they cannot: {names}"
-    missing = sorted({(word, file) for word, file, _ in wanted - {*told}})
+    missing = sorted({(word, file) for word, file, _ in wanted - {*reported}})
     if not missing:
         return "our own tests around the others are told more than once"
     names = ", ".join(" ".join([word.replace("_", " "), *(["in", file] if file else [])]) for word, file in missing)
@@ -190,12 +190,12 @@ def _vitest(call: Call, folder: Path, name: str, workspace: Path) -> tuple[Call,
     package = _installed(call, workspace)
     if package is None or _names_another(call, workspace):
         return call, None
-    told, own, carrier = folder / f"{name}.jsonl", folder / f"{name}.mjs", folder / f"{name}_carrier.mjs"
-    meant = {"AFX_VITEST": package, "AFX_NAME": name, "AFX_TOLD": told, "AFX_RUNNER": own}
+    records, own, carrier = folder / f"{name}.jsonl", folder / f"{name}.mjs", folder / f"{name}_carrier.mjs"
+    meant = {"AFX_VITEST": package, "AFX_NAME": name, "AFX_TOLD": records, "AFX_RUNNER": own}
     own.write_text(_filled("vitest_controls.mjs", meant), encoding="utf-8")
     shutil.copyfile(_REPORTERS / "kept_functions.cjs", folder / f"{name}_kept.cjs")
     carrier.write_text(_filled("vitest_carrier.mjs", meant), encoding="utf-8")
-    return call.with_more(f"--reporter={carrier}"), Controls(name, by_file=True, aside=told)
+    return call.with_more(f"--reporter={carrier}"), Controls(name, by_file=True, aside=records)
 
 
 def _filled(reporter: str, meant: Mapping[str, object]) -> str:
@@ -273,12 +273,12 @@ def _go_packages(workspace: Path) -> Iterator[tuple[Path, str, str]]:
     """Folders with tests, the package of those that lie inside (empty: none do), and of those that lie outside."""
     for folder, folders, files in os.walk(workspace):
         skipped = ("testdata", "vendor", "node_modules")
-        folders[:] = sorted(one for one in folders if one not in skipped and not one.startswith(_GO_IGNORED))
-        tests = [one for one in sorted(files) if one.endswith("_test.go") and not one.startswith(_GO_IGNORED)]
-        texts = [Path(folder, one).read_text("utf-8", "replace") for one in tests]
-        named = [found[1] for text in texts if not _CONSTRAINED.search(text) and (found := _PACKAGE.search(text))]
+        folders[:] = sorted(each for each in folders if each not in skipped and not each.startswith(_GO_IGNORED))
+        tests = [each for each in sorted(files) if each.endswith("_test.go") and not each.startswith(_GO_IGNORED)]
+        texts = [Path(folder, each).read_text("utf-8", "replace") for each in tests]
+        named = [match[1] for text in texts if not _CONSTRAINED.search(text) and (match := _PACKAGE.search(text))]
         if named:
-            inner = next((one for one in named if not one.endswith("_test")), "")
+            inner = next((each for each in named if not each.endswith("_test")), "")
             yield Path(folder), inner, f"{named[0].removesuffix('_test')}_test"
 
 

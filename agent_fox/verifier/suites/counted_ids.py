@@ -7,13 +7,13 @@ several specs only in a test that names this one, and no other. A wrong match wo
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.sources import flat
-from agent_fox.verifier.suites.spec_names import SpecNames
 
 COUNTED = regex(r"\d+(?:\.E?\d+)*")
 """An id that a number of a list is, without any letter of its own."""
@@ -30,7 +30,7 @@ _END = r"(?![0-9a-z]|_\d)"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NamedTest:
     """What a test says: its classes, its function, the words about it, and the file it is in."""
 
     classes: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class CountedIds:
         of_spec = rf"(?<![\w-])(?:{prose})[`'\"*]?(?:/|#|:?\s{{1,2}})(?:REQ(?:UIREMENT)?S?[\s.:#]{{1,2}})?"
         self._beside = _alternatives(known if beside else (), of_spec, r"(?![\w-]|\.\w)")
 
-    def named_by(self, test: Told) -> frozenset[str]:
+    def named_by(self, test: NamedTest) -> frozenset[str]:
         """The ids that the test is about."""
         loose = frozenset(self._loose(test))
         return frozenset(self._beside_spec(test)) | self._allowed(loose, test)
@@ -69,44 +69,93 @@ class CountedIds:
         names = "|".join(sorted((re.escape(flat(id)) for id in ids), key=len, reverse=True))
         return re.compile(rf"(?<![0-9a-z]){before}({names or '(?!)'}){_END}")
 
-    def _beside_spec(self, test: Told) -> Iterator[str]:
+    def _beside_spec(self, test: NamedTest) -> Iterator[str]:
         """Right after the name of the spec: `test_locking_service_1_2`, `locking-service/1.2`."""
         known = self._numbers | self._words
         for name in (*test.classes, test.function):
-            yield from (self._names[found] for found in self._beside_in_name.findall(flat(name)))
-        yield from (known[found] for found in self._beside.findall(test.said.upper()))
+            yield from (self._names[each] for each in self._beside_in_name.findall(flat(name)))
+        yield from (known[each] for each in self._beside.findall(test.said.upper()))
 
-    def _loose(self, test: Told) -> Iterator[str]:
+    def _loose(self, test: NamedTest) -> Iterator[str]:
         """Called an id, but not of which spec. Each class and the function speak for themselves."""
         for pattern in (self._called_in_name, self._word_in_name):
             for name in (*test.classes, test.function):
-                yield from (self._names[found] for found in pattern.findall(flat(name)))
-        yield from (self._words[found] for found in self._word.findall(test.said.upper()))
+                yield from (self._names[each] for each in pattern.findall(flat(name)))
+        yield from (self._words[each] for each in self._word.findall(test.said.upper()))
         for listed in _called(test.said):
             yield from (self._numbers[number] for number in listed if number in self._numbers)
 
-    def _allowed(self, ids: frozenset[str], test: Told) -> frozenset[str]:
-        """Those of the ids that are this spec's and no other's, as far as the test says whose they are."""
+    def _allowed(self, ids: frozenset[str], test: NamedTest) -> frozenset[str]:
+        """Those of the ids that belong to this spec alone, as far as the test names a spec."""
         if not ids:
             return ids
         path = [PurePosixPath(test.path).name.partition(".")[0], *PurePosixPath(test.path).parts[:-1]]
         near = [self._specs.in_text(test.said), self._specs.in_names(test.classes), self._specs.in_names(path)]
-        whose = next((names for names in near if names), frozenset[str]())
-        if whose and self._spec not in whose:
+        nearest = next((names for names in near if names), frozenset[str]())
+        if nearest and self._spec not in nearest:
             return frozenset()
-        owners = whose or self._specs.in_text(test.text)
+        owners = nearest or self._specs.in_text(test.text)
         return ids if owners == {self._spec} else ids - self._shared
 
 
 def _called(text: str) -> Iterator[Sequence[str]]:
     """The lists of numbers that are called requirements. One without a dot is a count if more words follow it."""
-    for found in _CALLED.finditer(text):
-        numbers = [number.upper() for number in _ANY_NUMBER.findall(found["list"])]
-        is_prose = bool(found["after"]) and not any("." in number for number in numbers)
-        if not (is_prose and found["many"].lower().endswith(("s", "a"))):
+    for each in _CALLED.finditer(text):
+        numbers = [number.upper() for number in _ANY_NUMBER.findall(each["list"])]
+        is_prose = bool(each["after"]) and not any("." in number for number in numbers)
+        if not (is_prose and each["many"].lower().endswith(("s", "a"))):
             yield numbers
 
 
 def _alternatives(ids: Iterable[str], before: str, after: str) -> re.Pattern[str]:
     words = "|".join(sorted((re.escape(id.upper()) for id in ids), key=len, reverse=True))
     return re.compile(rf"{before}({words or '(?!)'}){after}")
+
+
+_NAMED_NUMBER = regex(r"^\d+[-_.]+(?=\D)")
+_SAID = r"\b(?:feature|spec|change)s?[\s:=/`'\"*_]{1,4}"
+_KIND_OF_TEST = regex(r"(?:^|(?<=_))(?:tests?|specs?|suite|unit|integration|e2e|property|properties)(?:_|$)")
+_NOTHING = "(?!)"
+
+
+class SpecNames:
+    """The names of the specs of a plan, and where they are found."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._of = _aliases(names)
+        many = [alias for alias in self._of if "_" in alias]
+        single_words = [alias for alias in self._of if "_" not in alias]
+        self._inside = re.compile(rf"(?<![0-9a-z])(?:{'|'.join(many) or _NOTHING})(?![0-9a-z])")
+        words = rf"(?<![\w-])(?:{_prose(many)})(?![\w-])|{_SAID}(?:{_prose(single_words)})(?![\w-]|[./]\w)"
+        self._in_prose = re.compile(words.replace("(?:)", _NOTHING))
+
+    def aliases(self, name: str) -> list[str]:
+        """What a spec may be called, flat: `locking_service`; the longest first."""
+        return [alias for alias, spec in self._of.items() if spec == name]
+
+    def in_text(self, text: str) -> frozenset[str]:
+        """The specs that a docstring, a comment or a file names."""
+        words_before = (re.split(r"[\s:=/`'\"*]", words)[-1] for words in self._in_prose.findall(text.lower()))
+        bare = {alias.replace("_", ""): spec for alias, spec in self._of.items()}
+        return frozenset(bare[word] for name in words_before if (word := re.sub("[-_]", "", name)) in bare)
+
+    def in_names(self, names: Sequence[str]) -> frozenset[str]:
+        """The specs that classes, or the parts of a path, are called after."""
+        return frozenset(spec for name in names for spec in self._in_name(flat(name)))
+
+    def _in_name(self, name: str) -> list[str]:
+        whole = _KIND_OF_TEST.sub("", name).strip("_")
+        return [self._of[whole]] if whole in self._of else [self._of[each] for each in self._inside.findall(name)]
+
+
+def _aliases(names: Iterable[str]) -> dict[str, str]:
+    """Flat name to spec, the longest first: as it is, and without its number where no other spec has that name."""
+    wanted = {(flat(alias), name) for name in names for alias in (name, _NAMED_NUMBER.sub("", name))}
+    times = Counter(alias for alias, _ in wanted)
+    alone = [(alias, name) for alias, name in wanted if alias.isascii() and alias and times[alias] == 1]
+    return dict(sorted(alone, key=lambda one: (-len(one[0]), one)))
+
+
+def _prose(aliases: Iterable[str]) -> str:
+    """`locking_service` as prose has it: `locking-service`, `locking_service`, `LockingService`."""
+    return "|".join(alias.replace("_", "[-_]?") for alias in aliases)

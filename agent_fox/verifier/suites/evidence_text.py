@@ -38,8 +38,8 @@ def evidence_of_broken(broken: Broken) -> str:
 
 def headed(run: SuiteRun, error: str, body: str) -> str:
     """Evidence under its first line: the command, its exit code, the first error, and where the whole log is kept."""
-    told = f"exit {run.exit_code}"
-    ended = "" if run.exit_code is None or told in error else f" ({told})"
+    outcome = f"exit {run.exit_code}"
+    ended = "" if run.exit_code is None or outcome in error else f" ({outcome})"
     kept = f"\nlog: {run.log}" if run.log else ""
     head = _clip(f"`{run.line}`{ended}: {error}", LONGEST_HEAD - len(kept)) + kept
     return capped(f"{head}\n{body}".rstrip())
@@ -67,9 +67,9 @@ def _clip(text: str, room: int) -> str:
 
 def _telling(text: str) -> str:
     lines = text.splitlines()
-    told = [line for line in lines if _TELLING.match(line)]
-    if told or not _ERROR.match(_CONTROL.sub("", text).lstrip()):
-        return "\n".join(told or lines[-_LINES_SHOWN:])
+    telling = [line for line in lines if _TELLING.match(line)]
+    if telling or not _ERROR.match(_CONTROL.sub("", text).lstrip()):
+        return "\n".join(telling or lines[-_LINES_SHOWN:])
     return "\n".join([line for line in lines if not _FRAME.match(line)][:_LINES_SHOWN])
 
 

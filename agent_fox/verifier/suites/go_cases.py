@@ -122,13 +122,13 @@ class _Sources:
     def _tests_in(self, package: str) -> Iterator[tuple[str, str]]:
         inside = package.removeprefix(self._module).strip("/") if self._module else package
         for path in sorted((self._workspace / inside).glob("*_test.go")):
-            for found in _TEST.finditer(path.read_text("utf-8", "replace")):
-                yield found["name"], path.relative_to(self._workspace).as_posix()
+            for each in _TEST.finditer(path.read_text("utf-8", "replace")):
+                yield each["name"], path.relative_to(self._workspace).as_posix()
 
 
 def _module_of(workspace: Path) -> str:
     try:
-        found = _MODULE.search((workspace / "go.mod").read_text("utf-8", "replace"))
+        match = _MODULE.search((workspace / "go.mod").read_text("utf-8", "replace"))
     except OSError:
         return ""
-    return found[1] if found else ""
+    return match[1] if match else ""

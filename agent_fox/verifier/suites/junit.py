@@ -79,11 +79,11 @@ def _java_file(classes: tuple[str, ...], report: Path, workspace: Path) -> str:
     """The source of a Java, Kotlin or Groovy test, found from where its module keeps reports."""
     if not classes or not report.is_relative_to(workspace):
         return ""
-    found = _REPORTS.match(report.relative_to(workspace).as_posix())
-    if found is None:
+    match = _REPORTS.match(report.relative_to(workspace).as_posix())
+    if match is None:
         return ""
     last = next((at for at, part in enumerate(classes) if part[:1].isupper()), len(classes) - 1)
     stem = "/".join(classes[: last + 1])
-    folders = (PurePosixPath(found[1] or ".") / root for root in _JAVA_ROOTS)
+    folders = (PurePosixPath(match[1] or ".") / root for root in _JAVA_ROOTS)
     candidates = ((folder / f"{stem}{ending}").as_posix() for folder in folders for ending in _JAVA_ENDINGS)
     return next((path for path in candidates if (workspace / path).is_file()), "")

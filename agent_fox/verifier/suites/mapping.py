@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.sources import Naming, Source
-from agent_fox.verifier.suites.counted_ids import COUNTED, CountedIds, Told
+from agent_fox.verifier.suites.counted_ids import COUNTED, CountedIds, NamedTest
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Trace
@@ -162,7 +162,7 @@ class Ownership:
 
     def is_about(self, id: str, path: str, text: str) -> bool:
         claims, _ = self._claims.get(id, ((), ()))
-        words = self._naming.in_text(text) | self._counted.named_by(Told(said=text, path=path))
+        words = self._naming.in_text(text) | self._counted.named_by(NamedTest(said=text, path=path))
         return any(claim.names_file(path) for claim in claims) or id in self._about(words)
 
     def claimed_files(self) -> frozenset[str]:
@@ -184,12 +184,12 @@ class Ownership:
         named: dict[str, list[Case]] = {}
         for case in cases:
             source = sources.get(case.file)
-            said = source.said_of(case.classes, case.function) if source else ""
-            words = self._naming.in_name("_".join((*case.classes, case.function))) | self._naming.in_text(said)
-            test = Told(case.classes, case.function, said, case.file, source.text if source else "")
+            docs = source.said_of(case.classes, case.function) if source else ""
+            words = self._naming.in_name("_".join((*case.classes, case.function))) | self._naming.in_text(docs)
+            test = NamedTest(case.classes, case.function, docs, case.file, source.text if source else "")
             for id in self._about(words | self._counted.named_by(test)):
                 named.setdefault(id, []).append(case)
-        return {id: tuple(found) for id, found in named.items()}
+        return {id: tuple(owned) for id, owned in named.items()}
 
     def _about(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(id for word in words for id in self._ids_of[word])

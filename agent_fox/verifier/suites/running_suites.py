@@ -15,7 +15,6 @@ from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Disposition
 from agent_fox.system.sandbox.bubblewrap import is_used
 from agent_fox.verifier.ground.command_line import Command, CommandRefused, split_command
-from agent_fox.verifier.ground.toolchains import toolchain
 from agent_fox.verifier.running.commands import Bounds, Ended, Place, run_logged
 from agent_fox.verifier.suites.asking import with_report, with_tests
 from agent_fox.verifier.suites.calls import Call, call_of
@@ -143,8 +142,8 @@ def _globs(call: Call | None, order: CheckOrder) -> tuple[str, ...]:
 
 def _stamps(workspace: Path, globs: Iterable[str]) -> dict[Path, tuple[int, int, int]]:
     """Report files as they stand: a file that was there before and did not change is not of this run."""
-    found = {path for pattern in globs for path in workspace.glob(pattern) if path.is_file()}
-    return {path: (s.st_ino, s.st_size, s.st_ctime_ns) for path in found for s in [path.stat()]}
+    paths = {path for pattern in globs for path in workspace.glob(pattern) if path.is_file()}
+    return {path: (s.st_ino, s.st_size, s.st_ctime_ns) for path in paths for s in [path.stat()]}
 
 
 def _kept(order: CheckOrder, log: Path, name: str, ended: Ended) -> str:
@@ -153,3 +152,13 @@ def _kept(order: CheckOrder, log: Path, name: str, ended: Ended) -> str:
         return ""
     keep: Callable[[CheckOrder, Path, str], str] = import_module(_KEEPING).keep_log
     return keep(order, log, name)
+
+
+def toolchain(tool: str, shared: Path) -> dict[str, str]:
+    """Variables for a tool. None of them leads to a folder with credentials."""
+    if tool == "cargo" or tool == "rustc":
+        rustup = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
+        return {"CARGO_TERM_COLOR": "never", **({"RUSTUP_HOME": str(rustup)} if rustup.is_dir() else {})}
+    if tool == "go":
+        return {"GOCACHE": str(shared / "go-build"), "GOFLAGS": "-modcacherw"}
+    return {}

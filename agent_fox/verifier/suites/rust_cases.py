@@ -23,7 +23,7 @@ _OUTCOMES = {"ok": Outcome.PASSED, "FAILED": Outcome.FAILED, "ignored": Outcome.
 
 @dataclass(slots=True)
 class _Target:
-    """One test program: what it said it would run, what it named, and what failed tests printed."""
+    """One test program: the tests that it announced, those that it named, and the output of failed ones."""
 
     file: str
     wanted: int
@@ -33,19 +33,19 @@ class _Target:
     is_over: bool = False
 
     def take(self, line: str) -> None:
-        if found := _RESULT.match(line):
-            self._check([int(found[how]) for how in ("passed", "failed", "ignored")])
+        if match := _RESULT.match(line):
+            self._check([int(match[how]) for how in ("passed", "failed", "ignored")])
         elif len(self.outcomes) < self.wanted:
-            if found := _TEST.match(line):
-                self.outcomes[found["name"]] = _OUTCOMES[found["how"]]
-        elif found := _SECTION.match(line):
-            self.section = found["name"]
+            if match := _TEST.match(line):
+                self.outcomes[match["name"]] = _OUTCOMES[match["how"]]
+        elif match := _SECTION.match(line):
+            self.section = match["name"]
         elif self.section:
             self.printed.setdefault(self.section, []).append(line)
 
     def _check(self, counts: list[int]) -> None:
         seen = list(self.outcomes.values())
-        known = [sum(one is how for one in seen) for how in (Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED)]
+        known = [sum(each is how for each in seen) for how in (Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED)]
         if known != counts:
             raise ReportUnreadable(f"the tests that cargo names in {self.file or 'a target'} are not those it counts")
         self.is_over = True
@@ -72,23 +72,23 @@ def _targets(lines: Iterable[str]) -> Iterator[_Target]:
     for line in lines:
         if target is not None and not target.is_over:
             target.take(line)
-        elif found := _TARGET.match(line) or _DOC.match(line):
-            file = found.groupdict().get("file") or ""
-        elif found := _RUNNING.match(line):
-            target = _Target(file, int(found["count"]))
+        elif match := _TARGET.match(line) or _DOC.match(line):
+            file = match.groupdict().get("file") or ""
+        elif match := _RUNNING.match(line):
+            target = _Target(file, int(match["count"]))
             yield target
 
 
 def _case(name: str, file: str, workspace: Path) -> Case:
-    if found := _DOC_TEST.match(name):
-        return Case((), found["name"], found["file"])
+    if match := _DOC_TEST.match(name):
+        return Case((), match["name"], match["file"])
     *modules, last = name.split("::")
     return Case(tuple(modules), last, _file_of(modules, file, workspace))
 
 
 def _file_of(modules: list[str], file: str, workspace: Path) -> str:
     """The file of a module below the target's own, where there is one; in a workspace, the one member's that has it."""
-    root = _found(file, workspace)
+    root = _source_path(file, workspace)
     folder = root.rpartition("/")[0]
     for length in range(len(modules), 0, -1):
         inside = "/".join(filter(None, (folder, *modules[:length])))
@@ -98,7 +98,7 @@ def _file_of(modules: list[str], file: str, workspace: Path) -> str:
     return root
 
 
-def _found(file: str, workspace: Path) -> str:
+def _source_path(file: str, workspace: Path) -> str:
     if not file or (workspace / file).is_file():
         return file
     elsewhere = [path for pattern in (f"*/{file}", f"*/*/{file}") for path in workspace.glob(pattern)]

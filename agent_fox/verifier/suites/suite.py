@@ -62,7 +62,7 @@ class Retried:
 class SuiteRun:
     """What came of one command. Where `unattempted` says that nothing did, `cases` are empty.
 
-    `call` is the tool that was called, None for one that nobody knows. `started` is in nanoseconds since the epoch.
+    `call` is the tool that was called, None for an unknown one. `started` is in nanoseconds since the epoch.
     `isolation`: in words, what it was kept within. `log` names the kept log to anybody, if it is kept. `reruns` are the
     record of what was run again.
     """
@@ -88,11 +88,11 @@ class SuiteRun:
         return next(whole, None)
 
     def reproduction(self, tests: Iterable[Case]) -> str:
-        """The command line that shows it again: only `tests` where the tool can be told which, else as written."""
+        """The command line that shows it again: only `tests` where the tool can select them, else as written."""
         selected = with_tests(self.call, tuple(tests)) if self.call else None
         return self.command.shown(selected.argv) if self.command and selected else self.line
 
     def reproduction_of_file(self, file: str) -> str:
-        """The command line that shows what is wrong with a file, where the tool can be told which."""
+        """The command line that shows what is wrong with a file, where the tool can select it."""
         is_told = file and self.call is not None and self.call.tool == "pytest"
         return self.reproduction([Case((), "", file)]) if is_told else self.line

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel, Field, ValidationError
+
+from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Disposition
 from agent_fox.verifier.ground.cases import COLLECTION, Case, Outcome, ReportUnreadable
+from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.suites.go_cases import plain_text, read_go
 from agent_fox.verifier.suites.junit import read_junit
 from agent_fox.verifier.suites.rust_cases import read_rust
@@ -32,7 +36,7 @@ _ABSENT = regex(r"^ERROR: (?:file or directory )?not found: (\S+)", re.MULTILINE
 _CONFTEST = regex(r"^\S*(?:Import|Syntax)?Error while loading conftest '([^']+)'|conftest\.py", re.MULTILINE)
 _EXPLAINING = "agent_fox.verifier.judging.why_failed"
 _GO_NOT_BUILT = "[build failed]"
-_JEST = "agent_fox.verifier.suites.jest_cases"
+_JEST = "agent_fox.verifier.suites.suite_reading"
 OWN_REPORT = "report"
 """The name of the file that a tool is asked to write its report to."""
 
@@ -59,7 +63,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The tests that were read. `is_reported`: whether the tool told of its tests at all, be they none."""
+    """The tests that were read. `is_reported`: whether the tool reported its tests at all, even if there are none."""
 
     cases: tuple[Case, ...] = ()
     is_reported: bool = False
@@ -102,7 +106,7 @@ def _without_controls(
     controls = attempt.controls
     if controls is None:
         return attempt, cases, None
-    others, doubt = controls.taken_out(cases, [one.file for one in broken])
+    others, doubt = controls.taken_out(cases, [each.file for each in broken])
     code, lines = attempt.ended.exit_code, attempt.ended.output.splitlines(keepends=True)
     shown = "".join(line for line in lines if controls.name not in line)
     attempt = replace(attempt, ended=replace(attempt.ended, output=shown))
@@ -119,10 +123,10 @@ def _without_controls(
 def _read(attempt: Attempt) -> _Reading:
     try:
         cases = [case for path in attempt.reports for case in _read_report(path, attempt)]
-        told = _read_log(attempt)
+        by_log = _read_log(attempt)
     except ReportUnreadable as error:
         return _Reading(unreadable=_untrusted(str(error)))
-    return _Reading((*cases, *(told or ())), bool(attempt.reports) or told is not None)
+    return _Reading((*cases, *(by_log or ())), bool(attempt.reports) or by_log is not None)
 
 
 def _read_report(path: Path, attempt: Attempt) -> tuple[Case, ...]:
@@ -133,7 +137,7 @@ def _read_report(path: Path, attempt: Attempt) -> tuple[Case, ...]:
 
 
 def _read_log(attempt: Attempt) -> tuple[Case, ...] | None:
-    """The tests of a tool that tells of them in its output; None if it told of none."""
+    """The tests of a tool that lists them in its output; None if it lists none."""
     if attempt.ended.not_started or attempt.ended.is_timed_out:
         return None
     if attempt.tool == "go":
@@ -232,3 +236,44 @@ def _usage_errors(output: str) -> Iterable[Broken]:
 def _last_line(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return lines[-1][:300] if lines else "it printed nothing"
+
+
+LONGEST_TEXT = 20_000
+_OUTCOMES = {"passed": Outcome.PASSED, "failed": Outcome.FAILED}
+
+
+class _Test(BaseModel, defer_build=True):
+    title: str
+    status: str
+    around: list[str] = Field(default=[], alias="ancestorTitles")
+    failures: list[str] | None = Field(default=None, alias="failureMessages")
+
+
+class _File(BaseModel, defer_build=True):
+    name: str
+    status: str
+    message: str = ""
+    tests: list[_Test] = Field(default=[], alias="assertionResults")
+
+
+class _Report(BaseModel, defer_build=True):
+    files: list[_File] = Field(alias="testResults")
+
+
+def read_jest(path: Path, workspace: Path) -> tuple[Case, ...]:
+    """The cases of one report; a file that could not be run is a case without classes. Raises ReportUnreadable."""
+    try:
+        report = _Report.model_validate(read_json(path.read_bytes()))
+    except (OSError, NotJson, ValidationError) as error:
+        raise ReportUnreadable(f"{path.name} is no readable report of Jest: {type(error).__name__}") from error
+    return tuple(case for file in report.files for case in _cases(file, workspace))
+
+
+def _cases(file: _File, workspace: Path) -> Iterator[Case]:
+    name = Workspace(PurePosixPath(workspace)).relative(file.name)
+    if file.status == "failed" and not file.tests:
+        yield Case((), name, name, Outcome.FAILED, COLLECTION, file.message[:LONGEST_TEXT])
+    for test in file.tests:
+        text = "\n".join(test.failures or ())[:LONGEST_TEXT]
+        outcome = _OUTCOMES.get(test.status, Outcome.SKIPPED)
+        yield Case(tuple(test.around), test.title, name, outcome, text.partition("\n")[0], text)

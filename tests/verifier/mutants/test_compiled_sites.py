@@ -12,6 +12,8 @@ from agent_fox.verifier.mutants.compiled_sites import broken, sites, twin
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
 from agent_fox.verifier.policy.values import Language
 
+TEXTS = Path(__file__).parents[3] / "fixtures" / "mutants"
+
 GO, JAVA, RUST = Language.GO, Language.JAVA, Language.RUST
 needs_go = pytest.mark.skipif(not shutil.which("go"), reason="no Go here")
 needs_java = pytest.mark.skipif(not shutil.which("javac"), reason="no Java here")
@@ -43,90 +45,9 @@ def variants(text: str, language: Language) -> list[str]:
     return [broken(text, some, language) for some in chosen if some]
 
 
-GO_TEXT = """\
-package shop // the shop
+GO_TEXT = (TEXTS / "shop.go").read_text(encoding="utf-8")
 
-import (
-	"errors"
-	"fmt"
-)
-
-const Limit, Name = 5, "shop"
-
-var names = map[string]int{"a": 1}
-
-type Basket struct {
-	prices []int `json:"prices"`
-	Label  string
-}
-
-func New() *Basket { return &Basket{Label: "new"} }
-
-func (b *Basket) Add(price int) (count int, err error) {
-	if price < 0 {
-		return 0, errors.New("negative")
-	}
-	b.prices = append(b.prices, price)
-	count = len(b.prices)
-	return
-}
-
-func (b Basket) Total() int64 {
-	total := 0
-	for i := 0; i < len(b.prices); i++ {
-		total += b.prices[i]
-	}
-	return int64(total)
-}
-
-func (b Basket) Same() Basket                  { return b }
-func (b Basket) Equal(other interface{}) bool { return other == b.Label }
-func Flag(a bool) bool                         { if a && !false { fmt.Print(""); panic("x") }; return !a }
-func List() []string                           { return []string{"a", "b"} }
-func Table() map[string]float64                { return map[string]float64{"a": 0.5} }
-func Any() interface{}                         { return 1 }
-func Fails() error                             { return errNo }
-func Fine() error                              { return nil }
-func Both() (int, string)                      { return pair() }
-func pair() (int, string)                      { return 1, "a" }
-func Id[T any](x T) T                          { return x }
-func Later() func() int                        { return func() int { return 'a' } }
-func Byte() byte                               { defer done(); names["a"]++; return 7 }
-func done()                                    { done := 1; _ = done }
-
-var errNo = fmt.Errorf("no")
-
-type Amount struct{ cents int }
-
-func (a Amount) Equal(b Amount) bool { return a.cents == b.cents }
-
-type Anything struct{ cents int }
-
-func (a *Anything) Equal(b *Anything) bool { return b != nil }
-"""
-
-GO_VALUES = """\
-package shop
-
-import (
-	"errors"
-	"fmt"
-	"testing"
-)
-
-func TestValues(t *testing.T) {
-	b := New()
-	count, err := b.Add(2)
-	_, bad := b.Add(-1)
-	n, s := Both()
-	got := fmt.Sprint(count, err, bad, b.Total(), b.Same().Label, Flag(false), List(), Table(), Any(), Fails(),
-		errors.Is(Fails(), errNo), Fine(), n, s, Id("i"), Later()(), Byte(), b.Equal("new"), Fails() == Fails(),
-		Amount{1}.Equal(Amount{1}), Amount{1}.Equal(Amount{2}), (&Anything{1}).Equal(&Anything{2}))
-	if got != WANTED {
-		t.Fatal(got)
-	}
-}
-"""
+GO_VALUES = (TEXTS / "shop_values.go").read_text(encoding="utf-8")
 
 
 @needs_go
@@ -183,55 +104,7 @@ def test_statements_of_go(code: str, kind: Kind, expected: str | None) -> None:
     assert [text.splitlines()[3].strip() for text in made] == ([expected] if expected else [])
 
 
-JAVA_TEXT = """\
-package shop;
-
-import java.util.*;
-import java.util.stream.*;
-
-@SuppressWarnings("all")
-public class Shop extends Base implements Comparable<Shop> {
-  private static final int LIMIT = 5;
-  enum Colour { RED("r"), BLUE("b"); Colour(String letter) { System.out.print(""); } }
-  private int total = 0;
-  public final String name;
-  public Shop(String name) { super(name); this.name = name; }
-  public Shop() { this("shop"); }
-  public int add(int price) {
-    if (price < 0) throw new IllegalArgumentException("negative");
-    total += price;
-    return total;
-  }
-  public long wide() { return 1; }
-  public double half() { return 0.5f; }
-  public boolean flag(boolean a) { if (a) return false; else return !a && total >= 0; }
-  public String text() { return "t" + LIMIT; }
-  public List<String> list() { return List.of("a", "b"); }
-  public ArrayList<Integer> exact() { return new ArrayList<>(List.of(1, 2)); }
-  public Map<String, Integer> table() { return Map.of("a", 1); }
-  public Optional<String> maybe(boolean is) { return is ? Optional.of("m") : Optional.empty(); }
-  public Stream<Integer> stream() { return Stream.of(1).map(x -> { return x; }); }
-  public Comparator<String> order() { return (a, b) -> a.compareTo(b); }
-  public int[] array() { return new int[] {1, 2}; }
-  public char letter() { return 'a'; }
-  public Colour colour() { return Colour.RED; }
-  public <T extends Number> T same(T x) { return x; }
-  public Object none() { return null; }
-  @Override public boolean equals(Object other) { return other instanceof Shop || other instanceof String; }
-  @Override public int hashCode() { return 1; }
-  @Override public int compareTo(Shop other) { return name.compareTo(other.name); }
-  public String kind(int n) {
-    switch (n) { case 1: return "one"; default: return \"\"\"
-      many\"\"\"; }
-  }
-}
-class Base { Base(String x) {} }
-class Point {
-  int x;
-  Point(int x) { this.x = x; }
-  @Override public boolean equals(Object other) { return other instanceof Point && ((Point) other).x == x; }
-}
-"""
+JAVA_TEXT = (TEXTS / "Shop.java").read_text(encoding="utf-8")
 
 JAVA_MAIN = """
 class Main {
@@ -275,62 +148,7 @@ def test_java_by_its_text() -> None:
     assert "all" not in " ".join(one.what for one in found if one.kind is not Kind.VALUE and '"all"' in one.what)
 
 
-RUST_TEXT = """\
-#![allow(dead_code)]
-use std::fmt;
-
-const LIMIT: i64 = 5;
-static NAME: &str = "shop";
-type Result<T> = std::result::Result<T, String>;
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Shop { prices: Vec<i64>, name: String }
-
-impl Shop {
-    pub fn new(name: &str) -> Self { Shop { prices: vec![], name: name.to_string() } }
-    pub fn add(&mut self, price: i64) -> Result<usize> {
-        if price < 0 { return Err(format!("negative {}", price)); }
-        self.prices.push(price);
-        Ok(self.prices.len())
-    }
-    pub fn total(&self) -> i64 {
-        let mut sum = 0;
-        for price in &self.prices { sum += *price; }
-        sum
-    }
-    pub fn name(&self) -> &str { &self.name }
-    pub fn first(&self) -> Option<i64> { self.prices.first().copied() }
-    pub fn all(&self) -> Vec<String> { self.prices.iter().map(|p| { return p.to_string(); }).collect() }
-    pub const fn seven() -> u8 { 7 }
-    pub fn pair(&self) -> (bool, char) { (self.prices.is_empty() && !false, 'a') }
-}
-
-impl fmt::Display for Shop {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result { write!(f, "shop {}", self.name) }
-}
-
-pub fn kind(n: i64) -> &'static str {
-    match n { 1 => "one", 2 if n > 1 => "two", _ => { if n == 3 { return "three"; } "many" } }
-}
-pub fn half(is: bool) -> f64 { if is { 0.5 } else { 1.5 } }
-pub fn half_or_less(is: bool) -> f64 { half(!is) }
-pub fn parsed(text: &str) -> std::result::Result<i32, std::num::ParseIntError> {
-    let n: i32 = text.parse()?;
-    if let Some(x) = Some(n) { println!("{}", x); }
-    Ok(n)
-}
-mod inner {
-    pub mod deep { pub fn two() -> u8 { 2 } pub fn nothing() { super::super::kind(1); } }
-}
-#[cfg(test)]
-mod tests {
-    use super::*;
-    #[test]
-    fn adds() { assert_eq!(kind(1), "one"); }
-}
-#[test]
-fn beside() { assert!(half(true) > 0.1); }
-"""
+RUST_TEXT = (TEXTS / "shop.rs").read_text(encoding="utf-8")
 
 RUST_MAIN = """
 fn main() {
@@ -384,27 +202,7 @@ def test_a_text_that_is_no_program_is_said(text: str, language: Language) -> Non
 
 # false twins
 
-GO_TEST = """\
-package shop
-
-import "testing"
-
-func TestPlain(t *testing.T) {
-	if len("a") == 1 {
-		return
-	}
-	t.Fatal("never")
-}
-
-func TestTable(t *testing.T) {
-	for _, name := range []string{"one", "two"} {
-		t.Run(name, func(t *testing.T) { t.Parallel(); return })
-	}
-	t.Run("by hand", func(tt *testing.T) { tt.Log(1) })
-}
-
-func TestUnused(_ *testing.T) {}
-"""
+GO_TEST = (TEXTS / "cart_twin.go").read_text(encoding="utf-8")
 
 
 @needs_go
@@ -450,19 +248,7 @@ def test_twins_of_java_by_their_text() -> None:
         assert twin(JAVA_TEST, ("ShopTest",), name, "MARK", JAVA) is None
 
 
-RUST_TEST = """\
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn plain() { if true { return; } panic!("never"); }
-    #[test]
-    fn results() -> Result<(), String> { let _: i32 = "1".parse().map_err(|_| "x".to_string())?; Ok(()) }
-    #[test]
-    #[should_panic]
-    fn panics() { panic!("x"); }
-    mod inner { #[test] fn plain() { assert_eq!(1, 1); } }
-}
-"""
+RUST_TEST = (TEXTS / "cart_twin.rs").read_text(encoding="utf-8")
 
 
 @needs_rust

@@ -14,6 +14,8 @@ from agent_fox.verifier.mutants.script_sites import broken, sites, twin
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
 from agent_fox.verifier.policy.values import Language
 
+TEXTS = Path(__file__).parents[3] / "fixtures" / "mutants"
+
 NODE = shutil.which("node") or ""
 needs_node = pytest.mark.skipif(not NODE, reason="no Node here")
 JS, TS, TSX = Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX
@@ -88,42 +90,7 @@ def test_every_plain_value_is_changed_and_keeps_its_class() -> None:
     assert node(broken(text, of(Kind.VALUE, text), JS) + check) == str(len(VALUES))
 
 
-CLASSES = """
-class Basket {
-  #prices = [];
-  static made = 0;
-  label = "basket";
-  static of(...prices) { const made = new this(); prices.forEach((price) => made.add(price)); return made; }
-  add(price) { this.#prices.push(price); return this; }
-  get total() { return this.#prices.reduce((sum, price) => sum + price, 0); }
-  names() { return this.#prices.map(String); }
-  async later() { return this.#prices.length; }
-  *each() { for (const price of this.#prices) yield price; }
-  async *slowly() { yield* this.#prices; }
-  isEqual(other) { return other.total === this.total; }
-}
-class Sub extends Basket { kind = "sub"; }
-function basket(...prices) { return Basket.of(...prices); }
-const sub = () => new Sub();
-const counter = () => { let n = 0; return { up: () => ++n, get n() { return n; } }; };
-const error = () => new TypeError("wrong");
-const promised = async () => ({ ok: true });
-const rejected = () => Promise.reject(new Error("no"));
-const functions = () => (x) => x * 2;
-const thenable = () => ({ then: (take) => take(5) });
-const url = () => new URL("http://h.test/a");
-const list = [1, 2];
-const shared = () => list;
-const loop = () => { const a = { name: "a" }; a.self = a; return a; };
-const entries = () => new Map([["a", 1], ["b", 2]]).entries();
-const pattern = () => /^a/;
-const symbol = () => Symbol.iterator;
-class Point { constructor(x) { this.x = x; } equals(other) { return other instanceof Point; } }
-const point = (x) => new Point(x);
-class Page { constructor(text) { this.text = text; } has(part) { return !this.text || part === this.text; } }
-const page = (text) => new Page(text);
-module.exports = { Basket };
-"""
+CLASSES = (TEXTS / "classes.js").read_text(encoding="utf-8")
 
 
 @cache
@@ -424,29 +391,7 @@ def test_an_emptied_constructor_still_calls_the_one_above() -> None:
 
 # names, lines and offsets
 
-OWNERS = """\
-// ünïcode 😀
-function plain(a) { return a; }
-async function later(a) { return a; }
-const arrow = (x) => x + 1;
-const expr = function named(y) { return y; };
-class A {
-  static make() { return new A(); }
-  get size() { return 3; }
-  async *walk() { yield 2; }
-  #hidden() { return 5; }
-  handler = (z) => z;
-  constructor() { this.q = this.#hidden(); }
-  ["comp" + "uted"](x) { return x; }
-}
-module.exports = { add(a, b) { return a + b; }, sub: (a, b) => a - b, async later2() { return 1; } };
-A.prototype.old = function (q) { return q; };
-exports.five = async () => 5;
-function outer() { const inner = () => 1; return [inner].map((one) => one()); }
-const api = { get(x) { return x; } };
-plain(1); later(1); arrow(1); expr(2); const o = A.make(); o.size; o.walk(); o.handler(1); o.computed(1);
-const e = module.exports; e.add(1, 2); e.sub(1, 2); e.later2(); o.old(1); exports.five(); outer(); api.get(1);
-"""
+OWNERS = (TEXTS / "owners.js").read_text(encoding="utf-8")
 
 
 def test_functions_are_called_by_where_they_stand() -> None:
@@ -485,28 +430,7 @@ def test_the_range_of_a_function_is_the_one_that_coverage_reports(tmp_path: Path
     assert {site.owner_range for site in of(Kind.VALUE, OWNERS)} <= measured
 
 
-MODULE = """\
-#!/usr/bin/env node
-"use strict";
-import { readFileSync } from "node:fs";
-export const TAX = 0.19, names = ["a", `b${1}`];
-export default class Shop extends Map {
-  static #count = 0;
-  open = async (at = 5) => { if (at > 3 && !this.shut) { this.opened = at; throw new Error("no " + at); } };
-  *[Symbol.iterator]() { yield* [1]; yield 2; }
-  get first() { return this?.list?.[0] ?? "none"; }
-}
-export async function* rows({ limit = 3 } = {}) {
-  for await (const row of limit) { if (!(row in names)) continue; yield row
-  }
-  label: for (let i = 0; i < 3; i++) { if (i) break label }
-  try { await names } catch { return } finally { names.pop() }
-}
-export const tag = (s) => (a, b), shape = x => ({ ...x, y: x instanceof Map ? -1 : /a[/]b|c/g })
-const same = (...all) => all
-  .map((one) => { return one, 1 })
-  .filter(Boolean)
-"""
+MODULE = (TEXTS / "module.mjs").read_text(encoding="utf-8")
 
 
 @needs_node
@@ -572,76 +496,9 @@ def test_the_helper_has_a_name_that_nothing_else_has() -> None:
 
 # false twins
 
-HARNESS = """
-const found = [];
-const stack = [];
-const register = (title, ...rest) => {
-  const fn = [title, ...rest].findLast((one) => typeof one === "function");
-  found.push([[...stack, typeof title === "function" ? title.name : title], fn]);
-};
-const test = register, it = register;
-for (const word of ["only", "skip", "concurrent"]) it[word] = register;
-it.each = (rows) => (title, fn) => rows.forEach((row) => {
-  row = [].concat(row);
-  let at = 0;
-  register(title.replace(/%[sdi]/g, () => row[at++]), (...more) => fn(...row, ...more));
-});
-it.extend = () => it;
-const describe = (title, fn) => { stack.push(title); fn(); stack.pop(); };
-describe.each = (rows) => (title, fn) => rows.forEach((row) => describe(title.replace("%s", row[0]), () => fn(...row)));
-const expect = () => ({ toBe() {}, resolves: { toBe: async () => {} } });
-const said = [];
-const say = (what) => said.push(what);
-const wait = () => new Promise((go) => setImmediate(go));
-const runAll = async () => {
-  const out = {};
-  for (const [names, fn] of found) {
-    said.length = 0;
-    let result;
-    const fails = (error) => { result = error.message; };
-    const t = { test: async (title, inner) => { found.push([[...names, title], inner]); } };
-    t.it = t.test;
-    try {
-      if (fn.length && /done/.test(String(fn).split("{")[0]))
-        await new Promise((go, no) => fn.call({ timeout() {} }, (error) => error ? no(error) : go()));
-      else await fn.call({ timeout() {} }, t);
-    } catch (error) { fails(error); }
-    out[names.join(" > ")] = [result ?? "passed", said.join()];
-  }
-  console.log(JSON.stringify(out));
-};
-"""
+HARNESS = (TEXTS / "harness.js").read_text(encoding="utf-8")
 
-SUITE = """\
-test("plain", () => { say(1); });
-test("expression", () => say(1));
-it('async', async () => { await wait(); say(1); });
-it("async expression", async () => await wait().then(() => say(1)));
-it(`returns a promise`, function () { return wait().then(() => say(1)); });
-it("returns early", () => { say(1); if (said.length) return say(2); say(3); });
-it("with done", (done) => { wait().then(() => { say(1); done(); }); });
-it("with done at once", function (done) { this.timeout(5); say(1); done(); });
-test("with options", { timeout: 5000 }, async (t) => { say(1); });
-test("tries", async () => { try { await wait(); return say(1); } finally { say(2); } });
-test("catches all", () => { try { say(1); } catch { return; } });
-test("uses arguments", function () { say(arguments.length); });
-test("nested", async (t) => { await t.test("inside", () => { say(1); }); });
-describe("outer", () => {
-  describe('inner', function () {
-    it("plain", () => { say("inner"); });
-  });
-  it.each([[1, 2], [3, 4]])("adds %i and %i", (a, b) => { say(a + b); });
-  it.only("only", () => say(1));
-});
-describe.each([["x"]])("table %s", (x) => { it("row", () => say(x)); });
-for (const n of [1, 2]) it(`counts ${n}`, () => say(n));
-const named = () => { say("named"); };
-test("by name", named);
-function wrapped(fn) { return async () => { try { await fn(); } catch (e) { throw e; } }; }
-test("wrapped", wrapped(async () => { say(1); }));
-it('it\\'s "quoted"', () => say(1));
-test(function titled() { say(1); });
-"""
+SUITE = (TEXTS / "suite.js").read_text(encoding="utf-8")
 
 TITLES = [
     ((), "plain"),

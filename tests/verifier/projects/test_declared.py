@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_fox.verifier.projects.declared import declared_packages
+from agent_fox.verifier.projects.facts import declared_packages
 
 
 def test_packages_are_named_by_the_manifests_of_the_root_and_of_folders_below(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from agent_fox.verifier.projects.detect import detect
 from agent_fox.verifier.projects.facts import facts_of
 from agent_fox.verifier.projects.facts_javascript import read_script
-from agent_fox.verifier.projects.found import Facts, Place
 from agent_fox.verifier.projects.manifests import Manifests
+from agent_fox.verifier.projects.systems import Facts, Place
 from tests.verifier.workspace import with_files
 
 SPOTLESS = "<plugin><artifactId>spotless-maven-plugin</artifactId></plugin>"

@@ -11,8 +11,7 @@ from agent_fox.core.verdicts.expectations import Agreed, Seal
 from agent_fox.testing.worlds import new_repository
 from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.ground.order import CheckOrder
-from agent_fox.verifier.proof.bound_tests import deciding
-from agent_fox.verifier.proof.expectations import digest_of, expectation_of, sealed, who_agreed
+from agent_fox.verifier.proof.expectations import deciding, digest_of, expectation_of, sealed, who_agreed
 from tests.verifier.proof.test_stage import put, sh
 
 SPEC, TEST, CODE = "specs/requirements.md", "tests/test_a.py", "a.py"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.testing.worlds import new_repository
-from agent_fox.verifier.source.git_index import read_index
+from agent_fox.verifier.source.git import read_index
 from agent_fox.verifier.source.scope import SourceScope
 from agent_fox.verifier.source.watch import Change, ChangeKind, SourceMissing, changed, digest, read_tree
 

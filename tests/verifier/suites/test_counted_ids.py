@@ -10,7 +10,7 @@ from agent_fox.core.spec import Trace
 from agent_fox.verifier.ground.cases import Case
 from agent_fox.verifier.ground.order import CheckOrder
 from agent_fox.verifier.ground.sources import Source
-from agent_fox.verifier.suites.counted_ids import CountedIds, Told
+from agent_fox.verifier.suites.counted_ids import CountedIds, NamedTest
 from agent_fox.verifier.suites.mapping import Ownership
 
 SPEC = "locking-service"
@@ -47,7 +47,7 @@ AMONG = CountedIds(
     ],
 )
 def test_a_name_says_a_number_is_an_id(name: str, found: set[str]) -> None:
-    assert ALONE.named_by(Told(function=name)) == found
+    assert ALONE.named_by(NamedTest(function=name)) == found
 
 
 @pytest.mark.parametrize(
@@ -78,64 +78,66 @@ def test_a_name_says_a_number_is_an_id(name: str, found: set[str]) -> None:
     ],
 )
 def test_words_say_a_number_is_an_id(said: str, found: set[str]) -> None:
-    assert ALONE.named_by(Told(said=said)) == found
+    assert ALONE.named_by(NamedTest(said=said)) == found
 
 
 @pytest.mark.parametrize(
     "test",
     [
-        Told(said="locking-service, Requirement 1.2"),
-        Told(said="Feature: locking-service, Property 9\nValidates: Requirements 1.2"),
-        Told(function="test_locking_service_1_2"),
-        Told(classes=("TestLockingService",), function="test_req_1_2"),
-        Told(function="test_req_1_2", path="tests/locking_service/test_doors.py"),
-        Told(function="test_req_1_2", path="tests/test_locking_service.py"),
-        Told(function="test_req_1_2", path="tests/test_doors.py", text='"""Tests of specs/locking-service."""'),
+        NamedTest(said="locking-service, Requirement 1.2"),
+        NamedTest(said="Feature: locking-service, Property 9\nValidates: Requirements 1.2"),
+        NamedTest(function="test_locking_service_1_2"),
+        NamedTest(classes=("TestLockingService",), function="test_req_1_2"),
+        NamedTest(function="test_req_1_2", path="tests/locking_service/test_doors.py"),
+        NamedTest(function="test_req_1_2", path="tests/test_locking_service.py"),
+        NamedTest(function="test_req_1_2", path="tests/test_doors.py", text='"""Tests of specs/locking-service."""'),
     ],
 )
-def test_an_id_that_other_specs_have_too_counts_where_the_test_names_the_spec(test: Told) -> None:
+def test_an_id_that_other_specs_have_too_counts_where_the_test_names_the_spec(test: NamedTest) -> None:
     assert AMONG.named_by(test) == {"1.2"}
 
 
 @pytest.mark.parametrize(
     "test",
     [
-        Told(function="test_req_1_2", path="tests/test_doors.py"),
-        Told(said="Validates: Requirements 1.2", path="tests/test_parking.py", text="locking-service"),
-        Told(said="Feature: parking. Requirement 1.2", path="tests/test_locking_service.py"),
-        Told(said="Requirement 1.2 of locking-service and of unlock-service"),
-        Told(classes=("TestUnlockService",), function="test_req_1_2", text="locking-service"),
-        Told(function="test_req_1_2", text="uses locking-service and unlock-service"),
-        Told(function="test_unlock_service_1_2"),
-        Told(said="FR-001 and US1.2 and Property 1"),
+        NamedTest(function="test_req_1_2", path="tests/test_doors.py"),
+        NamedTest(said="Validates: Requirements 1.2", path="tests/test_parking.py", text="locking-service"),
+        NamedTest(said="Feature: parking. Requirement 1.2", path="tests/test_locking_service.py"),
+        NamedTest(said="Requirement 1.2 of locking-service and of unlock-service"),
+        NamedTest(classes=("TestUnlockService",), function="test_req_1_2", text="locking-service"),
+        NamedTest(function="test_req_1_2", text="uses locking-service and unlock-service"),
+        NamedTest(function="test_unlock_service_1_2"),
+        NamedTest(said="FR-001 and US1.2 and Property 1"),
     ],
 )
-def test_an_id_that_other_specs_have_too_counts_nowhere_else(test: Told) -> None:
+def test_an_id_that_other_specs_have_too_counts_nowhere_else(test: NamedTest) -> None:
     assert AMONG.named_by(test) == frozenset()
 
 
 def test_ids_with_letters_that_every_spec_has_follow_the_same_rule() -> None:
-    named = AMONG.named_by(Told(said="Feature: locking-service, Property 1: tokens (FR-001)", function="test_us1_2"))
+    named = AMONG.named_by(
+        NamedTest(said="Feature: locking-service, Property 1: tokens (FR-001)", function="test_us1_2")
+    )
     assert named == {"Property 1", "FR-001", "US1.2"}
 
 
 def test_a_spec_of_one_word_is_not_named_by_an_ordinary_sentence() -> None:
     ids = CountedIds(["1.2"], "parking", ["locking-service"], ["1.2"])
-    assert not ids.named_by(Told(said="Requirement 1.2: parking is paid for", text="the parking lot"))
-    assert ids.named_by(Told(said="Feature: parking, Requirement 1.2"))
-    assert ids.named_by(Told(function="test_req_1_2", path="tests/parking/test_fees.py"))
-    assert ids.named_by(Told(function="test_req_1_2", path="src/parking.test.ts"))
+    assert not ids.named_by(NamedTest(said="Requirement 1.2: parking is paid for", text="the parking lot"))
+    assert ids.named_by(NamedTest(said="Feature: parking, Requirement 1.2"))
+    assert ids.named_by(NamedTest(function="test_req_1_2", path="tests/parking/test_fees.py"))
+    assert ids.named_by(NamedTest(function="test_req_1_2", path="src/parking.test.ts"))
 
 
 def test_a_numbered_spec_is_called_without_its_number_too_unless_another_one_is() -> None:
-    assert CountedIds(["1.2"], "003-photo-albums", ["004-other"], ["1.2"]).named_by(Told(said="photo-albums 1.2"))
+    assert CountedIds(["1.2"], "003-photo-albums", ["004-other"], ["1.2"]).named_by(NamedTest(said="photo-albums 1.2"))
     twins = CountedIds(["1.2"], "003-photo-albums", ["004-photo-albums"], ["1.2"])
-    assert not twins.named_by(Told(said="photo-albums 1.2"))
-    assert twins.named_by(Told(said="003-photo-albums 1.2"))
+    assert not twins.named_by(NamedTest(said="photo-albums 1.2"))
+    assert twins.named_by(NamedTest(said="003-photo-albums 1.2"))
 
 
 def test_a_class_and_a_function_do_not_make_one_number_together() -> None:
-    test = Told(classes=("Requirement 1",), function="2 doors are closed")
+    test = NamedTest(classes=("Requirement 1",), function="2 doors are closed")
     assert ALONE.named_by(test) == {"1"}
 
 
@@ -165,7 +167,7 @@ def test_ids_that_name_their_spec_need_no_other_word() -> None:
 @given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=40))
 def test_whatever_a_test_says_only_known_ids_come_of_it(said: str, name: str, spec: str) -> None:
     known = ["1", "1.2", "FR-001", "Property 1"]
-    found = CountedIds(known, spec, [name], known).named_by(Told((said,), name, f"{said} {spec} 1.2", name, said))
+    found = CountedIds(known, spec, [name], known).named_by(NamedTest((said,), name, f"{said} {spec} 1.2", name, said))
     assert found <= set(known)
 
 
@@ -174,4 +176,4 @@ def test_whatever_a_test_says_only_known_ids_come_of_it(said: str, name: str, sp
 )
 def test_long_lines_are_read_in_passing(piece: str) -> None:
     said = piece * (200_000 // len(piece))
-    assert AMONG.named_by(Told(said=said, text=said, function=said[:2000])) <= {*IDS}
+    assert AMONG.named_by(NamedTest(said=said, text=said, function=said[:2000])) <= {*IDS}

@@ -9,8 +9,8 @@ import pytest
 from agent_fox.verifier.ground.cases import Case, Outcome, ReportUnreadable
 from agent_fox.verifier.logs.junit_cases import LONGEST_TEXT
 from agent_fox.verifier.suites.go_cases import plain_text, read_go
-from agent_fox.verifier.suites.jest_cases import read_jest
 from agent_fox.verifier.suites.junit import read_junit
+from agent_fox.verifier.suites.suite_reading import read_jest
 
 REPORT = """<?xml version="1.0"?>
 <testsuites><testsuite>

@@ -1,9 +1,3 @@
-"""The JavaScript function that perturbs a value, for the end of a text that is broken."""
-
-from __future__ import annotations
-
-# Live views of instances, so that private fields work; copies of plain things, the same copy for the same original.
-_CODE = """\
 function NAME<T>(v: T, d = 0, pair = null): T {
   const t = typeof v, q = NAME, seen = q.seen || (q.seen = new WeakMap());
   if (pair) {
@@ -80,10 +74,3 @@ function NAME<T>(v: T, d = 0, pair = null): T {
     }));
   } catch { return v; }
 }
-"""
-
-
-def perturbing(name: str, is_typed: bool) -> str:
-    """The function under this name. is_typed: for TypeScript, so that what it returns keeps its type."""
-    code = _CODE if is_typed else _CODE.replace("<T>(v: T, d = 0, pair = null): T", "(v, d = 0, pair = null)")
-    return code.replace("NAME", name)

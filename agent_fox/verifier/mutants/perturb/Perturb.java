@@ -1,0 +1,60 @@
+final class NAME {
+  @SuppressWarnings("unchecked") static <T> T of(T v) { try { return (T) any(v); } catch (Exception e) { return v; } }
+  static <T> T of(T v, boolean is) { return is ? of(v) : v; }
+  private static final ThreadLocal<Boolean> asked = new ThreadLocal<>();
+  static boolean equal(boolean v, Object one, Object two) {
+    if (two == null || two.getClass() != one.getClass() || asked.get() != null) return v;
+    if (!v) return true;
+    asked.set(true);
+    try { Object c = changed(two); return c != null && one.equals(c); }
+    catch (Exception | LinkageError e) { return false; }
+    finally { asked.remove(); } }
+  private static Object changed(Object v) throws Exception {
+    Class<?> home = Class.forName("sun.misc.Unsafe");
+    java.lang.reflect.Field own = home.getDeclaredField("theUnsafe");
+    own.setAccessible(true);
+    Object c = home.getMethod("allocateInstance", Class.class).invoke(own.get(null), v.getClass());
+    boolean is = false;
+    for (Class<?> k = v.getClass(); k != Object.class; k = k.getSuperclass())
+      for (java.lang.reflect.Field f : k.getDeclaredFields()) {
+        if (java.lang.reflect.Modifier.isStatic(f.getModifiers())) continue;
+        f.setAccessible(true);
+        Object x = f.get(v), y = of(x);
+        is |= y != x && !y.equals(x);
+        f.set(c, y); }
+    return is ? c : null; }
+  private static Object like(Object v, Object other) throws Exception {
+    try { return v.getClass().getConstructor().newInstance(); }
+    catch (ReflectiveOperationException e) { if (v.getClass().getName().startsWith("java.")) return other; throw e; } }
+  @SuppressWarnings({"unchecked", "rawtypes"}) private static Object any(Object v) throws Exception {
+    if (v instanceof Boolean) return !(Boolean) v;
+    if (v instanceof Integer) return (Integer) v + 1;
+    if (v instanceof Long) return (Long) v + 1;
+    if (v instanceof Double) return (Double) v + 1;
+    if (v instanceof Float) return (Float) v + 1;
+    if (v instanceof String) return v + "x";
+    if (v instanceof java.math.BigDecimal) return ((java.math.BigDecimal) v).add(java.math.BigDecimal.ONE);
+    if (v instanceof java.math.BigInteger) return ((java.math.BigInteger) v).add(java.math.BigInteger.ONE);
+    if (v instanceof Enum) {
+      Object[] all = ((Enum) v).getDeclaringClass().getEnumConstants();
+      return all[(((Enum) v).ordinal() + 1) % all.length]; }
+    if (v instanceof java.util.Optional) return ((java.util.Optional) v).map(x -> of(x));
+    if (v instanceof java.util.stream.Stream) return ((java.util.stream.Stream) v).map(x -> of(x));
+    if (v instanceof java.util.concurrent.CompletableFuture)
+      return ((java.util.concurrent.CompletableFuture) v).thenApply(x -> of(x));
+    if (v instanceof java.util.List || v instanceof java.util.Set) {
+      Object made = v instanceof java.util.List ? new java.util.ArrayList() : new java.util.LinkedHashSet();
+      java.util.Collection c = (java.util.Collection) like(v, made);
+      int left = ((java.util.Collection) v).size() - 1;
+      for (Object x : (java.util.Collection) v) if (left-- > 0) c.add(of(x));
+      return c; }
+    if (v instanceof java.util.Map) {
+      java.util.Map c = (java.util.Map) like(v, new java.util.LinkedHashMap());
+      for (Object k : ((java.util.Map) v).keySet()) c.put(k, of(((java.util.Map) v).get(k)));
+      return c; }
+    if (v != null && v.getClass().isArray()) {
+      int n = Math.max(0, java.lang.reflect.Array.getLength(v) - 1);
+      Object c = java.lang.reflect.Array.newInstance(v.getClass().getComponentType(), n);
+      for (int i = 0; i < n; i++) java.lang.reflect.Array.set(c, i, of(java.lang.reflect.Array.get(v, i)));
+      return c; }
+    return v; } }
