@@ -537,7 +537,7 @@ class TrackerSettings(Table):
 
 
 class NotifySettings(Table):
-    """Who is told when a run ends or pauses."""
+    """The command that runs when a run ends or pauses."""
 
     command: list[str] = Field(
         default=[], description="Program and arguments; reads the summary as JSON from its input."

@@ -126,8 +126,8 @@ def evidence_line(account: RunAccount) -> str:
 
 
 def cost_words(cost: Cost) -> str:
-    """What was spent, and apart from it what is assumed where nobody told: never as one sum, which would fall when a
-    session tells less."""
+    """What was spent, and apart from it what is assumed where no cost is known: their sum would fall when a session
+    reports less than was assumed."""
     ended = cost.assumed_usd - cost.running_usd
     parts = ((ended, "where no cost was told"), (cost.running_usd, "for what runs"))
     assumed = [f"${usd:.2f} assumed {why}" for usd, why in parts if usd > 0]

@@ -110,7 +110,7 @@ def cli(ctx: click.Context, folder: Path | None) -> Exit | None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; its exit code. Errors are said on standard error, never raised."""
+    """Run one command line; its exit code. Errors are printed to standard error, never raised."""
     gc.set_threshold(COLLECTED_AT)
     _leave_out_pydantics_plugins()
     for stream in (sys.stdout, sys.stderr):

@@ -34,7 +34,7 @@ class _Repository(_Strict):
 
 
 class _Content(_Strict):
-    """The fields of `core.evidence.content_of`; which of them go together is said by the spelling."""
+    """The fields of `core.evidence.content_of`; their spelling shows which of them go together."""
 
     format: Literal[1, 2]
     repository: _Repository | None = None

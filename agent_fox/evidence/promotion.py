@@ -48,7 +48,7 @@ class ArtifactRef:
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """What readings and checks said of the present text on the tree that was judged last."""
+    """Results of readings and checks of the present text, on the tree that was judged last."""
 
     passed: int
     failed: int

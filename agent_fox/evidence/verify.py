@@ -270,8 +270,8 @@ def remembered_by_runs(checked: Checked, runs: list[audit.RunHeads]) -> Iterator
             last = max(last, position or 0)
         if run.run in checked.began and run.begin != checked.began[run.run]:
             yield Fault(0, f"the head noted when run {run.run} began is not that of its record", CUT)
-        is_told = bool(run.end) and run.end not in checked.passed
-        if not is_told and checked.passed.get(run.end, 0) < checked.ended.get(run.run, 0):
+        is_reported = bool(run.end) and run.end not in checked.passed
+        if not is_reported and checked.passed.get(run.end, 0) < checked.ended.get(run.run, 0):
             yield Fault(0, f"the head noted when run {run.run} ended is not that of its record, or a later one", CUT)
 
 

@@ -1,4 +1,4 @@
-"""What a reviewer is told: its task, and the material between fences that it cannot know. Nothing is sent here."""
+"""The prompt of a reviewer: its task, and the material between fences that nobody can guess. Nothing is sent here."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class PartIndex:
         return (self.parts[key],) if key in self.parts else self.by_requirement.get(key, ())
 
     def _range(self, name: str, start: Key, written_end: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """All between two ends, in the order of the file; an end that is not there is said too."""
+        """All between two ends, in the order of the file; an end that does not exist is returned too."""
         match = _TAIL_END.match(written_end)
         if match is None or (match[1] and not _same_number(match[1], self.prefix)):
             yield name, ()

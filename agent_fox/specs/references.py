@@ -28,7 +28,7 @@ class Resolved:
 
 
 def resolve(specs: Iterable[Spec], broken: frozenset[str] = frozenset()) -> Resolved:
-    """Find what each row means. Rows about `broken` specs are passed over: that is said already."""
+    """Find what each row means. Rows about `broken` specs are skipped: another problem reports those."""
     specs = tuple(specs)
     by_name = {spec.name: spec for spec in specs}
     by_number = _by_number((*by_name, *broken))

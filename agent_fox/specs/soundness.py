@@ -31,14 +31,14 @@ def soundly_named(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], tuple[Proble
 
 
 def unsound(specs: Iterable[Spec], known: Iterable[Problem]) -> Iterator[Problem]:
-    """Why nothing can be planned by the numbers of a spec. What is said of doubled ones already is `known`."""
-    is_told = {problem.spec for problem in known if problem.severity is Severity.ERROR and " twice" in problem.what}
+    """Why nothing can be planned by the numbers of a spec; `known` problems report doubled ones already."""
+    reported = {problem.spec for problem in known if problem.severity is Severity.ERROR and " twice" in problem.what}
     for spec in specs:
-        yield from _unsound(spec, spec.name in is_told)
+        yield from _unsound(spec, spec.name in reported)
 
 
-def _unsound(spec: Spec, doubles_are_told: bool) -> Iterator[Problem]:
-    if not doubles_are_told:
+def _unsound(spec: Spec, doubles_are_reported: bool) -> Iterator[Problem]:
+    if not doubles_are_reported:
         yield from (replace(problem, spec=spec.name) for problem in _doubled(spec))
     for group in spec.groups:
         if not 0 <= group.number <= _GREATEST_NUMBER:

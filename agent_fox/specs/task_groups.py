@@ -135,7 +135,7 @@ def numbers_apart(numbers: Iterable[int]) -> list[int]:
 
 
 def known_as(number: int, first: int | None, other: int) -> str:
-    """What is said of a group whose number another one, in the line `first`, has already."""
+    """The problem of a group whose number another one, in the line `first`, has already."""
     where = f" in line {first}" if first is not None else ""
     return f"group {number} stands twice, first{where}: this one is known as group {other} here. Renumber one"
 

@@ -178,7 +178,7 @@ def _told_apart(markdown: Markdown, drafts: list[GroupDraft]) -> list[Problem]:
 
 
 def left_out(markdown: Markdown, aside: Iterable[tuple[int, str]]) -> Iterator[Problem]:
-    """What is said of boxes, by line and number, under headings such as *Notes*."""
+    """The problem of boxes, by line and number, under headings such as *Notes*."""
     for line, number in aside:
         what = f"task {number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
         yield warning(markdown.at(line), what)

@@ -33,7 +33,9 @@ def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     """
     marked: list[Group] = []
     is_before_work = True
-    last_work = max((place for place, group in enumerate(groups) if _is_work(group)), default=-1)
+    titles = [group.title for group in groups]
+    work = (at for at, title in enumerate(titles) if not (_writes_tests(title) or _ONLY_CHECKS.match(title)))
+    last_work = max(work, default=-1)
     for place, group in enumerate(groups):
         writes = _says_failing(group.title) or (is_before_work and place < last_work and _writes_tests(group.title))
         is_before_work = is_before_work and writes
@@ -49,7 +51,3 @@ def _says_failing(title: str) -> bool:
 def _writes_tests(title: str) -> bool:
     title = title[:_LONGEST_TITLE]
     return _TESTS.match(title) is not None and not _DOES_MORE.search(title)
-
-
-def _is_work(group: Group) -> bool:
-    return not _writes_tests(group.title) and not _ONLY_CHECKS.match(group.title)

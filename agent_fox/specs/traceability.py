@@ -40,7 +40,11 @@ def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace
                 what = f"traces {', '.join(unknown)}: no such requirement in this spec. Correct the row"
                 problems.append(warning(markdown.at(row.line), what))
             if ids:
-                says = (_specified(row.cell(specified)), tasks_in(row.cell(tasks)), _names(row.cell(tests)))
+                says = (
+                    tuple(_TEST_SPEC.findall(row.cell(specified))),
+                    tasks_in(row.cell(tasks)),
+                    _names(row.cell(tests)),
+                )
                 traces += [Trace(identifier, *says) for identifier in ids]
     return tuple(traces), tuple(problems)
 
@@ -68,10 +72,6 @@ def _ids(cell: str, index: PartIndex) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 def _column_of_tests(table: Table, others: Container[int | None]) -> int | None:
     return next((n for n, name in enumerate(table.header) if "test" in name and n not in others), None)
-
-
-def _specified(cell: str) -> tuple[str, ...]:
-    return tuple(_TEST_SPEC.findall(cell))
 
 
 def _names(cell: str) -> tuple[str, ...]:

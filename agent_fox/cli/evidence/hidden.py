@@ -154,7 +154,7 @@ def accept_by_agent(place: Place, folder: Path, agent: str, as_json: bool) -> No
     for log in (WRITING, READING):
         (folder / PROPOSED / log).unlink(missing_ok=True)
     made = hidden_writing.accepted(folder)
-    words = f"read by {told_of(reader)}, written by {told_of(writer)}"
+    words = f"read by {named(reader)}, written by {named(writer)}"
     show({"files": list(made), "digest": digest, **names}, [words, *(f"  {name}" for name in made)], as_json)
 
 
@@ -164,7 +164,7 @@ def worker(place: Place, archetype: Archetype, agent: str) -> dict[str, Json]:
     return {"backend": agent, "model": chosen.model, "vendor": vendor_of(agent, chosen.model)}
 
 
-def told_of(who: Mapping[str, Json]) -> str:
+def named(who: Mapping[str, Json]) -> str:
     return " ".join(
         str(part) for part in (who["backend"], who["model"], f"({who['vendor'] or 'vendor unknown'})") if part
     )
@@ -183,12 +183,12 @@ def written_by(place: Place, folder: Path) -> dict[str, Json]:
 
 def refuse_kin(writer: Mapping[str, Json], reader: Mapping[str, Json]) -> None:
     """Who was made by the same vendor errs alike. Raises UserError."""
-    unknown = [told_of(agent) for agent in (writer, reader) if not agent["vendor"]]
+    unknown = [named(agent) for agent in (writer, reader) if not agent["vendor"]]
     if unknown:
         what = "name its model in the settings, or accept them with your own signature"
         raise UserError(f"who made the model of {unknown[0]} is not known: {what}")
     if writer["vendor"] == reader["vendor"]:
-        raise UserError(f"{told_of(reader)} is of the same vendor as who wrote them, {told_of(writer)}; take another")
+        raise UserError(f"{named(reader)} is of the same vendor as who wrote them, {named(writer)}; take another")
 
 
 def keep(db: Database, folder: Path, status: str, body: dict[str, Json]) -> Act:

@@ -68,7 +68,7 @@ def same_kind(last: str, now: str) -> None:
 
 
 def end_lines(done: Synced, overview: Overview) -> Iterator[str]:
-    """Where it stopped, the reason is told there, and not once more."""
+    """Leaves out a reason that the line about the stop gives already."""
     if not done.why_stopped:
         yield overview_line(overview) or "no issues"
         return

@@ -98,7 +98,7 @@ def _show_live(root: Path, log: SessionLog, *, is_followed: bool, as_json: bool)
 
 
 def _followed(root: Path, log: SessionLog, live: LiveLog) -> Iterator[str]:
-    """What it prints until its launch is over, or nobody runs it any more; what came before that is told too."""
+    """What it prints until its launch is over, or nobody runs it any more; what was printed before is shown too."""
     is_on = True
     while is_on:
         with reading(root) as db:

@@ -1,4 +1,4 @@
-"""The command of `[notify]`: told of a run's end or pause. Its failure is a warning, never more."""
+"""The command of `[notify]`: run when a run ends or pauses. Its failure is a warning, never more."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ VARIABLES = "AGENT_FOX__VERIFY"
 PROBE = ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true")
 LONGEST_PROBE = 5  # seconds
 LONG_SILENCE = 30.0
-"""Seconds without a sign of an agent that a person is told of."""
+"""Seconds without a sign of an agent, from which on `status` shows the silence."""
 
 LOST = "not running (it was ended from outside); `agent-fox run` goes on"
 

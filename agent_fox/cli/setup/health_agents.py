@@ -21,7 +21,7 @@ COMMAND = "command"
 
 
 def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
-    """What is said of agents beside whether they are there. Nothing where no agent's program is configured."""
+    """Checks of agents beside whether their programs are installed. None where no agent's program is configured."""
     trouble = own_words_trouble(root)
     if trouble:
         yield Check("prompts", State.MISSING, "; ".join(trouble), "see there")
@@ -48,7 +48,7 @@ def _as_you(settings: Settings) -> Iterator[Check]:
 
 
 def _steering(root: Path) -> Iterator[Check]:
-    """Whether sessions are told what the project tells agents in a chat."""
+    """Whether sessions get the instructions that the project gives agents in a chat."""
     committed = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD")
     unread = unread_words(root, git.call(root, *committed).records if git.head(root) else ())
     if unread:

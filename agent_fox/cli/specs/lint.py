@@ -47,7 +47,7 @@ Form = Literal["text", "json", "sarif"]
 
 @dataclass(frozen=True)
 class Scope:
-    """What is read and what is told: specs at `places` (empty: the usual ones), findings below `paths` alone."""
+    """What is read and what is reported: specs at `places` (empty: the usual ones), findings below `paths` alone."""
 
     root: Path
     settings: Settings

@@ -27,7 +27,7 @@ COLOURS = {ReportStatus.PASSED: "green", ReportStatus.FAILED: "red", ReportStatu
 MOST_FAILURES = 10
 MOST_OPTIONAL = 3
 EVIDENCE_LINES = 4
-_SAID_IN_A_LINE = (FailureKind.LINT_FAILURE, FailureKind.FORMAT_FAILURE)
+_LINES_SHOWN = (FailureKind.LINT_FAILURE, FailureKind.FORMAT_FAILURE)
 LONGEST_LINE = 200
 INDENT = "      "
 
@@ -109,7 +109,7 @@ def _failure_lines(failure: Failure, why: Disposed | None) -> Iterator[str]:
     name = f" [{failure.test_name}]" if failure.test_name else ""
     cause = f" ({why.disposition})" if why else ""
     yield f"{INDENT}{plain(_short(place_of(failure) + failure.message + name))}{cause}"
-    if failure.kind in _SAID_IN_A_LINE:
+    if failure.kind in _LINES_SHOWN:
         return
     shown = [line for line in failure.evidence.splitlines() if line.strip() and line.strip() not in failure.message]
     yield from (

@@ -41,11 +41,11 @@ def _remarks(where: str, approvals: _SpecJson, has_tasks: bool) -> Iterator[Prob
         yield warning(where, f"{phase}are no tasks yet: nothing of it is built. Write tasks.md")
         return
     known = {step: approvals.approvals[step] for step in _STEPS if step in approvals.approvals}
-    open_steps = [step for step, approval in known.items() if approval is False or _is_open(approval)]
+    open_steps = [
+        step
+        for step, approval in known.items()
+        if approval is False or (isinstance(approval, _Approval) and not approval.approved)
+    ]
     if open_steps:
         what = f"{', '.join(open_steps)} not approved: planned all the same. Approve, or leave the spec out"
         yield warning(where, what)
-
-
-def _is_open(approval: _Approval | bool) -> bool:
-    return isinstance(approval, _Approval) and not approval.approved

@@ -191,7 +191,7 @@ def _add_item(collection: Collection, own: _Draft, item: Item, place: int) -> No
 
 
 def restarts(item: Item, identifier: str) -> str:
-    """What is said of a list that goes on with another one's numbers."""
+    """The problem of a list that goes on with another one's numbers."""
     return f"this list begins at {item.mark.ordinal} again: counted on, it is {identifier}. Number it so, in tasks too"
 
 
@@ -214,7 +214,7 @@ def _last_number(identifier: str) -> str:
 
 
 def _add_loose(collection: Collection, block: Block, contents: Contents) -> None:
-    """Under other headings only what has an id is a requirement; what looks like one otherwise is told."""
+    """Under other headings only what has an id is a requirement; what only looks like one is reported."""
     named = [item for item in contents.items if item.mark.id]
     for item in named:
         _add_alone(collection, item.mark.id, item, is_implied=False)

@@ -155,7 +155,7 @@ class _Reading:
             yield from named.ids
 
     def _waits(self, fields: Iterable[Field], group: int) -> tuple[str, ...]:
-        """The tasks that a task waits for; one that is not there is told, and so is one of a later group."""
+        """The tasks that a task waits for; one that does not exist is reported, and so is one of a later group."""
         after: dict[str, None] = {}
         for read in fields:
             if read.sort is not Sort.WAITS:

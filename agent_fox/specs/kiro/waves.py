@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
     from agent_fox.specs.document import Markdown
 
-_MOST_SAID, _LONGEST = 5, 40
+_MOST_REPORTED, _LONGEST = 5, 40
 
 _Tasks = list[str | int | float]
 
@@ -76,11 +76,11 @@ def _remarks(
             else:
                 unknown[task[:20]] = None
     if unknown:
-        names = ", ".join(islice(unknown, _MOST_SAID))
+        names = ", ".join(islice(unknown, _MOST_REPORTED))
         yield warning(where, f"the task graph names {names}: no such task in this file. Correct the number")
     swapped = list(_swapped(sorted(first, key=order.__getitem__), first, last))
     if swapped:
-        pairs = "; ".join(f"{early} before {late}" for early, late in swapped[:_MOST_SAID])
+        pairs = "; ".join(f"{early} before {late}" for early, late in swapped[:_MOST_REPORTED])
         what = f"the task graph has group {pairs}: they are built in the order of the file. Move them, if it matters"
         yield warning(where, what)
 

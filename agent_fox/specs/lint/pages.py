@@ -40,7 +40,7 @@ class Page:
 
 
 def read_pages(spec: Spec, root: Path) -> Iterator[Page]:
-    """Those documents that can be read; what is wrong with the others is said by reading the spec."""
+    """Those documents that can be read; reading the spec reports what is wrong with the others."""
     for name, path in (spec.documents or _itself(spec)).items():
         read = read_text_file(root / path, root)
         if isinstance(read, TextFile):

@@ -29,7 +29,7 @@ def sarif_document(report: Report, version: str) -> dict[str, Json]:
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": _driver(version)},
+                "tool": {"driver": {"name": "agent-fox lint", "version": version, "rules": [*map(_rule, RULES)]}},
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
                 "invocations": [_invocation(report.not_checked)],
@@ -37,10 +37,6 @@ def sarif_document(report: Report, version: str) -> dict[str, Json]:
             }
         ],
     }
-
-
-def _driver(version: str) -> Json:
-    return {"name": "agent-fox lint", "version": version, "rules": [_rule(rule) for rule in RULES]}
 
 
 def _rule(rule: Rule) -> Json:
@@ -66,7 +62,7 @@ def _invocation(not_checked: Iterable[tuple[str, str]]) -> Json:
 
 
 def _result(finding: Finding, seen: Counter[str]) -> Json:
-    """A result. Findings with one fingerprint are told apart by their order."""
+    """A result. Findings with the same fingerprint differ by their order."""
     seen[finding.fingerprint] += 1
     result: dict[str, Json] = {
         "ruleId": finding.rule,

@@ -50,8 +50,10 @@ def empty_group(case: Case) -> Iterator[Found]:
     owners = {number for numbers in case.owners.values() for number in numbers}
     for group in case.spec.groups:
         lines = [line for line in group.text.split("\n") if line.strip()]
-        is_told = bool(group.subtasks or group.requirements) or group.number in owners or len(lines) > _NO_TASKS_NEEDED
-        if not (is_told or group.is_checkpoint or group.state in (TaskState.DONE, TaskState.SKIPPED)):
+        is_filled = (
+            bool(group.subtasks or group.requirements) or group.number in owners or len(lines) > _NO_TASKS_NEEDED
+        )
+        if not (is_filled or group.is_checkpoint or group.state in (TaskState.DONE, TaskState.SKIPPED)):
             yield Found(case.spec.place(f"group {group.number}"), f"group {group.number} has only a title")
 
 

@@ -27,17 +27,14 @@ def missing_file(case: Case) -> Iterator[Found]:
     """Files that design.md says are there to be modified. Once work has begun, they may have moved on; and a spec that
     waits for another may modify what that one is to make."""
     page = case.page("design.md")
-    if page is None or not case.spec.is_planned or _has_begun(case.spec) or _waits(case):
+    has_begun = any(group.state is not TaskState.OPEN for group in case.spec.groups)
+    if page is None or not case.spec.is_planned or has_begun or _waits(case):
         return
     for line in page.markdown.lines if _MODIFIED.search(page.file.text) else ():
         for match in _MODIFIED.finditer(line.text) if not line.is_code else ():
             path = PurePosixPath(match["path"])
             if len(path.parts) > 1 and ".." not in path.parts and not is_there(case.world.root / path):
                 yield Found(page.at(line.number), f"{path} is to be modified, but is not there")
-
-
-def _has_begun(spec: Spec) -> bool:
-    return any(group.state is not TaskState.OPEN for group in spec.groups)
 
 
 def _waits(case: Case) -> bool:

@@ -86,8 +86,8 @@ def unclear(case: Case) -> Iterator[Found]:
     """A question that was left in a document, where reading does not say so itself."""
     for page in case.pages:
         for line in page.markdown.lines if _UNCLEAR.search(page.file.text) else ():
-            is_told = line.is_code or page.at(line.number) in case.world.questions
-            if not is_told and _UNCLEAR.search(_CODE.sub(" ", line.text)):
+            is_reported = line.is_code or page.at(line.number) in case.world.questions
+            if not is_reported and _UNCLEAR.search(_CODE.sub(" ", line.text)):
                 yield Found(page.at(line.number), "a question is left open here: NEEDS CLARIFICATION")
 
 

@@ -170,12 +170,9 @@ def _field(name: str, value: str) -> str:
 
 
 def _traces(traces: Iterable[Trace]) -> Iterator[str]:
-    rows = [f"| {' | '.join(map(words, _cells(trace)))} |" for trace in traces]
+    cells = [((trace.requirement,), trace.tests_specified, trace.tasks, trace.tests) for trace in traces]
+    rows = [f"| {' | '.join(map(words, row))} |" for row in cells]
     return iter([TRACE_HEADER, TRACE_RULE, *rows] if rows else [])
-
-
-def _cells(trace: Trace) -> tuple[tuple[str, ...], ...]:
-    return ((trace.requirement,), trace.tests_specified, trace.tasks, trace.tests)
 
 
 def _dependency(row: Dependency) -> str:

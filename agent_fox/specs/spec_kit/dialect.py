@@ -118,7 +118,7 @@ def _title(read: dict[str, Markdown]) -> str:
 
 
 def _dependencies(folder: Path, documents: Documents, read: dict[str, Markdown]) -> tuple[Dependency, ...]:
-    """The specs that this one says it needs; prose is read, so it is said what was read in it."""
+    """The specs that this one says it needs. They are read from prose, so a problem reports what was understood."""
     siblings = siblings_of(folder)
     rows = without_doubles(
         row

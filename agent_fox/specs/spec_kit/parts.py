@@ -20,7 +20,7 @@ _LABEL = regex(
 )
 _RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
 _LEAST_CELLS = 2
-_NOT_SAID = (
+_NOT_TEXT = (
     "priority",
     "status",
     "source",
@@ -169,6 +169,6 @@ def _text(table: Table, row: Row) -> str:
     cells = [
         cell
         for column, cell in enumerate(row.cells)
-        if cell and not any(word in (table.header[column] if column < len(table.header) else "") for word in _NOT_SAID)
+        if cell and not any(word in (table.header[column] if column < len(table.header) else "") for word in _NOT_TEXT)
     ]
     return " — ".join(cells) if len(cells) >= _LEAST_CELLS else ""

@@ -219,7 +219,7 @@ def _edge(item: Item) -> Scenario:
 
 
 class _Sort(Enum):
-    """What an edge case does: it says what is to happen, only asks, or is said to be out of scope."""
+    """What an edge case does: it says what is to happen, only asks, or is declared out of scope."""
 
     SAYS = auto()
     ASKS = auto()

@@ -13,7 +13,7 @@ from agent_fox.specs.spec_kit.labels import stories_in_label
 if TYPE_CHECKING:
     from agent_fox.specs.tables import Row, Table
 
-_SAID = (
+_TEXT_HEADINGS = (
     *(
         "description",
         "task",
@@ -55,7 +55,7 @@ def task_rows(table: Table, number: re.Pattern[str]) -> Iterator[TaskRow]:
     for row in table.rows:
         cells = [plain(cell) for cell in row.cells[:_FIRST_CELLS]]
         own = next((place for place, cell in enumerate(cells) if number.fullmatch(cell)), None)
-        column = _column(table, _SAID, own) if own is not None else None
+        column = _column(table, _TEXT_HEADINGS, own) if own is not None else None
         if own is not None and column is not None and row.cell(column):
             yield _row(table, row, own, column)
 

@@ -235,7 +235,7 @@ class _Reading:
         return waits
 
     def warn_of_too_many(self) -> None:
-        """Ranges and lists without end are no plan; what is left out of them is said."""
+        """Ranges and lists without end are no plan; what is left out of them is reported."""
         if self.numbers.is_spent:
             what = f"words about the order of tasks name more than {MOST_NAMED} of them: not all are kept. Name fewer"
             self._warn(1, what)
