@@ -68,7 +68,7 @@ PLACES = 15
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Calm:
     folder = tmp_path_factory.mktemp("calm")
     root = STORY.build(folder / "world")
-    done = run_cli(root, "run", "--parallel", "1", data=None, **wrapped(folder, "false", ""))
+    done = run_cli(root, "run", "--parallel", "1", timeout=120, data=None, **wrapped(folder, "false", ""))
     assert done.returncode == 0
     return Calm(end_state(root), int((folder / "bin/count").read_text()))
 
