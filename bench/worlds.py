@@ -12,12 +12,12 @@ from sqlite_utils import Database
 from agent_fox.config import Settings
 from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Criterion, Dependency, Group, Requirement, Spec, Trace
+from agent_fox.engine.handlers.dockets import DocketFactory
 from agent_fox.engine.planning.from_settings import policy_of
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.planning.scope import Scope
 from agent_fox.engine.record.board import Board
 from agent_fox.engine.record.docket import SpecShelf
-from agent_fox.engine.running.run import DocketFactory
 from agent_fox.evidence.waivers import Grounds
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.store import plan as stored

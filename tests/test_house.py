@@ -269,6 +269,35 @@ def test_no_package_has_more_lines_than_its_budget() -> None:
     assert {package: count for package, count in lines.items() if count > HOUSE["lines"].get(package, 0)} == {}
 
 
+SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|PRAGMA|BEGIN|CREATE|DROP)\b")
+"""`SELECT 1 FROM runs` is a statement; `kind = 'review' AND status = ?`, which a function of store takes, is none."""
+
+
+def test_what_is_asked_of_the_state_is_written_in_store_alone() -> None:
+    """The list of others only goes down."""
+    statements = Counter(
+        name_of(path)
+        for path in SOURCES
+        if not name_of(path).startswith("store/")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.match(node.value)
+    )
+    assert {name: count for name, count in statements.items() if count > HOUSE["sql"].get(name, 0)} == {}
+
+
+def test_programs_are_started_by_system_and_by_few_others() -> None:
+    """The list of others only goes down."""
+    starts = Counter(
+        name_of(path)
+        for path in SOURCES
+        if not name_of(path).startswith(("system/", "testing/"))
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        and re.fullmatch(r"subprocess\.(?:run|Popen|call|check_\w+)|os\.(?:exec|spawn)\w*", ast.unparse(node.func))
+    )
+    assert {name: count for name, count in starts.items() if count > HOUSE["starts"].get(name, 0)} == {}
+
+
 def test_no_more_private_functions_have_one_caller() -> None:
     once = 0
     for path in SOURCES:

@@ -15,7 +15,7 @@ from agent_fox.core.words import counted, listed
 
 if TYPE_CHECKING:
     from agent_fox.engine.account.account import Cost, RunAccount, SpecAccount
-    from agent_fox.engine.account.issue_view import IssueView
+    from agent_fox.store.issue_view import IssueView
     from agent_fox.store.waivers import Asked
 
 SHORT_HEAD = 12

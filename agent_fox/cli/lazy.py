@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from importlib import import_module
 
@@ -46,8 +45,9 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def _unknown(self, name: str) -> str:
-        nearest = difflib.get_close_matches(name, self.table, n=1, cutoff=0.0)
-        return f"there is no command {name!r}; the nearest is {nearest[0]!r}"
+        from agent_fox.core.words import nearest  # noqa: PLC0415 - after a mistake alone
+
+        return f"there is no command {name!r}; the nearest is {nearest(name, self.table)!r}"
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -12,7 +12,7 @@ from agent_fox.cli.place import near
 from agent_fox.core.ids import Archetype
 from agent_fox.core.retry.standing import Outcome, Step
 from agent_fox.core.words import listed
-from agent_fox.engine.record.history import Ruling, ruling
+from agent_fox.store.history import Ruling, ruling
 from agent_fox.store.state import read_state
 from agent_fox.system.state_folders import STATE
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from enum import StrEnum
 
 from agent_fox.core.regex import regex
@@ -69,3 +70,8 @@ def parse_node_name(text: str) -> NodeName:
     if role == "auditor" and mode is None:
         role, mode = Archetype.REVIEWER.value, Mode.AUDIT_REVIEW.value
     return NodeName(found["spec"], int(found["group"]), role, mode)
+
+
+def digest_of(*parts: str, digits: int = 64) -> str:
+    """Names texts by what they say: the first digits of SHA-256 over them, with a zero byte between two."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:digits]

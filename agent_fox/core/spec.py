@@ -5,11 +5,11 @@ Reading files is not here.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import field
 from enum import StrEnum
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.values import dataclass
 
 _VERSION_DIGITS = 16
@@ -17,7 +17,7 @@ _VERSION_DIGITS = 16
 
 def text_version(text: str) -> str:
     """The version of a requirement's text: 16 hex digits that white space and line breaks do not change."""
-    return hashlib.sha256(" ".join(text.split()).encode(errors="surrogatepass")).hexdigest()[:_VERSION_DIGITS]
+    return digest_of(" ".join(text.split()), digits=_VERSION_DIGITS)
 
 
 class TaskState(StrEnum):

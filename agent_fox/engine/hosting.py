@@ -25,6 +25,7 @@ from agent_fox.engine.doors.hosted_account import Account, read_hosted
 from agent_fox.engine.handlers import reset as resetting
 from agent_fox.engine.handlers import waiving
 from agent_fox.engine.handlers.coder_handler import CoderHandler, CoderResult
+from agent_fox.engine.handlers.dockets import with_waivers
 from agent_fox.engine.handlers.reset import NothingToReset
 from agent_fox.engine.handlers.result_handler import VerifierHandler
 from agent_fox.engine.handlers.reviewer_handler import ReviewerHandler, ReviewerResult
@@ -33,8 +34,7 @@ from agent_fox.engine.launching.briefing import brief_facts
 from agent_fox.engine.launching.launching import running
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.planning.scope import Scope, told
-from agent_fox.engine.record.awaited import awaited_of, ignore
-from agent_fox.engine.record.docket import Docket, Handled, SpecShelf
+from agent_fox.engine.record.docket import Docket, Handled, SpecShelf, awaited_of, ignore
 from agent_fox.engine.record.review_persistence import Judge, VerifierResult, known_by
 from agent_fox.engine.record.watch import unwatched
 from agent_fox.engine.running import final_check as final_checks
@@ -445,4 +445,4 @@ def end_session(db: Database, session: SessionRow, end: End, at: str) -> None:
 
 def docket_of(db: Database, run_id: int | None, at: str, policy: Policy, grounds: Grounds | None) -> Docket:
     docket = Docket(db, at, policy, SpecShelf(), run_id)
-    return docket if grounds is None else waiving.with_waivers(docket, lambda: grounds)
+    return docket if grounds is None else with_waivers(docket, lambda: grounds)

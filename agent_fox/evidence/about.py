@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.values import dataclass
+from agent_fox.core.words import nearest_told
 from agent_fox.evidence.documents import evidence_of
 from agent_fox.evidence.library import Trust
+from agent_fox.store.account import required_state
 from agent_fox.store.ledger import ledger
 from agent_fox.store.ledger.evidence import address
 from agent_fox.store.plan import StoredPart, load_parts
@@ -76,14 +77,12 @@ def parts_named(db: Database, name: str) -> tuple[StoredPart, ...]:
 def _nearest(name: str, db: Database) -> str:
     parts = load_parts(db)
     names = [part.id for part in parts] + [address(part.spec_name, part.id) for part in parts]
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
-    return f"; the nearest is {near[0]}" if near else "; `agent-fox plan` shows what there is"
+    return nearest_told(name, names, "; `agent-fox plan` shows what there is")
 
 
 def required_by(db: Database) -> Gate:
     """The gate that the last run asked for, `[policy] required_state`."""
-    row = db.execute("SELECT required_state FROM runs ORDER BY id DESC LIMIT 1").fetchone()
-    return Gate(row[0]) if row else Gate.TESTED
+    return Gate(required_state(db) or Gate.TESTED)
 
 
 def records_about(db: Database, place: str, *kinds: Kind) -> list[Found]:

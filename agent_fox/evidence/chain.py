@@ -19,6 +19,7 @@ from agent_fox.store.known import in_which, parts_of, words_known
 from agent_fox.store.ledger import ledger
 from agent_fox.store.ledger.evidence import address
 from agent_fox.store.ledger.ledger import Tip, tip_of
+from agent_fox.store.plan import is_escalated
 from agent_fox.store.waivers import WaiverRow, over, waivers_of
 
 if TYPE_CHECKING:
@@ -220,12 +221,6 @@ def chain_of(
 def how_of(db: Database, part: StoredPart, waived: Collection[str]) -> str:
     known = words_known(db, lambda _, name: name in waived, part.spec_name)
     return known.get(part.spec_name, {}).get(part.id, "")
-
-
-def is_escalated(db: Database, spec_name: str) -> bool:
-    """Whether a verifier of the spec waits for a person: then nothing of it counts as proven."""
-    sql = "SELECT 1 FROM plan_nodes WHERE spec_name = ? AND archetype = 'verifier' AND outcome = 'escalated'"
-    return db.execute(sql, [spec_name]).fetchone() is not None
 
 
 def _found(db: Database, part: StoredPart, binding: Iterable[Binding]) -> list[Found]:

@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, assert_never
 
+from agent_fox.core.ids import Mode
 from agent_fox.core.ledger.evidence import Kind
 from agent_fox.core.ledger.gates import Blocked, Gate, is_enough, ways
+from agent_fox.core.retry.standing import Status
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.evidence.about import TRUSTING_SPECS, Binding, Found, bound_to, read, records_about
@@ -18,7 +20,9 @@ from agent_fox.evidence.library import Trust, binding
 from agent_fox.store.gates import GateRow, gates_of
 from agent_fox.store.ledger import ledger
 from agent_fox.store.ledger.evidence import address
-from agent_fox.store.records import current_verdicts
+from agent_fox.store.plan import load_parts, nodes_of_spec, path_of_spec
+from agent_fox.store.records import current_verdicts, once_failed
+from agent_fox.store.sessions import tree_of_session
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -127,7 +131,7 @@ class Ground:
     @cached_property
     def unproven(self) -> tuple[str, ...]:
         """Requirements of the spec without a PASS or a waiver, in the order of the files."""
-        ids = [row[0] for row in self.db.execute(_PARTS, [self.spec_name])]
+        ids = (part.id for part in load_parts(self.db, self.spec_name))
         return tuple(part for part in ids if not self.is_passed(part) and not self.is_at(part, Gate.WAIVED))
 
     def is_passed(self, part: str) -> bool:
@@ -143,8 +147,7 @@ class Ground:
 
     @cached_property
     def path(self) -> str:
-        row = self.db.execute("SELECT path FROM plan_specs WHERE name = ?", [self.spec_name]).fetchone()
-        return str(row[0]) if row else ""
+        return path_of_spec(self.db, self.spec_name)
 
     @cached_property
     def final_reviews(self) -> list[Found]:
@@ -154,23 +157,18 @@ class Ground:
 
     @cached_property
     def has_open_review(self) -> bool:
-        sql = "SELECT 1 FROM plan_nodes WHERE spec_name = ? AND mode = 'final-review' AND status IN (?, ?)"
-        return self.db.execute(sql, [self.spec_name, "pending", "running"]).fetchone() is not None
+        reviews = (
+            planned for planned in nodes_of_spec(self.db, self.spec_name) if planned.node.mode is Mode.FINAL_REVIEW
+        )
+        return any(planned.standing.status in (Status.PENDING, Status.RUNNING) for planned in reviews)
 
     @cached_property
     def once_failed(self) -> dict[str, tuple[str, ...]]:
         """Requirements of the plan that had a FAIL in their present version, each with the records."""
         failed: dict[str, tuple[str, ...]] = {}
-        for part, record in self.db.execute(_ONCE_FAILED, [self.spec_name]):
+        for part, record in once_failed(self.db, self.spec_name):
             failed[part] = (*failed.get(part, ()), record)
         return failed
-
-
-_PARTS = "SELECT id FROM plan_parts WHERE spec_name = ? ORDER BY position"
-_ONCE_FAILED = (
-    "SELECT p.id, l.record_id FROM plan_parts AS p JOIN ledger AS l ON l.address = p.spec_name || '/' || p.id "
-    "AND l.version = p.version WHERE p.spec_name = ? AND l.kind = 'verdict' AND l.status = 'FAIL' ORDER BY l.position"
-)
 
 
 def promotion_state(ground: Ground, part: StoredPart) -> PromotionState:
@@ -262,8 +260,7 @@ def reviews_of(ground: Ground, tree: str) -> Reviews:
 
 def _tree_of(db: Database, review: Found) -> str:
     """The tree that the session of a review was about."""
-    row = db.execute("SELECT tree FROM sessions WHERE id = ?", [review.record.context.session]).fetchone()
-    return str(row[0] or "") if row else ""
+    return tree_of_session(db, review.record.context.session)
 
 
 def regressions(ground: Ground) -> RegressionChecks:

@@ -21,7 +21,7 @@ from agent_fox.evidence.fold import Fold, Granted
 from agent_fox.evidence.rows import NOT_RECORDED, ROW_CHANGED, ROW_GONE, Rows, differences
 from agent_fox.evidence.waivers import signed
 from agent_fox.evidence.walk import Entry, Walk, step
-from agent_fox.store.ledger import audit
+from agent_fox.store.ledger import audit, ledger
 from agent_fox.store.ledger.ledger import repository_of
 from agent_fox.store.plan import load_parts
 from agent_fox.store.values import storable
@@ -287,12 +287,12 @@ def _remembered_by_witness(checked: Checked, witness: Witness | None) -> None:
 
 def _rows(db: Database, remarks: list[str]) -> Iterator[Fault]:
     """Every row has its record, and both say the same. Rows that are older than the ledger are counted only."""
-    first, older = db.execute("SELECT at FROM ledger WHERE position = 1").fetchone(), 0
+    first, older = ledger.begun_at(db), 0
     for table in audit.TABLES:
         is_recorded = False
         for pair in audit.pairs(db, table):
             is_recorded = is_recorded or pair.content is not None
-            if is_recorded or (first is not None and pair.at > first[0]):
+            if is_recorded or (first is not None and pair.at > first):
                 yield from _compare(pair)
             else:
                 older += 1

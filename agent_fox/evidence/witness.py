@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import GENESIS
 from agent_fox.core.values import dataclass, to_document
-from agent_fox.store.ledger.ledger import repository_of, tip_of
+from agent_fox.store.ledger.ledger import head_at, repository_of, tip_of
 from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.store.ledger import journal
+    from agent_fox.system import files
 else:
+    files = late_module("agent_fox.system.files")
     pydantic = late_module("pydantic")
     journal = late_module("agent_fox.store.ledger.journal")
 
@@ -81,10 +83,10 @@ def why_other(db: Database, note: Witness) -> str:
         return f"the ledger is of the repository {repository.id[:12]}, and that of {note.repository[:12]} was noted"
     if note.position == 0:
         return "" if note.head == GENESIS else "the note names no head that a ledger can have"
-    row = db.execute("SELECT head FROM ledger WHERE position = ?", [note.position]).fetchone()
-    if row is None:
+    head = head_at(db, note.position)
+    if head is None:
         return f"the ledger ends at record {tip_of(db).position}, and had {note.position} at {note.at}"
-    return "" if row[0] == note.head else f"record {note.position} has another head than it had at {note.at}"
+    return "" if head == note.head else f"record {note.position} has another head than it had at {note.at}"
 
 
 def trouble(db: Database, path: Path) -> str:
@@ -162,12 +164,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def _replace(path: Path, note: Witness) -> None:
-    new = path.with_suffix(".new")
     try:
-        with new.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(to_document(note)))
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
+        files.replace_file(path, json.dumps(to_document(note)))
     except OSError as error:
         raise WitnessBroken(f"{path}: cannot be written ({error.strerror}); free space, or check the folder") from error

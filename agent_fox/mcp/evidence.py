@@ -22,6 +22,7 @@ from agent_fox.evidence.about import TRUSTING_SPECS, UnknownRequirement, bound_t
 from agent_fox.evidence.chain import Now, chain_of
 from agent_fox.evidence.library import binding
 from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
+from agent_fox.store.account import titles_with_gates
 from agent_fox.store.ledger import journal, ledger
 from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.state import StateError, read_state
@@ -114,11 +115,7 @@ def _opened(state: Path) -> Iterator[Database]:
 
 
 def _specifications(db: Database, _name: str) -> dict[str, object]:
-    sql = (
-        "SELECT s.name, s.title, count(g.requirement_id), json_group_array(g.state) FROM plan_specs AS s "
-        "LEFT JOIN gates AS g ON g.spec_name = s.name WHERE s.is_withdrawn = 0 GROUP BY s.name ORDER BY s.position"
-    )
-    rows = db.execute(sql).fetchall()
+    rows = titles_with_gates(db)
     specs = [
         {
             "spec": name, "title": title[:LONGEST_TEXT], "requirements": count, "gates": _counted(json.loads(states)),

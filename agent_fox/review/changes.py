@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted
 from agent_fox.review.looking import Look, TooMuch, look
@@ -79,8 +79,8 @@ def change_of(repo: Registered, limits: Limits, values: Sequence[str] = ()) -> C
         except TooMuch:
             return Change(*_facts(blank), too_large=f"the diff is larger than {limits.diff:,} bytes")
         parts = _parts(our_look, seen, {file.path for file in hidden}, diff, values)
-        contents = ((path, text.encode()) for path, text in parts)
-        sent = tuple(Sent(shown(path), len(data), hashlib.sha256(data).hexdigest()) for path, data in contents)
+        contents = ((path, text, text.encode()) for path, text in parts)
+        sent = tuple(Sent(shown(path), len(data), digest_of(text)) for path, text, data in contents)
         names = tuple(_names(our_look, seen, hidden, repo))
         unread = tuple(_unread(our_look, seen, {file.path for file in hidden}, repo))
         return Change(*_facts(blank), names=names, diff="".join(text for _, text in parts), sent=sent, unread=unread)

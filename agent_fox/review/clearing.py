@@ -17,6 +17,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent_fox.system.files import replace_file
+
 FILE = "review-password.json"
 MOST_TRIES = 5
 SHORTEST = 8
@@ -50,7 +52,9 @@ def set_password(file: Path, password: str) -> None:
     salt = secrets.token_bytes(16)
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _alone(file):
-        _write(file, Stored(salt=salt.hex(), hash=_hashed(password, salt, COST), cost=COST))
+        replace_file(
+            file, Stored(salt=salt.hex(), hash=_hashed(password, salt, COST), cost=COST).model_dump_json(), 0o600
+        )
 
 
 def is_right(file: Path, password: str) -> bool:
@@ -61,11 +65,11 @@ def is_right(file: Path, password: str) -> bool:
         stored = _read(file)
         if stored.failures >= MOST_TRIES:
             raise ClearingOff(f"todoClear is locked after {MOST_TRIES} wrong passwords; {SET_ONE}, and looks who tried")
-        _write(file, stored.model_copy(update={"failures": stored.failures + 1}))
+        replace_file(file, stored.model_copy(update={"failures": stored.failures + 1}).model_dump_json(), 0o600)
         given = _hashed(password[:LONGEST], bytes.fromhex(stored.salt), stored.cost)
         if not hmac.compare_digest(given, stored.hash):
             return False
-        _write(file, stored.model_copy(update={"failures": 0}))
+        replace_file(file, stored.model_copy(update={"failures": 0}).model_dump_json(), 0o600)
         return True
 
 
@@ -81,18 +85,6 @@ def _read(file: Path) -> Stored:
         return Stored.model_validate_json(file.read_bytes())
     except ValidationError as error:
         raise ClearingOff(f"{file}: damaged; {SET_ONE}") from error
-
-
-def _write(file: Path, stored: Stored) -> None:
-    """Whole or not at all."""
-    fresh = file.with_name(f"{file.name}.{os.getpid()}.new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-        opened.write(stored.model_dump_json())
-        opened.flush()
-        os.fsync(opened.fileno())
-    fresh.replace(file)
 
 
 @contextmanager

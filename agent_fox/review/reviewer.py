@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.regular_files import read_regular
+from agent_fox.system.files import read_regular
 from agent_fox.system.processes import Command, ProcessEnd, started
 from agent_fox.system.redaction.masking import redact
 

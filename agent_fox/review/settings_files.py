@@ -6,13 +6,10 @@ A file that cannot be read as what it is gets refused with the place, never repa
 from __future__ import annotations
 
 import json
-import os
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
@@ -20,7 +17,9 @@ from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.core import json_text
+    from agent_fox.system import files
 else:
+    files = late_module("agent_fox.system.files")
     json_text = late_module("agent_fox.core.json_text")
 
 JsonTable = dict[str, object]
@@ -129,19 +128,8 @@ def _replace(change: Change) -> None:
     if change.after is None:
         path.unlink(missing_ok=True)
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat().st_mode & 0o7777 if path.exists() else 0o600
-    with NamedTemporaryFile("w", encoding="utf-8", newline="", dir=path.parent, delete=False) as file:
-        try:
-            file.write(change.after)
-            file.flush()
-            os.fsync(file.fileno())
-            os.fchmod(file.fileno(), mode)
-            Path(file.name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(file.name).unlink()
-            raise
+    files.replace_file(path, change.after, mode)
 
 
 def table_of(settings: JsonTable, name: str) -> JsonTable:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.values import dataclass
 from agent_fox.review.unshown import Unshown, unshown
 from agent_fox.system import git, git_ignores
@@ -61,7 +62,7 @@ class Snapshot:
     def fingerprint(self) -> str:
         """The same only where every file holds the same: 64 hex digits."""
         document = [self.tree, [[file.path, file.why.value, file.size, file.mark] for file in self.unshown]]
-        return hashlib.sha256(json.dumps(document).encode()).hexdigest()
+        return digest_of(json.dumps(document))
 
 
 def snapshot(look: Look, base: str, largest: int, nested: frozenset[str] = frozenset()) -> Snapshot:

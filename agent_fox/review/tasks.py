@@ -6,13 +6,13 @@ same: a row alone proves nothing. What is shown to a reviewer, and how it is ask
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.ledger.evidence import (
     Artifact,
     Evidence,
@@ -127,7 +127,7 @@ def _feedback(task: TaskRow, reason: object, prompt: object) -> Feedback:
     """What the reviewer told the agent, for what may once be learned from it."""
     if not reason:
         return Feedback()
-    payload = f"sha256:{hashlib.sha256(str(reason).encode('utf-8', 'surrogatepass')).hexdigest()}"
+    payload = f"sha256:{digest_of(str(reason))}"
     return Feedback("review", payload, f"sha256:{prompt}" if prompt else "", f"task {task.id}")
 
 
@@ -193,4 +193,4 @@ def _reason(event: EventRow) -> str:
 
 def fingerprint(trees: Mapping[str, str]) -> str:
     """One name for what the files of all repositories hold."""
-    return hashlib.sha256(json.dumps(dict(trees), sort_keys=True).encode()).hexdigest()
+    return digest_of(json.dumps(dict(trees), sort_keys=True))

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.session.regular_files import pieces
 from agent_fox.system import git
+from agent_fox.system.files import pieces
 
 PROBED = 8000
 HASHED = 64 * 1024 * 1024

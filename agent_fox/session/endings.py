@@ -19,11 +19,11 @@ from agent_fox.session.gates.close_out import Judging, close_out
 from agent_fox.session.gates.format import formatted
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
 from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd, StopSignal
-from agent_fox.session.regular_files import last_lines, pieces
 from agent_fox.session.result import Result, read_result
 from agent_fox.session.workspaces.cut_off import with_kept
 from agent_fox.session.workspaces.snapshot import Refused, changed_source, take_work
 from agent_fox.session.workspaces.workspace import read_preparation
+from agent_fox.system.files import last_lines, pieces
 from agent_fox.system.processes import OUTPUT_LIMIT, ProcessEnd
 from agent_fox.system.redaction.masking import Redactor, redact, secret_values
 

@@ -13,8 +13,8 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.values import dataclass
-from agent_fox.session.regular_files import read_regular
 from agent_fox.system.adapters import adapter
+from agent_fox.system.files import read_regular
 
 LARGEST_RESULT = 256 * 1024
 """Bytes; a larger file is not read."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.core.words import LIKE, nearest
 from agent_fox.specs.files import error
 
 if TYPE_CHECKING:
@@ -109,10 +109,10 @@ def _wrong(
 def _nearest(name: str, by_name: Mapping[str, Spec], by_number: Mapping[int, list[str]]) -> str:
     """The name that may be meant: one of the same number, else the most alike, where that is not too long a search."""
     number = _number(name)
-    near = by_number.get(number, []) if number is not None else []
+    near = next(iter(by_number.get(number, ())), "") if number is not None else ""
     if not near and len(by_name) <= _MOST_NAMES:
-        near = difflib.get_close_matches(name, by_name, 1)
-    return f". Did you mean {near[0]}?" if near else ". Add it, or correct the row"
+        near = nearest(name, by_name, LIKE)
+    return f". Did you mean {near}?" if near else ". Add it, or correct the row"
 
 
 def _groups(spec: Spec) -> str:

@@ -44,8 +44,10 @@ def last_cut_off(db: Database, session_id: int, ticket: Ticket) -> CutOff | None
     """
     sql = "SELECT coalesce(max(id), 0) FROM sessions WHERE node_uid = ? AND id < ? AND end_kind = 'ended'"
     since = db.execute(sql, [ticket.node_uid, session_id]).fetchone()[0]
-    found = (one for one in reversed(cut_offs_of(db, ticket.node_uid)) if since < one.session <= session_id)
-    return next((one for one in found if one.commit or one.left_out), None)
+    since_start = (
+        cut_off for cut_off in reversed(cut_offs_of(db, ticket.node_uid)) if since < cut_off.session <= session_id
+    )
+    return next((cut_off for cut_off in since_start if cut_off.commit or cut_off.left_out), None)
 
 
 def refs_kept(db: Database) -> dict[str, str]:

@@ -102,9 +102,9 @@ AGAIN = (
 
 def beginning_again(db: Database) -> dict[str, list[GateMove]]:
     """By spec: the gates whose text is another now, or whose requirement left the plan and came back unproven."""
-    found: dict[str, list[GateMove]] = {}
+    moves_of: dict[str, list[GateMove]] = {}
     for spec_name, part, version, before in db.execute(AGAIN):
         why = "its text changed" if version != before else "it is back in the plan"
         move = GateMove(part, version, None, Gate.PROPOSED, Role.ENGINE, reason=why)
-        found.setdefault(spec_name, []).append(move)
-    return found
+        moves_of.setdefault(spec_name, []).append(move)
+    return moves_of

@@ -35,14 +35,14 @@ def settle_in(db: Database) -> None:
     Raises StateError, with nothing changed, where the database was used by a newer agent-fox or has tables of the
     same names.
     """
-    found = format_of(db)
-    if found > len(MIGRATIONS):
-        raise StateError(f"these tables are of a newer agent-fox (format {found}, this one knows {len(MIGRATIONS)})")
-    if found == 0:
+    number = format_of(db)
+    if number > len(MIGRATIONS):
+        raise StateError(f"these tables are of a newer agent-fox (format {number}, this one knows {len(MIGRATIONS)})")
+    if number == 0:
         refuse_clash(db)
         db.execute(f"CREATE TABLE {FORMAT} (version INTEGER NOT NULL) STRICT")
         db.execute(f"INSERT INTO {FORMAT} VALUES (0)")
-    for script in MIGRATIONS[found:]:
+    for script in MIGRATIONS[number:]:
         db.executescript(script)
         db.execute(f"UPDATE {FORMAT} SET version = version + 1")
 

@@ -34,13 +34,13 @@ def words_known(
 
     `waived` tells whether a waiver of a requirement counts: its signature was checked, and it has not expired.
     """
-    found: dict[str, dict[str, str]] = {}
-    for spec, part, passes, told, by_tests, proved, name in db.execute(_FACTS, {"spec": spec_name}):
+    words_of: dict[str, dict[str, str]] = {}
+    for spec, part, passes, how, by_tests, proved, name in db.execute(_FACTS, {"spec": spec_name}):
         waived_by = name if name and not passes and waived(spec, part) else ""
-        facts = Facts(bool(passes), told, bool(by_tests), bool(proved), waived_by)
+        facts = Facts(bool(passes), how, bool(by_tests), bool(proved), waived_by)
         if word := how_known(facts):
-            found.setdefault(spec, {})[part] = str(word)
-    return found
+            words_of.setdefault(spec, {})[part] = str(word)
+    return words_of
 
 
 def none_waived(spec_name: str, requirement_id: str) -> bool:
@@ -62,8 +62,8 @@ def parts_of(db: Database, name: str) -> dict[str, str]:
     """What an environment was made of; empty where only its hash is known."""
     sql = "SELECT data FROM events WHERE kind = ? AND json_extract(data, '$.id') = ? ORDER BY id DESC LIMIT 1"
     row = db.execute(sql, [KIND, name]).fetchone()
-    found: dict[str, str] = json.loads(row[0])["parts"] if row else {}
-    return found
+    parts: dict[str, str] = json.loads(row[0])["parts"] if row else {}
+    return parts
 
 
 def in_which(was: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:

@@ -84,11 +84,11 @@ def add(db: Database, at: str, changes: Sequence[Change]) -> None:
 
 
 def row_of(number: int, change: Change, at: str) -> Row:
-    one = change.specification
-    lane = to_json(one.check) if one.check is not None else "{}"
+    item = change.specification
+    lane = to_json(item.check) if item.check is not None else "{}"
     return (
-        number, one.address, one.version, one.kind.value, one.text, change.state.value, str(change.author),
-        spec_of(one.address), to_json(list(one.requirements)), lane, change.note, change.envelope, at,
+        number, item.address, item.version, item.kind.value, item.text, change.state.value, str(change.author),
+        spec_of(item.address), to_json(list(item.requirements)), lane, change.note, change.envelope, at,
     )  # fmt: skip
 
 
@@ -99,16 +99,16 @@ def spec_of(address: str) -> str:
 
 
 def record_of(number: int, change: Change, at: str) -> Evidence:
-    one = change.specification
+    item = change.specification
     is_signed = change.author.who is Who.PERSON and change.state is State.ADOPTED
     body: dict[str, Json] = {
-        "text": one.text, "requirements": list(one.requirements), "added_by": str(change.author), "note": change.note,
-        "check": to_document(one.check),
+        "text": item.text, "requirements": list(item.requirements), "added_by": str(change.author), "note": change.note,
+        "check": to_document(item.check),
         "envelope": change.envelope,
     }  # fmt: skip
     return Evidence(
         Kind.SPECIFICATION, f"specification:{number}", at, Outcome(change.state.value),
-        SpecRef(one.kind.value, one.address, one.version),
+        SpecRef(item.kind.value, item.address, item.version),
         reviewer_decision=ReviewerDecision.ACCEPTED if is_signed else ReviewerDecision.PENDING,
         limitation=BINDS_NOTHING if change.state is State.PROPOSED else "",
         body=body,

@@ -50,8 +50,8 @@ class LightDatabase:
         self.conn.close()
 
     def __getattr__(self, name: str) -> object:
-        found: object = getattr(whole_database(self.conn), name)
-        return found
+        attribute: object = getattr(whole_database(self.conn), name)
+        return attribute
 
     def __getitem__(self, table: str) -> object:
         return whole_database(self.conn)[table]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.values import dataclass
 from agent_fox.store.values import change, insert, storable, to_json
 
@@ -43,7 +43,7 @@ def effect_id(decision_id: int, kind: str, fingerprint: str, at: str) -> str:
 
     `at` is when it was decided: a state file that was restored from a copy counts its decisions anew.
     """
-    return hashlib.sha256(f"{decision_id}\0{kind}\0{fingerprint}\0{at}".encode()).hexdigest()[:24]
+    return digest_of(str(decision_id), kind, fingerprint, at, digits=24)
 
 
 def put(
@@ -105,15 +105,15 @@ def last_payload(db: Database, fingerprint: str, slot: str) -> dict[str, object]
         "ORDER BY position DESC LIMIT 1"
     )
     row = db.execute(sql, [fingerprint, slot]).fetchone()
-    found: dict[str, object] = json.loads(row[0]) if row else {}
-    return found
+    payload: dict[str, object] = json.loads(row[0]) if row else {}
+    return payload
 
 
 def next_time(db: Database) -> str | None:
     """When the first effect that waits for a time may be sent; None where none does."""
     sql = "SELECT min(not_before) FROM outbox WHERE state IN ('pending', 'inflight', 'unknown')"
-    found: str | None = db.execute(sql).fetchone()[0]
-    return found
+    first: str | None = db.execute(sql).fetchone()[0]
+    return first
 
 
 def followers(db: Database, row: OutboxRow) -> list[OutboxRow]:
@@ -122,7 +122,7 @@ def followers(db: Database, row: OutboxRow) -> list[OutboxRow]:
         f"{SELECT} WHERE outbox.fingerprint = ? AND outbox.state NOT IN ('done', 'moot') "
         "AND outbox.position > (SELECT position FROM outbox WHERE id = ?) ORDER BY outbox.position"
     )
-    return [_row(found) for found in db.execute(sql, [row.fingerprint, row.id])]
+    return [_row(follower) for follower in db.execute(sql, [row.fingerprint, row.id])]
 
 
 def held(db: Database) -> list[OutboxRow]:
@@ -159,14 +159,14 @@ def send_outbox(db: Database, number: str, witness: str, at: str) -> bool:
 
     While an earlier try is in doubt, its witness and its time stay: that try may be out already.
     """
-    found = db.execute(
+    changed = db.execute(
         "UPDATE outbox SET state = 'inflight', tries = tries + 1, updated_at = :at, "
         "witness = CASE WHEN is_in_doubt = 1 THEN coalesce(witness, :witness) ELSE :witness END, "
         "sent_at = CASE WHEN is_in_doubt = 1 THEN coalesce(sent_at, :at) ELSE :at END, is_in_doubt = 1 "
         "WHERE id = :id AND state NOT IN ('done', 'moot')",
         {"at": at, "witness": witness, "id": number},
     )
-    return found.rowcount == 1
+    return changed.rowcount == 1
 
 
 def is_settled(db: Database, number: str) -> bool:
@@ -184,8 +184,8 @@ def wake(db: Database, at: str) -> None:
 def release_held(db: Database, at: str) -> int:
     """A person has acted: what was held is tried again."""
     sql = "UPDATE outbox SET state = iif(is_in_doubt, 'unknown', 'pending'), updated_at = ? WHERE state = 'held'"
-    found = db.execute(sql, [at])
-    return int(found.rowcount)
+    changed = db.execute(sql, [at])
+    return int(changed.rowcount)
 
 
 def issue_state(db: Database, fingerprint: str) -> str | None:
@@ -378,3 +378,9 @@ def known_numbers(db: Database) -> tuple[int, ...]:
     """Numbers of issues that should be there, as far as we know, the newest first."""
     sql = "SELECT CAST(number AS INTEGER) FROM issues WHERE number <> '' AND remote NOT IN ('deleted', 'moved')"
     return tuple(sorted((int(row[0]) for row in db.execute(sql)), reverse=True))
+
+
+def was_put(db: Database, decision_id: int, kind: str, fingerprint: str) -> bool:
+    """Whether a decision has an effect of this kind on an issue."""
+    sql = "SELECT 1 FROM outbox WHERE decision_id = ? AND kind = ? AND fingerprint = ?"
+    return db.execute(sql, [decision_id, kind, fingerprint]).fetchone() is not None

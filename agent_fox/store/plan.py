@@ -271,10 +271,10 @@ def texts_ever(db: Database, spec_name: str) -> dict[str, str]:
     A file of an older format lacks some of the tables.
     """
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for table, sql in _EVER.items():
-        found.update(db.execute(sql, {"spec": spec_name}) if table in there else ())
-    return found
+        texts.update(db.execute(sql, {"spec": spec_name}) if table in there else ())
+    return texts
 
 
 def ids_of_others(db: Database, spec_name: str) -> dict[str, frozenset[str]]:
@@ -289,10 +289,10 @@ def ids_of_others(db: Database, spec_name: str) -> dict[str, frozenset[str]]:
         "json_each(json_array(json_extract(one.value, '$.criteria'), json_extract(one.value, '$.edge_cases'))) "
         "AS both, json_each(both.value) AS part"
     )
-    found: dict[str, set[str]] = {}
+    ids_of: dict[str, set[str]] = {}
     for name, id in db.execute(sql):
-        found.setdefault(name, set()).update([id] if id else [])
-    return {name: frozenset(ids) for name, ids in found.items() if name != spec_name}
+        ids_of.setdefault(name, set()).update([id] if id else [])
+    return {name: frozenset(ids) for name, ids in ids_of.items() if name != spec_name}
 
 
 def spec_paths(db: Database) -> tuple[str, ...]:
@@ -327,3 +327,53 @@ def load_parts(db: Database, spec_name: str | None = None) -> list[StoredPart]:
     where, values = (" WHERE spec_name = ?", [spec_name]) if spec_name else ("", [])
     sql = f"SELECT spec_name, id, requirement_id, text, version FROM plan_parts{where} ORDER BY position"
     return [StoredPart(*row) for row in db.execute(sql, values)]
+
+
+def set_verified(db: Database, name: str, commit: str | None) -> None:
+    """The commit that the verdict on a spec is about."""
+    db.execute("UPDATE plan_specs SET verified_commit = ? WHERE name = ?", [commit, name])
+
+
+def verified_commit(db: Database, name: str) -> str | None:
+    row = db.execute("SELECT verified_commit FROM plan_specs WHERE name = ?", [name]).fetchone()
+    return str(row[0]) if row and row[0] else None
+
+
+def spec_names(db: Database) -> tuple[str, ...]:
+    """The specs that are in the plan, in its order."""
+    sql = "SELECT name FROM plan_specs WHERE is_withdrawn = 0 ORDER BY position, name"
+    return tuple(str(row[0]) for row in db.execute(sql))
+
+
+def nothing_runs(db: Database) -> None:
+    """What was under way waits again: its run is over. For a copy of the state."""
+    db.execute("UPDATE plan_nodes SET status = 'pending' WHERE status = 'running'")
+
+
+def sources_of(db: Database, uid: str) -> list[tuple[str, str]]:
+    """The uid of each node that a node waits for, or waited for, with the kind of the edge; `retry` for a round's."""
+    sql = (
+        "SELECT source, kind FROM plan_edges WHERE target = :uid "
+        "UNION ALL SELECT source, 'retry' FROM retry_edges WHERE target = :uid"
+    )
+    return db.execute(sql, {"uid": uid}).fetchall()
+
+
+def targets_of(db: Database, uid: str) -> list[str]:
+    """The uid of each node that waits for a node, or waited."""
+    sql = (
+        "SELECT target FROM plan_edges WHERE source = :uid UNION ALL SELECT target FROM retry_edges WHERE source = :uid"
+    )
+    return [str(target) for (target,) in db.execute(sql, {"uid": uid})]
+
+
+def path_of_spec(db: Database, name: str) -> str:
+    """Where a spec lies, relative to the repository's root; empty where nobody knows."""
+    row = db.execute("SELECT path FROM plan_specs WHERE name = ?", [name]).fetchone()
+    return str(row[0]) if row else ""
+
+
+def is_escalated(db: Database, name: str) -> bool:
+    """Whether a verifier of a spec waits for a person: then nothing of it counts as proven."""
+    sql = "SELECT 1 FROM plan_nodes WHERE spec_name = ? AND archetype = 'verifier' AND outcome = 'escalated'"
+    return db.execute(sql, [name]).fetchone() is not None

@@ -123,8 +123,8 @@ def current_verdicts(db: Database, spec_name: str) -> dict[str, tuple[int, Word]
 
 
 def next_verdict_id(db: Database) -> int:
-    found = db.execute("SELECT coalesce(max(id), 0) + 1 FROM verification_results").fetchone()
-    return int(found[0])
+    row = db.execute("SELECT coalesce(max(id), 0) + 1 FROM verification_results").fetchone()
+    return int(row[0])
 
 
 def store_verdicts(
@@ -237,15 +237,15 @@ def past_readings(
     db: Database, spec_name: str, tree: str | None, versions: Mapping[str, str]
 ) -> dict[str, tuple[PastReading, ...]]:
     """What was read before on this tree, per requirement in its present version, oldest first."""
-    found: dict[str, tuple[PastReading, ...]] = {}
+    readings: dict[str, tuple[PastReading, ...]] = {}
     sql = (
         "SELECT requirement_id, read_as, attempt, reading, text_version FROM verification_results "
         "WHERE spec_name = ? AND tree = ? AND session_id IS NOT NULL AND restores IS NULL ORDER BY id"
     )
     for part, word, attempt, reading, version in db.execute(sql, [spec_name, tree]):
         if versions.get(part) == version:
-            found[part] = (*found.get(part, ()), PastReading(Word(word), attempt, reading))
-    return found
+            readings[part] = (*readings.get(part, ()), PastReading(Word(word), attempt, reading))
+    return readings
 
 
 def last_passes(db: Database, spec_name: str, parts: Sequence[str]) -> dict[str, int]:
@@ -286,3 +286,99 @@ def record_event(
 ) -> None:  # fmt: skip
     row = {"at": at, "run_id": run_id, "kind": kind, "node_id": node_id, "spec_name": spec_name}
     insert(db, "events", {**row, "data": to_json(data or {})})
+
+
+def last_block(db: Database, uid: str) -> tuple[str, str] | None:
+    """Cause and root of the last row of a node's blocking history."""
+    sql = "SELECT cause, root_node FROM blocking_history WHERE node_uid = ? ORDER BY id DESC LIMIT 1"
+    row = db.execute(sql, [uid]).fetchone()
+    return (str(row[0]), str(row[1])) if row else None
+
+
+def last_conflict(db: Database, ticket: Ticket) -> str | None:
+    """What the last decision about the attempt before this one says of a conflict (JSON), if it was to try again."""
+    sql = (
+        "SELECT kind, json_extract(facts, '$.conflict') FROM decisions WHERE node_uid = ? AND attempt = ? "
+        "ORDER BY id DESC LIMIT 1"
+    )
+    kind, conflict = db.execute(sql, [ticket.node_uid, ticket.attempt - 1]).fetchone() or (None, None)
+    return str(conflict) if kind == "Retry" and conflict else None
+
+
+def conflicts_kept(db: Database) -> list[tuple[str, str, bool]]:
+    """The reference and the commit of each work that conflicted, and whether its next session is still to come."""
+    sql = (
+        "SELECT json_extract(d.facts, '$.conflict.ref'), json_extract(d.facts, '$.conflict.work'), "
+        "d.kind = 'Retry' AND n.status IN ('pending', 'running') AND n.attempt = d.attempt + 1 "
+        "FROM decisions AS d JOIN plan_nodes AS n ON n.uid = d.node_uid "
+        "WHERE d.kind IN ('Retry', 'Block') AND json_extract(d.facts, '$.conflict') IS NOT NULL"
+    )
+    return [(str(ref), str(work), bool(is_wanted)) for ref, work, is_wanted in db.execute(sql).fetchall()]
+
+
+def last_facts(db: Database, uid: str, kind: str, cause: str | None = None) -> str | None:
+    """The facts (JSON) of the last decision of a kind about a node, with that cause if one is named."""
+    sql = (
+        "SELECT facts FROM decisions WHERE node_uid = ? AND kind = ? AND (?3 IS NULL OR cause = ?3) "
+        "ORDER BY id DESC LIMIT 1"
+    )
+    row = db.execute(sql, [uid, kind, cause]).fetchone()
+    return str(row[0]) if row else None
+
+
+def last_decisions(db: Database, run_id: int | None, leaving_out: Sequence[str]) -> list[tuple[str, int]]:
+    """Each spec that a run decided about, with the last decision that is not of the kinds left out, in their order."""
+    marks = ", ".join("?" * len(leaving_out))
+    sql = f"SELECT spec_name, max(id) FROM decisions WHERE run_id = ? AND kind NOT IN ({marks}) GROUP BY spec_name"
+    return [(str(spec), int(last)) for spec, last in db.execute(f"{sql} ORDER BY 2", [run_id, *leaving_out]).fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentVerdict:
+    """The current verdict on one requirement as it was given."""
+
+    word: Word
+    version: str
+    tree: str | None
+    evidence: str
+    command: str
+    session: int | None
+
+
+def verdicts_now(db: Database, spec_name: str) -> dict[str, CurrentVerdict]:
+    """By requirement, as far as there is one."""
+    sql = (
+        "SELECT requirement_id, verdict, text_version, tree, evidence, coalesce(command, ''), session_id "
+        "FROM verification_results WHERE spec_name = ? AND superseded_by IS NULL"
+    )
+    return {part: CurrentVerdict(Word(word), *rest) for part, word, *rest in db.execute(sql, [spec_name])}
+
+
+def once_failed(db: Database, spec_name: str) -> list[tuple[str, str]]:
+    """Each FAIL that a requirement of the plan had in its present version, with its record, oldest first."""
+    sql = (
+        "SELECT p.id, l.record_id FROM plan_parts AS p JOIN ledger AS l ON l.address = p.spec_name || '/' || p.id "
+        "AND l.version = p.version WHERE p.spec_name = ? AND l.kind = 'verdict' AND l.status = 'FAIL' "
+        "ORDER BY l.position"
+    )
+    return db.execute(sql, [spec_name]).fetchall()
+
+
+def mean_cost(db: Database, archetype: str) -> tuple[float, int]:
+    """The mean of what completed sessions cost that told it, and how many they are."""
+    sql = (
+        "SELECT coalesce(avg(cost_usd), 0), count(cost_usd) FROM sessions WHERE archetype = ? AND status = 'completed'"
+    )
+    mean, count = db.execute(sql, [archetype]).fetchone()
+    return float(mean), int(count)
+
+
+def begun_at(db: Database, run_id: int | None) -> str:
+    """When a run began; empty where there is none of that number."""
+    row = db.execute("SELECT started_at FROM runs WHERE id = ?", [run_id]).fetchone()
+    return str(row[0]) if row else ""
+
+
+def has_started(db: Database, uid: str) -> bool:
+    """Whether any session of a node was ever made."""
+    return db.execute("SELECT 1 FROM sessions WHERE node_uid = ? LIMIT 1", [uid]).fetchone() is not None

@@ -51,8 +51,8 @@ def add_task(db: Database, row: TaskRow) -> None:
 
 def next_event(db: Database) -> int:
     """The number of the event that is written next, to be read in the transaction that writes it."""
-    found = db.execute("SELECT coalesce(max(id), 0) + 1 FROM review_events").fetchone()
-    return int(found[0])
+    row = db.execute("SELECT coalesce(max(id), 0) + 1 FROM review_events").fetchone()
+    return int(row[0])
 
 
 def add_event(db: Database, row: EventRow) -> None:

@@ -247,3 +247,129 @@ def count_sessions(db: Database, run_id: int, column: str, value: str) -> int:
     """Sessions of a run of one spec (`spec_name`) or one node (`node_uid`)."""
     sql = f"SELECT count(*) FROM sessions WHERE run_id = ? AND {column} = ?"
     return int(db.execute(sql, [run_id, value]).fetchone()[0])
+
+
+def recorded_tip(db: Database) -> str | None:
+    """The commit that the integration branch was last known at; None before the first run."""
+    row = db.execute("SELECT tip_commit FROM runs WHERE tip_commit IS NOT NULL ORDER BY id DESC LIMIT 1").fetchone()
+    return str(row[0]) if row else None
+
+
+def note_tip(db: Database, commit: str) -> None:
+    """Write down where the integration branch stands now; committed at once where no transaction is open."""
+    with within_transaction(db):
+        db.execute("UPDATE runs SET tip_commit = ? WHERE id = (SELECT max(id) FROM runs)", [commit])
+
+
+def is_under_way(db: Database) -> bool:
+    """Whether a launch has not ended, or work is recorded that the branch does not have yet."""
+    launches = "SELECT 1 FROM launches WHERE status = 'running'"
+    return bool(db.execute(f"SELECT EXISTS ({launches})").fetchone()[0] or open_landings(db))
+
+
+def open_landings(db: Database) -> list[tuple[int, str, str]]:
+    """Session, commit and base of what is recorded as landed and was not moved to yet."""
+    sql = "SELECT id, landed_commit, base_commit FROM sessions WHERE landed_commit IS NOT NULL AND is_landed = 0"
+    return db.execute(f"{sql} ORDER BY id").fetchall()
+
+
+def head_at_start(db: Database, run_id: int) -> str:
+    """The commit of the person's checkout when a run began; empty where that is not known."""
+    row = db.execute("SELECT head_commit FROM runs WHERE id = ?", [run_id]).fetchone()
+    return str(row[0]) if row and row[0] else ""
+
+
+def ledger_at_start(db: Database, run_id: int | None) -> str:
+    """The head of the ledger when a run was opened; empty where there is none of that number."""
+    row = db.execute("SELECT ledger_begin FROM runs WHERE id = ?", [run_id]).fetchone()
+    return str(row[0]) if row else ""
+
+
+def last_judging_rung(db: Database, spec_name: str) -> int:
+    """The rung of the last session that ended with a verdict on a spec."""
+    sql = (
+        "SELECT s.rung FROM verification_results AS v JOIN sessions AS s ON s.id = v.session_id "
+        "WHERE v.spec_name = ? AND v.restores IS NULL ORDER BY v.id DESC LIMIT 1"
+    )
+    row = db.execute(sql, [spec_name]).fetchone()
+    return int(row[0]) if row else 0
+
+
+def judge_of(db: Database, session_id: int) -> tuple[str, str]:
+    """The verifier and the environment of a session."""
+    verifier, environment = db.execute(
+        "SELECT verifier, environment FROM sessions WHERE id = ?", [session_id]
+    ).fetchone()
+    return verifier, environment
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the last report about a spec was about."""
+
+    commit: str
+    tree: str
+
+
+def last_reading(db: Database, uid: str) -> Reading | None:
+    """None where nothing was read yet."""
+    sql = (
+        "SELECT pinned_commit, tree FROM sessions WHERE node_uid = ? AND status = 'completed' ORDER BY id DESC LIMIT 1"
+    )
+    row = db.execute(sql, [uid]).fetchone()
+    return Reading(row[0], row[1]) if row and row[0] and row[1] else None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the verdict that holds came from: its run, the rung of its agent, environment and verifier."""
+
+    run: int | None
+    rung: int
+    environment: str
+    verifier: str
+
+
+def origin_of(db: Database, uid: str) -> Origin:
+    """The last session whose report counted; what a person waived afterwards rests on it too."""
+    sql = (
+        "SELECT d.run_id, s.rung, s.environment, s.verifier FROM decisions AS d LEFT JOIN sessions AS s ON s.id = "
+        "(SELECT max(id) FROM sessions WHERE node_uid = d.node_uid AND status = 'completed') "
+        "WHERE d.node_uid = ? AND d.kind = 'Accept' ORDER BY d.id DESC LIMIT 1"
+    )
+    run, rung, environment, verifier = db.execute(sql, [uid]).fetchone() or (None, 0, "", "")
+    return Origin(run, rung or 0, environment or "", verifier or "")
+
+
+def was_read(db: Database, spec_name: str) -> bool:
+    """Whether any session has said anything about a spec."""
+    sql = "SELECT 1 FROM verification_results WHERE spec_name = ? AND session_id IS NOT NULL LIMIT 1"
+    return db.execute(sql, [spec_name]).fetchone() is not None
+
+
+def served_nodes(db: Database) -> list[str]:
+    """The node of the last session of each spec, by its uid; the one served longest ago first."""
+    sql = "SELECT node_uid FROM sessions WHERE id IN (SELECT max(id) FROM sessions GROUP BY spec_name) ORDER BY id"
+    return [str(uid) for (uid,) in db.execute(sql)]
+
+
+def coder_logs(db: Database, spec_name: str) -> list[tuple[str, int, int, str]]:
+    """Node, attempt, reading and log of the last session of each coder of a spec that ended well."""
+    sql = (
+        "SELECT node_id, attempt, reading, log FROM sessions WHERE id IN (SELECT max(id) FROM sessions WHERE "
+        "spec_name = ? AND archetype = 'coder' AND status = 'completed' GROUP BY node_uid) ORDER BY id"
+    )
+    return db.execute(sql, [spec_name]).fetchall()
+
+
+def cost_of_spec(db: Database, spec_name: str) -> tuple[int, float, int]:
+    """Sessions of a spec in all runs, dollars that they told, and how many told none."""
+    sql = "SELECT count(*), coalesce(sum(cost_usd), 0), count(*) - count(cost_usd) FROM sessions WHERE spec_name = ?"
+    count, cost, untold = db.execute(sql, [spec_name]).fetchone()
+    return count, cost, untold
+
+
+def tree_of_session(db: Database, session_id: int | None) -> str:
+    """The tree that a session was about; empty where nobody knows."""
+    row = db.execute("SELECT tree FROM sessions WHERE id = ?", [session_id]).fetchone()
+    return str(row[0] or "") if row else ""

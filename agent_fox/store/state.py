@@ -162,10 +162,10 @@ class StateFile:
 
 def _place(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def open_state(path: Path) -> Database:
@@ -221,9 +221,9 @@ def prepare(db: Database, path: Path) -> None:
     db.execute("PRAGMA recursive_triggers = ON")
     db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
     migrate(db, path)
-    (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
-    if found != "ok":
-        raise broken(path, found)
+    (answer,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if answer != "ok":
+        raise broken(path, answer)
     journal.watch(db)
 
 
@@ -234,10 +234,10 @@ def check_readable(db: Database, path: Path) -> None:
 
 def check_begun(db: Database, path: Path) -> int:
     """The format of a file that has tables already."""
-    found = check_version(db, path)
-    if found == 0:
+    number = check_version(db, path)
+    if number == 0:
         raise no_state(path)
-    return found
+    return number
 
 
 FORMAT = (
@@ -248,15 +248,15 @@ FORMAT = (
 
 def check_version(db: Database, path: Path) -> int:
     """The format of the file: how many migrations were applied. Raises StateError for a newer or a foreign one."""
-    found, has_tables = db.execute(FORMAT).fetchone()
-    if found == 0 and has_tables:
+    number, has_tables = db.execute(FORMAT).fetchone()
+    if number == 0 and has_tables:
         raise not_ours(path, "it has tables of another program")
-    if found > FORMATS:
+    if number > FORMATS:
         raise StateError(
-            f"{path}: written by a newer agent-fox (format {found}, this one knows {FORMATS}); "
+            f"{path}: written by a newer agent-fox (format {number}, this one knows {FORMATS}); "
             "install that version or a later one"
         )
-    return int(found)
+    return int(number)
 
 
 def migrate(db: Database, path: Path) -> None:
@@ -310,6 +310,16 @@ def transaction(db: Database) -> Iterator[Database]:
         if is_of_the_world(error):
             raise broken(path_of(db), error) from error
         raise
+    finally:
+        db.conn.rollback()
+
+
+@contextmanager
+def snapshot(db: Database) -> Iterator[None]:
+    """What is read stands still meanwhile, whoever writes."""
+    db.execute("BEGIN")
+    try:
+        yield
     finally:
         db.conn.rollback()
 

@@ -28,9 +28,9 @@ def insert(db: Database, table: str, row: Mapping[str, object]) -> int:
     """Insert one row; gives its row id. Table and columns are ours, values are bound."""
     columns, marks = ", ".join(row), ", ".join("?" * len(row))
     values = [storable(value) for value in row.values()]
-    found = db.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values).lastrowid
-    assert found is not None
-    return found
+    number = db.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values).lastrowid
+    assert number is not None
+    return number
 
 
 def change(db: Database, table: str, key: object, changes: Mapping[str, object]) -> None:

@@ -24,8 +24,8 @@ class LateAdapter:
         self.made: object = None
 
     def __getattr__(self, name: str) -> object:
-        found: object = getattr(self.build(), name)
-        return found
+        value: object = getattr(self.build(), name)
+        return value
 
     def build(self) -> object:
         if self.made is None:

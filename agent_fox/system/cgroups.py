@@ -112,11 +112,11 @@ def grouped(memory_bytes: int | None, processes: int | None) -> Iterator[Group]:
 @functools.cache
 def places() -> tuple[Place, ...]:
     """Where this process can make groups, tried out once: at most one place for each resource."""
-    found: dict[str, Place] = {}
+    places_of: dict[str, Place] = {}
     for place in _candidates():
-        if place.resource.controller not in found and _is_usable(place):
-            found[place.resource.controller] = place
-    return tuple(found.values())
+        if place.resource.controller not in places_of and _is_usable(place):
+            places_of[place.resource.controller] = place
+    return tuple(places_of.values())
 
 
 def _candidates() -> Iterator[Place]:

@@ -125,8 +125,8 @@ def call(
     """
     answer = outside.tried(lambda: _call_once(where, _argv(arguments), extra, data, allowed))
     if answer.trouble is not None:
-        said = answer.err or answer.text[-500:] or f"exit status {answer.status}"
-        raise error_of(f"git {' '.join(arguments[:3])} in {where}: {said}", answer.trouble)
+        reason = answer.err or answer.text[-500:] or f"exit status {answer.status}"
+        raise error_of(f"git {' '.join(arguments[:3])} in {where}: {reason}", answer.trouble)
     return answer
 
 
@@ -145,8 +145,8 @@ def _call_once(
         raise GitError(_absence(where)) from error
     except OSError as error:
         return Answer(outside.DIED, b"", f"cannot be started: {error.strerror}", outside.trouble_of_system(error))
-    said = done.stderr.decode("utf-8", "replace").strip()
-    return Answer(done.returncode, done.stdout, said, trouble_in(done.returncode, said, allowed))
+    complaint = done.stderr.decode("utf-8", "replace").strip()
+    return Answer(done.returncode, done.stdout, complaint, trouble_in(done.returncode, complaint, allowed))
 
 
 def trouble_in(status: int, said: str, allowed: Sequence[int] = (0,)) -> Trouble | None:
@@ -244,11 +244,11 @@ def read(repo: Path, name: str, places: Places = (), allowed: Sequence[int] = (0
 
 def sizes_of(repo: Path, ids: Sequence[str]) -> dict[str, int]:
     """Id → bytes of these objects, those left out that are not there."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for start in range(0, len(ids), _AT_ONCE):
         answers = _asked(repo, "info", ids[start : start + _AT_ONCE], (), (0,))
-        found |= {answer.id: answer.size for answer in answers if answer is not None}
-    return found
+        sizes |= {answer.id: answer.size for answer in answers if answer is not None}
+    return sizes
 
 
 _AT_ONCE = 400
@@ -304,9 +304,9 @@ def version() -> tuple[int, ...]:
 
 def check_version() -> None:
     """Raises GitError where git is missing or too old."""
-    found = version()
-    if found[:2] < OLDEST_VERSION:
-        shown, needed = (".".join(map(str, numbers)) for numbers in (found, OLDEST_VERSION))
+    installed = version()
+    if installed[:2] < OLDEST_VERSION:
+        shown, needed = (".".join(map(str, numbers)) for numbers in (installed, OLDEST_VERSION))
         raise GitError(f"git {shown} is too old; agent-fox needs git {needed} or newer (merge-tree --write-tree)")
 
 
@@ -335,10 +335,10 @@ def object_format(repo: Path) -> str:
 def _inode(path: Path) -> tuple[int, int] | None:
     """Which file or folder stands at a path; None where there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _layout(repo: Path) -> tuple[Path, str]:
@@ -366,8 +366,8 @@ def _ask_layout(repo: Path) -> tuple[Path, str]:
 
 def commit_of(repo: Path, name: str) -> str | None:
     """The full id of the commit that `name` stands for, or None."""
-    found = look(repo, f"{name}^{{commit}}", allowed=(0, 128))
-    return found.id if found else None
+    commit = look(repo, f"{name}^{{commit}}", allowed=(0, 128))
+    return commit.id if commit else None
 
 
 def head(repo: Path) -> str | None:
@@ -404,10 +404,10 @@ def _tree_of_id(repo: Path, id: str) -> str:
 
 
 def _tree_of(repo: Path, name: str) -> str:
-    found = look(repo, f"{name}^{{tree}}")
-    if found is None:
+    tree = look(repo, f"{name}^{{tree}}")
+    if tree is None:
         raise GitError(f"{name} in {repo} is no commit and no tree: Not a valid object name")
-    return found.id
+    return tree.id
 
 
 @lru_cache(maxsize=4096)
@@ -415,10 +415,10 @@ def parents(repo: Path, commit: str) -> tuple[str, ...]:
     """The ids of a commit's parents, as it names them; a shallow clone may lack them. `commit` is a full id: what is
     kept here is true for ever.
     """
-    found = read(repo, commit)
-    if found is None or found.kind != "commit":
+    whole = read(repo, commit)
+    if whole is None or whole.kind != "commit":
         raise GitError(f"{commit} in {repo} is no commit")
-    lines = found.content.partition(b"\n\n")[0].decode("utf-8", "replace").split("\n")
+    lines = whole.content.partition(b"\n\n")[0].decode("utf-8", "replace").split("\n")
     return tuple(line.removeprefix("parent ") for line in lines if line.startswith("parent "))
 
 
@@ -451,13 +451,8 @@ def unresolved_submodules(repo: Path) -> tuple[str, ...]:
 
 def show(repo: Path, commit: str, path: str) -> bytes | None:
     """What `path` holds in `commit`, or None where it is not a file there."""
-    found = read(repo, f"{commit}:{path}", allowed=(0, 128))
-    return found.content if found and found.kind == "blob" else None
-
-
-def diffstat(repo: Path, base: str, tip: str) -> str:
-    """The difference as `git diff --stat` shows it; empty where there is none."""
-    return call(repo, "diff", "--stat", "--no-ext-diff", "--no-textconv", "--no-color", base, tip, "--").text
+    file = read(repo, f"{commit}:{path}", allowed=(0, 128))
+    return file.content if file and file.kind == "blob" else None
 
 
 def is_ancestor(repo: Path, older: str, newer: str) -> bool:
@@ -574,10 +569,10 @@ def _settings_stamp(repo: Path) -> tuple[object, ...]:
 
 def _file_stamp(path: Path) -> tuple[object, ...]:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return (path,)
-    return path, found.st_ino, found.st_size, found.st_mtime_ns
+    return path, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @lru_cache(maxsize=256)

@@ -75,4 +75,4 @@ def is_of_tools(path: str) -> bool:
 
 
 def _fields(answer: bytes) -> list[str]:
-    return [one.decode("utf-8", "surrogateescape") for one in answer.split(b"\0") if one]
+    return [field.decode("utf-8", "surrogateescape") for field in answer.split(b"\0") if field]

@@ -148,8 +148,10 @@ class Store:
         if not paths:
             return frozenset()
         data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-        told = self.call("check-ignore", "-v", "-z", "--stdin", data=data, allowed=(0, 1)).records
-        return frozenset(path for pattern, path in zip(told[2::4], told[3::4], strict=True) if pattern.startswith("!"))
+        fields = self.call("check-ignore", "-v", "-z", "--stdin", data=data, allowed=(0, 1)).records
+        return frozenset(
+            path for pattern, path in zip(fields[2::4], fields[3::4], strict=True) if pattern.startswith("!")
+        )
 
     def changed_files(self) -> list[str]:
         """Paths of the index whose file is gone or holds something else."""
@@ -204,8 +206,8 @@ def _is_below(path: str, folder: str) -> bool:
 def changes_between(repo: Path, old: str, new: str) -> list[Change]:
     """What differs from commit or tree `old` to `new`, in git's order. Raises GitError where one is not there."""
     with git.serving(repo):
-        found = list(_differences(repo, git.tree_of(repo, old), git.tree_of(repo, new), ""))
-    return sorted(found, key=lambda change: change.path.encode("utf-8", "surrogateescape"))
+        changes = list(_differences(repo, git.tree_of(repo, old), git.tree_of(repo, new), ""))
+    return sorted(changes, key=lambda change: change.path.encode("utf-8", "surrogateescape"))
 
 
 def files_under(repo: Path, commit: str, folder: str = "") -> dict[str, str]:
@@ -214,7 +216,7 @@ def files_under(repo: Path, commit: str, folder: str = "") -> dict[str, str]:
     """
     with git.serving(repo):
         entries = _entries(repo, git.tree_of(repo, commit), "")
-        return {one.path: one.id for one in entries if one.mode != GITLINK and _is_below(one.path, folder)}
+        return {entry.path: entry.id for entry in entries if entry.mode != GITLINK and _is_below(entry.path, folder)}
 
 
 @lru_cache(maxsize=2048)
@@ -223,10 +225,10 @@ def _tree(repo: Path, id: str) -> tuple[Entry, ...]:
 
     Git writes `mode SP name NUL id`, again and again, the id as bytes.
     """
-    found = git.read(repo, id)
-    if found is None or found.kind != "tree":
+    tree = git.read(repo, id)
+    if tree is None or tree.kind != "tree":
         raise git.GitError(f"the tree {id} is missing in {repo}; run `git fsck` there")
-    content, entries, at = found.content, list[Entry](), 0
+    content, entries, at = tree.content, list[Entry](), 0
     while at < len(content):
         end = content.index(b"\0", at)
         mode, _, name = content[at:end].partition(b" ")
@@ -248,15 +250,15 @@ def _entries(repo: Path, tree: str, folder: str) -> Iterator[Entry]:
 
 def _differences(repo: Path, old: str, new: str, folder: str) -> Iterator[Change]:
     """What differs between two trees, an empty id being none; folders that are the same are not looked into."""
-    before, after = ({one.path: one for one in _tree(repo, id)} if id else {} for id in (old, new))
+    before, after = ({mine.path: mine for mine in _tree(repo, id)} if id else {} for id in (old, new))
     for name in before.keys() | after.keys():
-        one, other, path = before.get(name), after.get(name), f"{folder}{name}"
-        if one == other:
+        mine, other, path = before.get(name), after.get(name), f"{folder}{name}"
+        if mine == other:
             continue
-        folder_was, folder_is = (side.id if side and side.mode == FOLDER else "" for side in (one, other))
+        folder_was, folder_is = (side.id if side and side.mode == FOLDER else "" for side in (mine, other))
         if folder_was or folder_is:
             yield from _differences(repo, folder_was, folder_is, f"{path}/")
-        was, now = (side if side and side.mode != FOLDER else None for side in (one, other))
+        was, now = (side if side and side.mode != FOLDER else None for side in (mine, other))
         if was or now:
             absent = Entry(path, ABSENT, "0" * len(old or new))
             was, now = (Entry(path, side.mode, side.id) if side else absent for side in (was, now))

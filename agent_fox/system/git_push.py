@@ -86,9 +86,9 @@ def _run_once(repo: Path, seconds: float, arguments: tuple[str, ...]) -> git.Ans
         raise PushError(f"the remote did not answer within {seconds:g} s") from error
     finally:
         _end(process)
-    said = _told(out, err) or f"git ended with exit status {process.returncode}"
+    reason = _told(out, err) or f"git ended with exit status {process.returncode}"
     return git.Answer(
-        process.returncode, out.encode(), said, git.trouble_in(process.returncode, f"{out}\n{err}".strip())
+        process.returncode, out.encode(), reason, git.trouble_in(process.returncode, f"{out}\n{err}".strip())
     )
 
 

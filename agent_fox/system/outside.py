@@ -79,10 +79,10 @@ DIED = 128
 
 def trouble_of(status: int, said: str) -> Trouble:
     """Whose the failure of a program is, by its exit status (negative: a signal) and what it printed."""
-    found = next((kind for kind, words in _SAID if words.search(said)), None)
-    if found is None and (status < 0 or status > DIED or (status == DIED and not said)):
+    trouble = next((kind for kind, words in _SAID if words.search(said)), None)
+    if trouble is None and (status < 0 or status > DIED or (status == DIED and not said)):
         return Trouble.TRANSIENT  # killed, or died without a word: no answer of its own
-    return found or Trouble.UNKNOWN
+    return trouble or Trouble.UNKNOWN
 
 
 def trouble_of_system(error: OSError) -> Trouble:

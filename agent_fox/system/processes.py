@@ -237,14 +237,14 @@ def kill_marked(variable: str, value: str) -> int:
     can tell which processes there are.
     """
     mark = f"{variable}={value}".encode()
-    found: set[int] = set()
+    killed: set[int] = set()
     silent = 0
     for _ in range(LOOKS):
         seen = {pid: _environment(pid) for pid in _pids() if pid != os.getpid()}
         marked = {pid for pid, environment in seen.items() if mark in environment}
         for pid in marked:
             _send(pid, signal.SIGKILL)
-        found |= marked
+        killed |= marked
         if marked or any(_is_being_started(pid, environment) for pid, environment in seen.items()):
             silent = 0
             time.sleep(BETWEEN_LOOKS)
@@ -252,7 +252,7 @@ def kill_marked(variable: str, value: str) -> int:
         silent += 1
         if silent == SILENT_LOOKS:
             break
-    return len(found)
+    return len(killed)
 
 
 def _is_being_started(pid: int, environment: list[bytes]) -> bool:
@@ -262,12 +262,12 @@ def _is_being_started(pid: int, environment: list[bytes]) -> bool:
 
 def _descendants(root: int) -> list[int]:
     parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
-    found: list[int] = []
+    below: list[int] = []
     wanted = {root}
     while wanted:
         wanted = {pid for pid, parent in parents.items() if parent in wanted}
-        found += wanted
-    return found
+        below += wanted
+    return below
 
 
 def _pids() -> list[int]:

@@ -147,15 +147,15 @@ def _start(descriptors: tuple[int, ...]) -> Relay:
     with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
         mouth, control = _pipe(theirs, ours)
         output, printed = _pipe(ours, theirs)
-        report, told = _pipe(ours, theirs)
+        report, written = _pipe(ours, theirs)
         with contextlib.suppress(OSError):  # a wider pipe only spares turns
             fcntl.fcntl(output, fcntl.F_SETPIPE_SZ, CHUNK)
         shim = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(SHIM), "--relay", str(told)],
+            [sys.executable, "-I", "-S", str(SHIM), "--relay", str(written)],
             stdin=mouth,
             stdout=printed,
             stderr=printed,
-            pass_fds=(told, *descriptors),
+            pass_fds=(written, *descriptors),
             cwd="/",
             start_new_session=True,
         )

@@ -148,12 +148,12 @@ class Tree:
     def members(self) -> list[int]:
         """All live descendants; where there is no /proc, the group of the child is all that can be reached."""
         parents = dict(_parents())
-        found: list[int] = []
+        members: list[int] = []
         wanted = {os.getpid()}
         while wanted:
             wanted = {pid for pid, parent in parents.items() if parent in wanted}
-            found += wanted
-        return found
+            members += wanted
+        return members
 
     def exceeded(self, bounds: Mapping[str, int]) -> str:
         """The first of the bounds (`processes`: threads count too; `memory`: bytes) that all of it together breaks."""
@@ -196,12 +196,12 @@ class Tree:
     def bury(self) -> int:
         """Kill until nothing is left; how many there were. The child itself has been reaped before."""
         give_up = time.monotonic() + LONGEST_KILLING
-        found = 0
+        most = 0
         self.kill_group()
         while self.has_children() and time.monotonic() < give_up:
-            found = max(found, self.kill())
+            most = max(most, self.kill())
             time.sleep(0.002)
-        return found
+        return most
 
     def has_children(self) -> bool:
         """Whether anything lives below this process: orphans come back to it. The dead are buried on the way."""

@@ -5,16 +5,21 @@ What the settings are, and what they mean, is not here.
 
 from __future__ import annotations
 
-import difflib
 import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
+
+if TYPE_CHECKING:
+    from agent_fox.core import words
+else:
+    words = late_module("agent_fox.core.words")
 
 Toml = dict[str, object]
 Keys = tuple[str | int, ...]  # where a value stands: names of tables, places in lists
@@ -92,14 +97,14 @@ def explain(
     error: ValidationError, model: type[BaseModel], table: Toml, variables: Mapping[Keys, str], file: Path
 ) -> str:
     """All that is wrong, in one line: place, key, value, and what is allowed or the nearest known key."""
-    said: dict[Keys, list[str]] = {}
-    for one in error.errors(include_url=False):
-        keys = _existing(one["loc"], table)
-        is_unknown = one["type"] == "extra_forbidden"
-        text = _unknown(keys, model) if is_unknown else _allowed(one["type"], one["msg"])
-        said.setdefault(keys, []).append(text)
+    troubles: dict[Keys, list[str]] = {}
+    for detail in error.errors(include_url=False):
+        keys = _existing(detail["loc"], table)
+        is_unknown = detail["type"] == "extra_forbidden"
+        text = _unknown(keys, model) if is_unknown else _allowed(detail["type"], detail["msg"])
+        troubles.setdefault(keys, []).append(text)
     source = _Source(table, variables, file)
-    return "; ".join(f"{source.quote(keys)}: {_either(texts)}" for keys, texts in said.items())
+    return "; ".join(f"{source.quote(keys)}: {_either(texts)}" for keys, texts in troubles.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,20 +148,19 @@ def _at(keys: Keys, table: Toml) -> object:
 def _unknown(keys: Keys, model: type[BaseModel]) -> str:
     """What a person may have meant by an unknown key, and what else is known in that table."""
     known = sorted(field.alias or name for name, field in _table_class(keys[:-1], model).model_fields.items())
-    closest = difflib.get_close_matches(str(keys[-1]), known, n=1, cutoff=0.0)
-    nearest = _dotted((*keys[:-1], *closest))
-    return f"unknown setting, the nearest known one is {nearest} (known here: {', '.join(known)})"
+    near = _dotted((*keys[:-1], words.nearest(str(keys[-1]), known)))
+    return f"unknown setting, the nearest known one is {near} (known here: {', '.join(known)})"
 
 
 def _table_class(keys: Keys, model: type[BaseModel]) -> type[BaseModel]:
     """The class of the table in that place, which exists."""
-    found: type[BaseModel] = model
+    table: type[BaseModel] = model
     inner: object = model
     for key in keys:
-        inner = _annotation(str(key), found) if inner is found else get_args(inner)[-1]
+        inner = _annotation(str(key), table) if inner is table else get_args(inner)[-1]
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            found = inner
-    return found
+            table = inner
+    return table
 
 
 def _annotation(key: str, table: type[BaseModel]) -> object:

@@ -6,7 +6,6 @@ effect delivered again changes nothing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,10 @@ from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Held
 
 if TYPE_CHECKING:
     import tempfile
+
+    from agent_fox.system import files
 else:
+    files = late_module("agent_fox.system.files")
     tempfile = late_module("tempfile")
 
 LONGEST_SLUG = 50
@@ -162,13 +164,4 @@ def _slug(title: str) -> str:
 
 def _replace(path: Path, issue: IssueFile) -> None:
     """Write the whole file or nothing of it. Raises OSError."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-            file.write(str(issue))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    files.replace_file(path, str(issue), 0o644)

@@ -25,10 +25,9 @@ from agent_fox.core.ledger.waivers import AboutExpectation, AboutFinding, AboutH
 from agent_fox.core.values import to_document
 from agent_fox.core.verdicts.red import Told
 from agent_fox.core.verdicts.verdict import Verdict, Word
-from agent_fox.engine.account.issue_view import EffectView, IssueView
 from agent_fox.engine.doors.red_tests import RedSpec
 from agent_fox.engine.planning.forecast import Forecast
-from agent_fox.engine.record import lane_records
+from agent_fox.engine.record import review_persistence
 from agent_fox.evidence import library
 from agent_fox.evidence.exports import checkpoints, statements
 from agent_fox.evidence.fold import Fold, FoldedGate, Planned
@@ -42,6 +41,7 @@ from agent_fox.specs.lint.report import finding_document
 from agent_fox.specs.lint.values import Finding as LintFinding
 from agent_fox.specs.plan_json import plan_document
 from agent_fox.store import library as library_rows
+from agent_fox.store.issue_view import EffectView, IssueView
 from agent_fox.verifier.ground.results import Parsed, VerificationResult
 from agent_fox.verifier.judging import checks
 from agent_fox.verifier.judging.verdicts import Finding
@@ -75,7 +75,9 @@ def spellings() -> dict[str, Callable[[], object]]:
         "envelope": lambda: json.loads(sealed.to_json()),
         "adoption": lambda: json.loads(filled(library.Statement).payload()),
         "library's record": lambda: _canonical(library_rows.record_of(1, filled(LibraryChange), "at")),
-        "lane's record": lambda: _canonical(lane_records.record_of(filled(LaneResult), filled(lane_records.LaneRun))),
+        "lane's record": lambda: _canonical(
+            review_persistence.record_of(filled(LaneResult), filled(review_persistence.LaneRun))
+        ),
         "close-out": lambda: document_of(filled(Judged)),
         "close-out's ground": lambda: to_document(filled(CloseOut)),
         "brief": lambda: brief_json(filled(BriefFacts)),

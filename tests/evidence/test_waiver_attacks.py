@@ -23,6 +23,7 @@ import agent_fox
 from agent_fox.config import load
 from agent_fox.core.ledger.waivers import PAYLOAD_TYPE, AboutFinding, AboutRequirement, Statement, columns_of
 from agent_fox.engine.handlers import waiving
+from agent_fox.engine.handlers.dockets import with_waivers
 from agent_fox.engine.planning.from_settings import policy_of
 from agent_fox.engine.record.docket import Docket, SpecShelf
 from agent_fox.evidence import granting, waivers
@@ -90,7 +91,7 @@ def verdict(place: Place, at: str = NOW) -> tuple[str, str, str]:
         told = "; ".join(one.why_not for one in waivers.held(db, place.grounds(), at, stored.waivers_of(db)))
         policy = policy_of(load(place.root, {}))
         with transaction(db):
-            docket = waiving.with_waivers(Docket(db, at, policy, SpecShelf()), place.grounds)
+            docket = with_waivers(Docket(db, at, policy, SpecShelf()), place.grounds)
             waiving.settle(docket, place.grounds())
         (outcome,) = db.execute("SELECT outcome FROM plan_nodes WHERE id = ?", [f"{SPEC}:2"]).fetchone()
         (gate,) = db.execute("SELECT state FROM gates WHERE requirement_id = ?", [REQ]).fetchone()
@@ -345,7 +346,7 @@ def after_settling(place: Place) -> tuple[str, str]:
     with closing(open_state(place.state)) as db:
         with transaction(db):
             docket = Docket(db, NOW, policy_of(load(place.root, {})), SpecShelf())
-            waiving.settle(waiving.with_waivers(docket, place.grounds), place.grounds())
+            waiving.settle(with_waivers(docket, place.grounds), place.grounds())
         (outcome,) = db.execute("SELECT outcome FROM plan_nodes WHERE id = ?", [f"{SPEC}:2"]).fetchone()
         (gate,) = db.execute("SELECT state FROM gates WHERE requirement_id = ?", [REQ]).fetchone()
     return outcome, gate

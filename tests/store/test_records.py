@@ -14,8 +14,8 @@ from agent_fox.core.ids import Ticket
 from agent_fox.core.verdicts.judgement import Counted, PastReading
 from agent_fox.core.verdicts.proof import Trials, Tried
 from agent_fox.core.verdicts.verdict import Disposition, Signal, Verdict, Word
-from agent_fox.engine.record.history import unclear_after_fail
 from agent_fox.store import records
+from agent_fox.store.history import unclear_after_fail
 from agent_fox.store.records import DecisionRow, NewDecision
 from tests.store.world import AT, SPEC, VERIFIER, add_nodes, counted, decide, fill_in, origin, report, writing
 

@@ -172,13 +172,12 @@ def named(who: Mapping[str, Json]) -> str:
 
 def written_by(place: Place, folder: Path) -> dict[str, Json]:
     """Who proposed the checks as they are, by the ledger. Raises UserError where it does not say."""
-    kind = "kind = 'hidden' AND status = 'proposed'"
-    sql = f"SELECT content FROM ledger WHERE {kind} AND version = ? ORDER BY position DESC"
+    condition = "kind = 'hidden' AND status = 'proposed' AND version = ?"
     with closing(read_state(place.root / STATE)) as db:
-        row = db.execute(sql, [digest_of(folder / PROPOSED)]).fetchone()
-    if row is None:
+        proposed = list(ledger.records(db, condition, [digest_of(folder / PROPOSED)]))
+    if not proposed:
         raise UserError("no agent wrote the proposed checks as they are: a person accepts them, with a signature")
-    writer: dict[str, Json] = json.loads(row[0])["body"]["writer"]
+    writer: dict[str, Json] = json.loads(proposed[-1].content)["body"]["writer"]
     return writer
 
 

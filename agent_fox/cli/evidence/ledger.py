@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ from agent_fox.evidence import witness
 from agent_fox.evidence.faults import Findings, Unchecked
 from agent_fox.evidence.witness import Witness, WitnessBroken
 from agent_fox.store.ledger import ledger
-from agent_fox.store.state import single_writer
+from agent_fox.store.state import single_writer, snapshot
 from agent_fox.system import clock
 from agent_fox.system.state_folders import LOCK, STATE
 
@@ -355,13 +355,3 @@ def rebuild(file: Path | None, install: bool, as_json: bool) -> None:
         made = rebuilding.rebuild(root / STATE, file, is_installed=install)
     document = {"file": str(made.path), "rows": made.rows, "records": made.records, "kept": made.kept}
     _tell(document, rebuilding.lines_of(made), as_json)
-
-
-@contextmanager
-def snapshot(db: Database) -> Iterator[None]:
-    """What is read stands still meanwhile, whoever writes."""
-    db.execute("BEGIN")
-    try:
-        yield
-    finally:
-        db.conn.rollback()

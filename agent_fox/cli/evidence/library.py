@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import getpass
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 
     from agent_fox import config, plugins
     from agent_fox.cli.evidence import library_signing
+    from agent_fox.core import words
     from agent_fox.core.spec import Problem, Spec
     from agent_fox.engine.planning import plan_reading, plugged_dialects
     from agent_fox.engine.record import library as libraries
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.lanes import results as lanes
     from agent_fox.verifier.lanes import running
 else:
+    words = late_module("agent_fox.core.words")
     running = late_module("agent_fox.verifier.lanes.running")
     orders = late_module("agent_fox.verifier.ground.order")
     lanes = late_module("agent_fox.verifier.lanes.results")
@@ -373,8 +374,7 @@ def found(db: Database, address: str) -> Present:
         entry = Entry(0, requirement, requirement.version, State.ADOPTED, Author(Who.SPEC, stored.spec_of(address)), "")
         return Present(entry, None, entry)
     known = [row.address for row, _ in all_rows(db, with_all=True)]
-    near = difflib.get_close_matches(address, known, n=1, cutoff=0.0)
-    raise UserError(f"{address}: there is no such specification" + (f"; the nearest is {near[0]}" if near else ""))
+    raise UserError(f"{address}: there is no such specification{words.nearest_told(address, known)}")
 
 
 def summary_of(one: Specification, state: str) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -23,11 +22,12 @@ from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
 from agent_fox.core.values import dataclass, to_document
-from agent_fox.core.words import counted
+from agent_fox.core.words import counted, nearest_told
 from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
 from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.store import waivers as stored
+from agent_fox.store.ledger import ledger
 from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.sessions import open_run
 from agent_fox.store.state import open_state, read_state, single_writer, transaction
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from agent_fox.cli.chat import review_desk
     from agent_fox.cli.evidence import waiver_signing
+    from agent_fox.engine.handlers import dockets as makers
     from agent_fox.engine.handlers import waiving
     from agent_fox.engine.planning import from_settings
     from agent_fox.engine.record import docket as dockets
@@ -49,6 +50,7 @@ else:
     waiver_signing = late_module("agent_fox.cli.evidence.waiver_signing")
     granting = late_module("agent_fox.evidence.granting")
     waiving = late_module("agent_fox.engine.handlers.waiving")
+    makers = late_module("agent_fox.engine.handlers.dockets")
     dockets = late_module("agent_fox.engine.record.docket")
     from_settings = late_module("agent_fox.engine.planning.from_settings")
 
@@ -136,7 +138,7 @@ class Place:
     def transaction(self, db: Database) -> dockets.Docket:
         policy = from_settings.policy_of(self.settings)
         opened = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), open_run(db))
-        return waiving.with_waivers(opened, self.grounds)
+        return makers.with_waivers(opened, self.grounds)
 
     def may_begin(self) -> bool:
         """Whether a state begins here: the gate judges tasks without a run, and a finding of it can be waived, too."""
@@ -230,9 +232,8 @@ def find_part(db: Database, name: str, spec_name: str | None) -> StoredPart:
     criteria = [candidate.id for candidate in parts if candidate.requirement_id == part]
     if criteria:
         raise UserError(f"{part}: its criteria are proven one by one; waive one of them: {', '.join(criteria)}")
-    near = difflib.get_close_matches(part, [candidate.id for candidate in parts], n=1, cutoff=0.0)
     where = f"spec {spec_name}" if spec_name else "the plan"
-    hint = f"; the nearest is {near[0]}" if near else "; `agent-fox status` lists specs"
+    hint = nearest_told(part, (candidate.id for candidate in parts), "; `agent-fox status` lists specs")
     raise UserError(f"{part}: there is no such requirement in {where}{hint}")
 
 
@@ -256,13 +257,9 @@ def finding_of(db: Database, words: tuple[str, ...]) -> AboutFinding:
 
 def last_findings(db: Database, task: str, check: str) -> Iterator[str]:
     """The details of what the last close-out of a task found by this check."""
-    sql = (
-        "SELECT content FROM ledger WHERE kind = 'close-out' AND (address = :task OR substr(address, 1, :long) = :task "
-        "|| '@') ORDER BY position DESC LIMIT 1"
-    )
-    rows = db.execute(sql, {"task": task, "long": len(task) + 1}).fetchall()
-    if rows:
-        report = json.loads(rows[0][0])["body"].get("report", {})
+    condition = "kind = 'close-out' AND (address = ?1 OR substr(address, 1, ?2) = ?1 || '@')"
+    for record in list(ledger.records(db, condition, [task, len(task) + 1]))[-1:]:
+        report = json.loads(record.content)["body"].get("report", {})
         yield from (str(row["detail"]) for row in report.get("findings", ()) if row.get("check") == check)
 
 

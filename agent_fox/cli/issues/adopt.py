@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -18,12 +17,14 @@ from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.core.retry.clusters import fingerprint_of
 from agent_fox.core.values import dataclass
-from agent_fox.engine.account.issue_view import IssueStanding, IssueView, named, read_issues, spec_names
+from agent_fox.core.words import nearest
 from agent_fox.engine.issues.courier import desk_of
 from agent_fox.engine.issues.effects import home_of
 from agent_fox.engine.issues.settling import WHOLE_SPEC
 from agent_fox.store import outbox
 from agent_fox.store.desk import HOME, remember
+from agent_fox.store.issue_view import IssueStanding, IssueView, named, read_issues
+from agent_fox.store.plan import spec_names
 from agent_fox.store.state import open_state, read_state, transaction
 from agent_fox.system import clock
 from agent_fox.trackers.local import LocalTracker
@@ -121,8 +122,8 @@ def unknown(db: Database, name: str) -> Wanted:
     names = spec_names(db)
     if name in names:
         return Wanted(fingerprint_of(None, name), name, "adopted", name, is_new=True)
-    near_ones = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
-    hint = f"; the nearest spec is {near_ones[0]}" if near_ones else "; `agent-fox run` reads specs"
+    near = nearest(name, names)
+    hint = f"; the nearest spec is {near}" if near else "; `agent-fox run` reads specs"
     raise UserError(f"--for {name}: neither a spec nor a fingerprint of a cause that is known{hint}")
 
 

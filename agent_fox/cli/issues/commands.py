@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -24,8 +23,8 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, title
 from agent_fox.core.values import to_document
-from agent_fox.core.words import counted
-from agent_fox.engine.account.issue_view import EffectView, IssueView, named, read_effects, read_issues, read_waiting
+from agent_fox.core.words import LIKE, counted, nearest
+from agent_fox.store.issue_view import EffectView, IssueView, named, read_effects, read_issues, read_waiting
 from agent_fox.system import clock
 
 MOST_CLOSED = 10
@@ -114,8 +113,8 @@ def find(issues: tuple[IssueView, ...], name: str) -> IssueView:
         issue.fingerprint for issue in issues if not issue.number
     ]
     specs = sorted({spec for issue in issues for spec in issue.specs})
-    near_ones = difflib.get_close_matches(name, specs, n=1)
-    hint = f"; the nearest spec with one is {near_ones[0]}" if near_ones else ""
+    near = nearest(name, specs, LIKE)
+    hint = f"; the nearest spec with one is {near}" if near else ""
     raise UserError(f"there is no issue {name}; there are: {', '.join(known) or 'none'}{hint}")
 
 

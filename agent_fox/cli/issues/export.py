@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,7 +11,8 @@ from agent_fox.cli.issues.lines import detail_lines, effect_document, issue_docu
 from agent_fox.cli.place import near
 from agent_fox.core.markdown import cell, fenced, one_line, printable
 from agent_fox.core.regex import regex
-from agent_fox.engine.account.issue_view import EffectView, IssueView
+from agent_fox.store.issue_view import EffectView, IssueView
+from agent_fox.system.files import replace_file
 
 Sheet = tuple[IssueView, tuple[EffectView, ...], str]
 
@@ -113,11 +112,4 @@ def _json(document: dict[str, object]) -> str:
 
 def write_whole(path: Path, text: str, errors: str = "backslashreplace") -> None:
     """The whole file or nothing of it; a link that comes up meanwhile is replaced, not followed. Raises OSError."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors=errors, newline="") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    replace_file(path, text.encode("utf-8", errors), 0o644, is_durable=False)

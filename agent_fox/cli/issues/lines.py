@@ -10,7 +10,7 @@ from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, shown_time
 from agent_fox.core.values import to_document, to_object
 from agent_fox.core.words import counted, listed
-from agent_fox.engine.account.issue_view import EffectView, IssueStanding, IssueView, Overview, Waiting, Waits
+from agent_fox.store.issue_view import EffectView, IssueStanding, IssueView, Overview, Waiting, Waits
 
 SYNC = "agent-fox issues sync"
 LIST = "agent-fox issues list"

@@ -43,8 +43,8 @@ from agent_fox.trackers.protocol import Done, Held, Moot, Remote, StateReason, T
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.engine.account.issue_view import IssueView
     from agent_fox.engine.record.watch import RunEvent
+    from agent_fox.store.issue_view import IssueView
 
 
 @dataclass(slots=True)

@@ -18,12 +18,12 @@ from agent_fox.cli.opening import reading, state_file
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.cli.story import issue_words
-from agent_fox.engine.account.issue_view import Overview, read_overview
 from agent_fox.engine.issues.courier import Synced, desk_of, nap
 from agent_fox.engine.issues.effects import Delivering
 from agent_fox.engine.issues.upkeep import look_and_sweep
 from agent_fox.store import outbox
 from agent_fox.store.desk import LAST_KIND, recall, remember
+from agent_fox.store.issue_view import Overview, read_overview
 from agent_fox.store.state import open_state, read_state, transaction
 from agent_fox.system import clock
 

@@ -14,7 +14,7 @@ from agent_fox.store.outbox import OutboxRow
 from agent_fox.trackers.github.text.pages import Style, written
 
 if TYPE_CHECKING:
-    from agent_fox.engine.account.issue_view import EffectView, IssueView
+    from agent_fox.store.issue_view import EffectView, IssueView
 
 
 def as_sent(root: Path, issue: IssueView, effects: tuple[EffectView, ...]) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.cli.evidence import chains
-    from agent_fox.engine.record.history import LastRead, OpenPart
+    from agent_fox.store.history import LastRead, OpenPart
 else:
     chains = late_module("agent_fox.cli.evidence.chains")
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.cli.errors import UserError
 from agent_fox.core.ids import Archetype, parse_node_name
+from agent_fox.core.late import late_module
 from agent_fox.store.plan import PlannedNode, load_nodes
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+    from agent_fox.core import words
+else:
+    words = late_module("agent_fox.core.words")
 
 
 def find_node(db: Database, name: str, *, others: Iterable[str] = ()) -> PlannedNode:
@@ -24,8 +28,7 @@ def find_node(db: Database, name: str, *, others: Iterable[str] = ()) -> Planned
     verifiers = {p.node.spec_name: p for p in nodes if p.node.archetype is Archetype.VERIFIER}
     node = known.get(name) or verifiers.get(name) or _by_role(name, known, verifiers)
     if node is None:
-        near = difflib.get_close_matches(name, [*known, *verifiers, *others], n=1, cutoff=0.0)
-        hint = f"; the nearest is {near[0]}" if near else ""
+        hint = words.nearest_told(name, [*known, *verifiers, *others])
         raise UserError(f"{name}: there is no such node or spec in the plan{hint}; `agent-fox status` lists specs")
     return node
 

@@ -19,7 +19,8 @@ from agent_fox.cli.place import here
 from agent_fox.cli.run.finding import find_node
 from agent_fox.cli.screen import json_option, print_json
 from agent_fox.core.late import late_module
-from agent_fox.engine.account.account import SessionLog, is_under_way, read_session_logs
+from agent_fox.engine.account.account import SessionLog, read_session_logs
+from agent_fox.store.account import is_under_way
 from agent_fox.store.state import is_locked
 from agent_fox.system.state_folders import LOCK, LOGS, artifacts_in, file_name, folder_of
 

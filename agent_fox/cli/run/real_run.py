@@ -24,7 +24,6 @@ from agent_fox.cli.story import Story
 from agent_fox.core.ids import Archetype
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.engine.account.account import read_account
-from agent_fox.engine.account.issue_view import read_overview
 from agent_fox.engine.handlers.waiving import notes_in_force
 from agent_fox.engine.planning.scope import with_dependencies
 from agent_fox.engine.record.ending import RunExit, Stop
@@ -32,6 +31,7 @@ from agent_fox.engine.running.run import Engine
 from agent_fox.engine.running.scheduler import Orders
 from agent_fox.plugins import PluginError
 from agent_fox.session.agents.registry import NAMES
+from agent_fox.store.issue_view import read_overview
 from agent_fox.store.state import StateError, read_state
 from agent_fox.system import clock, git
 from agent_fox.system.sandbox.bubblewrap import why_missing

@@ -28,7 +28,7 @@ from agent_fox.system.state_folders import LOCK
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.engine.account.activity import Activity
+    from agent_fox.engine.account.account import Activity
 
 NEVER = "no run yet"
 VARIABLES = "AGENT_FOX__VERIFY"

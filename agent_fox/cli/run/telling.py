@@ -10,8 +10,8 @@ from agent_fox.core.verdicts.verdict import Word
 from agent_fox.core.words import counted, listed
 
 if TYPE_CHECKING:
-    from agent_fox.engine.record.history import Agent, PastSession, Ruling
     from agent_fox.engine.record.stopping import Saved
+    from agent_fox.store.history import Agent, PastSession, Ruling
 
 
 def money(dollars: float | None) -> str:

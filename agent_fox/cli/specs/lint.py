@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from agent_fox.cli.specs.plan import red_specs
 from agent_fox.cli.version import installed
 from agent_fox.config import FILE, ConfigError, Settings, load
 from agent_fox.core.late import late_module
-from agent_fox.core.words import counted
+from agent_fox.core.words import counted, nearest
 from agent_fox.engine.planning.plan_reading import read_plan
 from agent_fox.engine.planning.plugged_dialects import dialects_of
 from agent_fox.plugins import load_plugins
@@ -107,8 +106,8 @@ def command(
     settings = load(root, os.environ)
     unknown = unknown_rules(settings.lint.off)
     if unknown:
-        nearest = difflib.get_close_matches(unknown[0], [rule.id for rule in RULES], n=1, cutoff=0.0)[0]
-        raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule; the nearest is {nearest!r}")
+        near = nearest(unknown[0], (rule.id for rule in RULES))
+        raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule; the nearest is {near!r}")
     named = tuple(_counted(path, root) for path in paths)
     scope = Scope(root, settings, dialects_of(load_plugins()), _places(root, settings, named), named)
     try:

@@ -5,13 +5,13 @@ Reading files, keeping rows and running checks is elsewhere. Source: ADR 0031.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.spec import text_version
 from agent_fox.core.values import dataclass, to_document
 
@@ -155,7 +155,7 @@ class Specification:
             "check": to_document(self.check),
         }
         spelled = json.dumps(parts, sort_keys=True)
-        return hashlib.sha256(spelled.encode()).hexdigest()[:VERSION_DIGITS]
+        return digest_of(spelled, digits=VERSION_DIGITS)
 
     @property
     def is_formal(self) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ class Cluster:
 def fingerprint_of(signal: Signal | None, spec_name: str) -> str:
     """16 hex digits that name a cause for ever: command and first error line, or the spec where there is no signal."""
     parts = ("signal", signal.command, signal.first_error) if signal else ("spec", spec_name)
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return digest_of(*parts, digits=16)
 
 
 def part_fingerprint(cause: str, spec_name: str, requirement_id: str) -> str:
     """16 hex digits that name one requirement's part of a cause."""
-    return hashlib.sha256("\0".join(("part", cause, spec_name, requirement_id)).encode()).hexdigest()[:16]
+    return digest_of("part", cause, spec_name, requirement_id, digits=16)
 
 
 def clusters(verdicts: Iterable[Verdict], spec_name: str) -> tuple[Cluster, ...]:

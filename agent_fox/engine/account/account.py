@@ -15,8 +15,8 @@ from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate, is_enough
 from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.verdicts.known import added, counts_of
-from agent_fox.engine.account.activity import Activity, activity_in
-from agent_fox.engine.account.issue_view import IssueView, Overview, read_issues, read_overview
+from agent_fox.store import account as rows
+from agent_fox.store.issue_view import IssueView, Overview, read_issues, read_overview
 from agent_fox.store.known import words_known
 from agent_fox.store.ledger.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked, has_waivers
@@ -39,6 +39,54 @@ ELSEWHERE = "environment changed"
 PASSED = ("PASS", ELSEWHERE)
 WAIVER_ENDED = "waiver ended"
 """The standing of a spec that was completed with waivers, one of which does not count any more."""
+
+
+REPORT = "report.json"
+LARGEST = 1024 * 1024
+"""Bytes; a larger file is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """One agent at work. Cost in US dollars, None where not known yet; `silent` in seconds, about a second old."""
+
+    cli: str
+    model: str
+    turns: int
+    cost_usd: float | None
+    last: str
+    silent: float
+
+
+def activity_in(folder: Path) -> Activity | None:
+    """The agent at work in a launch's folder; of several judges, the one whose turn it is. None: nobody tells."""
+    places = (folder, *sorted(folder.glob("judge-*"), reverse=True))
+    found = (_activity(place / REPORT) for place in places)
+    return next((activity for activity in found if activity is not None), None)
+
+
+def _activity(path: Path) -> Activity | None:
+    """What a runner wrote; anything else that may stand there is nothing."""
+    try:
+        raw = path.read_bytes() if path.stat().st_size <= LARGEST else b""
+        told = json.loads(raw)
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or told.get("ending") != RUNNING:
+        return None
+    return Activity(
+        cli=str(told.get("cli", "")),
+        model=str(told.get("model", "")),
+        turns=int(_number_in(told, "turns") or 0),
+        cost_usd=_number_in(told, "cost_usd"),
+        last=str(told.get("last", "")),
+        silent=_number_in(told, "silent") or 0.0,
+    )
+
+
+def _number_in(told: Mapping[str, object], key: str) -> float | None:
+    value = told.get(key)
+    return float(value) if isinstance(value, int | float) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,9 +284,7 @@ def read_account(
     differs: a PASS given there does not count, unless `is_counted_elsewhere`. Raises KeyError for a run that there
     is none of.
     """
-    sql = "SELECT id, status, exit_code, reason, started_at, seconds, tip_commit FROM runs"
-    where, values = ("", []) if run_id is None else (" WHERE id = ?", [run_id])
-    row = db.execute(f"{sql}{where} ORDER BY id DESC LIMIT 1", values).fetchone()
+    row = rows.run_row(db, run_id)
     if row is None and run_id is not None:
         raise KeyError(run_id)
     number, status, exit_code, reason, started, seconds, tip = row or (None, "never", None, "", "", 0.0, None)
@@ -246,6 +292,7 @@ def read_account(
     why = lost or journal.why_others(db)
     away = frozenset() if is_counted_elsewhere else frozenset(elsewhere or {})
     specs = tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers, away))
+    sessions, retries, rereads = rows.counts_of_run(db, number)
     return RunAccount(
         run=number,
         status=status,
@@ -255,18 +302,18 @@ def read_account(
         seconds=seconds,
         tip=tip,
         specs=tuple(map(_disbelieved, specs)) if why else specs,
-        sessions=_count(db, "SELECT count(*) FROM sessions WHERE run_id = ?", number),
-        retries=_count(db, _RETRIES, number),
-        rereads=_count(db, "SELECT count(*) FROM decisions WHERE run_id = ? AND kind = 'Reread'", number),
-        cost=read_cost(db, number),
+        sessions=sessions,
+        retries=retries,
+        rereads=rereads,
+        cost=Cost(*rows.costs_of_run(db, number)),
         running=tuple(_running(db)),
         blocked=tuple(_blocked(db)),
         issues=tuple(sorted(read_issues(db), key=lambda issue: issue.number != "")),
-        undelivered=tuple(_undelivered(db)),
-        nodes=dict(db.execute("SELECT status, count(*) FROM plan_nodes WHERE status <> 'withdrawn' GROUP BY status")),
+        undelivered=tuple(Undelivered(*row) for row in rows.undelivered_rows(db)),
+        nodes=rows.node_counts(db),
         waivers=waivers,
         asked=tuple(asked(db)),
-        gates=dict(db.execute("SELECT state, count(*) FROM gates GROUP BY state ORDER BY state")),
+        gates=rows.gate_counts(db),
         ledger=tip_of(db),
         overview=read_overview(db, clock.now()),
         disbelieved=why,
@@ -286,29 +333,6 @@ def read_spec(db: Database, name: str, waived: Iterable[str], tip_tree: str | No
     return next(_specs(db, tip_tree, frozenset([name]), notes), None)
 
 
-def _count(db: Database, sql: str, run_id: int | None) -> int:
-    return int(db.execute(sql, [run_id]).fetchone()[0])
-
-
-_RETRIES = (
-    "SELECT count(*) FROM decisions AS d, json_each(d.steps) AS s "
-    "JOIN plan_nodes AS n ON n.uid = json_extract(s.value, '$.uid') WHERE d.run_id = ? AND n.archetype = 'coder' "
-    "AND json_extract(s.value, '$.step') IN ('recode', 'retry', 'send back')"
-)
-
-_COST = (
-    "SELECT coalesce(sum(l.cost_usd), 0), coalesce(sum(CASE WHEN l.cost_usd IS NULL "
-    "AND l.status IN ('ended', 'running', 'interrupted') THEN s.assumed_cost_usd END), 0), "
-    "coalesce(sum(CASE WHEN l.cost_usd IS NULL AND l.status = 'running' THEN s.assumed_cost_usd END), 0) "
-    "FROM launches AS l JOIN sessions AS s ON s.id = l.session_id WHERE l.run_id = ?"
-)
-
-
-def read_cost(db: Database, run_id: int | None) -> Cost:
-    """What a run has cost so far."""
-    return Cost(*map(float, db.execute(_COST, [run_id]).fetchone()))
-
-
 @dataclass(slots=True)
 class _Verifier:
     """A spec's verifier as a row of the plan."""
@@ -316,7 +340,6 @@ class _Verifier:
     id: str
     status: str
     outcome: str | None
-    uid: str
 
 
 def _specs(
@@ -324,17 +347,13 @@ def _specs(
     away: frozenset[str] = frozenset(),
 ) -> Iterator[SpecAccount]:  # fmt: skip
     """`away`: the environments in which a PASS does not count now."""
-    where, values = _among("name", only)
-    sql = (
-        "SELECT name, verified_commit, problem, snapshot <> '' FROM plan_specs "
-        f"WHERE is_withdrawn = 0 AND {where} ORDER BY position, name"
-    )
-    parts = _unplanned_parts(db, only) | _parts(db, only, away)
-    nodes, verifiers = _nodes(db, only), _verifiers(db, only)
+    parts = _parts(db, only, away)
+    nodes = {name: (done, count, frozenset(every.split(","))) for name, done, count, every in rows.node_rows(db, only)}
+    verifiers = {spec: _Verifier(*rest) for spec, *rest in rows.verifier_rows(db, only)}
     required, short = _short(db, only)
     signed = {(one.spec, one.address) for one in waivers}
     known = words_known(db, lambda spec, part: (spec, part) in signed, _one_of(only))
-    for name, commit, problem, is_read in db.execute(sql, values).fetchall():
+    for name, commit, problem, is_read in rows.spec_rows(db, only):
         done, count, statuses = nodes.get(name, (0, 0, frozenset()))
         verifier = verifiers.get(name)
         standing = "left out" if problem else _standing(verifier, statuses)
@@ -379,60 +398,20 @@ def _one_of(only: frozenset[str] | None) -> str | None:
     return next(iter(only)) if only is not None and len(only) == 1 else None
 
 
-def _among(column: str, only: frozenset[str] | None) -> tuple[str, list[str]]:
-    """A condition that a column names a spec in scope, and its value."""
-    return ("1", []) if only is None else (f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(only))])
-
-
 def _parts(
     db: Database, only: frozenset[str] | None, away: frozenset[str]
 ) -> dict[str, list[tuple[str, str, str | None]]]:
     """Expected ids by spec, each with its current verdict and the tree it was given on. A PASS from `away` is named
-    `ELSEWHERE`."""
-    where, values = _among("p.spec_name", only)
-    sql = (
-        "SELECT p.spec_name, p.id, coalesce(v.verdict, 'unread'), v.tree, s.environment FROM plan_parts AS p "
-        "LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
-        "AND v.superseded_by IS NULL LEFT JOIN sessions AS s ON s.id = v.session_id "
-        f"WHERE {where} ORDER BY p.position"
-    )
+    `ELSEWHERE`; specs that were left out have only ids."""
     found: dict[str, list[tuple[str, str, str | None]]] = {}
-    for spec, part, word, tree, environment in db.execute(sql, values):
+    for spec, part, word, tree, environment in rows.part_rows(db, only):
         stands = ELSEWHERE if word == "PASS" and environment in away else word
         found.setdefault(spec, []).append((part, stands, tree))
+    planned = frozenset(found)
+    for spec, part in rows.unplanned_rows(db, only):
+        if spec not in planned:
+            found.setdefault(spec, []).append((part, "unread", None))
     return found
-
-
-def _unplanned_parts(db: Database, only: frozenset[str] | None) -> dict[str, list[tuple[str, str, str | None]]]:
-    """Expected ids of specs that were left out, as `_parts` has them of the planned ones."""
-    where, values = _among("name", only)
-    sql = f"SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> '' AND {where}"
-    found: dict[str, list[tuple[str, str, str | None]]] = {}
-    for name, snapshot in db.execute(sql, values):
-        requirements = json.loads(snapshot)["requirements"]
-        parts = [part for one in requirements for part in one["criteria"] + one["edge_cases"] or [one]]
-        found[name] = [(part["id"], "unread", None) for part in parts]
-    return found
-
-
-def _nodes(db: Database, only: frozenset[str] | None) -> dict[str, tuple[int, int, frozenset[str]]]:
-    """By spec: how many nodes are completed, how many there are, which statuses occur."""
-    where, values = _among("spec_name", only)
-    sql = (
-        "SELECT spec_name, sum(status = 'completed'), count(*), group_concat(DISTINCT status) FROM plan_nodes "
-        f"WHERE status <> 'withdrawn' AND {where} GROUP BY spec_name"
-    )
-    rows = db.execute(sql, values)
-    return {name: (done, count, frozenset(statuses.split(","))) for name, done, count, statuses in rows}
-
-
-def _verifiers(db: Database, only: frozenset[str] | None) -> dict[str, _Verifier]:
-    where, values = _among("spec_name", only)
-    sql = (
-        "SELECT spec_name, id, status, outcome, uid FROM plan_nodes "
-        f"WHERE archetype = 'verifier' AND status <> 'withdrawn' AND {where}"
-    )
-    return {spec: _Verifier(*rest) for spec, *rest in db.execute(sql, values)}
 
 
 def _standing(verifier: _Verifier | None, statuses: frozenset[str]) -> str:
@@ -445,12 +424,9 @@ def _standing(verifier: _Verifier | None, statuses: frozenset[str]) -> str:
 
 def _short(db: Database, only: frozenset[str] | None) -> tuple[Gate, dict[str, frozenset[str]]]:
     """The gate that the last run asked for, and by spec the ids whose gate is not that."""
-    row = db.execute("SELECT required_state FROM runs ORDER BY id DESC LIMIT 1").fetchone()
-    required = Gate(row[0]) if row else Gate.TESTED
+    required = Gate(rows.required_state(db) or Gate.TESTED)
     found: dict[str, set[str]] = {}
-    where, values = _among("spec_name", only)
-    sql = f"SELECT spec_name, requirement_id, state, was_proved FROM gates WHERE {where}"
-    for spec, part, state, proved in db.execute(sql, values):
+    for spec, part, state, proved in rows.gate_rows(db, only):
         if not is_enough(required, Gate(state), was_proved=bool(proved)):
             found.setdefault(spec, set()).add(part)
     return required, {spec: frozenset(ids) for spec, ids in found.items()}
@@ -472,39 +448,21 @@ def _sorted(
 
 
 def _running(db: Database) -> Iterator[RunningSession]:
-    sql = (
-        "SELECT s.node_id, s.archetype, s.attempt, s.reading, l.started_at, l.folder FROM launches AS l "
-        "JOIN sessions AS s ON s.id = l.session_id WHERE l.status = 'running' ORDER BY l.started_at, l.id"
-    )
-    rows = db.execute(sql).fetchall()
     return (
         RunningSession(node, archetype, attempt, reading, since, activity_in(Path(folder)))
-        for node, archetype, attempt, reading, since, folder in rows
+        for node, archetype, attempt, reading, since, folder in rows.running_rows(db)
     )
 
 
 def _blocked(db: Database) -> Iterator[BlockedNode]:
     """The roots, in plan order, with what waits for each."""
-    sql = (
-        "SELECT n.id, h.cause, h.reason, h.root_node FROM plan_nodes AS n JOIN blocking_history AS h ON h.id = "
-        "(SELECT max(id) FROM blocking_history WHERE node_uid = n.uid) "
-        "WHERE n.status = 'blocked' OR n.outcome = 'escalated' ORDER BY n.position"
-    )
-    rows = db.execute(sql).fetchall()
+    held = rows.held_rows(db)
     waiting: dict[str, list[str]] = {}
-    for node, _, _, root in rows:
+    for node, _, _, root in held:
         if root != node:
             waiting.setdefault(root, []).append(node)
-    roots = [(node, cause, reason) for node, cause, reason, root in rows if root == node]
+    roots = [(node, cause, reason) for node, cause, reason, root in held if root == node]
     return (BlockedNode(*root, tuple(waiting.get(root[0], ()))) for root in roots)
-
-
-def _undelivered(db: Database) -> Iterator[Undelivered]:
-    sql = (
-        "SELECT kind, coalesce(json_extract(payload, '$.title'), ''), state, note FROM outbox "
-        "WHERE state NOT IN ('done', 'moot') ORDER BY decision_id, rowid"
-    )
-    return (Undelivered(*row) for row in db.execute(sql))
 
 
 @dataclass(frozen=True, slots=True)
@@ -525,14 +483,4 @@ class SessionLog:
 
 def read_session_logs(db: Database, node_id: str) -> Iterator[SessionLog]:
     """Sessions of the node with this name, now or when they were launched, oldest first."""
-    sql = (
-        "SELECT s.node_id, s.attempt, s.reading, s.status, s.log, coalesce(l.id, ''), coalesce(l.folder, '') "
-        "FROM sessions AS s LEFT JOIN launches AS l ON l.session_id = s.id AND l.status = 'running' "
-        "WHERE s.node_id = :id OR s.node_uid = "
-        "(SELECT uid FROM plan_nodes WHERE id = :id AND status <> 'withdrawn') ORDER BY s.id"
-    )
-    return (SessionLog(*row) for row in db.execute(sql, {"id": node_id}))
-
-
-def is_under_way(db: Database, launch: str) -> bool:
-    return db.execute("SELECT 1 FROM launches WHERE id = ? AND status = 'running'", [launch]).fetchone() is not None
+    return (SessionLog(*row) for row in rows.log_rows(db, node_id))

@@ -13,8 +13,9 @@ from agent_fox.core.retry.decision import Cause
 from agent_fox.core.retry.standing import Outcome, Status
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Word
-from agent_fox.engine.record import history
+from agent_fox.store import history
 from agent_fox.store.gates import gates_of
+from agent_fox.store.history import current_records
 from agent_fox.store.known import none_waived, words_known
 from agent_fox.store.plan import PlannedNode, load_parts, load_spec, nodes_of_spec
 from agent_fox.store.records import read_expectations
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
     from agent_fox.core.policy import Policy
     from agent_fox.engine.record import stopping
-    from agent_fox.engine.record.history import Held, OpenPart, PastSession, Ruling
     from agent_fox.engine.record.stopping import Saved
+    from agent_fox.store.history import Held, OpenPart, PastSession, Ruling
 else:
     stopping = late_module("agent_fox.engine.record.stopping")
 
@@ -161,20 +162,6 @@ def requirements_of(db: Database, planned: PlannedNode) -> tuple[str, ...]:
         return ()
     owned = ownership(load_spec(db, node.spec_name))
     return tuple(part for part in parts if node.group in owned.of(part))
-
-
-def current_records(db: Database, spec_name: str) -> dict[str, tuple[str, str, str, str, str, str | None]]:
-    """By requirement: the verdict that holds, its record, the commit it is about, the session, the time, and as JSON
-    what was tried to see its tests fail.
-    """
-    sql = (
-        "SELECT v.requirement_id, v.verdict, coalesce(l.record_id, ''), coalesce(v.commit_id, ''), "
-        "coalesce(s.node_id || '@' || s.attempt || '.' || s.reading, ''), v.at, "
-        "json_extract(l.content, '$.body.trials') FROM verification_results AS v "
-        "LEFT JOIN ledger AS l ON l.identity = 'verdict:' || v.id LEFT JOIN sessions AS s ON s.id = v.session_id "
-        "WHERE v.spec_name = ? AND v.superseded_by IS NULL"
-    )
-    return {part: (word, *found) for part, word, *found in db.execute(sql, [spec_name])}
 
 
 def why(planned: PlannedNode, rulings: list[Ruling], held: Held | None, waits: Iterable[tuple[str, str]]) -> str:

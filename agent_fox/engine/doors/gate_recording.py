@@ -6,7 +6,6 @@ Nothing is judged here. What the files say is read again, with care, by `gating`
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from agent_fox.engine.launching.closing import MIB
 from agent_fox.review.close_out.files import FEEDBACK, RULES, SCOPE
 from agent_fox.review.close_out.report import refuse_links
 from agent_fox.session.gates.policy import REFUSED
+from agent_fox.system.files import replace_file
 from agent_fox.system.own_folders import own_folder
 from agent_fox.system.redaction.masking import redact
 from agent_fox.system.sandbox.bubblewrap import SandboxMode
@@ -105,9 +105,4 @@ def _rules(root: Path, base: str) -> dict[str, list[str]]:
 
 
 def _write(path: Path, documents: Iterable[Mapping[str, object]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.{os.getpid()}.part")
-    new.unlink(missing_ok=True)
-    with new.open("x", encoding="ascii") as file:
-        file.writelines(f"{json.dumps(one)}\n" for one in documents)
-    new.replace(path)
+    replace_file(path, "".join(f"{json.dumps(one)}\n" for one in documents))

@@ -58,7 +58,7 @@ def is_open(read: ReadExpectation) -> bool:
 def agreements(db: Database, grounds: Grounds, at: str, spec_name: str | None = None) -> list[Held]:
     """Every agreement of a spec, or of all, that was signed, with why it does not count, if so."""
     rows = [row for row in stored.waivers_of(db, "finding", spec_name) if row.columns.spec_name]
-    return [one for one in waivers.held(db, grounds, at, rows) if is_agreement(one)]
+    return [waiver for waiver in waivers.held(db, grounds, at, rows) if is_agreement(waiver)]
 
 
 def is_agreement(held: Held) -> bool:

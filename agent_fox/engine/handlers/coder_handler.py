@@ -17,8 +17,7 @@ from agent_fox.core.retry.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.engine.issues.escalation import file_node_issue
 from agent_fox.engine.record import blocking_history, promotion
-from agent_fox.engine.record.awaited import ignored
-from agent_fox.engine.record.docket import Docket, Handled, Move
+from agent_fox.engine.record.docket import Docket, Handled, Move, ignored
 from agent_fox.store.plan import PlannedNode, drop_retry_edges, node_by_uid
 from agent_fox.store.sessions import was_too_long
 

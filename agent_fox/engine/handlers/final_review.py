@@ -17,7 +17,7 @@ from agent_fox.core.verdicts.verdict import Word
 from agent_fox.engine.issues.settling import settle_issues
 from agent_fox.engine.record import promotion
 from agent_fox.engine.record.docket import Docket, Move, SpecFile
-from agent_fox.store.plan import PlannedNode, nodes_of_spec
+from agent_fox.store.plan import PlannedNode, nodes_of_spec, verified_commit
 from agent_fox.store.records import ReadExpectation, read_expectations
 
 if TYPE_CHECKING:
@@ -44,12 +44,6 @@ def verifier_of(db: Database, spec_name: str) -> PlannedNode | None:
     return next((planned for planned in nodes if planned.node.archetype is Archetype.VERIFIER), None)
 
 
-def verified_commit(db: Database, spec_name: str) -> str | None:
-    """The commit that the spec's verdict is about."""
-    row = db.execute("SELECT verified_commit FROM plan_specs WHERE name = ?", [spec_name]).fetchone()
-    return str(row[0]) if row and row[0] else None
-
-
 def commit_to_read(db: Database, planned: PlannedNode, tip: str) -> str:
     """What a session of the node is launched on: a final review on what was verified, all others on the tip."""
     return (verified_commit(db, planned.node.spec_name) or tip) if is_final(planned) else tip
@@ -64,7 +58,9 @@ def why_stale(docket: Docket, planned: PlannedNode, commit: str | None) -> str:
 def without_waived(docket: Docket, spec_name: str, review: Review) -> Review:
     """The findings that count: what a person has waived is nobody's task, so that it sends nobody back."""
     file, waived = docket.file_of(spec_name), docket.waived(spec_name)
-    counted = (one for one in review.findings if not one.requirement_id or not is_waived(file, one, waived))
+    counted = (
+        finding for finding in review.findings if not finding.requirement_id or not is_waived(file, finding, waived)
+    )
     return replace(review, findings=tuple(counted))
 
 
@@ -76,24 +72,26 @@ def is_waived(file: SpecFile, finding: Finding, waived: frozenset[str]) -> bool:
 def asked_about(docket: Docket, spec_name: str) -> tuple[ReadExpectation, ...]:
     """The changed expectations that the review is asked about: those of the verdicts that stand, and are not waived."""
     waived = docket.waived(spec_name)
-    return tuple(one for one in asked_in(docket.db, spec_name) if one.requirement not in waived)
+    return tuple(question for question in asked_in(docket.db, spec_name) if question.requirement not in waived)
 
 
 def asked_in(db: Database, spec_name: str) -> Iterator[ReadExpectation]:
     read = read_expectations(db, spec_name)
-    return (one for one in read if one.word is Word.PASS and one.expectation.is_asked)
+    return (reading for reading in read if reading.word is Word.PASS and reading.expectation.is_asked)
 
 
 def agreement_note(asked: Iterable[ReadExpectation], reviewer: str, coders: str) -> str:
     """Who agreed to which changed expectation, and who stated its reason."""
     names = f"agreed to by {reviewer}, its reason stated by {coders}"
-    return "; ".join(f"{one.requirement}: the change of {one.expectation.test} is {names}" for one in asked)
+    return "; ".join(
+        f"{question.requirement}: the change of {question.expectation.test} is {names}" for question in asked
+    )
 
 
 def parts_named(file: SpecFile, findings: Iterable[Finding]) -> tuple[str, ...]:
     """The expected ids that findings name, in the order of the spec; a requirement stands for all its criteria."""
-    said = {finding.requirement_id.strip() for finding in findings}
-    return tuple(part.id for part in file.parts if part.id in said or part.requirement_id in said)
+    named = {finding.requirement_id.strip() for finding in findings}
+    return tuple(part.id for part in file.parts if part.id in named or part.requirement_id in named)
 
 
 def suspects(docket: Docket, planned: PlannedNode, review: Review) -> tuple[Suspect, ...]:

@@ -9,6 +9,7 @@ from agent_fox.engine.record import promotion
 from agent_fox.engine.record.blocking_history import freed_by, is_cascaded
 from agent_fox.engine.record.docket import Docket, Handled, Move
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_id, nodes_of_spec
+from agent_fox.store.records import last_block
 
 
 class NothingToReset(ValueError):
@@ -36,10 +37,9 @@ def reset(docket: Docket, node_id: str, reason: str = "") -> Handled:
 def refuse_idle(docket: Docket, planned: PlannedNode) -> None:
     if planned.standing.status in {Status.PENDING, Status.RUNNING}:
         raise NothingToReset(f"{planned.node.id} is {planned.standing.status}: it will run anyway; nothing to reset")
-    sql = "SELECT root_node FROM blocking_history WHERE node_uid = ? ORDER BY id DESC LIMIT 1"
-    row = docket.db.execute(sql, [planned.node.uid]).fetchone()
-    if planned.standing.status is Status.BLOCKED and row is not None and row[0] != planned.node.id:
-        raise NothingToReset(f"{planned.node.id} only waits for {row[0]}; reset that: agent-fox reset {row[0]}")
+    _, root = last_block(docket.db, planned.node.uid) or ("", planned.node.id)
+    if planned.standing.status is Status.BLOCKED and root != planned.node.id:
+        raise NothingToReset(f"{planned.node.id} only waits for {root}; reset that: agent-fox reset {root}")
 
 
 def moves_for(docket: Docket, planned: PlannedNode) -> tuple[list[Move], tuple[tuple[str, str], ...]]:

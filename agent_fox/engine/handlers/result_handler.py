@@ -8,6 +8,7 @@ retry's round and the effects that are to be carried out after the commit. Rules
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, assert_never
 
 from agent_fox.core.ids import Archetype
@@ -17,35 +18,32 @@ from agent_fox.core.retry.decision import (
     Block,
     Budget,
     Cause,
-    Decision,
     Facts,
     Ignore,
     Recode,
     Reread,
     Suspect,
+    Switch,
     decide,
 )
 from agent_fox.core.retry.progress import Progress, Round, compare, failure_of
 from agent_fox.core.retry.standing import Step
-from agent_fox.core.values import to_document, to_object
+from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.verdicts.verdict import Unproven
 from agent_fox.core.words import counted
 from agent_fox.engine.handlers import final_review, waiving
 from agent_fox.engine.issues.escalation import file_issues
 from agent_fox.engine.issues.settling import settle_issues
 from agent_fox.engine.record import blocking_history, promotion
-from agent_fox.engine.record.awaited import awaited_of, ignored
-from agent_fox.engine.record.best_tree import WayBack, fact_of, go_back, left_with, without_undone
-from agent_fox.engine.record.board import round_edges
-from agent_fox.engine.record.changed_tests import changers
-from agent_fox.engine.record.convergence import rounds_since_reset, suspects_since_pass
-from agent_fox.engine.record.docket import Docket, Handled, Move
+from agent_fox.engine.record.best_tree import fact_of, go_back, left_with, without_undone
+from agent_fox.engine.record.convergence import changers, rounds_since_reset, suspects_since_pass
+from agent_fox.engine.record.docket import Docket, Handled, Move, Transition, awaited_of, ignored, round_edges
 from agent_fox.engine.record.review_persistence import VerifierResult, judge_result, persist, read_result
-from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
+from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid, set_verified
 from agent_fox.store.records import DecisionRow, decisions_of_spec
 
 if TYPE_CHECKING:
-    from agent_fox.core.verdicts.judgement import Judged
+    from agent_fox.core.verdicts.judgement import Judged, Judgement
     from agent_fox.core.verdicts.verdict import Report
 
 
@@ -64,211 +62,223 @@ class VerifierHandler:
         if late is not None:
             return late
         report = read_result(docket, planned, result)
-        judged = judge_result(docket, planned, report, result)
-        past = decisions_of_spec(docket.db, planned.node.spec_name) if judged.failing else []
-        facts, round_ = gather(docket, planned, judged, result, past)
-        decision = decide(judged, awaited_of(planned, pinned), budget_of(docket, planned), facts)
-        record = facts_record(docket, planned, report, judged, facts, round_)
-        record |= after_going_back(judged, result.way_back)
-        return carry(docket, planned, result, judged, decision, record)
+        return Case(docket, planned, result, report, judge_result(docket, planned, report, result)).settle(pinned)
 
 
-def budget_of(docket: Docket, planned: PlannedNode) -> Budget:
-    return Budget(docket.policy.readings, planned.standing.readings_spent)
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The policy that a decision was made under."""
+
+    attempts: int
+    readings: int
+    stop_without_progress: bool
+    switch: Switch
 
 
-def gather(
-    docket: Docket, planned: PlannedNode, judged: Judged, result: VerifierResult, past: list[DecisionRow]
-) -> tuple[Facts, Round]:
-    """Who is to blame, whether the work converges, which ceiling is reached: all from what is recorded.
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Where the verifier stood: readings of this attempt, and the attempt."""
 
-    Blamed is who owns what fails on the tree that the branch is left with; the report itself tells the progress.
+    readings: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a decision was made from, as it is kept beside it. `failures`: requirement, cause, how many tests failed."""
+
+    judgement: Judgement
+    failing: tuple[str, ...]
+    unknown: tuple[str, ...]
+    waived: tuple[str, ...]
+    notes: tuple[str, ...]
+    summary: str
+    progress: Progress
+    failures: tuple[tuple[object, ...], ...]
+    blamed: tuple[str, ...]
+    suspects: tuple[Suspect, ...]
+    ceiling: str | None
+    limits: Limits
+    spent: Spent
+
+
+@dataclass(frozen=True)
+class Case:
+    """A report before the decision table, in the open transaction: what is known of it, and one method for each kind
+    of decision, which writes it with everything that belongs to it.
     """
-    suspects = blamed_coders(docket, planned, left_with(judged, result.way_back), without_undone(past, result.way_back))
-    uids = frozenset(suspect.uid for suspect in suspects)
-    failures = frozenset(failure_of(judged.counted[part].verdict) for part in judged.failing)
-    round_ = Round(failures, uids)
-    progress = compare(round_, rounds_since_reset(past, planned.node.uid)) if failures else Progress.FIRST
-    facts = Facts(
-        ticket=result.ticket,
-        commit=result.commit,
-        suspects=suspects,
-        progress=progress,
-        stop_without_progress=docket.policy.stop_without_progress,
-        ceiling=first_ceiling(docket, planned, suspects),
-        switch=docket.policy.switch,
-    )
-    return facts, round_
 
+    docket: Docket
+    planned: PlannedNode
+    result: VerifierResult
+    report: Report
+    judged: Judged
 
-def first_ceiling(docket: Docket, planned: PlannedNode, suspects: tuple[Suspect, ...]) -> str | None:
-    reached = (docket.ceiling(planned.node.spec_name, suspect.uid) for suspect in suspects)
-    return next((ceiling for ceiling in reached if ceiling is not None), None)
+    def settle(self, pinned: str | None) -> Handled:
+        """Decide by the table, and write what was decided."""
+        budget = Budget(self.docket.policy.readings, self.planned.standing.readings_spent)
+        decision = decide(self.judged, awaited_of(self.planned, pinned), budget, self.facts)
+        match decision:
+            case Accept():
+                return self.accept(decision)
+            case Recode():
+                return self.recode(decision)
+            case Reread():
+                return self.reread(decision)
+            case Block():
+                return self.escalate(decision)
+            case Ignore():
+                return Handled(decision)
+            case _:
+                assert_never(decision)
 
+    @property
+    def spec_name(self) -> str:
+        return self.planned.node.spec_name
 
-def blamed_coders(docket: Docket, planned: PlannedNode, judged: Judged, past: list[DecisionRow]) -> tuple[Suspect, ...]:
-    """The coders that own what fails, in plan order. Before the owner come groups that ran since the last PASS, and
-    before these, where a test is at fault, the group that changed it last."""
-    if not judged.failing:
-        return ()
-    spec_name = planned.node.spec_name
-    coders = docket.coders(spec_name)
-    suspects = {number: docket.suspect(coder) for number, coder in coders.items()}
-    spent = frozenset(number for number, suspect in suspects.items() if suspect.is_spent)
-    groups = {coder.node.uid: number for number, coder in coders.items()}
-    rerun = suspects_since_pass(docket.db, spec_name, judged.failing, past, groups)
-    bent = changers(docket, spec_name, judged, groups)
-    numbers = blame(judged.failing, docket.file_of(spec_name).ownership, rerun, spent, bent)
-    return tuple(suspects[number] for number in numbers if number in suspects)
+    @cached_property
+    def left(self) -> Judged:
+        """What holds on the tree that the branch is left with: that of the report, or the best one before it."""
+        return left_with(self.judged, self.result.way_back)
 
+    @cached_property
+    def past(self) -> list[DecisionRow]:
+        return decisions_of_spec(self.docket.db, self.spec_name) if self.judged.failing else []
 
-def facts_record(
-    docket: Docket, planned: PlannedNode, report: Report, judged: Judged, facts: Facts, round_: Round
-) -> dict[str, object]:
-    """What the decision was made from, kept beside it: limits, spending, failures, progress."""
-    return {
-        "judgement": judged.judgement,
-        **to_object(judged, only=("failing", "unknown", "waived")),
-        "notes": list(report.notes),
-        "summary": report.summary,
-        "progress": facts.progress,
-        "failures": [[f.requirement_id, f.cause, f.failing_tests] for f in sorted(round_.failures, key=str)],
-        "blamed": sorted(round_.blamed),
-        "suspects": to_document(facts.suspects),
-        "ceiling": facts.ceiling,
-        "limits": {
-            "attempts": docket.policy.attempts,
-            "readings": docket.policy.readings,
-            "stop_without_progress": docket.policy.stop_without_progress,
-            "switch": docket.policy.switch,
-        },
-        "spent": {"readings": planned.standing.readings_spent, "attempt": planned.standing.attempt},
-    }
+    @cached_property
+    def suspects(self) -> tuple[Suspect, ...]:
+        """The coders that own what fails where the branch is left, in plan order. Before the owner come groups that ran
+        since the last PASS, and before these, where a test is at fault, the group that changed it last."""
+        if not self.left.failing:
+            return ()
+        coders = self.docket.coders(self.spec_name)
+        suspects = {number: self.docket.suspect(coder) for number, coder in coders.items()}
+        spent = frozenset(number for number, suspect in suspects.items() if suspect.is_spent)
+        groups = {coder.node.uid: number for number, coder in coders.items()}
+        past = without_undone(self.past, self.result.way_back)
+        rerun = suspects_since_pass(self.docket.db, self.spec_name, self.left.failing, past, groups)
+        bent = changers(self.docket, self.spec_name, self.left, groups)
+        ownership = self.docket.file_of(self.spec_name).ownership
+        numbers = blame(self.left.failing, ownership, rerun, spent, bent)
+        return tuple(suspects[number] for number in numbers if number in suspects)
 
+    @cached_property
+    def round(self) -> Round:
+        """What the report itself says fails, and who is blamed for it: it tells the progress."""
+        failures = frozenset(failure_of(self.judged.counted[part].verdict) for part in self.judged.failing)
+        return Round(failures, frozenset(suspect.uid for suspect in self.suspects))
 
-def after_going_back(judged: Judged, back: WayBack | None) -> dict[str, object]:
-    """What is recorded besides where the report's tree is worse than the best one, and what fails on the latter."""
-    if back is None:
-        return {}
-    left = left_with(judged, back)
-    return {"failing": list(left.failing), "unknown": list(left.unknown), **fact_of(back, judged)}
+    @cached_property
+    def facts(self) -> Facts:
+        """Who is to blame, whether the work converges, which ceiling is reached: all from what is recorded."""
+        before = rounds_since_reset(self.past, self.planned.node.uid) if self.round.failures else ()
+        ceilings = (self.docket.ceiling(self.spec_name, suspect.uid) for suspect in self.suspects)
+        return Facts(
+            ticket=self.result.ticket,
+            commit=self.result.commit,
+            suspects=self.suspects,
+            progress=compare(self.round, before) if self.round.failures else Progress.FIRST,
+            stop_without_progress=self.docket.policy.stop_without_progress,
+            ceiling=next((ceiling for ceiling in ceilings if ceiling is not None), None),
+            switch=self.docket.policy.switch,
+        )
 
+    @cached_property
+    def record(self) -> dict[str, object]:
+        """What is kept beside the decision; where the branch goes back, with what fails there and why it does."""
+        policy, standing = self.docket.policy, self.planned.standing
+        basis = Basis(
+            judgement=self.judged.judgement,
+            failing=self.left.failing,
+            unknown=self.left.unknown,
+            waived=self.judged.waived,
+            notes=self.report.notes,
+            summary=self.report.summary,
+            progress=self.facts.progress,
+            failures=tuple((f.requirement_id, f.cause, f.failing_tests) for f in sorted(self.round.failures, key=str)),
+            blamed=tuple(sorted(self.round.blamed)),
+            suspects=self.suspects,
+            ceiling=self.facts.ceiling,
+            limits=Limits(policy.attempts, policy.readings, policy.stop_without_progress, policy.switch),
+            spent=Spent(standing.readings_spent, standing.attempt),
+        )
+        return {**to_object(basis), **fact_of(self.result.way_back, self.judged)}
 
-def carry(
-    docket: Docket,
-    planned: PlannedNode,
-    result: VerifierResult,
-    judged: Judged,
-    decision: Decision,
-    record: dict[str, object],
-) -> Handled:
-    """Write the decision and everything that belongs to it."""
-    match decision:
-        case Accept():
-            return accept(docket, planned, result, judged, decision, record)
-        case Recode():
-            return recode(docket, planned, result, judged, decision, record)
-        case Reread():
-            return reread(docket, planned, result, judged, decision, record)
-        case Block():
-            return escalate(docket, planned, result, judged, decision, record)
-        case Ignore():
-            return Handled(decision)
-        case _:
-            assert_never(decision)
+    def accept(self, decision: Accept) -> Handled:
+        """Completed as verified (or waived); open issues about the spec are closed with the proof."""
+        docket, result = self.docket, self.result
+        number, moved = self._write(decision, [Move(self.planned, Step.WAIVE if decision.is_waived else Step.ACCEPT)])
+        set_verified(docket.db, self.spec_name, result.commit)
+        promotion.sound(docket, self.spec_name, self.judged, number, result.commit or "", result.tree or "")
+        waiving.note_use(docket, self.spec_name, self.judged.waived, number)
+        if final_review.review_of(docket.db, self.spec_name) is not None:  # which closes them, when it is content
+            return Handled(decision, number, moved)
+        effects = settle_issues(docket, self.planned, number, result.commit, tuple(self.judged.counted))
+        return Handled(decision, number, moved, effects)
 
+    def recode(self, decision: Recode) -> Handled:
+        """The blamed coders and the verifier go back to pending; the round brings its own edges."""
+        coders = [node_by_uid(self.docket.db, uid) for uid in decision.blamed]
+        back = [Move(coder, Step.RECODE, decision.rungs[coder.node.uid]) for coder in coders]
+        number, moved = self._write(decision, [Move(self.planned, Step.RECODE), *back])
+        self._reject(number)
+        waits = round_edges(decision.blamed, self.planned.node.uid)
+        add_retry_edges(self.docket.db, waits, number)
+        return Handled(decision, number, moved, waits=waits)
 
-def accept(
-    docket: Docket, planned: PlannedNode, result: VerifierResult, judged: Judged, decision: Accept,
-    record: dict[str, object],
-) -> Handled:  # fmt: skip
-    """Completed as verified (or waived); open issues about the spec are closed with the proof."""
-    move = Move(planned, Step.WAIVE if decision.is_waived else Step.ACCEPT)
-    number, moved = docket.record(
-        planned, "Accept", [move], session_id=result.session_id, commit=result.commit, facts=record
-    )
-    persist(docket, planned, judged, result, number)
-    spec_name = planned.node.spec_name
-    docket.db.execute("UPDATE plan_specs SET verified_commit = ? WHERE name = ?", [result.commit, spec_name])
-    promotion.sound(docket, spec_name, judged, number, result.commit or "", result.tree or "")
-    waiving.note_use(docket, spec_name, judged.waived, number)
-    if final_review.review_of(docket.db, spec_name) is not None:  # which closes them, when it is content
+    def reread(self, decision: Reread) -> Handled:
+        """The verifier is asked again; nobody else moves."""
+        number, moved = self._write(decision, [self.docket.reread(self.planned)])
         return Handled(decision, number, moved)
-    effects = settle_issues(docket, planned, number, result.commit, tuple(judged.counted))
-    return Handled(decision, number, moved, effects)
 
+    def escalate(self, decision: Block) -> Handled:
+        """History, one issue per cause, and only then completed, as escalated and not as verified."""
+        result, back = self.result, self.result.way_back
+        number, moved = blocking_history.block(
+            self.docket, self.planned, Step.ESCALATE, decision.cause, self.reason(decision.cause),
+            session_id=result.session_id, commit=result.commit, facts=self.record,
+            requirements=self.left.failing or self.left.unknown,
+        )  # fmt: skip
+        persist(self.docket, self.planned, self.judged, result, number)
+        self._reject(number)
+        commit = result.commit if self.left is self.judged or back is None else back.best.commit
+        effects = file_issues(
+            self.docket, self.planned, number, decision.cause, self.left, commit, moved, back, self.judged
+        )
+        return Handled(decision, number, moved, effects)
 
-def recode(
-    docket: Docket, planned: PlannedNode, result: VerifierResult, judged: Judged, decision: Recode,
-    record: dict[str, object],
-) -> Handled:  # fmt: skip
-    """The blamed coders and the verifier go back to pending; the round brings its own edges."""
-    coders = [node_by_uid(docket.db, uid) for uid in decision.blamed]
-    moves = [Move(planned, Step.RECODE)]
-    moves += [Move(coder, Step.RECODE, decision.rungs[coder.node.uid]) for coder in coders]
-    number, moved = docket.record(
-        planned, "Recode", moves, session_id=result.session_id, commit=result.commit, facts=record
-    )
-    leave(docket, planned, result, judged, number)
-    waits = round_edges(decision.blamed, planned.node.uid)
-    add_retry_edges(docket.db, waits, number)
-    return Handled(decision, number, moved, waits=waits)
+    def _write(self, decision: Accept | Recode | Reread, moves: list[Move]) -> tuple[int, tuple[Transition, ...]]:
+        """Record the decision, move the nodes, and keep every verdict that counts."""
+        result = self.result
+        number, moved = self.docket.record(
+            self.planned, type(decision).__name__, moves, session_id=result.session_id, commit=result.commit,
+            facts=self.record,
+        )  # fmt: skip
+        persist(self.docket, self.planned, self.judged, result, number)
+        return number, moved
 
+    def _reject(self, number: int) -> None:
+        """The gates of what fails, and what the branch is left with where it goes back."""
+        go_back(self.docket, self.planned, self.result.way_back, number, self.result.session_id)
+        commit, tree = self.result.commit or "", self.result.tree or ""
+        promotion.faulty(self.docket, self.spec_name, self.left, number, commit, tree)
 
-def leave(docket: Docket, planned: PlannedNode, result: VerifierResult, judged: Judged, number: int) -> Judged:
-    """Write what was read, and what the branch is left with, where it goes back. Gives what holds then."""
-    persist(docket, planned, judged, result, number)
-    go_back(docket, planned, result.way_back, number, result.session_id)
-    left = left_with(judged, result.way_back)
-    promotion.faulty(docket, planned.node.spec_name, left, number, result.commit or "", result.tree or "")
-    return left
-
-
-def reread(
-    docket: Docket, planned: PlannedNode, result: VerifierResult, judged: Judged, decision: Reread,
-    record: dict[str, object],
-) -> Handled:  # fmt: skip
-    number, moved = docket.record(
-        planned, "Reread", [docket.reread(planned)], session_id=result.session_id, commit=result.commit, facts=record
-    )
-    persist(docket, planned, judged, result, number)
-    return Handled(decision, number, moved)
-
-
-def escalate(
-    docket: Docket, planned: PlannedNode, result: VerifierResult, judged: Judged, decision: Block,
-    record: dict[str, object],
-) -> Handled:  # fmt: skip
-    """History, one issue per cause, and only then completed, as escalated and not as verified."""
-    back = result.way_back
-    left = left_with(judged, back)
-    open_ids = left.failing or left.unknown
-    number, moved = blocking_history.block(
-        docket, planned, Step.ESCALATE, decision.cause, reason_of(decision.cause, left, record, back),
-        session_id=result.session_id, commit=result.commit, facts=record, requirements=open_ids,
-    )  # fmt: skip
-    leave(docket, planned, result, judged, number)
-    commit = result.commit if left is judged or back is None else back.best.commit
-    effects = file_issues(docket, planned, number, decision.cause, left, commit, moved, back, judged)
-    return Handled(decision, number, moved, effects)
+    def reason(self, cause: Cause) -> str:
+        """One sentence for the history: the whole reason, not cut."""
+        left, back = self.left, self.result.way_back
+        verb = "fails" if len(left.failing) == 1 else "fail"
+        failing = f"{counted(len(left.failing), 'requirement')} {verb}: {', '.join(left.failing)}"
+        unclear = f"{len(left.unknown)} have no clear verdict: {', '.join(left.unknown)}" if left.unknown else ""
+        notes = "; ".join([*tests_at_fault(left), *self.report.notes])
+        ceiling = f"ceiling: {self.facts.ceiling}" if cause is Cause.CEILING else ""
+        whole = (cause.value, ceiling, failing if left.failing else "", unclear, back.told if back else "", notes)
+        return "; ".join(part for part in whole if part)
 
 
 def tests_at_fault(judged: Judged) -> Iterator[str]:
     """What is wrong with the tests of requirements that are open: `changed expectation: 01-REQ-1.1`."""
     open_ids = (*judged.failing, *judged.unknown)
     for kind in Unproven:
-        found = [part for part in open_ids if judged.counted[part].verdict.disposition is kind]
-        if found:
-            yield f"{kind}: {', '.join(found)}"
-
-
-def reason_of(cause: Cause, judged: Judged, record: dict[str, object], back: WayBack | None = None) -> str:
-    """One sentence for the history: the whole reason, not cut. `judged` is what the branch is left with."""
-    verb = "fails" if len(judged.failing) == 1 else "fail"
-    failing = f"{counted(len(judged.failing), 'requirement')} {verb}: {', '.join(judged.failing)}"
-    unclear = f"{len(judged.unknown)} have no clear verdict: {', '.join(judged.unknown)}" if judged.unknown else ""
-    notes = record["notes"]
-    said = "; ".join([*tests_at_fault(judged), *(notes if isinstance(notes, list) else [])])
-    ceiling = f"ceiling: {record['ceiling']}" if cause is Cause.CEILING else ""
-    whole = (cause.value, ceiling, failing if judged.failing else "", unclear, back.told if back else "", said)
-    return "; ".join(part for part in whole if part)
+        parts = [part for part in open_ids if judged.counted[part].verdict.disposition is kind]
+        if parts:
+            yield f"{kind}: {', '.join(parts)}"

@@ -27,9 +27,7 @@ from agent_fox.engine.handlers import final_review
 from agent_fox.engine.issues.escalation import file_node_issue
 from agent_fox.engine.issues.settling import settle_issues
 from agent_fox.engine.record import blocking_history
-from agent_fox.engine.record.awaited import ignored
-from agent_fox.engine.record.board import round_edges
-from agent_fox.engine.record.docket import Docket, Handled, Move, Transition
+from agent_fox.engine.record.docket import Docket, Handled, Move, Transition, ignored, round_edges
 from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
 
@@ -75,11 +73,11 @@ class ReviewerHandler:
         budget = Budget(docket.policy.readings, planned.standing.readings_spent)
         ceiling = self.ceiling(docket, planned, blamed) if is_final else None
         asked = final_review.asked_about(docket, planned.node.spec_name) if is_final and review.is_readable else ()
-        is_agreed = all(one.requirement in review.agreed for one in asked)
+        is_agreed = all(question.requirement in review.agreed for question in asked)
         decision = decide_review(
             review.is_readable, bool(review.critical), blamed, budget, ceiling, is_agreed=is_agreed
         )  # fmt: skip
-        review = review.with_refusals((one.requirement, one.expectation.test) for one in asked)
+        review = review.with_refusals((question.requirement, question.expectation.test) for question in asked)
         facts = self.facts(docket, result, said)
         match decision:
             case Accept():
@@ -169,6 +167,10 @@ class ReviewerHandler:
         )  # fmt: skip
         if final_review.is_final(planned):
             final_review.rejected(docket, planned, number, review)
-        open_ones = [(one.requirement, one.expectation) for one in asked if one.requirement not in review.agreed]
+        open_ones = [
+            (question.requirement, question.expectation)
+            for question in asked
+            if question.requirement not in review.agreed
+        ]
         effects = file_node_issue(docket, planned, number, cause, reason, result.commit, moved, open_ones)
         return Handled(Block(cause), number, moved, effects)

@@ -5,8 +5,7 @@ Whether a waiver counts is asked of its signed envelope each time (`evidence.wai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
@@ -28,8 +27,9 @@ from agent_fox.evidence import granting, waivers
 from agent_fox.evidence.granting import WaiverRefused
 from agent_fox.store import waivers as stored
 from agent_fox.store.gates import GateMove, GateRow, gates_of, record_moves
-from agent_fox.store.plan import PlannedNode, StoredPart, load_nodes, load_parts, node_by_uid
-from agent_fox.store.records import record_event
+from agent_fox.store.plan import PlannedNode, StoredPart, load_nodes, load_parts, node_by_uid, set_verified
+from agent_fox.store.records import CurrentVerdict, record_event, verdicts_now
+from agent_fox.store.sessions import Reading, last_reading
 from agent_fox.system import clock
 
 if TYPE_CHECKING:
@@ -37,21 +37,6 @@ if TYPE_CHECKING:
 
     from agent_fox.evidence.signing.keys import PublicKey
     from agent_fox.evidence.waivers import Grounds, Held
-
-
-def with_waivers(docket: Docket, grounds: Callable[[], Grounds]) -> Docket:
-    """The docket that knows the waivers of its specs, looked up anew for each question."""
-
-    def waived(spec_name: str) -> frozenset[str]:
-        return waivers.waived_now(docket.db, grounds(), docket.at, spec_name)
-
-    def lines(spec_name: str) -> tuple[str, ...]:
-        return tuple(lines_in_force(docket.db, grounds(), docket.at, spec_name))
-
-    def before() -> tuple[str, ...]:
-        return waivers.first_commands(grounds())
-
-    return replace(docket, waived=waived, waiver_lines=lines, before_waiving=before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +50,17 @@ class Open:
 
 def look(db: Database, spec_name: str, waived: frozenset[str], tree: str | None = None) -> Open:
     """Sort the requirements of a spec by their current verdict, given on `tree` where one is named."""
-    sql = (
-        "SELECT requirement_id, verdict, text_version, tree FROM verification_results "
-        "WHERE spec_name = ? AND superseded_by IS NULL"
-    )
-    verdicts = {part: (word, version, on) for part, word, version, on in db.execute(sql, [spec_name])}
+    verdicts = verdicts_now(db, spec_name)
     parts = load_parts(db, spec_name)
     passed = tuple(part.id for part in parts if _passes(part, verdicts.get(part.id), tree))
     left = [part.id for part in parts if part.id not in passed]
     return Open(passed, tuple(p for p in left if p in waived), tuple(p for p in left if p not in waived))
 
 
-def _passes(part: StoredPart, verdict: tuple[str, str, str | None] | None, tree: str | None) -> bool:
-    if verdict is None:
+def _passes(part: StoredPart, verdict: CurrentVerdict | None, tree: str | None) -> bool:
+    if verdict is None or (verdict.word, verdict.version) != (Word.PASS, part.version):
         return False
-    word, version, on = verdict
-    return word == Word.PASS and version == part.version and (tree is None or on == tree)
+    return tree is None or verdict.tree == tree
 
 
 def settle(docket: Docket, grounds: Grounds) -> list[Handled]:
@@ -89,10 +69,12 @@ def settle(docket: Docket, grounds: Grounds) -> list[Handled]:
     What ended is over, and what rested on it is unproven; what a waiver completes goes on, without a session.
     """
     end_lapsed(docket, grounds)
-    handled = [one for planned in verifiers(docket.db, Outcome.WAIVED) for one in take_back(docket, grounds, planned)]
+    handled = [
+        result for planned in verifiers(docket.db, Outcome.WAIVED) for result in take_back(docket, grounds, planned)
+    ]
     handled += agreeing.take_back(docket, grounds)
     escalated = verifiers(docket.db, Outcome.ESCALATED)
-    return [*handled, *(one for planned in escalated for one in go_on(docket, grounds, planned))]
+    return [*handled, *(result for planned in escalated for result in go_on(docket, grounds, planned))]
 
 
 def verifiers(db: Database, outcome: Outcome) -> Iterator[PlannedNode]:
@@ -104,16 +86,16 @@ def verifiers(db: Database, outcome: Outcome) -> Iterator[PlannedNode]:
 def end_lapsed(docket: Docket, grounds: Grounds) -> None:
     """Note which waivers are over, and take back the gates that no waiver holds any more."""
     held = waivers.held(docket.db, grounds, docket.at, stored.waivers_of(docket.db))
-    for one in held:
-        if one.ending is not None:
+    for waiver in held:
+        if waiver.ending is not None:
             row, at = (
-                stored.waiver_by_prefix(docket.db, one.waiver.id)[0],
+                stored.waiver_by_prefix(docket.db, waiver.waiver.id)[0],
                 waivers.time_of(docket.db, docket.at, grounds),
             )
-            granting.end(docket.db, at, row, one.ending.kind, one.ending.why)
+            granting.end(docket.db, at, row, waiver.ending.kind, waiver.ending.why)
     gates = [gate for gate in gates_of(docket.db) if rests_on_waiver(gate)]
     if gates and not grounds.why_unusable(docket.db):
-        take_back_gates(docket, gates, {one.waiver.id: one for one in held})
+        take_back_gates(docket, gates, {waiver.waiver.id: waiver for waiver in held})
 
 
 def take_back_gates(docket: Docket, gates: Iterable[GateRow], held: Mapping[str, Held]) -> None:
@@ -146,19 +128,23 @@ def why_unheld(gate: GateRow, held: Held | None) -> str:
 def take_back(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handled, ...]:
     """A spec that was completed with waivers which do not count any more is escalated again; nothing is re-run."""
     spec_name = planned.node.spec_name
-    found = look(docket.db, spec_name, waivers.waived_now(docket.db, grounds, docket.at, spec_name))
-    if not found.open:
+    sorted_parts = look(docket.db, spec_name, waivers.waived_now(docket.db, grounds, docket.at, spec_name))
+    if not sorted_parts.open:
         return ()
-    reason = f"a waiver that it rests on does not count any more: {', '.join(found.open)} not proven"
+    reason = f"a waiver that it rests on does not count any more: {', '.join(sorted_parts.open)} not proven"
     moves = [Move(planned, Step.REOPEN), *review_again(docket, spec_name)]
     number, moved = docket.record(planned, "Reopen", moves, note=reason)
     again = node_by_uid(docket.db, planned.node.uid)
-    facts: dict[str, object] = {"unknown": list(found.open), "waived": list(found.waived), "notes": [reason]}
+    facts: dict[str, object] = {
+        "unknown": list(sorted_parts.open),
+        "waived": list(sorted_parts.waived),
+        "notes": [reason],
+    }
     block, blocked = blocking_history.block(
         docket, again, Step.ESCALATE, Cause.NEEDS_PERSON, reason, session_id=None, commit=None, facts=facts,
-        requirements=found.open,
+        requirements=sorted_parts.open,
     )  # fmt: skip
-    effects = file_again(docket, again, block, Cause.NEEDS_PERSON, reason, found.open, blocked)
+    effects = file_again(docket, again, block, Cause.NEEDS_PERSON, reason, sorted_parts.open, blocked)
     return Handled(None, number, moved), Handled(Block(Cause.NEEDS_PERSON), block, blocked, effects)
 
 
@@ -169,27 +155,10 @@ def go_on(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handl
     waived = waivers.waived_now(docket.db, grounds, docket.at, spec_name)
     if read is None or not waived:
         return ()
-    found = look(docket.db, spec_name, waived, read.tree)
-    if found.open or not found.waived:
+    sorted_parts = look(docket.db, spec_name, waived, read.tree)
+    if sorted_parts.open or not sorted_parts.waived:
         return ()
-    return accept(docket, planned, read, found)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What the last report about a spec was about."""
-
-    commit: str
-    tree: str
-
-
-def last_reading(db: Database, uid: str) -> Reading | None:
-    """None where nothing was read yet."""
-    sql = (
-        "SELECT pinned_commit, tree FROM sessions WHERE node_uid = ? AND status = 'completed' ORDER BY id DESC LIMIT 1"
-    )
-    row = db.execute(sql, [uid]).fetchone()
-    return Reading(row[0], row[1]) if row and row[0] and row[1] else None
+    return accept(docket, planned, read, sorted_parts)
 
 
 def accept(docket: Docket, planned: PlannedNode, read: Reading, found: Open) -> tuple[Handled, Handled]:
@@ -204,7 +173,7 @@ def accept(docket: Docket, planned: PlannedNode, read: Reading, found: Open) -> 
     accepted, completed = docket.record(
         again, "Accept", [Move(again, Step.WAIVE)], commit=read.commit, facts=facts, note=note
     )
-    docket.db.execute("UPDATE plan_specs SET verified_commit = ? WHERE name = ?", [read.commit, spec_name])
+    set_verified(docket.db, spec_name, read.commit)
     promote(docket, spec_name, found.passed, accepted, read)
     note_use(docket, spec_name, found.waived, accepted)
     effects = close_issues(docket, again, accepted, read)
@@ -239,14 +208,16 @@ def close_issues(docket: Docket, planned: PlannedNode, decision_id: int, read: R
 
 def lines_in_force(db: Database, grounds: Grounds, at: str, spec_name: str | None = None) -> list[str]:
     """The waivers that count now, a line each: about what, who signed, until when, why."""
-    return [told(one.statement) for one in waivers.in_force(db, grounds, at, spec_name)]
+    return [told(waiver.statement) for waiver in waivers.in_force(db, grounds, at, spec_name)]
 
 
 def notes_in_force(db: Database, grounds: Grounds, at: str) -> tuple[WaiverNote, ...]:
     """Every waiver that counts now, as an account of the run lists them."""
     held = waivers.held(db, grounds, at, stored.waivers_of(db))
     return tuple(
-        note_of(one) for one in held if not (one.why_not or one.waiver.columns.check_name in (CHANGED, HIDDEN))
+        note_of(waiver)
+        for waiver in held
+        if not (waiver.why_not or waiver.waiver.columns.check_name in (CHANGED, HIDDEN))
     )
 
 
@@ -261,11 +232,11 @@ def note_of(one: Held) -> WaiverNote:
 def waivable(docket: Docket, grounds: Grounds, part: StoredPart) -> AboutRequirement:
     """The requirement as the subject of a waiver. Raises WaiverRefused where there is nothing to waive."""
     subject = AboutRequirement(part.spec_name, part.id, part.version)
-    for one in waivers.in_force(docket.db, grounds, docket.at, part.spec_name):
-        if one.statement.subject == subject:
-            until, who = one.statement.expires_at, one.statement.signer
+    for waiver in waivers.in_force(docket.db, grounds, docket.at, part.spec_name):
+        if waiver.statement.subject == subject:
+            until, who = waiver.statement.expires_at, waiver.statement.signer
             raise WaiverRefused(
-                f"{part.id} is waived until {until} by {who}; `--revoke {one.short_id}` ends that first"
+                f"{part.id} is waived until {until} by {who}; `--revoke {waiver.short_id}` ends that first"
             )
     refuse_proven(docket, part)
     return subject

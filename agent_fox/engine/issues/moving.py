@@ -5,17 +5,17 @@ Each step is safe to repeat, and is known from the state alone: whoever is kille
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.markdown import one_line
 from agent_fox.core.retry.filing import Says
 from agent_fox.core.values import dataclass
-from agent_fox.engine.account.issue_view import IssueView, read_issues
 from agent_fox.store import outbox
 from agent_fox.store.desk import HOME, MOVED, all_remembered, forget, home_of_issue, remember
+from agent_fox.store.issue_view import IssueView, read_issues
 from agent_fox.store.state import transaction
 from agent_fox.trackers.protocol import Effect, EffectKind, Remote, StateReason, Tracker
 from agent_fox.trackers.upkeep import KeepsOrder, Known, Observation
@@ -120,7 +120,7 @@ def _seen(tracker: Tracker, fingerprint: str, number: str) -> tuple[Observation,
 
 def note_of(former: Former, url: str, at: str) -> Effect:
     """What closes the old issue, with the place where its cause goes on; of one id, however often it is sent."""
-    said = hashlib.sha256(f"moved\0{former.home}\0{former.name}".encode()).hexdigest()[:24]
+    said = digest_of("moved", former.home, former.name, digits=24)
     return Effect(
         id=said,
         kind=EffectKind.CLOSE,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.late import late_module
 from agent_fox.core.markdown import cut, one_line
 from agent_fox.core.retry.filing import Says
@@ -13,6 +13,7 @@ from agent_fox.core.verdicts.known import grouped
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.core.words import counted
 from agent_fox.store import outbox
+from agent_fox.store.records import begun_at
 from agent_fox.trackers.protocol import EffectKind, StateReason
 
 if TYPE_CHECKING:
@@ -188,8 +189,8 @@ def slot_of(docket: Docket, about: str) -> str:
     empty outside of a run."""
     if not docket.run_id:
         return ""
-    (begun,) = docket.db.execute("SELECT started_at FROM runs WHERE id = ?", [docket.run_id]).fetchone() or ("",)
-    return hashlib.sha256(f"{about}\0{docket.run_id}\0{begun}".encode()).hexdigest()[:24]
+    begun = begun_at(docket.db, docket.run_id)
+    return digest_of(about, str(docket.run_id), begun, digits=24)
 
 
 def _tell(

@@ -16,7 +16,7 @@ from agent_fox.engine.handlers.final_review import asked_in
 from agent_fox.engine.launching.required_checks import bound_facts
 from agent_fox.engine.launching.reviewed_change import change_of
 from agent_fox.engine.record.best_tree import FACT, STAY, undone
-from agent_fox.engine.record.changed_tests import touched_by
+from agent_fox.engine.record.convergence import touched_by
 from agent_fox.session.briefs.text import (
     AskedExpectation,
     BriefFacts,
@@ -28,7 +28,7 @@ from agent_fox.session.briefs.text import (
     without_secrets,
 )
 from agent_fox.store import sessions
-from agent_fox.store.records import DecisionRow, decisions_of_spec, failing_after
+from agent_fox.store.records import DecisionRow, decisions_of_spec, failing_after, verdicts_now
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -143,13 +143,9 @@ def owned(file: SpecFile, number: int) -> tuple[Criterion, ...]:
 
 def current_of(db: Database, file: SpecFile) -> list[Current]:
     """The current verdicts in the order of the spec."""
-    sql = (
-        "SELECT requirement_id, verdict, evidence, command, session_id FROM verification_results "
-        "WHERE spec_name = ? AND superseded_by IS NULL"
-    )
-    rows = {row[0]: row for row in db.execute(sql, [file.spec.name])}
-    found = (rows[part] for part in file.expected if part in rows)
-    return [Current(part, Word(word), said, command or "", session) for part, word, said, command, session in found]
+    now = verdicts_now(db, file.spec.name)
+    known = ((part, now[part]) for part in file.expected if part in now)
+    return [Current(part, row.word, row.evidence, row.command, row.session) for part, row in known]
 
 
 def failing_for(planned: PlannedNode, past: list[DecisionRow], current: list[Current], file: SpecFile) -> list[Current]:

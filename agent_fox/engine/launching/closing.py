@@ -15,9 +15,9 @@ from agent_fox.evidence.waivers import Grounds, finding_waivers
 from agent_fox.review.close_out.record import keep, newest, report_of
 from agent_fox.review.close_out.report import Judged, ReportTrouble, only_judge, refuse_links, write_report
 from agent_fox.session.order import ClosedOut, Closing
-from agent_fox.session.regular_files import read_regular
 from agent_fox.store.waivers import events_of
 from agent_fox.system import git
+from agent_fox.system.files import read_regular
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

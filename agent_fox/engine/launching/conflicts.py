@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import late_module
 from agent_fox.session.briefs.facts import Conflict as ConflictFacts
 from agent_fox.session.order import Unmerged
+from agent_fox.store.records import conflicts_kept, last_conflict
 from agent_fox.system import git
 from agent_fox.system.adapters import adapter
 
@@ -50,12 +51,8 @@ def facts_of(launch: str, unmerged: Unmerged) -> dict[str, object]:
 
 def unmerged_of(db: Database, ticket: Ticket) -> Unmerged | None:
     """The merge that a coder's session has to finish: its last try was sent back for a conflict. Else None."""
-    sql = (
-        "SELECT kind, json_extract(facts, '$.conflict') FROM decisions WHERE node_uid = ? AND attempt = ? "
-        "ORDER BY id DESC LIMIT 1"
-    )
-    kind, conflict = db.execute(sql, [ticket.node_uid, ticket.attempt - 1]).fetchone() or (None, None)
-    return _UNMERGED.validate_json(conflict) if kind == "Retry" and conflict else None
+    conflict = last_conflict(db, ticket)
+    return _UNMERGED.validate_json(conflict) if conflict else None
 
 
 def task_of(db: Database, repo: Path, ticket: Ticket) -> Unmerged | None:
@@ -85,14 +82,6 @@ def _subjects(repo: Path, base: str, tip: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
-_NAMED = (
-    "SELECT json_extract(d.facts, '$.conflict.ref'), json_extract(d.facts, '$.conflict.work'), "
-    "d.kind = 'Retry' AND n.status IN ('pending', 'running') AND n.attempt = d.attempt + 1 "
-    "FROM decisions AS d JOIN plan_nodes AS n ON n.uid = d.node_uid "
-    "WHERE d.kind IN ('Retry', 'Block') AND json_extract(d.facts, '$.conflict') IS NOT NULL"
-)
-
-
 def tend(db: Database, repo: Path, refs: Mapping[str, str]) -> tuple[str, ...]:
     """Put back the references of wanted work that others moved, remove those of work that is not wanted any more.
 
@@ -100,10 +89,10 @@ def tend(db: Database, repo: Path, refs: Mapping[str, str]) -> tuple[str, ...]:
     that this state's decisions name are touched.
     """
     put_back = []
-    for ref, work, is_wanted in db.execute(_NAMED).fetchall():
+    for ref, work, is_wanted in conflicts_kept(db):
         if not is_wanted and ref in refs:
             git.delete_ref(repo, ref)
         if is_wanted and refs.get(ref) != work and git.commit_of(repo, work):
             git.set_ref(repo, ref, work)
-            put_back.append(str(ref))
+            put_back.append(ref)
     return tuple(put_back)

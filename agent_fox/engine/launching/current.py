@@ -8,6 +8,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.engine.record.environment import facts, standpoint, with_bound
 from agent_fox.evidence import library
 from agent_fox.evidence.chain import Now
+from agent_fox.store import sessions
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -17,17 +18,7 @@ if TYPE_CHECKING:
 
 def now_of(db: Database, settings: Settings, spec_name: str, tree: str | None) -> Now:
     """For the verifier of this spec, by the agent (and rung) that judged it last. `tree` is the branch's, if known."""
-    agent = settings.agent_for(Archetype.VERIFIER, spec_name, rung_of(db, spec_name))
+    agent = settings.agent_for(Archetype.VERIFIER, spec_name, sessions.last_judging_rung(db, spec_name))
     at = standpoint(settings, agent)
     verifier = with_bound(at.verifier, library.unweighed(db, spec_name))
     return Now(tree, at.environment, verifier, facts(settings.verify))
-
-
-def rung_of(db: Database, spec_name: str) -> int:
-    """Of the last session that ended with a verdict."""
-    sql = (
-        "SELECT s.rung FROM verification_results AS v JOIN sessions AS s ON s.id = v.session_id "
-        "WHERE v.spec_name = ? AND v.restores IS NULL ORDER BY v.id DESC LIMIT 1"
-    )
-    row = db.execute(sql, [spec_name]).fetchone()
-    return int(row[0]) if row else 0

@@ -26,7 +26,7 @@ DIGITS = 12
 
 
 @dataclass
-class Lookout:
+class RepositoryGuard:
     """Keeps the last picture of the repository. `strange`: settings and hooks that changed since the run began."""
 
     db: Database
@@ -36,7 +36,7 @@ class Lookout:
     strange: list[str] = field(default_factory=list)
 
     @classmethod
-    def begin(cls, db: Database, integration: Integration, watch: Watch) -> Lookout:
+    def begin(cls, db: Database, integration: Integration, watch: Watch) -> RepositoryGuard:
         return cls(db, integration, watch, picture(integration.repo))
 
     def after(self, planned: PlannedNode, ended: PanelEnd) -> PanelEnd:

@@ -39,8 +39,8 @@ def change_of(db: Database, repo: Path, session: SessionRow, questions: Iterable
 
 def base_of(db: Database, repo: Path, session: SessionRow) -> str:
     """Where the integration branch left the person's own, as it stood when the run began; empty where it never did."""
-    row = db.execute("SELECT head_commit FROM runs WHERE id = ?", [session.run_id]).fetchone()
-    return (git.merge_base(repo, row[0], session.pinned) or "") if row and row[0] and session.pinned else ""
+    head = sessions.head_at_start(db, session.run_id)
+    return (git.merge_base(repo, head, session.pinned) or "") if head and session.pinned else ""
 
 
 def touched_by(db: Database, repo: Path, spec_name: str) -> frozenset[str]:

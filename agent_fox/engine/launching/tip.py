@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.store.state import within_transaction
+from agent_fox.store import sessions
 from agent_fox.system import git, git_refs
 
 if TYPE_CHECKING:
@@ -31,21 +31,9 @@ class Moved:
     is_kept: bool = False
 
 
-def recorded(db: Database) -> str | None:
-    """The commit that the branch was last known at; None before the first run."""
-    row = db.execute("SELECT tip_commit FROM runs WHERE tip_commit IS NOT NULL ORDER BY id DESC LIMIT 1").fetchone()
-    return str(row[0]) if row else None
-
-
-def note(db: Database, commit: str) -> None:
-    """Write down where the branch stands now; committed at once where no transaction is open."""
-    with within_transaction(db):
-        db.execute("UPDATE runs SET tip_commit = ? WHERE id = (SELECT max(id) FROM runs)", [commit])
-
-
 def expected(db: Database, integration: Integration) -> str:
     """The commit to start from and to land on. Raises GitError where neither state nor branch has one."""
-    found = recorded(db) or git.commit_of(integration.repo, integration.ref)
+    found = sessions.recorded_tip(db) or git.commit_of(integration.repo, integration.ref)
     if found is None:
         raise git.GitError(f"the branch {integration.branch} is gone; run again, which makes it from HEAD")
     return found
@@ -56,14 +44,14 @@ def hold(db: Database, integration: Integration) -> Moved | None:
 
     With `accepts_foreign`, commits on top of the recorded tip become part of it instead. Raises GitError.
     """
-    known = recorded(db)
+    known = sessions.recorded_tip(db)
     if known is None:
         return None
     found = git_refs.place_of(integration.repo, integration.ref)
     if found == known:
         return None
     if integration.accepts_foreign and _is_on_top(integration, known, found):
-        note(db, str(found))
+        sessions.note_tip(db, str(found))
         return Moved(f"{_what(integration, found)}; its commits are kept, and work lands on top of them", is_kept=True)
     kept = _keep(integration, known, found)
     _put_back(integration, known)
@@ -119,13 +107,7 @@ def after_a_crash(db: Database, integration: Integration) -> Moved | None:
 
     Commits that a person put on top since are kept, and so is a branch that is elsewhere while nothing is under way.
     """
-    known, found = recorded(db), git_refs.place_of(integration.repo, integration.ref)
-    if known is None or _is_on_top(integration, known, found) or not _is_under_way(db):
+    known, found = sessions.recorded_tip(db), git_refs.place_of(integration.repo, integration.ref)
+    if known is None or _is_on_top(integration, known, found) or not sessions.is_under_way(db):
         return None
     return hold(db, integration)
-
-
-def _is_under_way(db: Database) -> bool:
-    launches = "SELECT 1 FROM launches WHERE status = 'running'"
-    landings = "SELECT 1 FROM sessions WHERE landed_commit IS NOT NULL AND is_landed = 0"
-    return bool(db.execute(f"SELECT EXISTS ({launches}) OR EXISTS ({landings})").fetchone()[0])

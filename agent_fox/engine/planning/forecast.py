@@ -16,6 +16,8 @@ from agent_fox.engine.planning.changes import docket_over
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.record.docket import Handled, Transition
 from agent_fox.store.light import light_database
+from agent_fox.store.plan import nothing_runs
+from agent_fox.store.records import mean_cost
 from agent_fox.store.state import is_begun, migrate, read_state, transaction
 from agent_fox.system.state_folders import STATE
 
@@ -83,7 +85,7 @@ def forecast(workplace: Workplace, options: RunOptions) -> Forecast:
         if is_begun(workplace.root / STATE):
             refuse_unbelieved(db, witness.path_of(workplace.environ, workplace.root))
         with transaction(db):
-            db.execute("UPDATE plan_nodes SET status = 'pending' WHERE status = 'running'")  # their run is over
+            nothing_runs(db)
             changes = sync_plan(docket_over(db), scope, redo=options.redo)
         order = list(succeed(workplace.board(db, scope, options)))
         kinds = dict.fromkeys(planned.node.archetype.value for planned in order)
@@ -122,10 +124,9 @@ def succeed(board: Board) -> Iterator[PlannedNode]:
 
 def estimate(db: Database, settings: Settings, archetype: str) -> Estimate:
     """The mean of completed sessions that told their cost, else what the settings assume."""
-    sql = "SELECT avg(cost_usd), count(cost_usd) FROM sessions WHERE archetype = ? AND status = 'completed'"
-    mean, count = db.execute(sql, [archetype]).fetchone()
+    mean, count = mean_cost(db, archetype)
     if count:
-        return Estimate(float(mean), f"the mean of {count} recorded")
+        return Estimate(mean, f"the mean of {count} recorded")
     return Estimate(settings.agents.of(archetype).assumed_cost_usd, "assumed (assumed_cost_usd)")
 
 

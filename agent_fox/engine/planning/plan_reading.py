@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.config import FILE, Settings
-from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.spec import Problem, Severity
+from agent_fox.core.words import nearest_told
 from agent_fox.evidence.spec_library import has_library
 from agent_fox.specs.places import find_places
 from agent_fox.specs.planner import PlanShape, plan_of
@@ -18,13 +18,9 @@ from agent_fox.specs.reader import read_specs
 from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
-    import difflib
-
     from agent_fox.core.graph import Plan
     from agent_fox.core.spec import Spec
     from agent_fox.specs.dialects import Dialect
-else:
-    difflib = late_module("difflib")
 
 
 def shape_of(settings: Settings) -> PlanShape:
@@ -90,6 +86,4 @@ def unknown_names(plan: Plan, settings: Settings) -> Iterator[Problem]:
 
 
 def unknown_name(table: str, kind: str, name: str, known: Iterable[str]) -> Problem:
-    nearest = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.0)
-    hint = f"; the nearest is {nearest[0]}" if nearest else ""
-    return Problem(Severity.ERROR, str(FILE), f"[{table}]: there is no such {kind}{hint}")
+    return Problem(Severity.ERROR, str(FILE), f"[{table}]: there is no such {kind}{nearest_told(name, sorted(known))}")

@@ -14,8 +14,7 @@ from agent_fox.engine.issues.settling import withdraw_issues, withdraw_parts
 from agent_fox.engine.planning.changes import change_of
 from agent_fox.engine.record import promotion
 from agent_fox.engine.record.blocking_history import freed_by, is_held
-from agent_fox.engine.record.board import round_edges
-from agent_fox.engine.record.docket import Docket, Move
+from agent_fox.engine.record.docket import Docket, Move, round_edges
 from agent_fox.store import plan as stored
 from agent_fox.store.ledger import evidence
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart, node_by_uid

@@ -189,12 +189,12 @@ _DISPOSITIONS: Mapping[str, Disposition | Unproven] = {one.value: one for one in
 
 def undone(past: Iterable[DecisionRow]) -> frozenset[int]:
     """The sessions whose work was taken off the branch again."""
-    found: set[int] = set()
+    decisions: set[int] = set()
     for decision in past:
         if decision.kind == STAY:
-            found.difference_update(numbers(decision.facts.get("undone")))
-        found.update(undone_by(decision))
-    return frozenset(found)
+            decisions.difference_update(numbers(decision.facts.get("undone")))
+        decisions.update(undone_by(decision))
+    return frozenset(decisions)
 
 
 def undone_by(decision: DecisionRow) -> tuple[int, ...]:

@@ -11,22 +11,13 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.retry.decision import Cause
 from agent_fox.core.retry.standing import Outcome, Status, Step
 from agent_fox.engine.record.docket import Docket, Move, Transition
-from agent_fox.store.plan import PlannedNode, node_by_uid
-from agent_fox.store.records import record_block
+from agent_fox.store.plan import PlannedNode, node_by_uid, sources_of, targets_of
+from agent_fox.store.records import has_started, last_block, record_block
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 ROUND = "retry"
-
-_OUT = (
-    "SELECT target, kind FROM plan_edges WHERE source = :uid "
-    "UNION ALL SELECT target, 'retry' FROM retry_edges WHERE source = :uid"
-)
-_IN = (
-    "SELECT source, kind FROM plan_edges WHERE target = :uid "
-    "UNION ALL SELECT source, 'retry' FROM retry_edges WHERE target = :uid"
-)
 
 
 def held_by(docket: Docket, root: PlannedNode) -> list[PlannedNode]:
@@ -46,20 +37,14 @@ def held_by(docket: Docket, root: PlannedNode) -> list[PlannedNode]:
 
 
 def _dependents(docket: Docket, source: PlannedNode) -> Iterable[PlannedNode]:
-    for uid, _ in docket.db.execute(_OUT, {"uid": source.node.uid}).fetchall():
+    for uid in targets_of(docket.db, source.node.uid):
         target = node_by_uid(docket.db, uid)
         if target.node.spec_name == source.node.spec_name or _is_held_across(docket, target):
             yield target
 
 
 def _is_held_across(docket: Docket, target: PlannedNode) -> bool:
-    return not docket.policy.goes_on_after_escalation and not has_started(docket.db, target)
-
-
-def has_started(db: Database, planned: PlannedNode) -> bool:
-    """Whether any session of the node was ever made."""
-    found = db.execute("SELECT 1 FROM sessions WHERE node_uid = ? LIMIT 1", [planned.node.uid]).fetchone()
-    return found is not None
+    return not docket.policy.goes_on_after_escalation and not has_started(docket.db, target.node.uid)
 
 
 def cascade(docket: Docket, root: PlannedNode) -> tuple[Move, ...]:
@@ -109,7 +94,7 @@ def freed_by(docket: Docket, roots: Iterable[PlannedNode]) -> list[Move]:
     moves: list[Move] = []
     while frontier:
         uid = frontier.popleft()
-        for target_uid, _ in docket.db.execute(_OUT, {"uid": uid}).fetchall():
+        for target_uid in targets_of(docket.db, uid):
             target = node_by_uid(docket.db, target_uid)
             if target_uid in free or not is_cascaded(docket.db, target) or _is_still_held(docket, target, free):
                 continue
@@ -126,14 +111,13 @@ def is_held(docket: Docket, planned: PlannedNode) -> bool:
 
 def is_cascaded(db: Database, planned: PlannedNode) -> bool:
     """Whether the node is blocked only because of another one."""
-    sql = "SELECT cause FROM blocking_history WHERE node_uid = ? ORDER BY id DESC LIMIT 1"
-    row = db.execute(sql, [planned.node.uid]).fetchone()
-    return planned.standing.status is Status.BLOCKED and row is not None and row[0] == Cause.CASCADE
+    cause, _ = last_block(db, planned.node.uid) or ("", "")
+    return planned.standing.status is Status.BLOCKED and cause == Cause.CASCADE
 
 
 def _is_still_held(docket: Docket, planned: PlannedNode, free: set[str]) -> bool:
-    rows = docket.db.execute(_IN, {"uid": planned.node.uid}).fetchall()
-    return any(_holds(node_by_uid(docket.db, uid), kind) for uid, kind in rows if uid not in free)
+    sources = sources_of(docket.db, planned.node.uid)
+    return any(_holds(node_by_uid(docket.db, uid), kind) for uid, kind in sources if uid not in free)
 
 
 def _holds(source: PlannedNode, kind: str) -> bool:

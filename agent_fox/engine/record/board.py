@@ -6,7 +6,6 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent_fox.core.graph import EdgeKind
@@ -17,11 +16,6 @@ from agent_fox.store.plan import PlannedNode, StoredEdge
 if TYPE_CHECKING:
     from agent_fox.core.graph import Node
     from agent_fox.engine.record.docket import Handled, Transition
-
-
-def round_edges(blamed: tuple[str, ...], waiting: str) -> tuple[tuple[str, str], ...]:
-    """Blamed coders run one after the other, and the node that sent them back waits for each of them."""
-    return (*pairwise(blamed), *((uid, waiting) for uid in blamed))
 
 
 def is_satisfied(source: Node, standing: Standing, spec_name: str, kind: EdgeKind, *, goes_on: bool) -> bool:
@@ -104,18 +98,18 @@ class Board:
         `is_ready` may hold back a node for now (a backoff); it stays on the board.
         """
         held: list[PlannedNode] = []
-        found = None
+        taken = None
         while (planned := self._queue.pop()) is not None:
             place = self._places[planned.node.uid]
             if place.waiting or place.standing.status is not Status.PENDING:
                 continue
             if is_ready(planned.node.uid):
-                found = PlannedNode(planned.node, place.standing, planned.position)
+                taken = PlannedNode(planned.node, place.standing, planned.position)
                 break
             held.append(planned)
         for planned in held:
             self._queue.push(planned)
-        return found
+        return taken
 
     def give_back(self, uid: str) -> None:
         """A node that was taken was not launched after all."""

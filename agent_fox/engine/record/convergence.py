@@ -1,16 +1,26 @@
-"""What recorded decisions say about convergence and about who ran since a requirement last passed."""
+"""What is recorded of earlier rounds: whether the work converges, who ran since a requirement last passed, and who
+changed a test last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from agent_fox.core.retry.progress import Failure, Round
 from agent_fox.core.retry.standing import Step
+from agent_fox.store import sessions
 from agent_fox.store.records import DecisionRow, last_passes
+from agent_fox.system.git import GitError
+from agent_fox.system.git_objects import changes_between
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+    from agent_fox.core.verdicts.judgement import Judged
+    from agent_fox.engine.record.docket import Docket
+    from agent_fox.store.sessions import SessionRow
 
 WINDOW_STARTS = frozenset({Step.RESET.value, Step.REOPEN.value, Step.LIFT.value})
 
@@ -39,15 +49,15 @@ def suspects_since_pass(
 ) -> dict[str, tuple[int, ...]]:
     """For each requirement that passed before: the groups that landed work since, and were not blamed for it since."""
     passes = last_passes(db, spec_name, failing)
-    found: dict[str, tuple[int, ...]] = {}
+    groups_of: dict[str, tuple[int, ...]] = {}
     for part, passed_at in passes.items():
         since = [decision for decision in past if decision.id > passed_at]
         landed = {decision.node_uid for decision in since if decision.kind == "Land" and not _is_unchanged(decision)}
         blamed = {uid for decision in since if _blames(decision, part) for uid in _uids(decision)}
         numbers = tuple(sorted(groups[uid] for uid in landed - blamed if uid in groups))
         if numbers:
-            found[part] = numbers
-    return found
+            groups_of[part] = numbers
+    return groups_of
 
 
 def _is_unchanged(decision: DecisionRow) -> bool:
@@ -66,3 +76,36 @@ def _uids(decision: DecisionRow) -> list[str]:
 
 def _is_list(value: object) -> TypeGuard[list[object]]:
     return isinstance(value, list)
+
+
+def touched_by(repo: Path, base: str, landed: str) -> frozenset[str]:
+    """The files that a landing changed; none where its commits are gone."""
+    try:
+        return frozenset(change.path for change in changes_between(repo, base, landed))
+    except GitError:
+        return frozenset()
+
+
+def changers(docket: Docket, spec_name: str, judged: Judged, groups: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """For each requirement that fails because of its tests: the group that changed one of their files last.
+
+    `groups`: uid of a coder to its group. Requirements whose tests no landing of the spec changed are not in it.
+    """
+    at_fault = {part: judged.counted[part].verdict.tests for part in judged.failing}
+    if not any(at_fault.values()):
+        return {}
+    landings = list(reversed(landed_sessions(docket, spec_name)))
+    touched = [(groups.get(row.ticket.node_uid), docket.touched(row.base or "", row.landed or "")) for row in landings]
+    group_of = {part: last_of(files, touched) for part, files in at_fault.items() if files}
+    return {part: (group,) for part, group in group_of.items() if group is not None}
+
+
+def landed_sessions(docket: Docket, spec_name: str) -> list[SessionRow]:
+    rows = sessions.sessions_where(docket.db, "spec_name = ? AND archetype = 'coder'", [spec_name])
+    return [row for row in rows if row.base and row.landed]
+
+
+def last_of(files: Iterable[str], touched: Iterable[tuple[int | None, frozenset[str]]]) -> int | None:
+    """The group of the newest landing that changed one of the files; landings stand newest first."""
+    wanted = frozenset(files)
+    return next((group for group, changed in touched if group is not None and wanted & changed), None)

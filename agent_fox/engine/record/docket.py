@@ -1,24 +1,28 @@
-"""What a result handler works with: the open transaction, the time, the run, the policy, the specs. Decides nothing."""
+"""What a result handler works with: the open transaction, the time, the run, the policy, the specs; and row 1 of the
+decision table, for every archetype: an end that is not the awaited one changes nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.plan.blame import Ownership, ownership
-from agent_fox.core.retry.decision import Suspect
+from agent_fox.core.retry.decision import Awaited, Facts, Ignore, Suspect, why_ignored
 from agent_fox.core.retry.standing import Standing, Step, evolve
 from agent_fox.core.values import dataclass
 from agent_fox.store.plan import PlannedNode, StoredPart, load_parts, load_spec, move_node, nodes_of_spec
-from agent_fox.store.records import NewDecision, StepRow, record_decision
+from agent_fox.store.records import NewDecision, StepRow, record_decision, record_event
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.policy import Policy
+    from agent_fox.core.retry.decision import CoderDecision, Decision, ReviewerDecision
     from agent_fox.core.spec import Spec
 
 
@@ -44,11 +48,11 @@ class SpecFile:
     @cached_property
     def index(self) -> Mapping[str, tuple[str, ...]]:
         """Requirement id → the ids of its criteria and edge cases; empty where it is itself expected."""
-        found: dict[str, tuple[str, ...]] = {}
+        index: dict[str, tuple[str, ...]] = {}
         for part in self.parts:
-            known = found.get(part.requirement_id, ())
-            found[part.requirement_id] = known if part.id == part.requirement_id else (*known, part.id)
-        return found
+            known = index.get(part.requirement_id, ())
+            index[part.requirement_id] = known if part.id == part.requirement_id else (*known, part.id)
+        return index
 
     @cached_property
     def ownership(self) -> Ownership:
@@ -80,9 +84,11 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """What came of a result. `effects` are ids of outbox rows, `waits` edges (source, target) of a retry's round."""
+    """What came of a result. `decision`: None where no table was asked. `effects` are ids of outbox rows, `waits` edges
+    (source, target) of a retry's round.
+    """
 
-    decision: object
+    decision: Decision | CoderDecision | ReviewerDecision | None
     decision_id: int | None = None
     transitions: tuple[Transition, ...] = ()
     effects: tuple[str, ...] = ()
@@ -178,3 +184,30 @@ class Docket:
         return decision_id, tuple(
             Transition(m.planned.node.uid, m.planned.node.id, m.step, standing) for m, standing in ended
         )
+
+
+def awaited_of(planned: PlannedNode, pinned: str | None) -> Awaited:
+    """What the node waits for: its present ticket, about the commit pinned at its launch."""
+    return Awaited(planned.standing.ticket, pinned, is_open=not planned.standing.is_settled)
+
+
+def ignored(
+    docket: Docket, planned: PlannedNode, ticket: Ticket, commit: str | None, pinned: str | None
+) -> Handled | None:
+    """What came of a late, doubled or foreign end: nothing but an event. None for the end that is awaited."""
+    why = why_ignored(awaited_of(planned, pinned), Facts(ticket, commit))
+    return None if why is None else ignore(docket, planned, ticket, why)
+
+
+def ignore(docket: Docket, planned: PlannedNode, ticket: Ticket, why: str) -> Handled:
+    """Note that an end was not counted, and why."""
+    record_event(
+        docket.db, docket.at, docket.run_id, "ignored", node_id=planned.node.id,
+        spec_name=planned.node.spec_name, data={"ticket": str(ticket), "why": why},
+    )  # fmt: skip
+    return Handled(Ignore(why))
+
+
+def round_edges(blamed: tuple[str, ...], waiting: str) -> tuple[tuple[str, str], ...]:
+    """Blamed coders run one after the other, and the node that sent them back waits for each of them."""
+    return (*pairwise(blamed), *((uid, waiting) for uid in blamed))

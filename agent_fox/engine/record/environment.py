@@ -9,9 +9,9 @@ import json
 import os
 import sys
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.ledger.evidence import OF_CHECKS, environment_hash, environment_parts
 from agent_fox.core.values import dataclass
 from agent_fox.session.built_in.registry import LIBRARY
@@ -56,8 +56,8 @@ def judges(agent: AgentSettings) -> list[str]:
 
 def digest(objects: Iterable[Specification]) -> str:
     """The name of what binds a spec beside its requirements: another set is another verifier. Empty for none."""
-    versions = sorted(f"{one.address}@{one.version}{' ?' if one.doubt else ''}" for one in objects if one.has_lane)
-    return sha256(json.dumps(versions).encode()).hexdigest()[:DIGITS] if versions else ""
+    versions = sorted(f"{item.address}@{item.version}{' ?' if item.doubt else ''}" for item in objects if item.has_lane)
+    return digest_of(json.dumps(versions), digits=DIGITS) if versions else ""
 
 
 def with_hidden(verifier: str, folder: Path | None) -> str:
@@ -69,5 +69,5 @@ def with_hidden(verifier: str, folder: Path | None) -> str:
 
 def with_bound(verifier: str, objects: Iterable[Specification]) -> str:
     """The name of a verifier that has these to check, too."""
-    bound = digest(objects)
-    return f"{verifier}, {LIBRARY} {bound}" if bound else verifier
+    digits = digest(objects)
+    return f"{verifier}, {LIBRARY} {digits}" if digits else verifier

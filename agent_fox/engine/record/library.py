@@ -15,6 +15,7 @@ from agent_fox.evidence.library_files import errors, read_spec_library
 from agent_fox.evidence.waivers import grounds_of
 from agent_fox.session.agents.runner.trace import trace_beside
 from agent_fox.store import library as stored
+from agent_fox.store.sessions import coder_logs
 from agent_fox.system.adapters import adapter
 from agent_fox.verifier.ground.order import CheckOrder
 from agent_fox.verifier.lanes.order import ORDER, LibraryOrder
@@ -57,27 +58,27 @@ class Shelf:
         return library.binding(db, spec_name, self.trust) if spec_name in stored.specs(db) else ()
 
     def with_lane(self, db: Database, spec_name: str) -> tuple[Specification, ...]:
-        return tuple(one for one in self.adopted(db, spec_name) if one.has_lane)
+        return tuple(item for item in self.adopted(db, spec_name) if item.has_lane)
 
 
 def formal(objects: Iterable[Specification]) -> tuple[Specification, ...]:
     """Those that can be proved."""
-    return tuple(one for one in objects if one.is_formal)
+    return tuple(item for item in objects if item.is_formal)
 
 
 def checklists(objects: Iterable[Specification]) -> dict[str, tuple[str, ...]]:
     """The questions that a reviewer is to answer, by the address of their checklist."""
-    return {one.address: one.check.items for one in objects if isinstance(one.check, Checklist)}
+    return {item.address: item.check.items for item in objects if isinstance(item.check, Checklist)}
 
 
 def read_files(specs: Iterable[Spec], root: Path) -> dict[str, tuple[Specification, ...]]:
     """What each spec's folder asks for now. Raises LibraryBroken for what was found right a moment ago."""
-    found: dict[str, tuple[Specification, ...]] = {}
+    read: dict[str, tuple[Specification, ...]] = {}
     for spec in specs:
-        found[spec.name], problems = read_spec_library(spec, root)
+        read[spec.name], problems = read_spec_library(spec, root)
         if errors(problems):
-            raise LibraryBroken("\n".join(f"{one.where}: {one.what}" for one in problems))
-    return found
+            raise LibraryBroken("\n".join(f"{problem.where}: {problem.what}" for problem in problems))
+    return read
 
 
 def sync_library(docket: Docket, files: Mapping[str, Sequence[Specification]]) -> tuple[str, ...]:
@@ -100,9 +101,5 @@ def order_for(db: Database, spec_name: str, objects: Sequence[Specification], ro
 
 def traces_of(db: Database, spec_name: str, root: Path) -> Iterator[TraceFile]:
     """Where the last session of each coder that ended well recorded its events."""
-    sql = (
-        "SELECT node_id, attempt, reading, log FROM sessions WHERE id IN (SELECT max(id) FROM sessions WHERE "
-        "spec_name = ? AND archetype = 'coder' AND status = 'completed' GROUP BY node_uid) ORDER BY id"
-    )
-    for node, attempt, reading, log in db.execute(sql, [spec_name]):
+    for node, attempt, reading, log in coder_logs(db, spec_name):
         yield TraceFile(f"{node}@{attempt}.{reading}", str(trace_beside(root / log)))

@@ -42,8 +42,8 @@ def evidence_about(db: Database, shelf: Shelf, now: Present) -> list[Record]:
         return []
     fresh = present(db, shelf, now.adopted.specification) if now.adopted is not None else None
     sql = "address = ? AND kind IN ('check', 'verdict')"
-    found = list(ledger.records(db, sql, [last.specification.address]))
-    return [record_of(kept, fresh) for kept in reversed(found)]
+    records = list(ledger.records(db, sql, [last.specification.address]))
+    return [record_of(kept, fresh) for kept in reversed(records)]
 
 
 def present(db: Database, shelf: Shelf, one: Specification) -> Freshness:
@@ -71,6 +71,6 @@ def record_of(kept: Kept, fresh: Freshness | None) -> Record:
 
 
 def part(document: dict[str, Json], name: str) -> dict[str, Json]:
-    found = document[name]
-    assert isinstance(found, dict), f"a record without {name}"
-    return found
+    value = document[name]
+    assert isinstance(value, dict), f"a record without {name}"
+    return value

@@ -30,15 +30,15 @@ def begin_again(docket: Docket) -> None:
 def sound(docket: Docket, spec_name: str, judged: Judged, decision_id: int, commit: str, tree: str) -> None:
     """A SOUND report was accepted."""
     passed = [part for part, counted in judged.counted.items() if counted.word is Word.PASS]
-    found = gates(docket, spec_name)
-    moves = promotion.proven(found, (part for part in passed if part in found), docket.policy.required_state)
+    standing = gates(docket, spec_name)
+    moves = promotion.proven(standing, (part for part in passed if part in standing), docket.policy.required_state)
     write(docket, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
 
 
 def faulty(docket: Docket, spec_name: str, judged: Judged, decision_id: int, commit: str, tree: str) -> None:
     """A FAULTY report sent work back, or stopped it."""
-    found = gates(docket, spec_name)
-    moves = promotion.failed(found, (part for part in judged.failing if part in found), "a reading says FAIL")
+    standing = gates(docket, spec_name)
+    moves = promotion.failed(standing, (part for part in judged.failing if part in standing), "a reading says FAIL")
     write(docket, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
 
 

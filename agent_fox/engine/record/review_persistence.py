@@ -1,11 +1,23 @@
-"""From what a verifier printed to verdicts that count, and their rows. Deciding what follows is not here."""
+"""From what a verifier printed to verdicts that count, their rows, and the records of what lanes said. Deciding what
+follows is not here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ledger.evidence import (
+    Artifact,
+    Evidence,
+    Json,
+    Kind,
+    Outcome,
+    RunContext,
+    SpecRef,
+    environment_hash,
+)
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.answer import read_report
 from agent_fox.core.verdicts.judgement import Judged, judge
@@ -13,13 +25,18 @@ from agent_fox.core.verdicts.known import word_of_pass
 from agent_fox.core.verdicts.panel import Opinion, confer
 from agent_fox.core.verdicts.verdict import Report, Verdict
 from agent_fox.session.built_in.registry import CHECKS, LIBRARY
+from agent_fox.store.ledger import ledger
 from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
+from agent_fox.verifier.lanes.order import lanes_in
 
 if TYPE_CHECKING:
+    from sqlite_utils import Database
+
     from agent_fox.core.ids import Ticket
     from agent_fox.engine.record.best_tree import WayBack
     from agent_fox.engine.record.docket import Docket, SpecFile
     from agent_fox.store.plan import PlannedNode
+    from agent_fox.verifier.lanes.results import LaneResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +79,7 @@ def read_result(docket: Docket, planned: PlannedNode, result: VerifierResult) ->
 
 def read_judges(judges: tuple[Judge, ...], file: SpecFile) -> Report:
     """One report of what all judges printed. Needs no open transaction, however long the output is."""
-    opinions = [Opinion(one.name, heard(one, file.index), is_partial=one.name == LIBRARY) for one in judges]
+    opinions = [Opinion(judge.name, heard(judge, file.index), is_partial=judge.name == LIBRARY) for judge in judges]
     return confer(opinions, file.expected) if opinions else Report(notes=("nobody judged",), is_readable=False)
 
 
@@ -104,3 +121,54 @@ def persist(docket: Docket, planned: PlannedNode, judged: Judged, result: Verifi
         result.tree, docket.at,
     )  # fmt: skip
     store_verdicts(docket.db, origin, judged.counted, docket.file_of(planned.node.spec_name).versions)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRun:
+    """Where lanes ran. `identity` names the event for ever, such as `session:12` or `decision:40`.
+
+    `verifier` and `environment`: what the results count for, besides the files of `tree` and `commit`; without an
+    environment, the tools and bounds of each lane are one.
+    """
+
+    spec_name: str
+    identity: str
+    at: str
+    tree: str
+    commit: str
+    ticket: str = ""
+    run: int | None = None
+    session: int | None = None
+    decision: int | None = None
+    verifier: str = ""
+    environment: str = ""
+
+
+def lanes_said(judges: Iterable[Judge]) -> tuple[LaneResult, ...]:
+    """What the judge `library` of a session said, if it was asked and ended well."""
+    outputs = [judge.output for judge in judges if judge.name == LIBRARY and judge.is_trusted and not judge.failure]
+    return tuple(result for output in outputs for result in lanes_in(output))
+
+
+def record_lanes(db: Database, results: Sequence[LaneResult], where: LaneRun) -> None:
+    """One record for each result, in the open transaction."""
+    ledger.append(db, [record_of(result, where) for result in results], where.spec_name)
+
+
+def record_of(result: LaneResult, where: LaneRun) -> Evidence:
+    body: dict[str, Json] = {
+        "is_proof": result.is_proof, "why": result.why, "requirements": list(result.requirements),
+        "environment": dict(result.environment),
+    }  # fmt: skip
+    return Evidence(
+        Kind.CHECK, f"check:{where.identity}:{result.address}", where.at,
+        Outcome(result.status.value, counterexample=result.counterexample, log_ref=result.log_ref),
+        SpecRef(result.kind.value, result.address, result.version),
+        RunContext(
+            result.command, where.environment or environment_hash(result.environment), where.verifier, where.ticket,
+            where.run, where.session, where.decision,
+        ),
+        Artifact(where.tree, where.commit),
+        limitation=result.limitation,
+        body=body,
+    )  # fmt: skip

@@ -27,7 +27,7 @@ def order_among(db: Database, spec: Spec) -> CheckOrder:
 def order_beside(spec: Spec, others: Mapping[str, Collection[str]]) -> CheckOrder:
     """The same, where other specs, by name, have these ids; one without any has had ids that nobody knows."""
     entries = {entry for trace in spec.traceability for entry in trace.tests_specified}
-    ids = {*spec.expected, *(one.id for one in spec.requirements)}
+    ids = {*spec.expected, *(requirement.id for requirement in spec.requirements)}
     ids = {id for id in ids | {id.rpartition(".")[0] for id in ids} if id and not _NAMES_ITS_SPEC.match(id)}
     shared = {id for id in ids if any(id in theirs or not theirs for theirs in others.values())}
     shared |= {entry for entry in entries if others and " " in entry}

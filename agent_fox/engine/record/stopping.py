@@ -8,7 +8,9 @@ from pydantic import BaseModel, ConfigDict
 
 from agent_fox.core.retry.decision import Cause
 from agent_fox.core.values import dataclass
-from agent_fox.engine.record.history import names_of
+from agent_fox.store.history import names_of
+from agent_fox.store.records import last_facts
+from agent_fox.store.sessions import cost_of_spec
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -49,14 +51,12 @@ class _Facts(BaseModel, defer_build=True):
 
 def saved_by_stopping(db: Database, uid: str, spec_name: str) -> Saved | None:
     """By the last decision that stopped this verifier's spec for want of progress; None where there is none."""
-    sql = "SELECT facts FROM decisions WHERE node_uid = ? AND kind = 'Block' AND cause = ? ORDER BY id DESC LIMIT 1"
-    row = db.execute(sql, [uid, Cause.NO_PROGRESS.value]).fetchone()
-    if row is None:
+    facts = last_facts(db, uid, "Block", Cause.NO_PROGRESS)
+    if facts is None:
         return None
     coders = tuple(
-        Unspent(name, max(one.attempts - one.spent, 0), one.attempts)
-        for one in _Facts.model_validate_json(row[0]).suspects
-        for name in names_of(db, [one.uid])
+        Unspent(name, max(suspect.attempts - suspect.spent, 0), suspect.attempts)
+        for suspect in _Facts.model_validate_json(facts).suspects
+        for name in names_of(db, [suspect.uid])
     )
-    costs = "SELECT count(*), coalesce(sum(cost_usd), 0), count(*) - count(cost_usd) FROM sessions WHERE spec_name = ?"
-    return Saved(coders, *db.execute(costs, [spec_name]).fetchone())
+    return Saved(coders, *cost_of_spec(db, spec_name))

@@ -5,16 +5,17 @@ One comment a run, written anew when the run goes on. Nothing else is done to th
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.markdown import code, one_line
 from agent_fox.core.retry.filing import Says
 from agent_fox.core.verdicts.known import grouped
 from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
 from agent_fox.store import outbox
 from agent_fox.store.plan import load_spec
+from agent_fox.store.records import begun_at, last_decisions
 from agent_fox.trackers.protocol import EffectKind, Tracker
 
 if TYPE_CHECKING:
@@ -46,20 +47,9 @@ def comment_sources(docket: Docket, place: str) -> tuple[str, ...]:
     """
     if not place:
         return ()
-    decided = last_decisions(docket)
+    decided = last_decisions(docket.db, docket.run_id, NOT_ABOUT_PROOF)
     put = (comment_source(docket, place, spec_name, decision) for spec_name, decision in decided)
     return tuple(effect for effect in put if effect)
-
-
-def last_decisions(docket: Docket) -> list[tuple[str, int]]:
-    """The last decision of this run about the proof of each spec."""
-    marks = ", ".join("?" * len(NOT_ABOUT_PROOF))
-    sql = (
-        f"SELECT spec_name, max(id) FROM decisions WHERE run_id = ? AND kind NOT IN ({marks}) "
-        "GROUP BY spec_name ORDER BY 2"
-    )
-    rows = docket.db.execute(sql, [docket.run_id, *NOT_ABOUT_PROOF]).fetchall()
-    return [(str(spec_name), int(decision)) for spec_name, decision in rows]
 
 
 def comment_source(docket: Docket, place: str, spec_name: str, decision_id: int) -> str | None:
@@ -70,7 +60,7 @@ def comment_source(docket: Docket, place: str, spec_name: str, decision_id: int)
         return None
     target = f"{place.partition('/')[2]}#{source.number}"
     fingerprint = f"source:{target}"
-    if was_put(docket, decision_id, fingerprint):
+    if outbox.was_put(docket.db, decision_id, EffectKind.COMMENT, fingerprint):
         return None
     payload = {
         "title": f"{spec_name}: how much of it is proven", "body": text_of(findings), "at": docket.at,
@@ -79,16 +69,9 @@ def comment_source(docket: Docket, place: str, spec_name: str, decision_id: int)
     return outbox.put(docket.db, decision_id, EffectKind.COMMENT, fingerprint, spec_name, payload, docket.at)
 
 
-def was_put(docket: Docket, decision_id: int, fingerprint: str) -> bool:
-    sql = "SELECT 1 FROM outbox WHERE decision_id = ? AND kind = ? AND fingerprint = ?"
-    return docket.db.execute(sql, [decision_id, EffectKind.COMMENT, fingerprint]).fetchone() is not None
-
-
 def slot_of(docket: Docket, spec_name: str) -> str:
     """One comment for a spec and a run. The time is in it: after the state was lost, run 1 is another run."""
-    row = docket.db.execute("SELECT started_at FROM runs WHERE id = ?", [docket.run_id]).fetchone()
-    started = str(row[0]) if row else ""
-    return hashlib.sha256(f"source\0{docket.run_id}\0{started}\0{spec_name}".encode()).hexdigest()[:24]
+    return digest_of("source", str(docket.run_id), begun_at(docket.db, docket.run_id), spec_name, digits=24)
 
 
 def text_of(findings: SpecFindings) -> str:

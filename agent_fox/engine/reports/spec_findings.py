@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from agent_fox.core.ids import Archetype
 from agent_fox.core.values import dataclass
 from agent_fox.engine.account.account import SpecAccount, read_spec
-from agent_fox.engine.handlers.waiving import last_reading
 from agent_fox.store.plan import PlannedNode, nodes_of_spec
+from agent_fox.store.sessions import last_reading
 
 if TYPE_CHECKING:
     from agent_fox.engine.record.docket import Docket

@@ -3,7 +3,6 @@ overall one. Made from the state alone, whole each time: a lost file is written 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,10 +14,13 @@ from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import counts_in_words
 from agent_fox.engine.account.explanation import PartEvidence, evidence_of
 from agent_fox.engine.launching.closing import REPORTS, reports_in
-from agent_fox.engine.record import history
-from agent_fox.engine.record.history import LastRead, unclear_after_fail
 from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
-from agent_fox.session.regular_files import read_regular
+from agent_fox.store import history
+from agent_fox.store.history import LastRead, unclear_after_fail
+from agent_fox.store.plan import load_parts, spec_names
+from agent_fox.store.records import verdicts_now
+from agent_fox.store.sessions import was_read
+from agent_fox.system.files import read_regular, replace_file
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -43,9 +45,8 @@ def follow(docket: Docket, repo: Path, planned: PlannedNode) -> None:
 
 def publish_all(docket: Docket, repo: Path) -> None:
     """Write every report that is lost or does not say what the state says."""
-    sql = "SELECT name FROM plan_specs WHERE is_withdrawn = 0 ORDER BY position, name"
-    for (name,) in docket.db.execute(sql).fetchall():
-        publish(docket, repo, str(name))
+    for name in spec_names(docket.db):
+        publish(docket, repo, name)
 
 
 def publish(docket: Docket, repo: Path, spec_name: str) -> None:
@@ -59,12 +60,6 @@ def publish(docket: Docket, repo: Path, spec_name: str) -> None:
             write(reports_in(repo) / spec_name / NAME, report_of(docket.db, findings))
 
 
-def was_read(db: Database, spec_name: str) -> bool:
-    """Whether any session has said anything about it."""
-    sql = "SELECT 1 FROM verification_results WHERE spec_name = ? AND session_id IS NOT NULL LIMIT 1"
-    return db.execute(sql, [spec_name]).fetchone() is not None
-
-
 def path_of(repo: Path, spec_name: str) -> Path:
     return repo / REPORTS / spec_name / NAME
 
@@ -75,16 +70,8 @@ def write(path: Path, text: str) -> None:
     link = next((folder for folder in path.parents[:2] if folder.is_symlink()), None)
     if link is not None:
         raise FileExistsError(f"{link} is a link")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if read_regular(path, LARGEST_REPORT) == content:
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)
-    with part.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    if read_regular(path, LARGEST_REPORT) != content:
+        replace_file(path, content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +102,12 @@ def report_of(db: Database, findings: SpecFindings) -> str:
 
 
 def what_was_said(db: Database, spec_name: str) -> dict[str, Said]:
-    sql = (
-        "SELECT p.id, p.text, coalesce(v.evidence, ''), coalesce(v.command, '') FROM plan_parts AS p "
-        "LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
-        "AND v.superseded_by IS NULL WHERE p.spec_name = ?"
-    )
-    later = unclear_after_fail(db, spec_name)
-    rows = db.execute(sql, [spec_name])
-    return {part: Said(text, _with_last(said, later.get(part)), command) for part, text, said, command in rows}
+    later, now, found = unclear_after_fail(db, spec_name), verdicts_now(db, spec_name), dict[str, Said]()
+    for part in load_parts(db, spec_name):
+        row = now.get(part.id)
+        evidence, command = (row.evidence, row.command) if row else ("", "")
+        found[part.id] = Said(part.text, _with_last(evidence, later.get(part.id)), command)
+    return found
 
 
 def _with_last(said: str, last: LastRead | None) -> str:

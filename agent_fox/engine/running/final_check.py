@@ -14,14 +14,14 @@ from agent_fox.core.ledger.gates import Gate, is_enough
 from agent_fox.core.retry.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import How
-from agent_fox.engine.handlers.final_review import review_again, verified_commit
-from agent_fox.engine.handlers.waiving import last_reading
+from agent_fox.engine.handlers.final_review import review_again
 from agent_fox.engine.record.docket import Docket, Handled, Move
 from agent_fox.engine.running.finish import verifiers
-from agent_fox.store import outbox
+from agent_fox.store import outbox, sessions
 from agent_fox.store.gates import gates_of
 from agent_fox.store.known import none_waived, words_known
-from agent_fox.store.plan import PlannedNode
+from agent_fox.store.plan import PlannedNode, verified_commit
+from agent_fox.store.sessions import Origin, last_reading, origin_of
 from agent_fox.system import git
 
 if TYPE_CHECKING:
@@ -54,16 +54,6 @@ class Present:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where the verdict that stands comes from. Empty words: nobody wrote them down."""
-
-    run: int | None
-    rung: int
-    environment: str
-    verifier: str
-
-
-@dataclass(frozen=True, slots=True)
 class Again:
     """Why a proven verifier is read again, and what that was worked out from."""
 
@@ -74,8 +64,8 @@ class Again:
 def reopen_stale(docket: Docket, board: Board, present: Present) -> list[Handled]:
     """Reopen every proven verifier whose evidence does not count any more, with the review of what it verified."""
     tree = present.tree
-    found = [(place, why_again(docket, place, present, tree)) for place in proven(board)]
-    return [reopen(docket, place, present.tip, again) for place, again in found if again is not None]
+    places = [(place, why_again(docket, place, present, tree)) for place in proven(board)]
+    return [reopen(docket, place, present.tip, again) for place, again in places if again is not None]
 
 
 def proven(board: Board) -> list[Place]:
@@ -95,17 +85,6 @@ def why_again(docket: Docket, place: Place, present: Present, tree: str) -> Agai
     if not origin.environment or not is_on_record(docket.db, place.planned.node.spec_name):
         return Again(f"{OLD}; it is read again on the final tip", {})
     return by_chance(docket, place, present.evidence.rerun_fraction)
-
-
-def origin_of(db: Database, uid: str) -> Origin:
-    """The last session whose report counted; what a person waived afterwards rests on it too."""
-    sql = (
-        "SELECT d.run_id, s.rung, s.environment, s.verifier FROM decisions AS d LEFT JOIN sessions AS s ON s.id = "
-        "(SELECT max(id) FROM sessions WHERE node_uid = d.node_uid AND status = 'completed') "
-        "WHERE d.node_uid = ? AND d.kind = 'Accept' ORDER BY d.id DESC LIMIT 1"
-    )
-    run, rung, environment, verifier = db.execute(sql, [uid]).fetchone() or (None, 0, "", "")
-    return Origin(run, rung or 0, environment or "", verifier or "")
 
 
 def stale_in(db: Database, place: Place, present: Present, tree: str, origin: Origin) -> tuple[str, ...]:
@@ -134,8 +113,7 @@ def by_chance(docket: Docket, place: Place, fraction: float) -> Again | None:
 
 
 def seed_of(docket: Docket) -> str:
-    row = docket.db.execute("SELECT ledger_begin FROM runs WHERE id = ?", [docket.run_id]).fetchone()
-    return f"{row[0] if row else ''} run {docket.run_id}"
+    return f"{sessions.ledger_at_start(docket.db, docket.run_id)} run {docket.run_id}"
 
 
 def reopen(docket: Docket, place: Place, tip: str, again: Again) -> Handled:
@@ -164,8 +142,8 @@ def is_read_on(db: Database, uid: str, tree: str) -> bool:
 def reprove(docket: Docket, board: Board, present: Present) -> list[Handled]:
     """Reopen every proven verifier in scope of whose requirements some are known as *tests passed*, and no more."""
     known = words_known(docket.db, none_waived)
-    found = ((place, tests_passed(known.get(place.planned.node.spec_name, {}))) for place in proven(board))
-    return [reopen(docket, place, present.tip, Again(REPROVE, {"reprove": ids})) for place, ids in found if ids]
+    places = ((place, tests_passed(known.get(place.planned.node.spec_name, {}))) for place in proven(board))
+    return [reopen(docket, place, present.tip, Again(REPROVE, {"reprove": ids})) for place, ids in places if ids]
 
 
 def tests_passed(words: Mapping[str, str]) -> list[str]:
@@ -176,10 +154,10 @@ def shown(docket: Docket, board: Board, present: Present) -> list[str]:
     """Sentences about verdicts from elsewhere, where the settings let them stand."""
     if present.evidence.environment != "show":
         return []
-    found = ((place, origin_of(docket.db, place.planned.node.uid)) for place in proven(board))
+    places = ((place, origin_of(docket.db, place.planned.node.uid)) for place in proven(board))
     return [
         f"{place.planned.node.spec_name}: {why}"
-        for place, origin in found
+        for place, origin in places
         if (why := elsewhere(place, origin, present))
     ]
 

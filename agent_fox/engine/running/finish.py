@@ -66,7 +66,7 @@ def claim(board: Board, broken: Iterable[str], short: Sequence[Shortfall] = (), 
     if waiting:
         names = ", ".join(planned.node.id for planned in waiting[:SHOWN])
         return Stop(RunExit.CANNOT_GO_ON, f"stalled: nothing runs, but {len(waiting)} node(s) wait, such as {names}")
-    lacking = dict.fromkeys(one.spec_name for one in short)
+    lacking = dict.fromkeys(shortfall.spec_name for shortfall in short)
     open_specs = [*(planned.node.spec_name for planned in unproven(board)), *lacking, *broken]
     if open_specs or not has_verifiers(board):
         named = ", ".join(dict.fromkeys(open_specs)) or "nothing was verified"
@@ -77,11 +77,11 @@ def claim(board: Board, broken: Iterable[str], short: Sequence[Shortfall] = (), 
 
 def told(short: Sequence[Shortfall], required: Gate) -> Iterator[str]:
     """How far the gates of verified specs have come, a sentence for each spec and state."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in short:
-        reason = f" ({one.why})" if one.why else ""
-        found.setdefault((one.spec_name, one.state), []).append(f"{one.requirement_id}{reason}")
-    for (spec_name, state), ids in found.items():
+    parts_by: dict[tuple[str, str], list[str]] = {}
+    for shortfall in short:
+        reason = f" ({shortfall.why})" if shortfall.why else ""
+        parts_by.setdefault((shortfall.spec_name, shortfall.state), []).append(f"{shortfall.requirement_id}{reason}")
+    for (spec_name, state), ids in parts_by.items():
         more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
         yield f"{spec_name} is {state}, not {required}, in {', '.join(ids[:SHOWN])}{more}"
     if short and required is Gate.PROVED:

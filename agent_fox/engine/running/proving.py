@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING
 from agent_fox.core.ledger.gates import Gate, Role, is_enough
 from agent_fox.core.ledger.promotion import Promotion, promote
 from agent_fox.core.values import dataclass, to_document, to_object
-from agent_fox.engine.handlers.final_review import verified_commit, verifier_of
+from agent_fox.engine.handlers.final_review import verifier_of
 from agent_fox.engine.launching.judges import unheeded
 from agent_fox.engine.record import promotion
 from agent_fox.engine.record.docket import Docket, Handled
-from agent_fox.engine.record.lane_records import LaneRun, record_lanes
 from agent_fox.engine.record.library import Shelf, formal, order_for
+from agent_fox.engine.record.review_persistence import LaneRun, record_lanes
 from agent_fox.session.built_in.library import KEY, LibraryBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, run_session
 from agent_fox.store.gates import GateRow, gates_of
+from agent_fox.store.plan import verified_commit
+from agent_fox.store.records import last_facts
 from agent_fox.system import git
 from agent_fox.system.state_folders import file_name
 from agent_fox.verifier.lanes.binding import Proof, proofs, provable
@@ -117,7 +119,7 @@ def key_of(
     return {
         "tree": tree,
         "requirements": {row.requirement_id: row.version for row in gates_of(db, verifier.node.spec_name)},
-        "specifications": {one.address: one.version for one in objects},
+        "specifications": {item.address: item.version for item in objects},
         "environment": workshop.standpoint(db, verifier, 0).environment,
         "provers": [version_of(name) for name in PROVERS],
         "bounds": [verify.timeout, verify.memory_mib],
@@ -126,17 +128,15 @@ def key_of(
 
 def last_proof(db: Database, uid: str) -> dict[str, object]:
     """The facts of the last decision `Prove` about a verifier; nothing where there is none."""
-    sql = "SELECT facts FROM decisions WHERE node_uid = ? AND kind = ? ORDER BY id DESC LIMIT 1"
-    row = db.execute(sql, [uid, KIND]).fetchone()
-    found: dict[str, object] = json.loads(row[0]) if row else {}
-    return found
+    facts: dict[str, object] = json.loads(last_facts(db, uid, KIND) or "{}")
+    return facts
 
 
 def proofs_in(facts: Mapping[str, object]) -> dict[str, dict[str, object]]:
     """What a decision `Prove` says of each requirement: `is_proved` and `why`."""
-    found = facts.get("proofs", {})
-    assert isinstance(found, dict)
-    return found
+    proofs = facts.get("proofs", {})
+    assert isinstance(proofs, dict)
+    return proofs
 
 
 def order_of(db: Database, workshop: Workshop, subject: Subject, launch: str) -> LaunchOrder:
@@ -187,22 +187,22 @@ def answer_of(end: SessionEnd) -> Answer | None:
 
 def record(docket: Docket, subject: Subject, answer: Answer, verifier: str) -> Handled:
     """The decision `Prove`, what each lane said, and the gates, in the open transaction."""
-    found = proofs(subject.parts, subject.spec_name, subject.objects, answer.results)
-    facts = facts_of(subject, answer, found)
-    number, moved = docket.record(subject.planned, KIND, (), commit=subject.commit, facts=facts, note=note_of(found))
+    proved = proofs(subject.parts, subject.spec_name, subject.objects, answer.results)
+    facts = facts_of(subject, answer, proved)
+    number, moved = docket.record(subject.planned, KIND, (), commit=subject.commit, facts=facts, note=note_of(proved))
     where = LaneRun(
         subject.spec_name, f"decision:{number}", docket.at, subject.tree, subject.commit, run=docket.run_id,
         decision=number, verifier=verifier,
     )  # fmt: skip
     record_lanes(docket.db, answer.results, where)
-    move_gates(docket, subject, number, found)
+    move_gates(docket, subject, number, proved)
     return Handled(None, number, moved)
 
 
 def facts_of(subject: Subject, answer: Answer, found: Mapping[str, Proof]) -> dict[str, object]:
     """A proof that never was made has no key: it is tried again."""
-    said = [to_object(result, only=("address", "status", "is_proof", "why")) for result in answer.results]
-    facts: dict[str, object] = {"results": said, "proofs": to_document(found)}
+    results = [to_object(result, only=("address", "status", "is_proof", "why")) for result in answer.results]
+    facts: dict[str, object] = {"results": results, "proofs": to_document(found)}
     return facts | ({"failure": answer.failure} if answer.failure else {"key": dict(subject.key)})
 
 
@@ -231,16 +231,16 @@ def reasons(db: Database, spec_name: str) -> dict[str, str]:
     verifier = verifier_of(db, spec_name)
     facts = last_proof(db, verifier.node.uid) if verifier is not None else {}
     failure = str(facts.get("failure", ""))
-    found = proofs_in(facts).items()
-    return {part: failure or str(proof["why"]) for part, proof in found if not proof["is_proved"]}
+    proofs = proofs_in(facts).items()
+    return {part: failure or str(proof["why"]) for part, proof in proofs if not proof["is_proved"]}
 
 
 def warnings(db: Database, workshop: Workshop, specs: Iterable[str]) -> Iterator[str]:
     """Before a run: requirements that no formal object is linked to can never be proved; a sentence for each spec."""
     for spec_name in specs:
         parts = [row.requirement_id for row in gates_of(db, spec_name) if needs_proof(row)]
-        found = provable(parts, spec_name, adopted(db, workshop, spec_name))
-        never = [part for part in parts if not found[part]]
+        provable_parts = provable(parts, spec_name, adopted(db, workshop, spec_name))
+        never = [part for part in parts if not provable_parts[part]]
         if never:
             more = f" and {len(never) - SHOWN} more" if len(never) > SHOWN else ""
             named = f"{', '.join(never[:SHOWN])}{more}"

@@ -19,25 +19,24 @@ if TYPE_CHECKING:
 def open_edges(db: Database, planned: PlannedNode, policy: Policy) -> list[PlannedNode]:
     """The nodes that one still waits for, in plan order. The cost is in proportion to its edges."""
     spec_name, goes_on = planned.node.spec_name, policy.goes_on_after_escalation
-    found = {
+    sources = {
         source.node.uid: source
         for source, kind in stored.edges_into(db, planned.node.uid)
         if kind is None or not is_satisfied(source.node, source.standing, spec_name, kind, goes_on=goes_on)
     }
-    return list(found.values())
+    return list(sources.values())
 
 
 def ready_nodes(db: Database, policy: Policy) -> list[PlannedNode]:
     """Every node that may be launched, in fair order: the spec that was served longest ago has the first turn."""
     board = board_of(db, policy)
-    served = "SELECT node_uid FROM sessions WHERE id IN (SELECT max(id) FROM sessions GROUP BY spec_name) ORDER BY id"
-    for (uid,) in db.execute(served).fetchall():
+    for uid in sessions.served_nodes(db):
         board.launched(stored.node_by_uid(db, uid))
-    found: list[PlannedNode] = []
+    ready: list[PlannedNode] = []
     while (planned := board.take()) is not None:
         board.launched(planned)
-        found.append(planned)
-    return found
+        ready.append(planned)
+    return ready
 
 
 def board_of(db: Database, policy: Policy) -> Board:

@@ -14,6 +14,7 @@ from agent_fox.session.order import EndKind, SessionEnd
 from agent_fox.session.workspaces.landing import move
 from agent_fox.session.workspaces.workspace import launch_ref
 from agent_fox.store import sessions
+from agent_fox.store.account import is_under_way
 from agent_fox.store.plan import PlannedNode, node_by_uid
 from agent_fox.store.state import transaction
 from agent_fox.system import clock, git, git_refs, own_folders
@@ -33,9 +34,9 @@ def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Worksh
     if moved is not None:
         watch(RunEvent("note", text=moved.told))
     finish_landings(db, workshop.repo, integration.branch)
-    found = git.commit_of(workshop.repo, integration.ref)
-    if found is not None:
-        tip.note(db, found)
+    commit = git.commit_of(workshop.repo, integration.ref)
+    if commit is not None:
+        sessions.note_tip(db, commit)
     for launch in sessions.open_launches(db):
         settle(registry, docket, db, workshop, launch, watch)
     sweep(db, workshop)
@@ -45,11 +46,7 @@ def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Worksh
 
 def finish_landings(db: Database, repo: Path, branch: str) -> None:
     """Move the branch to what was recorded before the crash."""
-    rows = db.execute(
-        "SELECT id, landed_commit, base_commit FROM sessions "
-        "WHERE landed_commit IS NOT NULL AND is_landed = 0 ORDER BY id"
-    ).fetchall()
-    for number, commit, base in rows:
+    for number, commit, base in sessions.open_landings(db):
         if not move(repo, branch, commit, base):
             raise git.GitError(
                 f"{branch} was moved while agent-fox was not running, and work recorded as {commit[:12]} is not in it; "
@@ -100,8 +97,7 @@ def sweep(db: Database, workshop: Workshop) -> None:
     if not workshop.launches.is_dir():
         return
     for folder in workshop.launches.iterdir():
-        row = db.execute("SELECT status FROM launches WHERE id = ?", [folder.name]).fetchone()
-        if row is None or row[0] != "running":
+        if not is_under_way(db, folder.name):
             for inner in folder.glob("judge-*"):
                 git.delete_ref(workshop.repo, launch_ref(f"{folder.name}-{inner.name.removeprefix('judge-')}"))
             git.delete_ref(workshop.repo, launch_ref(folder.name))

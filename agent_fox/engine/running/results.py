@@ -21,8 +21,14 @@ from agent_fox.engine.handlers.result_handler import VerifierHandler
 from agent_fox.engine.handlers.reviewer_handler import ReviewerHandler, ReviewerResult
 from agent_fox.engine.launching import closing, conflicts, going_back, launching, tip
 from agent_fox.engine.record.docket import Docket, Handled, Move
-from agent_fox.engine.record.lane_records import LaneRun, lanes_said, record_lanes
-from agent_fox.engine.record.review_persistence import Judge, VerifierResult, read_judges
+from agent_fox.engine.record.review_persistence import (
+    Judge,
+    LaneRun,
+    VerifierResult,
+    lanes_said,
+    read_judges,
+    record_lanes,
+)
 from agent_fox.engine.record.watch import RunEvent, Watch
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, Unmerged
@@ -176,8 +182,7 @@ def record_result(
 def lane_run(docket: Docket, ended: Ended, tree: str) -> LaneRun:
     """Where the lanes of a verifier's session ran."""
     session, ticket = ended.session, ended.session.ticket
-    sql = "SELECT verifier, environment FROM sessions WHERE id = ?"
-    verifier, environment = docket.db.execute(sql, [session.id]).fetchone()
+    verifier, environment = sessions.judge_of(docket.db, session.id)
     return LaneRun(
         session.spec_name, f"session:{session.id}", docket.at, tree, ended.launch.pinned,
         f"{session.node_id}@{ticket.attempt}.{ticket.reading}", session.run_id, session.id,
@@ -283,7 +288,7 @@ def land(docket: DocketOf, db: Database, integration: Integration, ended: Ended,
 def note_landed(db: Database, session_id: int, commit: str) -> None:
     with transaction(db):
         sessions.set_landed(db, session_id)
-        tip.note(db, commit)
+        sessions.note_tip(db, commit)
 
 
 def build_again(

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.words import listed
-from agent_fox.engine.account.spending import narrow_ceiling, read_spending
+from agent_fox.engine.account.spending import read_spending
 from agent_fox.engine.handlers import waiving
+from agent_fox.engine.handlers.dockets import DocketFactory
 from agent_fox.engine.issues.courier import INTERRUPTED_SECONDS, Courier
-from agent_fox.engine.launching import cut_offs, tip
+from agent_fox.engine.launching import cut_offs
 from agent_fox.engine.launching.infrastructure import Backoff
 from agent_fox.engine.launching.launching import Workshop
 from agent_fox.engine.launching.pushing import push
-from agent_fox.engine.launching.repository_guard import Lookout
+from agent_fox.engine.launching.repository_guard import RepositoryGuard
 from agent_fox.engine.planning import preflight
 from agent_fox.engine.planning.extensions import backends_of
 from agent_fox.engine.planning.from_settings import RunStuck, policy_of
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.planning.workplace import RunOptions, Workplace
 from agent_fox.engine.record import library
-from agent_fox.engine.record.changed_tests import touched_by
-from agent_fox.engine.record.docket import Docket, SpecShelf
+from agent_fox.engine.record.docket import SpecShelf
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
@@ -54,8 +53,6 @@ from agent_fox.verifier.artifacts.retention import prune
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.config import Settings
-    from agent_fox.core.policy import Policy
     from agent_fox.engine.planning.scope import Scope
     from agent_fox.evidence.waivers import Grounds
     from agent_fox.store.ledger import audit as ledger_audit
@@ -105,7 +102,7 @@ class Engine(Workplace):
         pruned = cut_offs.prune(db, self.root, clock.now())
         if pruned:
             self.watch(RunEvent("note", text=pruned))
-        tip.note(db, preflight.bring_in_head(self.root, branch, head))
+        sessions.note_tip(db, preflight.bring_in_head(self.root, branch, head))
         shelf = SpecShelf()
         workshop = self.workshop(shelf)
         docket = self.docket_of(shelf, run_id)
@@ -124,7 +121,7 @@ class Engine(Workplace):
             docket=docket,
             registry=registry,
             courier=courier,
-            lookout=Lookout.begin(db, workshop.integration, self.watch),
+            guard=RepositoryGuard.begin(db, workshop.integration, self.watch),
             parallel=options.parallel or self.settings.run.parallel,
             board=self.board(db, scope, options),
             spending=read_spending(db, run_id, self.settings.limits, clock.monotonic),
@@ -182,12 +179,12 @@ class Engine(Workplace):
         A person who interrupted the run does not wait for a remote.
         """
         try:
-            commit = run.lookout.last()
+            commit = run.guard.last()
         except git.GitError as error:
             return Stop(RunExit.CANNOT_GO_ON, str(error))
         if stop.exit is RunExit.INTERRUPTED:
             return stop
-        pushed = push(self.root, self.settings.git, commit, tuple(dict.fromkeys(run.lookout.strange)))
+        pushed = push(self.root, self.settings.git, commit, tuple(dict.fromkeys(run.guard.strange)))
         if pushed is None:
             return stop
         self.watch(RunEvent("note", text=pushed.told))
@@ -211,7 +208,7 @@ class Engine(Workplace):
             RunExit.INTERRUPTED: "interrupted",
         }[stop.exit]
         with transaction(db):
-            sessions.end_run(db, run_id, clock.now(), status, stop.exit, stop.reason, tip.recorded(db))
+            sessions.end_run(db, run_id, clock.now(), status, stop.exit, stop.reason, sessions.recorded_tip(db))
 
     def tidy(self) -> None:
         """Remove logs that are past keeping. What goes wrong here has no part in how the run ended."""
@@ -242,25 +239,3 @@ def refuse_other_rows(db: Database) -> None:
         why = f"triggers of the state file are not ours ({listed(foreign)}): {journal.LOOK}"
     if why:
         raise RunStuck(why)
-
-
-@dataclass(frozen=True)
-class DocketFactory:
-    """Makes the docket of one transaction."""
-
-    policy: Policy
-    shelf: SpecShelf
-    run_id: int
-    settings: Settings
-    grounds: Callable[[], Grounds]
-
-    def __call__(self, db: Database, at: str) -> Docket:
-        def ceiling(spec_name: str, uid: str) -> str | None:
-            return narrow_ceiling(db, self.run_id, self.settings.limits, spec_name, uid)
-
-        sub_issues = self.settings.tracker.sub_issues
-        docket = Docket(
-            db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=sub_issues,
-            touched=lambda base, landed: touched_by(self.grounds().root, base, landed),
-        )  # fmt: skip
-        return waiving.with_waivers(docket, self.grounds)

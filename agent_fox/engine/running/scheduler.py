@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from agent_fox.engine.account.spending import Spending
     from agent_fox.engine.launching.infrastructure import Backoff
     from agent_fox.engine.launching.launching import Workshop
-    from agent_fox.engine.launching.repository_guard import Lookout
+    from agent_fox.engine.launching.repository_guard import RepositoryGuard
     from agent_fox.engine.record.board import Board
     from agent_fox.engine.record.docket import Docket, Handled
     from agent_fox.engine.running.ledger_witness import Heads
@@ -93,7 +93,7 @@ class Run:
     docket: Callable[[Database, str], Docket]
     registry: Registry
     courier: Courier
-    lookout: Lookout
+    guard: RepositoryGuard
     parallel: int
     board: Board
     spending: Spending
@@ -284,7 +284,7 @@ class Run:
         submit(flight)
 
     def begin(self, planned: PlannedNode) -> Flight:
-        pinned = final_review.commit_to_read(self.db, planned, self.lookout.tip())
+        pinned = final_review.commit_to_read(self.db, planned, self.guard.tip())
         with transaction(self.db):
             session, launch, _ = launching.begin(
                 self.db, self.workshop, planned, self.run_id, pinned, clock.new_id(), clock.now()
@@ -311,7 +311,7 @@ class Run:
         Where git cannot be used (a lock that stays, a full disk), the next run harvests the launch or lands its work.
         """
         try:
-            counted = self.record_end(flight, self.lookout.after(flight.planned, ended))
+            counted = self.record_end(flight, self.guard.after(flight.planned, ended))
         except git.GitError as error:
             self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {error}")
             return
@@ -355,8 +355,8 @@ class Run:
         integration = self.workshop.integration
         handled = results.take_result(self.registry, self.docket, self.db, integration, ended)
         taken_back = results.land(self.docket, self.db, integration, ended, self.watch)
-        for one in (handled, taken_back) if taken_back else (handled,):
-            self.follow(one, flight.planned)
+        for result in (handled, taken_back) if taken_back else (handled,):
+            self.follow(result, flight.planned)
 
     def follow(self, handled: Handled, planned: PlannedNode) -> None:
         """After the commit: the board, the screen, the outside world."""
@@ -370,8 +370,8 @@ class Run:
         """What a waiver completes goes on, and what rested on one that ended is unproven. True if anything moved."""
         with transaction(self.db):
             handled = self.settle_waivers(self.docket(self.db, clock.now()))
-        for one in handled:
-            self.board.apply(one)
+        for result in handled:
+            self.board.apply(result)
         for line in moves_in_words(handled):
             self.watch(RunEvent("note", text=line))
         if handled:
@@ -385,12 +385,12 @@ class Run:
 
     def reopen(self, stale: Callable[[Docket, Board, Present], list[Handled]]) -> bool:
         """Reopen the verifiers that this finds on the tip. True if there are any."""
-        present = self.present(self.lookout.tip())
+        current = self.present(self.guard.tip())
         with transaction(self.db):
-            handled = stale(self.docket(self.db, clock.now()), self.board, present)
-        for one in handled:
-            self.board.apply(one)
-            self.watch(RunEvent("reopened", handled=one))
+            handled = stale(self.docket(self.db, clock.now()), self.board, current)
+        for result in handled:
+            self.board.apply(result)
+            self.watch(RunEvent("reopened", handled=result))
         return bool(handled)
 
     def hear_courier(self) -> None:

@@ -17,6 +17,7 @@ from agent_fox.evidence.signing.dsse import Envelope
 from agent_fox.evidence.verify import Checked, remembered_by_runs
 from agent_fox.evidence.walk import Entry
 from agent_fox.store.ledger import audit
+from agent_fox.store.plan import load_parts
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -67,7 +68,7 @@ def refusal(checked: Checked) -> LedgerFaulty:
 
 def _checkpoint(db: Database, checked: Checked, repository: str, at: str) -> Checkpoint:
     walk = checked.walk
-    planned = {(str(spec), str(part)) for spec, part in db.execute("SELECT spec_name, id FROM plan_parts")}
+    planned = {(part.spec_name, part.id) for part in load_parts(db)}
     return Checkpoint(
         count=checked.count, head=walk.head, at=walk.at, exported_at=at, repository=repository,
         gates=gate_lines(checked.fold, planned), runs=run_lines(audit.run_heads(db)),

@@ -16,7 +16,7 @@ from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.ledger.close_out import Check, FeedbackRecord, Finding, RuleReport, Severity
 from agent_fox.core.ledger.close_out_scope import ScopeReport, tidy, why_no_pattern
 from agent_fox.core.values import dataclass
-from agent_fox.session.regular_files import read_regular
+from agent_fox.system.files import read_regular
 from agent_fox.system.redaction.masking import redact
 
 FEEDBACK, SCOPE, RULES = "feedback_record.jsonl", "scope_report.json", "rule_report.json"

@@ -38,7 +38,7 @@ OF_A_SESSION = f"{OURS} AND session_id IS NOT NULL"
 
 def identity_of(db: Database, task_id: str) -> str:
     """The name of the next judgement of a task: judgements are counted, none is ever taken for another."""
-    (made,) = db.execute(f"SELECT count(*) FROM ledger WHERE {OURS}", [task_id]).fetchone()
+    made = sum(1 for _ in ledger.records(db, OURS, [task_id]))
     return f"close-out:{task_id}:{made + 1}"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -11,11 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.markdown import cell, code
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass, to_document, to_object
-from agent_fox.session.regular_files import read_regular
+from agent_fox.system.files import read_regular, replace_file
 
 if TYPE_CHECKING:
     from agent_fox.core.ledger.close_out import Finding, Verification
@@ -51,7 +51,7 @@ def file_name(task_id: str) -> str:
     """The name of a task's report: the id itself where that is a plain name. No two ids share a name."""
     coded = "".join(_coded(letter, is_first=not at) for at, letter in enumerate(task_id))
     if len(coded) > LONGEST_NAME:
-        digest = hashlib.sha256(task_id.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = digest_of(task_id)
         coded = f"{coded[:80]}~{digest}"
     return f"{coded}.json"
 
@@ -110,17 +110,9 @@ def write_report(folder: Path, document: Mapping[str, Json]) -> Path:
     task_id = str(document["task_id"])
     path = folder / file_name(task_id)
     _check_owner(path, task_id)
-    part = folder / f".{path.name}.{os.getpid()}.part"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        part.unlink(missing_ok=True)
-        with part.open("x", encoding="ascii") as file:
-            file.write(json.dumps(document, indent=2) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        replace_file(path, json.dumps(document, indent=2) + "\n")
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise ReportTrouble(f"{path}: cannot be written ({error.strerror}); name another --output-dir") from error
     return path
 

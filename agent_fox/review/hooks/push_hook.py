@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from agent_fox.system import files
+else:
+    files = late_module("agent_fox.system.files")
 
 MARK = "# agent-fox pre-push hook:"
 EXECUTABLE = 0o755
@@ -42,11 +49,7 @@ def install_hook(root: Path) -> Installed:
         )
     if before != text:
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_name(f".{path.name}.part")
-            part.write_text(text, encoding="utf-8")
-            part.chmod(EXECUTABLE)
-            part.replace(path)
+            files.replace_file(path, text, EXECUTABLE)
         except OSError as error:
             raise HookTrouble(f"{path}: cannot be written ({error.strerror}); check its permissions") from error
     return Installed(path, before != text)

@@ -12,8 +12,8 @@ from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents.events import Tokens  # noqa: TC001 - pydantic reads it
 from agent_fox.session.infrastructure import Infrastructure  # noqa: TC001 - pydantic reads it
-from agent_fox.session.regular_files import read_regular
 from agent_fox.system.adapters import adapter
+from agent_fox.system.files import read_regular, replace_file
 
 if TYPE_CHECKING:
     import pydantic
@@ -84,9 +84,7 @@ _REPORT = adapter(lambda: pydantic.TypeAdapter(AgentReport))
 
 def write_report(path: Path, report: AgentReport) -> None:
     """The whole report or the one before it, never half of one."""
-    beside = path.with_suffix(".part")
-    beside.write_bytes(_REPORT.dump_json(report))
-    beside.replace(path)
+    replace_file(path, _REPORT.dump_json(report), is_durable=False)
 
 
 def read_report(path: Path) -> AgentReport | None:

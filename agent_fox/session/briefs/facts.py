@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.markdown import printable
 from agent_fox.core.values import Json, dataclass, to_document, to_object
 from agent_fox.system.redaction.masking import redact
@@ -224,7 +224,7 @@ SHOWN = (
 def digest(facts: BriefFacts) -> str:
     """A short hash of all facts, also of what the Markdown form has no room for: other facts, another digest."""
     text = json.dumps(brief_json(facts), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
+    return digest_of(text, digits=DIGEST_DIGITS)
 
 
 def _change_json(change: Change) -> dict[str, Json]:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.backend import readable
 from agent_fox.session.agents.runner.enclosure import program_folders
-from agent_fox.session.regular_files import read_regular
 from agent_fox.session.result import LARGEST_RESULT
+from agent_fox.system.files import read_regular
 from agent_fox.system.sandbox import bubblewrap, toolchains
 from agent_fox.system.sandbox.view import View
 

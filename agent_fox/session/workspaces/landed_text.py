@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.session.regular_files import read_regular
 from agent_fox.session.workspaces.unfinished_merge import MARKERS, is_marker
+from agent_fox.system.files import read_regular
 from agent_fox.system.git_objects import ABSENT, GITLINK, Change, Store
 from agent_fox.system.redaction.keys import key_blocks
 from agent_fox.system.redaction.masking import looks_secret

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 
@@ -72,7 +72,7 @@ class Finding:
     def fingerprint(self) -> str:
         """The same for the same finding after lines were moved: line numbers don't count."""
         named = "\0".join((self.rule, self.spec or "", self.path, _LINE_NUMBERS.sub("", self.what)))
-        return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:_PRINT_DIGITS]
+        return digest_of(named, digits=_PRINT_DIGITS)
 
 
 @dataclass(frozen=True, slots=True)

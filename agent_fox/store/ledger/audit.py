@@ -144,10 +144,10 @@ FIRST_FACT = 4
 def _json(text: str) -> Json:
     """What a column holds; the text itself where it is no JSON any more: no record says that."""
     try:
-        found: Json = json.loads(text)
+        value: Json = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return found
+    return value
 
 
 FORMS: dict[str, Callable[[str], Json]] = {
@@ -185,8 +185,8 @@ def pairs(db: Database, table: str) -> Iterator[Pair]:
     cursor = db.execute(TABLES[table])
     names = [column[0] for column in cursor.description]
     for number, at, position, content, *facts in cursor:
-        told = dict(_fact(name, value) for name, value in zip(names[FIRST_FACT:], facts, strict=True))
-        yield Pair(table, number, at, told, position, content)
+        facts_told = dict(_fact(name, value) for name, value in zip(names[FIRST_FACT:], facts, strict=True))
+        yield Pair(table, number, at, facts_told, position, content)
 
 
 def _fact(name: str, value: Json) -> tuple[str, Json]:
@@ -220,17 +220,17 @@ def node_rows(db: Database) -> Iterator[NodeRow]:
     """Every node that ever was in the plan."""
     last: dict[str, str] = {}
     for (steps,) in db.execute("SELECT steps FROM decisions ORDER BY id"):
-        last.update((one["uid"], one["step"]) for one in _steps(steps) if one["step"] != Step.RENEW)
+        last.update((step["uid"], step["step"]) for step in _steps(steps) if step["step"] != Step.RENEW)
     for uid, node, status, outcome in db.execute(NODES):
         yield NodeRow(node, status, outcome, last.get(uid))
 
 
 def _steps(text: str) -> Iterator[dict[str, str]]:
     """The steps of a decision; none where somebody wrote something else there, which is told as that."""
-    found = _json(text)
-    for one in found if isinstance(found, list) else ():
-        if isinstance(one, dict) and {"uid", "step"} <= one.keys():
-            yield {"uid": str(one["uid"]), "step": str(one["step"])}
+    steps = _json(text)
+    for step in steps if isinstance(steps, list) else ():
+        if isinstance(step, dict) and {"uid", "step"} <= step.keys():
+            yield {"uid": str(step["uid"]), "step": str(step["step"])}
 
 
 def planned_specs(db: Database) -> frozenset[str]:
@@ -280,8 +280,8 @@ def missing_guards(db: Database) -> list[str]:
     """The names of triggers, views and indexes that the state file should have, and has not, or has in other words."""
     with _as_made() as whole:
         wanted = dict(whole.execute(TRIGGERS))
-    found = dict(db.execute(TRIGGERS))
-    return sorted(name for name, text in wanted.items() if found.get(name) != text)
+    triggers = dict(db.execute(TRIGGERS))
+    return sorted(name for name, text in wanted.items() if triggers.get(name) != text)
 
 
 def foreign_triggers(db: Database) -> list[str]:
@@ -289,8 +289,8 @@ def foreign_triggers(db: Database) -> list[str]:
     with _as_made() as whole:
         tables = {name for (name,) in whole.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
         ours = {name for (name,) in whole.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
-    found = db.execute("SELECT name, tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
-    return sorted(name for name, table in found if table in tables and name not in ours)
+    triggers = db.execute("SELECT name, tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
+    return sorted(name for name, table in triggers if table in tables and name not in ours)
 
 
 def changed_tables(db: Database) -> list[str]:
@@ -322,5 +322,5 @@ TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'view'
 
 def is_whole(db: Database) -> str:
     """What SQLite itself finds wrong with the file; empty where it finds nothing."""
-    (found,) = db.execute("PRAGMA integrity_check(1)").fetchone()
-    return "" if found == "ok" else str(found)
+    (answer,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    return "" if answer == "ok" else str(answer)

@@ -74,10 +74,10 @@ class Column(NamedTuple):
 
 def columns_of(db: Database, table: str) -> tuple[Column, ...]:
     """The columns of a table that are evidence, in their order."""
-    found = db.execute(f"PRAGMA main.table_info({table})").fetchall()
+    rows = db.execute(f"PRAGMA main.table_info({table})").fetchall()
     return tuple(
         Column(name, _literal(default), bool(place))
-        for _, name, _kind, _needed, default, place in found
+        for _, name, _kind, _needed, default, place in rows
         if f"{table}.{name}" not in NOT_EVIDENCE
     )
 
@@ -106,8 +106,8 @@ def row_of(columns: Iterable[Column], values: Iterable[Cell]) -> Row:
 def rows_of(db: Database, table: str) -> Iterator[Row]:
     """Every row of a table as evidence, in the order of its key."""
     columns = columns_of(db, table)
-    found = db.execute(f"SELECT {named(columns)} FROM main.{table} ORDER BY {named(key_of(columns))}")
-    return (row_of(columns, values) for values in found)
+    rows = db.execute(f"SELECT {named(columns)} FROM main.{table} ORDER BY {named(key_of(columns))}")
+    return (row_of(columns, values) for values in rows)
 
 
 def watch(db: Database) -> None:
@@ -125,8 +125,8 @@ def watch(db: Database) -> None:
 
 def _triggers(table: str, columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
     keys = key_of(columns)
-    before = f"(was_there, {named(columns)}) VALUES (1, {', '.join(f'OLD.{one.name}' for one in columns)})"
-    added = f"(was_there, {named(keys)}) VALUES (0, {', '.join(f'NEW.{one.name}' for one in keys)})"
+    before = f"(was_there, {named(columns)}) VALUES (1, {', '.join(f'OLD.{column.name}' for column in columns)})"
+    added = f"(was_there, {named(keys)}) VALUES (0, {', '.join(f'NEW.{column.name}' for column in keys)})"
     yield "INSERT", f"BEGIN INSERT INTO {MIRROR}{table} {added}; END"
     yield f"UPDATE OF {named(columns)}", f"BEGIN INSERT INTO {MIRROR}{table} {before}; END"
     yield "DELETE", f"BEGIN INSERT INTO {MIRROR}{table} {before}; END"
@@ -218,7 +218,7 @@ def _changes(db: Database, table: str) -> Iterator[Change]:
     """What became of each row of a table in this transaction, where it is another one now."""
     columns = columns_of(db, table)
     keys = key_of(columns)
-    place = tuple(columns.index(one) for one in keys)
+    place = tuple(columns.index(column) for column in keys)
     before: dict[tuple[Cell, ...], Row | None] = {}
     for was_there, *values in db.execute(
         f"SELECT was_there, {named(columns)} FROM temp.{MIRROR}{table} ORDER BY rowid"
@@ -287,9 +287,9 @@ def _told(change: Change, columns: Sequence[Column]) -> tuple[str, Json]:
     before, after = change.before, change.after
     if before is None:
         return "added", dict(after or {})
-    key: dict[str, Json] = {one.name: before[one.name] for one in key_of(columns)}
+    key: dict[str, Json] = {column.name: before[column.name] for column in key_of(columns)}
     if after is None:
         return "removed", key
-    now = {one.name: after.get(one.name, one.default) for one in columns}
-    was = {one.name: before.get(one.name, one.default) for one in columns}
+    now = {column.name: after.get(column.name, column.default) for column in columns}
+    was = {column.name: before.get(column.name, column.default) for column in columns}
     return "changed", {"key": key, "to": {name: value for name, value in now.items() if value != was[name]}}

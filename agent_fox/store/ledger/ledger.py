@@ -51,8 +51,8 @@ class Kept:
 
     @property
     def document(self) -> dict[str, Json]:
-        found: dict[str, Json] = json.loads(self.content)
-        return found
+        document: dict[str, Json] = json.loads(self.content)
+        return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,11 @@ def repository_of(db: Database) -> Repository | None:
 
 def known(db: Database) -> Repository:
     """The identity that records get, made where there is none yet, in the open transaction."""
-    found = repository_of(db)
-    if found is None:
-        found = Repository(secrets.token_hex(16), root_of(Path(db.execute("PRAGMA database_list").fetchone()[2])))
-        db.execute("INSERT INTO ledger_repository (only, id, root) VALUES (1, ?, ?)", [found.id, found.root])
-    return found
+    repository = repository_of(db)
+    if repository is None:
+        repository = Repository(secrets.token_hex(16), root_of(Path(db.execute("PRAGMA database_list").fetchone()[2])))
+        db.execute("INSERT INTO ledger_repository (only, id, root) VALUES (1, ?, ?)", [repository.id, repository.root])
+    return repository
 
 
 def root_of(path: Path) -> str:
@@ -140,3 +140,15 @@ def note_root(db: Database, root: Path) -> None:
     transaction."""
     if not known(db).root:
         db.execute("UPDATE ledger_repository SET root = ? WHERE root = ''", [git.first_commit(root)])
+
+
+def head_at(db: Database, position: int) -> str | None:
+    """The head of the chain after the record at a position; None where there is no such record."""
+    row = db.execute("SELECT head FROM ledger WHERE position = ?", [position]).fetchone()
+    return str(row[0]) if row else None
+
+
+def begun_at(db: Database) -> str | None:
+    """The time of the first record."""
+    row = db.execute("SELECT at FROM ledger WHERE position = 1").fetchone()
+    return str(row[0]) if row else None

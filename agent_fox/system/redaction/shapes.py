@@ -57,14 +57,14 @@ def shaped_secrets(text: bytes, lowered: bytes) -> Iterator[Span]:
     """
     for letter, pattern in _TOKENS:
         if letter in text:
-            yield from (found.span() for found in pattern.finditer(text))
+            yield from (match.span() for match in pattern.finditer(text))
     if b"@" in text:
         for at in _AT.finditer(text):
             yield from _around_at(text, at.start())
-    for found in _PRIVATE_URL.finditer(text):
-        yield found.start() + len(b"://"), found.end()
-    for found in _HOST.finditer(lowered):
-        span = _internal_host(lowered, found.start(), found.end())
+    for match in _PRIVATE_URL.finditer(text):
+        yield match.start() + len(b"://"), match.end()
+    for match in _HOST.finditer(lowered):
+        span = _internal_host(lowered, match.start(), match.end())
         if span is not None:
             yield span
 
@@ -73,14 +73,14 @@ def tokens(text: bytes) -> Iterator[Span]:
     """Where tokens of well-known services are, and nothing else that may be secret; not in the order of the text."""
     for letter, pattern in _TOKENS:
         if letter in text:
-            yield from (found.span() for found in pattern.finditer(text))
-    yield from (found.span() for found in _MARKED.finditer(text))
+            yield from (match.span() for match in pattern.finditer(text))
+    yield from (match.span() for match in _MARKED.finditer(text))
 
 
 def marked_token(text: bytes, start: int) -> Span | None:
     """The token that begins at a letter which names of secrets have too: one search finds both, in `redact_words`."""
-    found = _MARKED.match(text, start)
-    return found.span() if found else None
+    match = _MARKED.match(text, start)
+    return match.span() if match else None
 
 
 def _around_at(text: bytes, at: int) -> Iterator[Span]:

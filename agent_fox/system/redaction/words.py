@@ -90,27 +90,27 @@ def _marked(text: bytes, lowered: bytes, mark: re.Match[bytes]) -> Span | None:
 
 
 def _value_after(text: bytes, lowered: bytes, start: int, end: int) -> Span | None:
-    found = _FOLLOWING.match(text, end)
-    if found is None:
+    match = _FOLLOWING.match(text, end)
+    if match is None:
         return _flag_value(text, lowered, start, end)
-    if len(found["value"]) < _SHORTEST or found["after"] == b"(" or _HARMLESS_TAIL.search(found["tail"].lower()):
+    if len(match["value"]) < _SHORTEST or match["after"] == b"(" or _HARMLESS_TAIL.search(match["tail"].lower()):
         return None
     is_header = lowered.startswith(b"oriz", end)
-    if not (is_header and found["scheme"]) and _is_harmless(found, lowered[start:end]):
+    if not (is_header and match["scheme"]) and _is_harmless(match, lowered[start:end]):
         return None
-    further = _FURTHER.match(text, found.end("value"))
-    return found.start("value"), further.end() if further else found.end("value")
+    further = _FURTHER.match(text, match.end("value"))
+    return match.start("value"), further.end() if further else match.end("value")
 
 
 def _flag_value(text: bytes, lowered: bytes, start: int, end: int) -> Span | None:
     """`--token VALUE` on a command line."""
-    found = _FLAG.match(text, end)
-    if found is None or _FLAG_BEFORE.search(lowered, max(0, start - 40), end) is None:
+    match = _FLAG.match(text, end)
+    if match is None or _FLAG_BEFORE.search(lowered, max(0, start - 40), end) is None:
         return None
-    if found["inner"]:
-        return found.span("inner")
-    is_harmless = _HARMLESS_TAIL.search(found["tail"].lower()) or _PLACEHOLDER.match(found["value"])
-    return None if is_harmless or _IDENTIFIER.match(found["value"]) else found.span("value")
+    if match["inner"]:
+        return match.span("inner")
+    is_harmless = _HARMLESS_TAIL.search(match["tail"].lower()) or _PLACEHOLDER.match(match["value"])
+    return None if is_harmless or _IDENTIFIER.match(match["value"]) else match.span("value")
 
 
 def _is_harmless(found: re.Match[bytes], word: bytes) -> bool:

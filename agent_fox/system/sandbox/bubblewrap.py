@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.system import outside
 from agent_fox.system.sandbox import seccomp
 from agent_fox.system.sandbox.view import View, made_up, mounts, namespaces
 
 if TYPE_CHECKING:
-    from agent_fox.system import own_folders
+    from agent_fox.system import outside, own_folders
 else:
+    outside = late_module("agent_fox.system.outside")
     own_folders = late_module("agent_fox.system.own_folders")
 
 REMEDY = "install it (Debian: apt install bubblewrap)"
@@ -108,17 +108,17 @@ def _why_failing(view: View) -> str:
             if isinstance(error, OSError) and outside.trouble_of_system(error).is_of_the_world:
                 raise
             return f"bubblewrap does not work here: {error}"
-    said = ended.stderr.decode("utf-8", "replace").strip()
-    return f"bubblewrap does not work here (are user namespaces allowed?): {said}" if ended.returncode else ""
+    complaint = ended.stderr.decode("utf-8", "replace").strip()
+    return f"bubblewrap does not work here (are user namespaces allowed?): {complaint}" if ended.returncode else ""
 
 
 @contextlib.contextmanager
 def enclosed(argv: tuple[str, ...], view: View) -> Iterator[Enclosed]:
     """The command inside bubblewrap; the files it needs are closed when the block is left."""
     with contextlib.ExitStack() as files:
-        status, told = _pipe(files)
+        status, written = _pipe(files)
         words = [shutil.which("bwrap") or "bwrap", *namespaces(view), *mounts(view)]
-        held = [told]
+        held = [written]
         for path, text in made_up(view):
             held.append(_held(files, text.encode()))
             words += ["--perms", "0444", "--ro-bind-data", str(held[-1]), path]
@@ -126,7 +126,7 @@ def enclosed(argv: tuple[str, ...], view: View) -> Iterator[Enclosed]:
         if program is not None:
             held.append(_held(files, program))
             words += ["--seccomp", str(held[-1])]
-        words += ["--json-status-fd", str(told), "--remount-ro", "/", "--chdir", str(view.cwd), "--"]
+        words += ["--json-status-fd", str(written), "--remount-ro", "/", "--chdir", str(view.cwd), "--"]
         yield Enclosed((*words, *argv), tuple(held), status)
 
 

@@ -76,21 +76,21 @@ def caches(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
 def folders(argv0: str, cwd: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
     """What must be seen to run `argv0` in `cwd`, and all that its search path and VARIABLES offer: existing folders."""
     entries = [Path(entry) for entry in environment["PATH"].split(os.pathsep) if entry]
-    found = {folder for entry in entries for folder in _tool(entry)}
-    found |= {Path(environment[name]) for name in VARIABLES if name in environment}
+    tools = {folder for entry in entries for folder in _tool(entry)}
+    tools |= {Path(environment[name]) for name in VARIABLES if name in environment}
     program = executable(argv0, cwd, environment["PATH"])
     if program is not None:
-        found |= _along(program)
-    for prefix in [folder for folder in found if (folder / "pyvenv.cfg").is_file()]:
-        found |= _along(prefix / "bin/python")
-    shown = {folder for folder in found if _is_worth_showing(folder)}
+        tools |= _along(program)
+    for prefix in [folder for folder in tools if (folder / "pyvenv.cfg").is_file()]:
+        tools |= _along(prefix / "bin/python")
+    shown = {folder for folder in tools if _is_worth_showing(folder)}
     return tuple(sorted(folder for folder in shown if shown.isdisjoint(folder.parents)))
 
 
 def executable(argv0: str, cwd: Path, search_path: str) -> Path | None:
     """The file that runs as `argv0`, or None."""
-    found = shutil.which(cwd / argv0 if "/" in argv0 else argv0, path=search_path)
-    return Path(found) if found else None
+    program = shutil.which(cwd / argv0 if "/" in argv0 else argv0, path=search_path)
+    return Path(program) if program else None
 
 
 def _along(program: Path) -> set[Path]:

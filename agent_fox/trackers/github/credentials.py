@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from github import Auth, GithubIntegration
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.regular_files import read_regular
+from agent_fox.system.files import read_regular
 from agent_fox.trackers.github.repository import Address, is_loopback, is_public
 from agent_fox.trackers.github.trouble import SetupTrouble
 from agent_fox.trackers.github.wire import TIMEOUT

@@ -18,6 +18,7 @@ from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
+from agent_fox.system.files import replace_file
 from agent_fox.verifier.ground.results import Artifact  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
@@ -117,9 +118,7 @@ def write_index(folder: Path, index: Index) -> None:
     """Replace it as a whole. Only for those who hold the lock."""
     file = index_file(folder, index.run, index.attempt)
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    unfinished = file.with_suffix(".part")
-    unfinished.write_bytes(_INDEX.dump_json(index, indent=1))
-    unfinished.replace(file)
+    replace_file(file, _INDEX.dump_json(index, indent=1), is_durable=False)
 
 
 def all_indexes(folder: Path) -> Iterator[tuple[Path, Index]]:

@@ -6,8 +6,6 @@ The file is JSON, written whole or not at all; where it lies is the caller's. Th
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from agent_fox.core.markdown import cell, code
 from agent_fox.core.values import dataclass
+from agent_fox.system.files import replace_file
 from agent_fox.verifier.ground.disposition_facts import PROOF_RUNS
 
 if TYPE_CHECKING:
@@ -127,16 +126,7 @@ def read_flaky(path: Path) -> FlakyList:
 def write_flaky(path: Path, flaky: FlakyList) -> None:
     """Write the whole list or nothing of it; the folder is made where it is missing. Raises OSError."""
     document = _Document(format=1, tests=flaky.tests)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(document.model_dump(mode="json"), file, indent=1, ensure_ascii=False)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    replace_file(path, json.dumps(document.model_dump(mode="json"), indent=1, ensure_ascii=False), 0o600)
 
 
 def _first(sighting: Sighting) -> FlakyTest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
@@ -135,8 +134,9 @@ class Parsers:
         return replace(self, of_texts=(*map(_given, texts), *self.of_texts))
 
     def _unknown(self, word: str) -> str:
-        nearest = difflib.get_close_matches(word.lower(), self.words(), n=1, cutoff=0.0)
-        return f"there is no parser for the tool {word!r}; the nearest is {nearest[0]!r}"
+        from agent_fox.core.words import nearest  # noqa: PLC0415 - after a mistake alone
+
+        return f"there is no parser for the tool {word!r}; the nearest is {nearest(word.lower(), self.words())!r}"
 
 
 def _loaded(entries: Iterable[Entry[P]]) -> tuple[P, ...]:

@@ -5,16 +5,16 @@ What was broken before is shown, and never excuses a requirement's own tests (`d
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.late import late_module
 from agent_fox.system import git
 from agent_fox.system.adapters import adapter
+from agent_fox.system.files import replace_file
 from agent_fox.verifier.dispositions.disposing import Surroundings, facts_of
 from agent_fox.verifier.dispositions.rules import dispose
 from agent_fox.verifier.ground.disposition_facts import Rerun, RerunTree
@@ -95,7 +95,7 @@ def _key(context: RunContext, steps: Sequence[Step]) -> str:
     """Whatever another result could come from: the tree, the profile, the steps, the isolation, our own version."""
     tree = git.tree_of(context.root, context.base)
     parts = [str(VERSION), tree, fingerprint(context.profile), context.sandbox, *(step.title for step in steps)]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return digest_of(*parts)
 
 
 def _read(file: Path) -> tuple[VerificationResult, ...] | None:
@@ -107,6 +107,4 @@ def _read(file: Path) -> tuple[VerificationResult, ...] | None:
 
 def _write(file: Path, results: Sequence[VerificationResult]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = file.with_name(f"{file.name}.{os.getpid()}")
-    part.write_bytes(_RESULTS.dump_json(tuple(result_document(result) for result in results)))
-    part.replace(file)
+    replace_file(file, _RESULTS.dump_json(tuple(result_document(result) for result in results)), is_durable=False)

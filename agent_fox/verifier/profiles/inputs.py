@@ -5,16 +5,21 @@ Each runner's way of naming a test has its own grammar, and is known by `Selecto
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.request import Refused
 from agent_fox.verifier.profiles.model import SelectorKind
+
+if TYPE_CHECKING:
+    from agent_fox.core import words
+else:
+    words = late_module("agent_fox.core.words")
 
 LONGEST = 300  # characters of a selector
 LONGEST_MODULE = 200
@@ -190,7 +195,6 @@ def _literal(name: str) -> str:
 
 def _unknown(module: str, places: Iterable[str]) -> str:
     known = sorted(places)
-    nearest = difflib.get_close_matches(module, known, n=1, cutoff=0.0)
-    if not nearest:
+    if not known:
         return f"there is no module {module[:60]!r}: the project has none"
-    return f"there is no module {module[:60]!r}; the nearest is {nearest[0]!r} (of {len(known)})"
+    return f"there is no module {module[:60]!r}; the nearest is {words.nearest(module, known)!r} (of {len(known)})"

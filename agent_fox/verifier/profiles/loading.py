@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -10,15 +9,22 @@ from importlib.resources import files
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from agent_fox.core.late import late_module
 from agent_fox.system.toml_tables import Toml, explain
 from agent_fox.verifier.ground.request import Refused
 from agent_fox.verifier.ground.results import Tool
 from agent_fox.verifier.profiles.model import WITHOUT_COMMAND, Command, Lists, NetworkProfile, Profile, Values
 from agent_fox.verifier.profiles.templates import list_name, list_names, names_of, value_names
 from agent_fox.verifier.projects.skipping import refuse_skipping
+
+if TYPE_CHECKING:
+    from agent_fox.core import words
+else:
+    words = late_module("agent_fox.core.words")
 
 LARGEST = 256 * 1024  # bytes of a profile's text
 _DATA = "data"
@@ -33,10 +39,8 @@ class UnknownProfile(LookupError):
     """An id that no profile has; its text names the nearest."""
 
     def __init__(self, id: str, known: Iterable[str]) -> None:
-        nearest = difflib.get_close_matches(id, list(known), n=1, cutoff=0.0)
-        super().__init__(
-            f"there is no profile {id!r}; the nearest is {nearest[0]!r}" if nearest else f"no profile {id!r}"
-        )
+        near = words.nearest(id, known)
+        super().__init__(f"there is no profile {id!r}; the nearest is {near!r}" if near else f"no profile {id!r}")
 
 
 @cache

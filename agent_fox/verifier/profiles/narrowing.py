@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from agent_fox.config import Count, Flag, Seconds, Table
+from agent_fox.core.ids import digest_of
 from agent_fox.core.values import dataclass
 from agent_fox.system.toml_tables import Toml, explain
 from agent_fox.verifier.ground.request import Refused
@@ -65,7 +65,7 @@ def narrowed(profile: Profile, table: Toml, allowed: Allowed) -> Profile:
 def fingerprint(profile: Profile) -> str:
     """A hash (hex) of all that a profile says: the same for the same profile, whatever file it came from."""
     text = json.dumps(profile.model_dump(mode="json"), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest_of(text)
 
 
 def difference(old: Profile, new: Profile) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.verdicts.proof import Before, Shown, Tried
@@ -44,7 +45,7 @@ class Kept:
 
 
 def digest(parts: Iterable[object]) -> str:
-    return hashlib.sha256(json.dumps([str(part) for part in parts]).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_of(json.dumps([str(part) for part in parts]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
+from agent_fox.system.files import replace_file
 from agent_fox.verifier.ground.results import (
     Scope,  # noqa: TC001 - pydantic reads it
     TestSummary,  # noqa: TC001 - pydantic reads it
@@ -81,6 +81,4 @@ def _read(file: Path) -> tuple[LastCount, ...]:
 
 def _write(file: Path, counts: Mapping[tuple[str, ...], LastCount]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    part = file.with_name(f"{file.name}.{os.getpid()}")
-    part.write_bytes(_COUNTS.dump_json(tuple(counts.values()), indent=1))
-    part.replace(file)
+    replace_file(file, _COUNTS.dump_json(tuple(counts.values()), indent=1), is_durable=False)

@@ -13,7 +13,7 @@ import pytest
 
 from agent_fox.cli.issues.commands import without_old
 from agent_fox.cli.opening import reading
-from agent_fox.engine.account.issue_view import read_issues
+from agent_fox.store.issue_view import read_issues
 from agent_fox.testing.worlds import NEVER, Req, World, environment, issue_files, run_cli
 from tests.cli.conftest import Finished
 

@@ -11,7 +11,7 @@ import pytest
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.issues.export import export, name_of
 from agent_fox.cli.opening import reading
-from agent_fox.engine.account.issue_view import IssueView, read_issues
+from agent_fox.store.issue_view import IssueView, read_issues
 from agent_fox.testing.worlds import issue_files, run_cli
 from tests.cli.conftest import Finished
 

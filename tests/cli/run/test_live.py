@@ -21,7 +21,7 @@ from rich.text import Text
 from agent_fox.cli.run.live import LiveScreen, big_bar, spec_rows
 from agent_fox.cli.story import Story
 from agent_fox.engine.account.account import Cost, RunAccount, RunningSession, SpecAccount
-from agent_fox.engine.account.issue_view import IssueView
+from agent_fox.store.issue_view import IssueView
 from agent_fox.store.light import FORMATS
 from agent_fox.store.state import open_state
 from agent_fox.testing.worlds import Req, World, environment, program

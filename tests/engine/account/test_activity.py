@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.engine.account.activity import Activity, activity_in
+from agent_fox.engine.account.account import Activity, activity_in
 from agent_fox.session.agents.report import AgentReport, Ending, write_report
 from agent_fox.session.order import Paths
 

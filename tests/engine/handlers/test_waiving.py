@@ -14,6 +14,7 @@ from agent_fox.core.retry.standing import Step
 from agent_fox.core.spec import Spec
 from agent_fox.engine.account.account import read_account
 from agent_fox.engine.handlers import waiving
+from agent_fox.engine.handlers.dockets import with_waivers
 from agent_fox.engine.record.docket import Docket, Handled, Move
 from agent_fox.evidence import granting
 from agent_fox.evidence.granting import WaiverRefused
@@ -49,7 +50,7 @@ class WaivingDesk(Desk):
         return Grounds(self.root, self.alice.environ, "agent-fox/integration")
 
     def knowing(self) -> Docket:
-        return waiving.with_waivers(self.docket(), self.grounds)
+        return with_waivers(self.docket(), self.grounds)
 
     def sign(self, part: str) -> str:
         """What alice signs about a requirement of the plan, as it is now."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.engine.account.issue_view import IssueStanding, IssueView, read_issues
 from agent_fox.engine.issues.effects import Delivering
 from agent_fox.engine.issues.upkeep import look_and_sweep
 from agent_fox.engine.record.watch import RunEvent
+from agent_fox.store.issue_view import IssueStanding, IssueView, read_issues
 from agent_fox.testing.github import Fault, faults
 from agent_fox.trackers.github.marker import Marker
 from agent_fox.trackers.local import LocalTracker

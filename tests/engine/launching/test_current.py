@@ -10,7 +10,8 @@ from sqlite_utils import Database
 
 from agent_fox.config import Settings
 from agent_fox.core.verdicts.verdict import Word
-from agent_fox.engine.launching.current import now_of, rung_of
+from agent_fox.engine.launching.current import now_of
+from agent_fox.store import sessions
 from tests.evidence.readings import TREE, begin, read
 from tests.store.world import SPEC, writing
 
@@ -36,8 +37,8 @@ def test_the_tree_is_given_and_the_rest_is_worked_out_from_the_settings(db: Data
 
 def test_a_verifier_is_held_against_the_rung_that_judged_last(db: Database) -> None:
     settings = Settings.model_validate(LADDER)
-    assert (rung_of(db, SPEC), now_of(db, settings, SPEC, None).verifier) == (0, "1 claude:small")
+    assert (sessions.last_judging_rung(db, SPEC), now_of(db, settings, SPEC, None).verifier) == (0, "1 claude:small")
     read(db, {"R1": Word.PASS})
-    assert rung_of(db, SPEC) == 0
+    assert sessions.last_judging_rung(db, SPEC) == 0
     read(db, {"R1": Word.PASS}, attempt=2, rung=1)
-    assert (rung_of(db, SPEC), now_of(db, settings, SPEC, None).verifier) == (1, "1 claude:large")
+    assert (sessions.last_judging_rung(db, SPEC), now_of(db, settings, SPEC, None).verifier) == (1, "1 claude:large")

@@ -13,7 +13,7 @@ from string import Template
 
 from agent_fox.core.markdown import one_line
 from agent_fox.core.regex import regex
-from agent_fox.session.regular_files import read_regular
+from agent_fox.system.files import read_regular
 
 LONGEST_TEMPLATE = 20_000
 

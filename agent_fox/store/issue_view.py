@@ -107,12 +107,12 @@ class IssueView:
 
     @property
     def specs(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.spec for one in self.members))
+        return tuple(dict.fromkeys(member.spec for member in self.members))
 
     @property
     def open_ids(self) -> tuple[str, ...]:
         """What is still open: requirements, or a spec's name where it is the spec as a whole."""
-        return tuple(one.requirement or one.spec for one in self.members if one.is_open)
+        return tuple(member.requirement or member.spec for member in self.members if member.is_open)
 
 
 class Waits(StrEnum):
@@ -161,10 +161,12 @@ def standing_of(state: str, number: str | None, remote: str, waits: int) -> Issu
 def read_issues(db: Database) -> tuple[IssueView, ...]:
     """Every issue by its number, those without one last."""
     members, earlier = _members(db), _episodes(db)
-    found = (IssueView(*row) for row in db.execute(_ISSUES))
+    issues = (IssueView(*row) for row in db.execute(_ISSUES))
     return tuple(
-        replace(one, members=tuple(members.get(one.fingerprint, ())), earlier=tuple(earlier.get(one.fingerprint, ())))
-        for one in found
+        replace(
+            issue, members=tuple(members.get(issue.fingerprint, ())), earlier=tuple(earlier.get(issue.fingerprint, ()))
+        )
+        for issue in issues
     )
 
 
@@ -173,18 +175,18 @@ def _members(db: Database) -> dict[str, list[Member]]:
         "SELECT fingerprint, spec_name, requirement_id, is_open FROM issue_members "
         "ORDER BY fingerprint, spec_name, requirement_id"
     )
-    found: dict[str, list[Member]] = {}
+    members: dict[str, list[Member]] = {}
     for fingerprint, spec, requirement, is_open in db.execute(sql):
-        found.setdefault(fingerprint, []).append(Member(spec, requirement, bool(is_open)))
-    return found
+        members.setdefault(fingerprint, []).append(Member(spec, requirement, bool(is_open)))
+    return members
 
 
 def _episodes(db: Database) -> dict[str, list[Episode]]:
     sql = "SELECT fingerprint, episode, number, url, ended_at FROM issue_episodes ORDER BY fingerprint, episode"
-    found: dict[str, list[Episode]] = {}
+    episodes: dict[str, list[Episode]] = {}
     for fingerprint, *rest in db.execute(sql):
-        found.setdefault(fingerprint, []).append(Episode(*rest))
-    return found
+        episodes.setdefault(fingerprint, []).append(Episode(*rest))
+    return episodes
 
 
 _EFFECTS = (
@@ -246,8 +248,8 @@ _STANDINGS = (
 
 def read_overview(db: Database, at: str) -> Overview:
     """How many issues stand how, in the order of `IssueStanding`."""
-    found = [standing_of(*row) for row in db.execute(_STANDINGS)]
-    counts = {standing: found.count(standing) for standing in IssueStanding}
+    standings = [standing_of(*row) for row in db.execute(_STANDINGS)]
+    counts = {standing: standings.count(standing) for standing in IssueStanding}
     return Overview({standing: count for standing, count in counts.items() if count}, read_waiting(db, at))
 
 
@@ -255,12 +257,12 @@ def named(issues: Iterable[IssueView], name: str) -> tuple[IssueView, ...]:
     """The issues that a person means by a number (`7`, `#7`, `0007`, its address), a fingerprint or the start of one,
     or a spec. Of several about one spec those that are open, without their parts."""
     every, name = tuple(issues), name.strip()
-    found = _numbered(every, name) or _printed(every, name)
-    if found:
-        return found
-    about = tuple(one for one in every if name in one.specs)
-    whole = tuple(one for one in about if not one.part_of) or about
-    return tuple(one for one in whole if one.standing.is_open) or whole
+    matches = _numbered(every, name) or _printed(every, name)
+    if matches:
+        return matches
+    about = tuple(issue for issue in every if name in issue.specs)
+    whole = tuple(issue for issue in about if not issue.part_of) or about
+    return tuple(issue for issue in whole if issue.standing.is_open) or whole
 
 
 SHORTEST_PRINT = 4
@@ -269,16 +271,10 @@ SHORTEST_PRINT = 4
 def _numbered(issues: tuple[IssueView, ...], name: str) -> tuple[IssueView, ...]:
     """By its number now, or else by that of an earlier issue of the same cause."""
     number = name.rstrip("/").rpartition("/")[2].lstrip("#").lstrip("0")
-    now = tuple(one for one in issues if number and one.number == number)
-    return now or tuple(one for one in issues if number and number in {past.number for past in one.earlier})
+    now = tuple(issue for issue in issues if number and issue.number == number)
+    return now or tuple(issue for issue in issues if number and number in {past.number for past in issue.earlier})
 
 
 def _printed(issues: tuple[IssueView, ...], name: str) -> tuple[IssueView, ...]:
     is_long_enough = len(name) >= SHORTEST_PRINT
-    return tuple(one for one in issues if is_long_enough and one.fingerprint.startswith(name.lower()))
-
-
-def spec_names(db: Database) -> tuple[str, ...]:
-    """The specs that are in the plan."""
-    sql = "SELECT name FROM plan_specs WHERE is_withdrawn = 0 ORDER BY position, name"
-    return tuple(str(row[0]) for row in db.execute(sql))
+    return tuple(issue for issue in issues if is_long_enough and issue.fingerprint.startswith(name.lower()))

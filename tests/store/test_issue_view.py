@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from agent_fox.engine.account.issue_view import (
+from agent_fox.store import outbox
+from agent_fox.store.issue_view import (
     IssueStanding,
     IssueView,
     Member,
@@ -18,10 +19,9 @@ from agent_fox.engine.account.issue_view import (
     read_issues,
     read_overview,
     read_waiting,
-    spec_names,
     standing_of,
 )
-from agent_fox.store import outbox
+from agent_fox.store.plan import spec_names
 from agent_fox.trackers.protocol import Remote
 from tests.store.world import VERIFIER, add_nodes, decide, state
 

@@ -9,9 +9,9 @@ import pytest
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.retry.decision import ROWS, Cause
-from agent_fox.engine.record.history import row_of
+from agent_fox.store.history import row_of
 
-TABLE = Path(__file__).resolve().parents[3] / "docs" / "decision-table.md"
+TABLE = Path(__file__).resolve().parents[2] / "docs" / "decision-table.md"
 ROW = re.compile(r"^\| (?P<row>\d+) \|.*\| (?P<decision>[A-Z][^|]*) \| [^|]+ \| [^|]+ \|$")
 
 

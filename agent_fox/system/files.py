@@ -1,13 +1,37 @@
-"""Reading files that an agent may have replaced by anything: a pipe, a link, a device, gigabytes."""
+"""Files that others may have touched: one that may have become anything is read, one that others read is replaced."""
 
 from __future__ import annotations
 
 import os
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 CHUNK = 1 << 20
+
+
+def replace_file(path: Path, content: bytes | str, mode: int | None = None, *, is_durable: bool = True) -> None:
+    """Put `content` (text as UTF-8) in the place of what is there, whole or not at all; the folder is made if missing.
+
+    A link is replaced, not followed. `mode`: exactly these permissions, else what the umask leaves. Not `is_durable`:
+    after the machine went down it may be empty. Raises OSError.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.part")
+    part.unlink(missing_ok=True)
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if mode is None else mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
+            file.flush()
+            if is_durable:
+                os.fsync(descriptor)
+            if mode is not None:
+                os.fchmod(descriptor, mode)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def read_regular(path: Path, limit: int) -> bytes | None:

@@ -209,7 +209,7 @@ def names_of(db: Database, uids: Iterable[str]) -> list[str]:
 
 def sessions_of(db: Database, uid: str) -> list[PastSession]:
     """Every session of the node, oldest first."""
-    said, lost, cut_offs = _verdicts(db, uid), _lost(db, uid), _cut_offs(db, uid)
+    verdicts, lost, cut_offs = _verdicts(db, uid), _lost(db, uid), _cut_offs(db, uid)
     sql = (
         "SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, cost_usd, "
         "seconds, summary, log, started_at, agents FROM sessions WHERE node_uid = ? ORDER BY id"
@@ -219,8 +219,8 @@ def sessions_of(db: Database, uid: str) -> list[PastSession]:
             PastSession(*row[:-1]),
             agents=_AGENTS.validate_json(row[-1]),
             lost=tuple(lost.get(row[0], ())),
-            verdicts=tuple(said.get(row[0], ())),
-            cut_offs=tuple(one for one in cut_offs if one.session == row[0]),
+            verdicts=tuple(verdicts.get(row[0], ())),
+            cut_offs=tuple(cut_off for cut_off in cut_offs if cut_off.session == row[0]),
         )
         for row in db.execute(sql, [uid])
     ]
@@ -237,10 +237,10 @@ def _lost(db: Database, uid: str) -> dict[int, list[str]]:
         "SELECT l.session_id, l.status, l.reason FROM launches AS l JOIN sessions AS s ON s.id = l.session_id "
         "WHERE s.node_uid = ? AND l.status IN ('infrastructure', 'lost', 'interrupted') ORDER BY l.session_id, l.number"
     )
-    found: dict[int, list[str]] = {}
+    reasons: dict[int, list[str]] = {}
     for session, status, reason in db.execute(sql, [uid]):
-        found.setdefault(session, []).append(str(reason or status))
-    return found
+        reasons.setdefault(session, []).append(str(reason or status))
+    return reasons
 
 
 def _verdicts(db: Database, uid: str) -> dict[int, list[VerdictRow]]:
@@ -250,10 +250,10 @@ def _verdicts(db: Database, uid: str) -> dict[int, list[VerdictRow]]:
         "ORDER BY p.id DESC LIMIT 1), ''), v.evidence, v.note FROM verification_results AS v "
         "WHERE v.node_uid = ? AND v.session_id IS NOT NULL AND v.restores IS NULL ORDER BY v.id"
     )
-    found: dict[int, list[VerdictRow]] = {}
+    verdicts: dict[int, list[VerdictRow]] = {}
     for session, *rest in db.execute(sql, [uid]):
-        found.setdefault(session, []).append(VerdictRow(*rest))
-    return found
+        verdicts.setdefault(session, []).append(VerdictRow(*rest))
+    return verdicts
 
 
 def is_awaited(db: Database, ticket: Ticket) -> bool:
@@ -349,3 +349,17 @@ def open_issue_of(db: Database, spec_name: str) -> str | None:
     )
     row = db.execute(sql, [spec_name]).fetchone()
     return str(row[0]) if row else None
+
+
+def current_records(db: Database, spec_name: str) -> dict[str, tuple[str, str, str, str, str, str | None]]:
+    """By requirement: the verdict that holds, its record, the commit it is about, the session, the time, and as JSON
+    what was tried to see its tests fail.
+    """
+    sql = (
+        "SELECT v.requirement_id, v.verdict, coalesce(l.record_id, ''), coalesce(v.commit_id, ''), "
+        "coalesce(s.node_id || '@' || s.attempt || '.' || s.reading, ''), v.at, "
+        "json_extract(l.content, '$.body.trials') FROM verification_results AS v "
+        "LEFT JOIN ledger AS l ON l.identity = 'verdict:' || v.id LEFT JOIN sessions AS s ON s.id = v.session_id "
+        "WHERE v.spec_name = ? AND v.superseded_by IS NULL"
+    )
+    return {part: (word, *facts) for part, word, *facts in db.execute(sql, [spec_name])}

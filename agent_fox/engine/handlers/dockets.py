@@ -1,0 +1,72 @@
+"""Makes what handlers work with: the docket of a transaction, with the waivers and the ceilings that count now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from agent_fox.engine.handlers.waiving import lines_in_force
+from agent_fox.engine.record.convergence import touched_by
+from agent_fox.engine.record.docket import Docket
+from agent_fox.evidence import waivers
+from agent_fox.store import sessions
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import LimitSettings, Settings
+    from agent_fox.core.policy import Policy
+    from agent_fox.engine.record.docket import SpecShelf
+    from agent_fox.evidence.waivers import Grounds
+
+
+@dataclass(frozen=True)
+class DocketFactory:
+    """Makes the docket of one transaction."""
+
+    policy: Policy
+    shelf: SpecShelf
+    run_id: int
+    settings: Settings
+    grounds: Callable[[], Grounds]
+
+    def __call__(self, db: Database, at: str) -> Docket:
+        def ceiling(spec_name: str, uid: str) -> str | None:
+            return narrow_ceiling(db, self.run_id, self.settings.limits, spec_name, uid)
+
+        sub_issues = self.settings.tracker.sub_issues
+        docket = Docket(
+            db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=sub_issues,
+            touched=lambda base, landed: touched_by(self.grounds().root, base, landed),
+        )  # fmt: skip
+        return with_waivers(docket, self.grounds)
+
+
+def with_waivers(docket: Docket, grounds: Callable[[], Grounds]) -> Docket:
+    """The docket that knows the waivers of its specs, looked up anew for each question."""
+
+    def waived(spec_name: str) -> frozenset[str]:
+        return waivers.waived_now(docket.db, grounds(), docket.at, spec_name)
+
+    def lines(spec_name: str) -> tuple[str, ...]:
+        return tuple(lines_in_force(docket.db, grounds(), docket.at, spec_name))
+
+    def before() -> tuple[str, ...]:
+        return waivers.first_commands(grounds())
+
+    return replace(docket, waived=waived, waiver_lines=lines, before_waiving=before)
+
+
+def narrow_ceiling(db: Database, run_id: int, limits: LimitSettings, spec_name: str, uid: str) -> str | None:
+    """Which ceiling of a spec or a node is reached, in words; None if none. The first try is always allowed."""
+    spec, node = limits.spec, limits.node
+    if spec.cost_usd is not None and sessions.spec_cost(db, run_id, spec_name) >= spec.cost_usd:
+        return f"{spec_name} has cost its ceiling of ${spec.cost_usd:.2f}"
+    if spec.sessions is not None and sessions.count_sessions(db, run_id, "spec_name", spec_name) >= spec.sessions:
+        return f"{spec_name} has had its {spec.sessions} sessions"
+    if node.cost_usd is not None and sessions.node_cost(db, run_id, uid) >= node.cost_usd:
+        return f"{uid} has cost its ceiling of ${node.cost_usd:.2f}"
+    if node.sessions is not None and sessions.count_sessions(db, run_id, "node_uid", uid) >= node.sessions:
+        return f"{uid} has had its {node.sessions} sessions"
+    return None

@@ -1,0 +1,186 @@
+"""The rows that the account of a run is made from. Plain SQL, quick to load; what they mean is said elsewhere.
+
+`only` names the specs that are asked for, None all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+Row = tuple[Any, ...]
+
+
+def run_row(db: Database, run_id: int | None) -> Row | None:
+    """Id, status, exit code, reason, start, seconds and tip of a run, or of the last one."""
+    sql = "SELECT id, status, exit_code, reason, started_at, seconds, tip_commit FROM runs"
+    where, values = ("", []) if run_id is None else (" WHERE id = ?", [run_id])
+    row: Row | None = db.execute(f"{sql}{where} ORDER BY id DESC LIMIT 1", values).fetchone()
+    return row
+
+
+def counts_of_run(db: Database, run_id: int | None) -> tuple[int, int, int]:
+    """Sessions, retries of coders, readings that were asked for again."""
+    sql = (
+        "SELECT (SELECT count(*) FROM sessions WHERE run_id = :run), (SELECT count(*) FROM decisions AS d, "
+        "json_each(d.steps) AS s JOIN plan_nodes AS n ON n.uid = json_extract(s.value, '$.uid') WHERE d.run_id = :run "
+        "AND n.archetype = 'coder' AND json_extract(s.value, '$.step') IN ('recode', 'retry', 'send back')), "
+        "(SELECT count(*) FROM decisions WHERE run_id = :run AND kind = 'Reread')"
+    )
+    sessions, retries, rereads = db.execute(sql, {"run": run_id}).fetchone()
+    return sessions, retries, rereads
+
+
+def costs_of_run(db: Database, run_id: int | None) -> tuple[float, float, float]:
+    """Dollars that were told, that were assumed where none were told, and those of these that run still."""
+    sql = (
+        "SELECT coalesce(sum(l.cost_usd), 0), coalesce(sum(CASE WHEN l.cost_usd IS NULL "
+        "AND l.status IN ('ended', 'running', 'interrupted') THEN s.assumed_cost_usd END), 0), "
+        "coalesce(sum(CASE WHEN l.cost_usd IS NULL AND l.status = 'running' THEN s.assumed_cost_usd END), 0) "
+        "FROM launches AS l JOIN sessions AS s ON s.id = l.session_id WHERE l.run_id = ?"
+    )
+    known, assumed, running = map(float, db.execute(sql, [run_id]).fetchone())
+    return known, assumed, running
+
+
+def node_counts(db: Database) -> dict[str, int]:
+    """How many nodes of the plan have each status."""
+    return dict(db.execute("SELECT status, count(*) FROM plan_nodes WHERE status <> 'withdrawn' GROUP BY status"))
+
+
+def gate_counts(db: Database) -> dict[str, int]:
+    """How many requirements stand at each gate."""
+    return dict(db.execute("SELECT state, count(*) FROM gates GROUP BY state ORDER BY state"))
+
+
+def _among(column: str, only: frozenset[str] | None) -> tuple[str, list[str]]:
+    """A condition that a column names one of the specs, and its value."""
+    return ("1", []) if only is None else (f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(only))])
+
+
+def spec_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
+    """Name, verified commit, problem, and whether it was ever read, in plan order."""
+    where, values = _among("name", only)
+    sql = (
+        "SELECT name, verified_commit, problem, snapshot <> '' FROM plan_specs "
+        f"WHERE is_withdrawn = 0 AND {where} ORDER BY position, name"
+    )
+    return db.execute(sql, values).fetchall()
+
+
+def part_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
+    """Spec, expected id, its current verdict (`unread` for none), the tree and the environment it was given in."""
+    where, values = _among("p.spec_name", only)
+    sql = (
+        "SELECT p.spec_name, p.id, coalesce(v.verdict, 'unread'), v.tree, s.environment FROM plan_parts AS p "
+        "LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
+        "AND v.superseded_by IS NULL LEFT JOIN sessions AS s ON s.id = v.session_id "
+        f"WHERE {where} ORDER BY p.position"
+    )
+    return db.execute(sql, values).fetchall()
+
+
+def unplanned_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
+    """Spec and expected id, of specs that were left out but had been read before."""
+    where, values = _among("name", only)
+    sql = f"SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> '' AND {where}"
+    rows: list[Row] = []
+    for name, snapshot in db.execute(sql, values):
+        requirements = json.loads(snapshot)["requirements"]
+        parts = (
+            part
+            for requirement in requirements
+            for part in requirement["criteria"] + requirement["edge_cases"] or [requirement]
+        )
+        rows += [(name, part["id"]) for part in parts]
+    return rows
+
+
+def node_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
+    """Spec, completed nodes, all nodes, and which statuses there are, with commas."""
+    where, values = _among("spec_name", only)
+    sql = (
+        "SELECT spec_name, sum(status = 'completed'), count(*), group_concat(DISTINCT status) FROM plan_nodes "
+        f"WHERE status <> 'withdrawn' AND {where} GROUP BY spec_name"
+    )
+    return db.execute(sql, values).fetchall()
+
+
+def verifier_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
+    """Spec, and id, status and outcome of its verifier."""
+    where, values = _among("spec_name", only)
+    sql = (
+        "SELECT spec_name, id, status, outcome FROM plan_nodes "
+        f"WHERE archetype = 'verifier' AND status <> 'withdrawn' AND {where}"
+    )
+    return db.execute(sql, values).fetchall()
+
+
+def required_state(db: Database) -> str | None:
+    """The gate that the last run asks for."""
+    row = db.execute("SELECT required_state FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    return str(row[0]) if row else None
+
+
+def gate_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
+    """Spec, requirement, its gate, and whether it was proved."""
+    where, values = _among("spec_name", only)
+    return db.execute(
+        f"SELECT spec_name, requirement_id, state, was_proved FROM gates WHERE {where}", values
+    ).fetchall()
+
+
+def running_rows(db: Database) -> list[Row]:
+    """Node, archetype, attempt, reading, start and folder of the launches that are under way."""
+    sql = (
+        "SELECT s.node_id, s.archetype, s.attempt, s.reading, l.started_at, l.folder FROM launches AS l "
+        "JOIN sessions AS s ON s.id = l.session_id WHERE l.status = 'running' ORDER BY l.started_at, l.id"
+    )
+    return db.execute(sql).fetchall()
+
+
+def held_rows(db: Database) -> list[Row]:
+    """Node, cause, reason and root of what is blocked or escalated, in plan order."""
+    sql = (
+        "SELECT n.id, h.cause, h.reason, h.root_node FROM plan_nodes AS n JOIN blocking_history AS h ON h.id = "
+        "(SELECT max(id) FROM blocking_history WHERE node_uid = n.uid) "
+        "WHERE n.status = 'blocked' OR n.outcome = 'escalated' ORDER BY n.position"
+    )
+    return db.execute(sql).fetchall()
+
+
+def undelivered_rows(db: Database) -> list[Row]:
+    """Kind, title, state and note of every effect that is not out yet."""
+    sql = (
+        "SELECT kind, coalesce(json_extract(payload, '$.title'), ''), state, note FROM outbox "
+        "WHERE state NOT IN ('done', 'moot') ORDER BY decision_id, rowid"
+    )
+    return db.execute(sql).fetchall()
+
+
+def log_rows(db: Database, node_id: str) -> list[Row]:
+    """Node, attempt, reading, status, log, launch and folder of a node's sessions, by its name now or then."""
+    sql = (
+        "SELECT s.node_id, s.attempt, s.reading, s.status, s.log, coalesce(l.id, ''), coalesce(l.folder, '') "
+        "FROM sessions AS s LEFT JOIN launches AS l ON l.session_id = s.id AND l.status = 'running' "
+        "WHERE s.node_id = :id OR s.node_uid = "
+        "(SELECT uid FROM plan_nodes WHERE id = :id AND status <> 'withdrawn') ORDER BY s.id"
+    )
+    return db.execute(sql, {"id": node_id}).fetchall()
+
+
+def is_under_way(db: Database, launch: str) -> bool:
+    """Whether a launch has not ended yet."""
+    return db.execute("SELECT 1 FROM launches WHERE id = ? AND status = 'running'", [launch]).fetchone() is not None
+
+
+def titles_with_gates(db: Database) -> list[Row]:
+    """Name, title, count of requirements and their gates (JSON) of each spec, in plan order."""
+    sql = (
+        "SELECT s.name, s.title, count(g.requirement_id), json_group_array(g.state) FROM plan_specs AS s "
+        "LEFT JOIN gates AS g ON g.spec_name = s.name WHERE s.is_withdrawn = 0 GROUP BY s.name ORDER BY s.position"
+    )
+    return db.execute(sql).fetchall()

@@ -1,0 +1,63 @@
+"""Files that others touch: what is replaced is there whole, and what became something else is not read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from agent_fox.system.files import last_lines, read_regular, replace_file
+
+
+def test_a_file_is_replaced_with_its_folder_made_and_nothing_left_beside(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "note.json"
+    replace_file(path, "öne\n")
+    replace_file(path, b"two\n", is_durable=False)
+    assert path.read_bytes() == b"two\n"
+    assert [each.name for each in path.parent.iterdir()] == ["note.json"]
+
+
+def test_permissions_are_those_asked_for_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        replace_file(tmp_path / "open", "", 0o644)
+        replace_file(tmp_path / "plain", "")
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("open", "plain")] == [0o644, 0o600]
+
+
+def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("theirs")
+    (tmp_path / "link").symlink_to("real")
+    replace_file(tmp_path / "link", "ours")
+    assert [(tmp_path / name).read_text() for name in ("real", "link")] == ["theirs", "ours"]
+    assert not (tmp_path / "link").is_symlink()
+
+
+def test_what_was_there_stays_where_writing_fails(tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("before")
+    with pytest.raises(UnicodeEncodeError):
+        replace_file(tmp_path / "note", "\ud800")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder"):
+        replace_file(tmp_path / "folder", "text")
+    assert (tmp_path / "note").read_text() == "before"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["folder", "note"]
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "absent"])
+def test_only_a_regular_file_is_read(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "it"
+    (tmp_path / "real").write_text("text")
+    if kind == "link":
+        path.symlink_to("real")
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    assert read_regular(path, 10) is None
+    assert last_lines(path, 1) == []
+    assert read_regular(tmp_path / "real", 2) == b"te"
