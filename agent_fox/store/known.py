@@ -22,8 +22,8 @@ _FACTS = (
     f"coalesce({signer()}, '') FROM plan_parts AS p LEFT JOIN verification_results AS v "
     "ON v.spec_name = p.spec_name AND v.requirement_id = p.id AND v.superseded_by IS NULL "
     "LEFT JOIN sessions AS s ON s.id = v.session_id "
-    "LEFT JOIN gates AS g ON g.spec_name = p.spec_name AND g.requirement_id = p.id "
-    "WHERE :spec IS NULL OR p.spec_name = :spec ORDER BY p.spec_name, p.position"
+    "LEFT JOIN (SELECT * FROM gates AS p {where}) AS g ON g.spec_name = p.spec_name AND g.requirement_id = p.id "
+    "{where} ORDER BY p.spec_name, p.position"
 )
 
 
@@ -35,7 +35,9 @@ def words_known(
     `waived` tells whether a waiver of a requirement counts: its signature was checked, and it has not expired.
     """
     words_of: dict[str, dict[str, str]] = {}
-    for spec, part, passes, how, by_tests, proved, name in db.execute(_FACTS, {"spec": spec_name}):
+    of_one = "" if spec_name is None else "WHERE p.spec_name = :spec"  # of the view too, which would be made whole otherwise
+    rows = db.execute(_FACTS.replace("{where}", of_one), {"spec": spec_name})
+    for spec, part, passes, how, by_tests, proved, name in rows:
         waived_by = name if name and not passes and waived(spec, part) else ""
         facts = Facts(bool(passes), how, bool(by_tests), bool(proved), waived_by)
         if word := how_known(facts):

@@ -277,8 +277,8 @@ def texts_ever(db: Database, spec_name: str) -> dict[str, str]:
     return texts
 
 
-def ids_of_others(db: Database, spec_name: str) -> dict[str, frozenset[str]]:
-    """For each other spec of the state, gone or not, every id that it has or had; none where it could never be read."""
+def ids_ever(db: Database) -> dict[str, frozenset[str]]:
+    """For each spec of the state, gone or not, every id that it has or had; none where it could never be read."""
     sql = (
         "WITH gone (name, read) AS (SELECT name, snapshot FROM plan_specs WHERE is_withdrawn = 1 AND snapshot <> '') "
         "SELECT name, '' FROM plan_specs UNION SELECT spec_name, id FROM plan_parts "
@@ -292,7 +292,7 @@ def ids_of_others(db: Database, spec_name: str) -> dict[str, frozenset[str]]:
     ids_of: dict[str, set[str]] = {}
     for name, id in db.execute(sql):
         ids_of.setdefault(name, set()).update([id] if id else [])
-    return {name: frozenset(ids) for name, ids in ids_of.items() if name != spec_name}
+    return {name: frozenset(ids) for name, ids in ids_of.items()}
 
 
 def spec_paths(db: Database) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def test_what_is_read_and_not_planned_is_kept_for_its_ids(tmp_path: Path) -> Non
     baseline = Spec("notes", "openspec", "openspec/specs/notes", requirements=(there,), is_baseline=True)
     with state(tmp_path) as db:
         plan.save_specs(db, [FULL], {}, unplanned=[baseline])
-        assert plan.ids_of_others(db, "01_bell") == {"notes": frozenset({"1", "1.1", "1.E1"})}
+        assert plan.ids_ever(db)["notes"] == frozenset({"1", "1.1", "1.E1"})
         assert db.execute("SELECT name FROM plan_specs WHERE is_withdrawn = 0").fetchall() == [("01_bell",)]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.ids import Archetype
 from agent_fox.core.values import dataclass
 from agent_fox.engine.launching.launching import as_set
-from agent_fox.engine.record.shared_ids import order_beside
+from agent_fox.engine.record.shared_ids import KnownIds, order_among
 from agent_fox.session.built_in.registry import CHECKS
 from agent_fox.system import git
 from agent_fox.verifier.proof.red import read_red
@@ -62,9 +62,9 @@ def _red(root: Path, head: str, plan: Plan, spec: Spec, settings: Settings) -> R
     judges = tuple(settings.agent_for(Archetype.VERIFIER, spec.name, 0).backends)
     if CHECKS not in judges:
         return RedSpec(spec.name, judges)
-    others = {one.name: one.expected for one in plan.specs if one.name != spec.name}
+    known = KnownIds({one.name: frozenset(one.expected) for one in plan.specs})
     wanted = settings.workspace
     with base_tree(root, head, root, (*wanted.copies, *wanted.link)) as tree:
-        order = replace(as_set(order_beside(spec, others), settings.verify), workspace=str(tree.folder))
+        order = replace(as_set(order_among(spec, known), settings.verify), workspace=str(tree.folder))
         told = read_red(order, tree.lent)
     return RedSpec(spec.name, judges, told, SETUP if wanted.setup else "")

@@ -213,7 +213,7 @@ class Workshop:
         file, verify = self.shelf.take(db, planned.node.spec_name), self.settings.verify
         grounds = grounds_of(self.repo, self.settings, os.environ)
         order = replace(
-            as_set(order_among(db, file.spec), verify),
+            as_set(order_among(file.spec, self.shelf.ids(db)), verify),
             stated=sessions.stated(db, planned.node.spec_name),
             sealed=Sealed(verify.sealed),
             is_reviewed=review_of(db, planned.node.spec_name) is not None,

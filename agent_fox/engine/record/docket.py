@@ -15,7 +15,8 @@ from agent_fox.core.plan.blame import Ownership, ownership
 from agent_fox.core.retry.decision import Awaited, Facts, Ignore, Suspect, why_ignored
 from agent_fox.core.retry.standing import Standing, Step, evolve
 from agent_fox.core.values import dataclass
-from agent_fox.store.plan import PlannedNode, StoredPart, load_parts, load_spec, move_node, nodes_of_spec
+from agent_fox.engine.record.shared_ids import KnownIds
+from agent_fox.store.plan import PlannedNode, StoredPart, ids_ever, load_parts, load_spec, move_node, nodes_of_spec
 from agent_fox.store.records import NewDecision, StepRow, record_decision, record_event
 
 if TYPE_CHECKING:
@@ -64,12 +65,19 @@ class SpecShelf:
 
     def __init__(self) -> None:
         self._files: dict[str, SpecFile] = {}
+        self._ids: KnownIds | None = None
 
     def take(self, db: Database, name: str) -> SpecFile:
         """Raises KeyError for a spec that has no snapshot."""
         if name not in self._files:
             self._files[name] = SpecFile(load_spec(db, name), tuple(load_parts(db, name)))
         return self._files[name]
+
+    def ids(self, db: Database) -> KnownIds:
+        """The ids of all specs that the state knows."""
+        if self._ids is None:
+            self._ids = KnownIds(ids_ever(db))
+        return self._ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.store import plan as stored
 from agent_fox.verifier.ground.order import CheckOrder, order_of
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
-
     from agent_fox.core.spec import Spec
 
 _NAMES_ITS_SPEC = regex(r"\d+-REQ-", re.IGNORECASE)
 
 
-def order_among(db: Database, spec: Spec) -> CheckOrder:
-    """What a spec asks to be checked, with what the state knows of the other specs."""
-    return order_beside(spec, stored.ids_of_others(db, spec.name))
+class KnownIds:
+    """The ids that each spec has or had, by its name; one without any has had ids that nobody knows.
+
+    Made once for a plan: what is asked of it costs no more where there are more specs.
+    """
+
+    def __init__(self, by_spec: Mapping[str, frozenset[str]]) -> None:
+        self._by_spec, self.names = by_spec, tuple(sorted(by_spec))
+        self._holders = Counter(id for ids in by_spec.values() for id in ids)
+        self._unread = sum(not ids for ids in by_spec.values())
+
+    def shared(self, spec_name: str, ids: Iterable[str]) -> set[str]:
+        """Those of `ids` that another spec has or had, or may have had."""
+        own = self._by_spec.get(spec_name)
+        if self._unread > (own is not None and not own):
+            return set(ids)
+        return {id for id in ids if self._holders[id] > (own is not None and id in own)}
 
 
-def order_beside(spec: Spec, others: Mapping[str, Collection[str]]) -> CheckOrder:
-    """The same, where other specs, by name, have these ids; one without any has had ids that nobody knows."""
+def order_among(spec: Spec, known: KnownIds) -> CheckOrder:
+    """What a spec asks to be checked, with what is known of the other specs."""
     entries = {entry for trace in spec.traceability for entry in trace.tests_specified}
     ids = {*spec.expected, *(requirement.id for requirement in spec.requirements)}
     ids = {id for id in ids | {id.rpartition(".")[0] for id in ids} if id and not _NAMES_ITS_SPEC.match(id)}
-    shared = {id for id in ids if any(id in theirs or not theirs for theirs in others.values())}
-    shared |= {entry for entry in entries if others and " " in entry}
-    return replace(order_of(spec), others=tuple(sorted(others)), shared=tuple(sorted(shared)))
+    others = tuple(name for name in known.names if name != spec.name)
+    shared = known.shared(spec.name, ids) | {entry for entry in entries if others and " " in entry}
+    return replace(order_of(spec), others=others, shared=tuple(sorted(shared)))

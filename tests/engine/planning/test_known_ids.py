@@ -9,8 +9,9 @@ from pathlib import Path
 
 from agent_fox.core.spec import Criterion, Group, Requirement, Spec, Trace
 from agent_fox.engine.planning.known_ids import earlier_readings, with_kept_ids
-from agent_fox.engine.record.shared_ids import order_among
+from agent_fox.engine.record.shared_ids import KnownIds, order_among
 from agent_fox.specs.planner import plan_of
+from agent_fox.store.plan import ids_ever
 from agent_fox.store.state import open_state
 from agent_fox.system.state_folders import STATE
 from tests.engine.desk import BARE, Desk
@@ -101,12 +102,20 @@ def test_ids_that_another_spec_has_or_had_are_shared_and_those_with_a_specs_numb
     numbered = replace(spec("04_door"), requirements=(written,), implied=frozenset())
     desk = desk_of(tmp_path, mine, spec("lamp", LIGHT, STOP), numbered)
     desk.replan(plan_of([mine, spec("lamp", LIGHT), numbered], (), BARE))
-    order = order_among(desk.db, mine)
+    known = KnownIds(ids_ever(desk.db))
+    order = order_among(mine, known)
     assert (order.spec, order.others) == ("bell", ("04_door", "lamp"))
     assert order.shared == ("1", "1.1", "1.2", "Property 1")
-    assert order_among(desk.db, numbered).shared == ()
+    assert order_among(numbered, known).shared == ()
 
 
 def test_a_spec_alone_shares_nothing(tmp_path: Path) -> None:
     with closing(open_state(tmp_path / "state.db")) as db:
-        assert order_among(db, spec("bell", RING)).shared == ()
+        assert order_among(spec("bell", RING), KnownIds(ids_ever(db))).shared == ()
+
+
+def test_a_spec_that_nobody_could_read_may_have_had_any_id() -> None:
+    known = KnownIds({"bell": frozenset({"1.1"}), "lost": frozenset()})
+    assert known.shared("bell", ["1.1", "2.1"]) == {"1.1", "2.1"}
+    assert known.shared("lost", ["1.1", "2.1"]) == {"1.1"}
+    assert KnownIds({"bell": frozenset({"1.1"})}).shared("bell", ["1.1"]) == set()
