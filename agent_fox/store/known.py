@@ -35,7 +35,9 @@ def words_known(
     `waived` tells whether a waiver of a requirement counts: its signature was checked, and it has not expired.
     """
     words_of: dict[str, dict[str, str]] = {}
-    of_one = "" if spec_name is None else "WHERE p.spec_name = :spec"  # of the view too, which would be made whole otherwise
+    of_one = (
+        "" if spec_name is None else "WHERE p.spec_name = :spec"
+    )  # of the view too, which would be made whole otherwise
     rows = db.execute(_FACTS.replace("{where}", of_one), {"spec": spec_name})
     for spec, part, passes, how, by_tests, proved, name in rows:
         waived_by = name if name and not passes and waived(spec, part) else ""
