@@ -35,16 +35,8 @@ def own_folder(kind: str) -> Iterator[Path]:
 
 
 def made_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
-    """The same for whoever keeps it longer than a block: it goes with the object. A process's first one sweeps.
-    Raises OSError, with ENOSPC where no place takes a file: the library calls that a file that is not there.
-    """
-    try:
-        place = tempfile.gettempdir()
-    except FileNotFoundError as error:
-        raise OSError(
-            errno.ENOSPC, "no place for temporary files can be written to, nor is there one in TMPDIR"
-        ) from error
-    if place not in _SWEPT:
+    """The same for whoever keeps it longer than a block: it goes with the object. A process's first one sweeps."""
+    if (place := _place()) not in _SWEPT:
         _SWEPT.add(place)
         sweep()
     pid = os.getpid()
@@ -56,12 +48,23 @@ def sweep() -> None:
     """Remove our folders whose process is no more: another that has its number now began at another time. What nobody
     can tell of stays.
     """
-    for path in Path(tempfile.gettempdir()).glob("agent-fox-*"):
+    for path in Path(_place()).glob("agent-fox-*"):
         named = _NAME.fullmatch(path.name)
         with suppress(OSError):
             is_ours = named is not None and named["world"] == _world() != UNKNOWN and path.lstat().st_uid == os.getuid()
             if named and is_ours and _digest(processes.start_time(int(named["pid"]))) != named["start"]:
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _place() -> str:
+    """Where temporary files lie. Raises OSError, with ENOSPC where nothing can be written: the library calls it a file
+    that is not there.
+    """
+    try:
+        return tempfile.gettempdir()
+    except FileNotFoundError as error:
+        missing = "no place for temporary files can be written to, nor is there one in TMPDIR"
+        raise OSError(errno.ENOSPC, missing) from error
 
 
 def _world() -> str:
