@@ -39,7 +39,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    mark_long(items, is_whole=config.args == config.getini("testpaths"))
+    is_second_try = config.getoption("lf")  # which collects the files with failures alone
+    mark_long(items, is_whole=config.args == config.getini("testpaths") and not is_second_try)
     seed = config.getoption("--part")
     if seed is not None:
         keep_part(items, config, seed)

@@ -81,6 +81,8 @@ def test_what_passes_the_second_time_is_named_until_the_end_and_what_fails_again
         "    was_there = mark.exists()\n    mark.touch()\n    assert was_there\n"
     )
     suite(tmp_path, test_once=once, test_never="def test_never(): assert False\n", test_well="def test_well(): pass\n")
+    (tmp_path / "pyproject.toml").write_text(SETTINGS + 'testpaths = ["tests"]\n')
+    (tmp_path / "tests" / "long.txt").write_text("tests/test_well.py::test_well\n")  # it is not met the second time
     assert pytest_in(tmp_path).returncode == 1
     second = pytest_in(tmp_path, "--last-failed", "--last-failed-no-failures", "none", "--flaky", "build/flaky.txt")
     assert (second.returncode, "1 failed, 1 passed" in second.stdout) == (1, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -41,8 +42,7 @@ class Workspace:
     def order(
         self, *argv: str, cwd: str = ".", limits: Limits = PLAIN, environment: Mapping[str, str] | None = None
     ) -> CommandOrder:
-        private = self.beside / f"private-{len(list(self.beside.iterdir()))}"
-        private.mkdir()
+        private = Path(tempfile.mkdtemp(prefix="private-", dir=self.beside))  # several threads may ask at once
         return CommandOrder(argv, self.root / cwd, self.root, private, environment or {}, limits)
 
     def run(self, order: CommandOrder, mode: SandboxMode, progress: Progress | None = None) -> tuple[CommandEnd, str]:
