@@ -189,7 +189,9 @@ def _output(order: LaunchOrder, secrets: tuple[str, ...]) -> str:
 
 
 def _keep_log(order: LaunchOrder, end: ProcessEnd, secrets: tuple[str, ...]) -> None:
-    """Both streams in one file, redacted; written beside and renamed, so that no reader sees half of it."""
+    """Both streams in one file, redacted; written beside and renamed: no reader sees half of it. The file beside
+    bears the launch's name: who ends a launch again, after a sudden death, takes it over, and none is left behind.
+    """
     order.log.parent.mkdir(parents=True, exist_ok=True)
     unfinished = order.log.with_name(f"{order.log.name}.{order.launch}.part")
     with unfinished.open("w", encoding="utf-8") as log:

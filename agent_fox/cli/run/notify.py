@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from agent_fox.cli.screen import plain
+from agent_fox.system import programs
 
 LONGEST = 30.0  # seconds
 
@@ -25,13 +25,12 @@ def notify(root: Path, command: Sequence[str], summary: Mapping[str, object]) ->
 
 def _failure(root: Path, command: Sequence[str], document: str) -> str | None:
     try:
-        done = subprocess.run(
-            command, cwd=root, input=document, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            errors="replace", timeout=LONGEST, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
+        done = programs.run(
+            command, LONGEST, cwd=root, data=document.encode("utf-8", "replace"), stdout=programs.NOTHING
+        )
+    except TimeoutError:
         return f"not done after {LONGEST:g} seconds"
     except OSError as error:
         return error.strerror or str(error)
-    last = done.stderr.strip().splitlines()[-1:]
-    return f"exit status {done.returncode}{''.join(f', {line}' for line in last)}" if done.returncode else None
+    last = done.err.decode("utf-8", "replace").strip().splitlines()[-1:]
+    return f"exit status {done.status}{''.join(f', {line}' for line in last)}" if done.status else None
