@@ -5,7 +5,6 @@ How one is granted and ended is in `granting`; what it does to the plan, in `eng
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import field
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger import close_out
 from agent_fox.core.ledger.evidence import canonical
@@ -287,7 +287,7 @@ def dependency(db: Database, grounds: Grounds, name: str) -> str:
         return grounds.file(name.removeprefix(FILE))
     parts = load_parts(db, name.removeprefix(SPEC)) if name.startswith(SPEC) else []
     lines = sorted(f"{part.id}={part.version}" for part in parts)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] if lines else ABSENT
+    return digest_of("\n".join(lines), digits=16) if lines else ABSENT
 
 
 @dataclass(frozen=True, slots=True)

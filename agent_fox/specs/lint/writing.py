@@ -6,9 +6,15 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.specs.lint.edits import EditRefused
-from agent_fox.system.files import replacing
+
+if TYPE_CHECKING:
+    from agent_fox.system import files
+else:
+    files = late_module("agent_fox.system.files")
 
 
 def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:
@@ -20,7 +26,7 @@ def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:
     target = _target(root, path)
     try:
         was = target.stat()
-        with replacing(target, stat.S_IMODE(was.st_mode)) as file:
+        with files.replacing(target, stat.S_IMODE(was.st_mode)) as file:
             file.write(after)
             with suppress(PermissionError):  # only the superuser gives files away, and repairs other people's too
                 os.chown(file.fileno(), was.st_uid, was.st_gid)
