@@ -30,8 +30,8 @@ from agent_fox.core.ledger.waivers import (
     AboutFinding,
     AboutHidden,
     AboutRequirement,
+    Circumstances,
     Ending,
-    Present,
     Statement,
     Subject,
     Waiver,
@@ -268,11 +268,11 @@ def time_of(db: Database, at: str, grounds: Grounds) -> str:
     return max(at, ledger.tip_of(db).at)
 
 
-def standing_now(db: Database, grounds: Grounds, at: str, statements: Iterable[Statement]) -> Present:
+def standing_now(db: Database, grounds: Grounds, at: str, statements: Iterable[Statement]) -> Circumstances:
     """What stands now, as far as these statements are about it."""
     statements = tuple(statements)
     names = {name for statement in statements for name, _ in statement.dependencies}
-    return Present(
+    return Circumstances(
         at=time_of(db, at, grounds),
         repository=grounds.repository,
         versions={f"{part.spec_name}/{part.id}": part.version for part in load_parts(db)},

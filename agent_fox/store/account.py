@@ -226,17 +226,17 @@ def open_parts(db: Database, spec: str, most: int = 0) -> list[tuple[str, str, s
         f"{_OPEN} WHERE p.spec_name = ? AND v.verdict IS NOT 'PASS' "
         "ORDER BY v.verdict IS NOT 'FAIL', v.verdict IS NULL, p.position LIMIT ?"
     )
-    found = db.execute(sql, [spec, most or -1]).fetchall()
-    return [(part, word, one_line(text), evidence, attempt) for part, word, text, evidence, attempt in found]
+    rows = db.execute(sql, [spec, most or -1]).fetchall()
+    return [(part, word, one_line(text), evidence, attempt) for part, word, text, evidence, attempt in rows]
 
 
 def texts(db: Database, specs: Iterable[str]) -> dict[str, dict[str, str]]:
     """By spec and id: the texts of these specs' requirements, each in one line."""
     sql = "SELECT spec_name, id, text FROM plan_parts WHERE spec_name IN (SELECT value FROM json_each(?))"
-    found: dict[str, dict[str, str]] = {}
+    by_spec: dict[str, dict[str, str]] = {}
     for spec, part, text in db.execute(sql, [json.dumps(sorted(set(specs)))]):
-        found.setdefault(spec, {})[part] = one_line(text)
-    return found
+        by_spec.setdefault(spec, {})[part] = one_line(text)
+    return by_spec
 
 
 def one_line(text: str) -> str:

@@ -146,11 +146,11 @@ def _call_once(
     return Answer(done.status, done.out, complaint, trouble_in(done.status, complaint, allowed))
 
 
-def trouble_in(status: int, said: str, allowed: Sequence[int] = (0,)) -> Trouble | None:
+def trouble_in(status: int, printed: str, allowed: Sequence[int] = (0,)) -> Trouble | None:
     """Whose it is that git gave no answer. A status that is allowed is no answer where the world was in the way."""
     if status == 0:
         return None
-    trouble = outside.trouble_of(status, said)
+    trouble = outside.trouble_of(status, printed)
     return None if status in allowed and not trouble.is_of_the_world else trouble
 
 

@@ -23,7 +23,7 @@ _NEUTRAL = (
     "gc.auto=0",
 )
 _KEPT = ("SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
-_TOLD_LINES = 3
+_REASON_LINES = 3
 
 
 class PushError(Exception):
@@ -82,12 +82,12 @@ def _run_once(repo: Path, seconds: float, arguments: tuple[str, ...]) -> git.Ans
     except TimeoutError as error:
         raise PushError(f"the remote did not answer within {seconds:g} s") from error
     out, err = (stream.decode("utf-8", "replace") for stream in (done.out, done.err))
-    reason = _told(out, err) or f"git ended with exit status {done.status}"
+    reason = _reason_in(out, err) or f"git ended with exit status {done.status}"
     return git.Answer(done.status, done.out, reason, git.trouble_in(done.status, f"{out}\n{err}".strip()))
 
 
-def _told(out: str, err: str) -> str:
+def _reason_in(out: str, err: str) -> str:
     """The lines that say why: of the porcelain those marked `!`, else the last ones that were printed."""
     rejected = [line for line in out.splitlines() if line.startswith("!")]
-    lines = rejected or [line.strip() for line in err.splitlines() if line.strip()][:_TOLD_LINES]
+    lines = rejected or [line.strip() for line in err.splitlines() if line.strip()][:_REASON_LINES]
     return "; ".join(line.replace("\t", " ") for line in lines)

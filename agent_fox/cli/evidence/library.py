@@ -21,7 +21,7 @@ from agent_fox.core.formal.specification import (
     Author,
     Change,
     Entry,
-    Present,
+    Current,
     Specification,
     SpecKind,
     State,
@@ -196,7 +196,7 @@ def decide(address: str, state: State, keys: tuple[str | None, str | None, Path 
     return write(root, lambda db: decided(db, entry, state, signing, grounds, note))
 
 
-def chosen(now: Present, state: State, address: str) -> Entry:
+def chosen(now: Current, state: State, address: str) -> Entry:
     """The entry that a person speaks of."""
     entry = now.proposed if state is State.ADOPTED else now.adopted or now.proposed
     if entry is None:
@@ -364,7 +364,7 @@ def concerns(one: Specification, spec: str) -> bool:
     return one.address.startswith(f"{spec}/") or one.is_about(spec)
 
 
-def found(db: Database, address: str) -> Present:
+def found(db: Database, address: str) -> Current:
     """Raises UserError naming the nearest address."""
     standing = library.standing(stored.entries(db, address)).get(address)
     if standing is not None:
@@ -372,7 +372,7 @@ def found(db: Database, address: str) -> Present:
     requirement = next((row for row in stored.requirements(db) if row.address == address), None)
     if requirement is not None:
         entry = Entry(0, requirement, requirement.version, State.ADOPTED, Author(Who.SPEC, stored.spec_of(address)), "")
-        return Present(entry, None, entry)
+        return Current(entry, None, entry)
     known = [row.address for row, _ in all_rows(db, with_all=True)]
     raise UserError(f"{address}: there is no such specification{words.nearest_told(address, known)}")
 
@@ -385,7 +385,7 @@ def summary_of(one: Specification, state: str) -> dict[str, object]:
     }
 
 
-def document_of(now: Present, history: Sequence[Entry]) -> dict[str, object]:
+def document_of(now: Current, history: Sequence[Entry]) -> dict[str, object]:
     def whole(entry: Entry | None) -> dict[str, object] | None:
         return None if entry is None else {**summary_of(entry.specification, entry.state), "by": str(entry.author)}
 
@@ -395,7 +395,7 @@ def document_of(now: Present, history: Sequence[Entry]) -> dict[str, object]:
     return {"adopted": whole(now.adopted), "proposed": whole(now.proposed), "history": lines}
 
 
-def shown_lines(now: Present, history: Sequence[Entry], records: Sequence[library_evidence.Record]) -> Iterator[str]:
+def shown_lines(now: Current, history: Sequence[Entry], records: Sequence[library_evidence.Record]) -> Iterator[str]:
     for entry in filter(None, (now.adopted, now.proposed)):
         specification = entry.specification
         yield f"{specification.address}  {entry.state}"

@@ -24,7 +24,7 @@ def about_session(session: PastSession, archetype: str) -> list[str]:
     ticket = f"attempt {session.attempt}" + ("" if is_coder else f", reading {session.reading}")
     rung = f" (rung {session.rung})" if session.rung else ""
     on = f" on {session.pinned[:12]}" if session.pinned else ""
-    kept = [f"  {cut_off.told}" for cut_off in session.cut_offs]
+    kept = [f"  {cut_off.in_words}" for cut_off in session.cut_offs]
     return [
         f"{ticket}{rung}{on}: {_end(session, is_coder=is_coder)}",
         *_who(session),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent_fox.config import Settings
     from agent_fox.core.graph import Plan
     from agent_fox.core.spec import Spec
-    from agent_fox.core.verdicts.red import Told
+    from agent_fox.core.verdicts.red import RedWord
 
 SETUP = "[workspace] setup was not run; what git does not hold was lent from your checkout"
 
@@ -32,7 +32,7 @@ class RedSpec:
 
     name: str
     judges: tuple[str, ...]
-    told: tuple[Told, ...] = ()
+    told: tuple[RedWord, ...] = ()
     note: str = ""
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.ids import Archetype
 from agent_fox.core.ledger import promotion as rules
 from agent_fox.core.ledger.gates import TRANSITIONS, Gate, Role, is_enough, step
-from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutRequirement, Statement, told
+from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutRequirement, Statement, describe
 from agent_fox.core.retry.decision import Accept, Block, Cause
 from agent_fox.core.retry.standing import Outcome, Status, Step
 from agent_fox.core.values import dataclass
@@ -208,7 +208,7 @@ def close_issues(docket: Docket, planned: PlannedNode, decision_id: int, read: R
 
 def lines_in_force(db: Database, grounds: Grounds, at: str, spec_name: str | None = None) -> list[str]:
     """The waivers that count now, a line each: about what, who signed, until when, why."""
-    return [told(waiver.statement) for waiver in waivers.in_force(db, grounds, at, spec_name)]
+    return [describe(waiver.statement) for waiver in waivers.in_force(db, grounds, at, spec_name)]
 
 
 def notes_in_force(db: Database, grounds: Grounds, at: str) -> tuple[WaiverNote, ...]:
@@ -225,7 +225,7 @@ def note_of(one: Held) -> WaiverNote:
     columns = one.waiver.columns
     return WaiverNote(
         one.waiver.id, columns.spec_name, columns.address, columns.signer, columns.expires_at, columns.reason,
-        told(one.statement),
+        describe(one.statement),
     )  # fmt: skip
 
 
@@ -285,7 +285,7 @@ def grant(docket: Docket, grounds: Grounds, envelope: str) -> tuple[Held, list[H
         waive_gate(docket, held, subject)
     handled = settle(docket, grounds)
     if isinstance(subject, AboutRequirement):
-        tell_issues(docket, subject, told(held.statement))
+        tell_issues(docket, subject, describe(held.statement))
     return held, handled
 
 

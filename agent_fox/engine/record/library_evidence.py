@@ -14,7 +14,7 @@ from agent_fox.system import git
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.formal.specification import Present, Specification
+    from agent_fox.core.formal.specification import Current, Specification
     from agent_fox.engine.record.library import Shelf
     from agent_fox.store.ledger.ledger import Kept
 
@@ -35,7 +35,7 @@ class Record:
     stale: tuple[str, ...]
 
 
-def evidence_about(db: Database, shelf: Shelf, now: Present) -> list[Record]:
+def evidence_about(db: Database, shelf: Shelf, now: Current) -> list[Record]:
     """The records of lanes and verdicts about an address, newest first."""
     last = now.adopted or now.proposed or now.last
     if last is None:

@@ -79,7 +79,7 @@ def kept(repo: Path, session: SessionRow, launch: LaunchRow, end: SessionEnd, wa
     """What a session that was cut off unseen had done; told, too."""
     cut_off = cut_offs.keep(repo, session, launch, end, clock.now())
     if cut_off is not None:
-        watch(RunEvent("note", text=f"{session.node_id}: {cut_off.told}"))
+        watch(RunEvent("note", text=f"{session.node_id}: {cut_off.in_words}"))
     return cut_off
 
 

@@ -322,7 +322,7 @@ class Run:
         end = ended.end
         cut_off = cut_offs.keep(self.repo, flight.session, flight.launch, end, clock.now())
         if cut_off is not None:
-            self.watch(RunEvent("note", flight.planned, text=cut_off.told))
+            self.watch(RunEvent("note", flight.planned, text=cut_off.in_words))
         match end.kind:
             case EndKind.INTERRUPTED | EndKind.CEILING:
                 return self.repeat_later(flight, end, "interrupted", cut_off)

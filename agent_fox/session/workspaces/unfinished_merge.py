@@ -51,11 +51,11 @@ def unresolved(order: LaunchOrder, unmerged: Unmerged, tree: str) -> tuple[str, 
 
 def _has_markers(order: LaunchOrder, unmerged: Unmerged, tree: str, path: str) -> bool:
     base = git.merge_base(order.repo, order.pinned, unmerged.work)
-    found, ours, theirs, before = (
+    markers, ours, theirs, before = (
         _markers(order.repo, name, path) for name in (tree, order.pinned, unmerged.work, base)
     )  # fmt: skip
     allowed = (max(o, t, o + t - b) for o, t, b in zip(ours, theirs, before, strict=True))
-    return any(count > most for count, most in zip(found, allowed, strict=True))
+    return any(count > most for count, most in zip(markers, allowed, strict=True))
 
 
 def _markers(repo: Path, name: str | None, path: str) -> tuple[int, ...]:
