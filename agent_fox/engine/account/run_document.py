@@ -18,7 +18,6 @@ from agent_fox.core.plan.blame import ownership
 from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.words import listed
 from agent_fox.engine.account.document import account_document
-from agent_fox.engine.account.overview import Overview
 from agent_fox.engine.account.stories import (
     CostPoint,
     Costs,
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.engine.account.account import RunAccount, SpecAccount
+    from agent_fox.engine.account.overview import Overview
     from agent_fox.store.history import Ruling
 
 SCHEMA = "agent-fox.run/1"
@@ -252,10 +252,15 @@ def _session(row: run_rows.Row, launches: Sequence[run_rows.Row], root: Path) ->
         id=number, run=run, node=node, spec=spec, archetype=archetype, attempt=attempt, reading=reading, status=status,
         end=end, reason=reason, summary=summary, started_at=started, ended_at=ended, seconds=seconds,
         cost_usd=sum(told) if told else None, assumed_usd=assumed * untold, agent=agent_words(backend, agents),
-        rung=rung, pinned=pinned, base=base, landed=landed if is_landed else "",
-        slot=0, is_critical=False, lost=tuple(lost), log=log_text(Path(log)) if log else "", events=events_beside(Path(log)) if log else (),
-        brief=kept_brief(Path(log)) if log else "", diff=diff_text(root, base, landed) if landed and base else "",
+        rung=rung, pinned=pinned, base=base, landed=landed if is_landed else "", slot=0, is_critical=False,
+        lost=tuple(lost), diff=diff_text(root, base, landed) if landed and base else "",
+        **(_kept(Path(log)) if log else {}),
     )  # fmt: skip
+
+
+def _kept(log: Path) -> dict[str, Any]:
+    """What is kept of a session beside its row."""
+    return {"log": log_text(log), "events": events_beside(log), "brief": kept_brief(log)}
 
 
 def agent_words(backend: str, agents: str) -> str:
