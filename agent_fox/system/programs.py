@@ -106,7 +106,8 @@ def run_bounded(
                 raise TimeoutError(f"it took longer than {seconds:g} seconds")
         finally:
             kill_group(process)
-    return Finished(process.returncode, *(bytes(text[:limit]) for text in printed.values()), is_cut)
+    kept_out, kept_err = (bytes(text[:limit]) for text in printed.values())
+    return Finished(process.returncode, kept_out, kept_err, is_cut)
 
 
 def _read(process: Process, printed: Mapping[int, bytearray], give_up: float, limit: int) -> None:

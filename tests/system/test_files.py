@@ -52,7 +52,7 @@ def test_what_was_there_stays_where_the_block_that_replaces_it_raises(tmp_path: 
     note = tmp_path / ("ö" * 120)
     note.write_text("before")
     with pytest.raises(TypeError), replacing(note) as file:
-        file.writelines((b"after", 1))  # type: ignore[list-item]
+        file.writelines((b"after", 1))  # type: ignore[arg-type]
     assert [each.read_text() for each in tmp_path.iterdir()] == ["before"]
     with replacing(note) as file:
         file.write(b"after")

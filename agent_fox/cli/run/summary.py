@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.cli.account_lines import account_document, spec_lines, total_lines, trouble_lines
+from agent_fox.cli.account_lines import spec_lines, total_lines, trouble_lines
 from agent_fox.cli.screen import plain, title
 from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted
+from agent_fox.engine.account.document import account_document
 from agent_fox.engine.record.ending import RunExit, Stop
 
 if TYPE_CHECKING:
