@@ -37,27 +37,27 @@ LARGEST_REPORT = 64 * 1024**2
 SHORT = 12
 
 
-def follow(docket: Docket, repo: Path, planned: PlannedNode) -> None:
+def follow(tx: Docket, repo: Path, planned: PlannedNode) -> None:
     """Write the report of a node's spec anew, after the commit of a decision about the node. A coder's says nothing."""
     if planned.node.archetype is not Archetype.CODER:
-        publish(docket, repo, planned.node.spec_name)
+        publish(tx, repo, planned.node.spec_name)
 
 
-def publish_all(docket: Docket, repo: Path) -> None:
+def publish_all(tx: Docket, repo: Path) -> None:
     """Write every report that is lost or does not say what the state says."""
-    for name in spec_names(docket.db):
-        publish(docket, repo, name)
+    for name in spec_names(tx.db):
+        publish(tx, repo, name)
 
 
-def publish(docket: Docket, repo: Path, spec_name: str) -> None:
+def publish(tx: Docket, repo: Path, spec_name: str) -> None:
     """Write `.agent-fox/verification/SPEC/verification.md` for a spec that was read.
 
     A file that cannot be written is left alone: it is for people, and the state has all of it.
     """
-    findings = findings_of(docket, spec_name) if was_read(docket.db, spec_name) else None
+    findings = findings_of(tx, spec_name) if was_read(tx.db, spec_name) else None
     if findings is not None:
         with suppress(OSError):
-            write(reports_in(repo) / spec_name / NAME, report_of(docket.db, findings))
+            write(reports_in(repo) / spec_name / NAME, report_of(tx.db, findings))
 
 
 def path_of(repo: Path, spec_name: str) -> Path:

@@ -105,20 +105,20 @@ class Engine(Workplace):
         sessions.note_tip(db, preflight.bring_in_head(self.root, branch, head))
         shelf = SpecShelf()
         workshop = self.workshop(shelf)
-        docket = self.docket_of(shelf, run_id)
+        docket_of = self.docket_of(shelf, run_id)
         asked = library.read_files(scope.plan.specs, self.root)
         with transaction(db):
-            lines = sync_plan(docket(db, clock.now()), scope, redo=options.redo)
-            for line in (*lines, *library.sync_library(docket(db, clock.now()), asked)):
+            lines = sync_plan(docket_of(db, clock.now()), scope, redo=options.redo)
+            for line in (*lines, *library.sync_library(docket_of(db, clock.now()), asked)):
                 self.watch(RunEvent("note", text=line))
-            for line in moves_in_words(waiving.settle(docket(db, clock.now()), self.grounds())):
+            for line in moves_in_words(waiving.settle(docket_of(db, clock.now()), self.grounds())):
                 self.watch(RunEvent("note", text=line))
         courier = Courier(self.root / STATE, tracker, self.settings.tracker)
         run = Run(
             db=db,
             run_id=run_id,
             workshop=workshop,
-            docket=docket,
+            docket_of=docket_of,
             registry=registry,
             courier=courier,
             guard=RepositoryGuard.begin(db, workshop.integration, self.watch),
@@ -132,13 +132,13 @@ class Engine(Workplace):
             is_reproving=options.reprove,
             backends=backends_of(self.plugins),
             broken=tuple(scope.broken),
-            settle_waivers=lambda docket: waiving.settle(docket, self.grounds()),
+            settle_waivers=lambda tx: waiving.settle(tx, self.grounds()),
             heads=heads,
             state_file=StateFile.at(self.root / STATE),
         )
         self.watch(RunEvent("started", text=str(run_id)))
         run.warn()
-        spec_report.publish_all(docket(db, clock.now()), self.root)
+        spec_report.publish_all(docket_of(db, clock.now()), self.root)
         return self.go(db, run)
 
     def go(self, db: Database, run: Run) -> Stop:
@@ -168,10 +168,10 @@ class Engine(Workplace):
 
     def report(self, db: Database, run: Run) -> None:
         """What people are told of the whole: a report of each spec, and a comment on the issue that it came from."""
-        spec_report.publish_all(run.docket(db, clock.now()), self.root)
+        spec_report.publish_all(run.docket_of(db, clock.now()), self.root)
         if self.settings.tracker.kind == "github":
             with transaction(db):
-                comment_sources(run.docket(db, clock.now()), place_of(run.courier.tracker))
+                comment_sources(run.docket_of(db, clock.now()), place_of(run.courier.tracker))
 
     def pushed(self, run: Run, stop: Stop) -> Stop:
         """A last look at the branch, and its push where the settings name a remote. A failure is told with the reason.

@@ -90,7 +90,7 @@ class Run:
     db: Database
     run_id: int
     workshop: Workshop
-    docket: Callable[[Database, str], Docket]
+    docket_of: Callable[[Database, str], Docket]
     registry: Registry
     courier: Courier
     guard: RepositoryGuard
@@ -106,7 +106,7 @@ class Run:
     is_reproving: bool = False
     backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
     broken: tuple[str, ...] = ()
-    settle_waivers: Callable[[Docket], list[Handled]] = lambda docket: []
+    settle_waivers: Callable[[Docket], list[Handled]] = lambda tx: []
     stop: Stop | None = None
     flights: dict[str, Flight] = field(default_factory=dict)
     ended: queue.SimpleQueue[tuple[str, PanelEnd]] = field(default_factory=queue.SimpleQueue)
@@ -134,7 +134,7 @@ class Run:
         return Stop(RunExit.CANNOT_GO_ON, str(error))
 
     def is_proof_required(self) -> bool:
-        return self.docket(self.db, clock.now()).policy.required_state is Gate.PROVED
+        return self.docket_of(self.db, clock.now()).policy.required_state is Gate.PROVED
 
     def warn(self) -> None:
         """Before anything is paid for: what can never be proved although that is required."""
@@ -158,7 +158,7 @@ class Run:
     def note_proof(self, subject: Subject, answer: Answer) -> None:
         verifier = self.workshop.standpoint(self.db, subject.planned, 0).verifier
         with transaction(self.db):
-            handled = proving.record(self.docket(self.db, clock.now()), subject, answer, verifier)
+            handled = proving.record(self.docket_of(self.db, clock.now()), subject, answer, verifier)
         self.follow(handled, subject.planned)
 
     def ask_provers(self, subject: Subject) -> Answer | None:
@@ -176,9 +176,9 @@ class Run:
 
     def claim(self) -> Stop:
         """Nothing is left to do: what the run may say."""
-        docket = self.docket(self.db, clock.now())
-        required = docket.policy.required_state
-        for line in final_check.shown(docket, self.board, self.present("")):
+        tx = self.docket_of(self.db, clock.now())
+        required = tx.policy.required_state
+        for line in final_check.shown(tx, self.board, self.present("")):
             self.watch(RunEvent("note", text=line))
         short = finish.shortfalls(self.db, self.board, required, proving.reasons)
         stop = finish.claim(self.board, self.broken, short, required)
@@ -265,7 +265,7 @@ class Run:
         if planned.node.archetype is not Archetype.VERIFIER or expects:
             return False
         with transaction(self.db):
-            handled = self.registry.nothing_to_prove(self.docket(self.db, clock.now()), planned)
+            handled = self.registry.nothing_to_prove(self.docket_of(self.db, clock.now()), planned)
         self.follow(handled, planned)
         return True
 
@@ -353,8 +353,8 @@ class Run:
     def result(self, flight: Flight, end: PanelEnd, cut_off: CutOff | None) -> None:
         ended = Ended(flight.planned, flight.session, flight.launch, end.end, end.judges, cut_off=cut_off)
         integration = self.workshop.integration
-        handled = results.take_result(self.registry, self.docket, self.db, integration, ended)
-        taken_back = results.land(self.docket, self.db, integration, ended, self.watch)
+        handled = results.take_result(self.registry, self.docket_of, self.db, integration, ended)
+        taken_back = results.land(self.docket_of, self.db, integration, ended, self.watch)
         for result in (handled, taken_back) if taken_back else (handled,):
             self.follow(result, flight.planned)
 
@@ -364,12 +364,12 @@ class Run:
         self.watch(RunEvent("decided", planned, handled=handled))
         self.heads.note()
         self.courier.wake()
-        spec_report.follow(self.docket(self.db, clock.now()), self.repo, planned)
+        spec_report.follow(self.docket_of(self.db, clock.now()), self.repo, planned)
 
     def look_at_waivers(self) -> bool:
         """What a waiver completes goes on, and what rested on one that ended is unproven. True if anything moved."""
         with transaction(self.db):
-            handled = self.settle_waivers(self.docket(self.db, clock.now()))
+            handled = self.settle_waivers(self.docket_of(self.db, clock.now()))
         for result in handled:
             self.board.apply(result)
         for line in moves_in_words(handled):
@@ -387,7 +387,7 @@ class Run:
         """Reopen the verifiers that this finds on the tip. True if there are any."""
         current = self.present(self.guard.tip())
         with transaction(self.db):
-            handled = stale(self.docket(self.db, clock.now()), self.board, current)
+            handled = stale(self.docket_of(self.db, clock.now()), self.board, current)
         for result in handled:
             self.board.apply(result)
             self.watch(RunEvent("reopened", handled=result))
