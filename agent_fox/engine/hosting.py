@@ -33,7 +33,7 @@ from agent_fox.engine.issues import effects as outgoing
 from agent_fox.engine.launching.briefing import brief_facts
 from agent_fox.engine.launching.launching import running
 from agent_fox.engine.planning.planning import sync_plan
-from agent_fox.engine.planning.scope import Scope, told
+from agent_fox.engine.planning.scope import Scope, in_lines
 from agent_fox.engine.record.docket import Docket, Handled, SpecShelf, awaited_of, ignore
 from agent_fox.engine.record.review_persistence import Judge, VerifierResult, known_by
 from agent_fox.engine.record.watch import unwatched
@@ -124,7 +124,7 @@ def adopt_plan(connection: sqlite3.Connection, plan: Plan, at: str, policy: Poli
     """
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if errors:
-        raise HostError(f"the plan cannot be adopted:\n{told(errors)}")
+        raise HostError(f"the plan cannot be adopted:\n{in_lines(errors)}")
     with writing(connection) as db:
         settle_in(db)
         why = journal.why_others(db)

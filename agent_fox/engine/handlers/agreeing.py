@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def agreeable(tx: Docket, grounds: Grounds, part: StoredPart) -> tuple[AboutExpectation, ReadExpectation]:
     """What a person can agree to about a requirement, as it was last read. Raises WaiverRefused."""
     address = f"{part.spec_name}/{part.id}"
-    read = {one.requirement: one for one in read_expectations(tx.db, part.spec_name)}.get(part.id)
+    read = {each.requirement: each for each in read_expectations(tx.db, part.spec_name)}.get(part.id)
     if read is None or not is_open(read):
         raise WaiverRefused(
             f"{address}: the last reading found no committed test that was changed; "
@@ -42,11 +42,10 @@ def agreeable(tx: Docket, grounds: Grounds, part: StoredPart) -> tuple[AboutExpe
         part.spec_name, part.id, part.version, read.expectation.test, read.expectation.committed,
         read.expectation.changed,
     )  # fmt: skip
-    for one in agreements(tx.db, grounds, tx.at, part.spec_name):
-        if not one.why_not and one.statement.subject == subject:
-            raise WaiverRefused(
-                f"{address}: {one.statement.signer} has agreed already ({one.short_id}); `agent-fox run` reads it again"
-            )
+    for held in agreements(tx.db, grounds, tx.at, part.spec_name):
+        if not held.why_not and held.statement.subject == subject:
+            already = f"{held.statement.signer} has agreed already ({held.short_id})"
+            raise WaiverRefused(f"{address}: {already}; `agent-fox run` reads it again")
     return subject, read
 
 
@@ -86,15 +85,16 @@ def is_review_blocked(tx: Docket, spec_name: str) -> bool:
 def left(tx: Docket, grounds: Grounds, spec_name: str) -> tuple[str, ...]:
     """The requirements of a spec whose changed expectation nobody has agreed to yet, as they were last read."""
     agreed = {
-        (one.requirement, one.committed, one.changed) for one in waivers.agreements(tx.db, grounds, tx.at, spec_name)
+        (each.requirement, each.committed, each.changed)
+        for each in waivers.agreements(tx.db, grounds, tx.at, spec_name)
     }
     versions = {part.id: part.version for part in load_parts(tx.db, spec_name)}
     return tuple(
-        one.requirement
-        for one in read_expectations(tx.db, spec_name)
-        if (one.word is Word.UNKNOWN or one.expectation.is_asked)
-        and versions.get(one.requirement) == one.version
-        and (one.requirement, one.expectation.committed, one.expectation.changed) not in agreed
+        each.requirement
+        for each in read_expectations(tx.db, spec_name)
+        if (each.word is Word.UNKNOWN or each.expectation.is_asked)
+        and versions.get(each.requirement) == each.version
+        and (each.requirement, each.expectation.committed, each.expectation.changed) not in agreed
     )
 
 
@@ -113,9 +113,9 @@ def take_back(tx: Docket, grounds: Grounds) -> Iterator[Handled]:
     held = agreements(tx.db, grounds, tx.at)
     if grounds.why_unusable(tx.db):
         return
-    for spec_name in sorted({one.waiver.columns.spec_name for one in held if one.why_not}):
-        counting = {_key(one) for one in held if not one.why_not}
-        over = {_key(one): one for one in held if one.why_not}
+    for spec_name in sorted({agreement.waiver.columns.spec_name for agreement in held if agreement.why_not}):
+        counting = {_key(agreement) for agreement in held if not agreement.why_not}
+        over = {_key(agreement): agreement for agreement in held if agreement.why_not}
         for read in read_expectations(tx.db, spec_name):
             key = (spec_name, read.requirement, read.expectation.committed, read.expectation.changed)
             if read.word is Word.PASS and key in over and key not in counting:

@@ -101,8 +101,8 @@ def suspects(tx: Docket, planned: PlannedNode, review: Review) -> tuple[Suspect,
     """
     coders = tx.coders(planned.node.spec_name)
     file, spent = tx.file_of(planned.node.spec_name), planned.standing.attempts_spent
-    found = {number for finding in review.critical for number in owners_of(file, finding)} & coders.keys()
-    numbers = sorted(found) or sorted(coders)[-1:]
+    owners = {number for finding in review.critical for number in owners_of(file, finding)} & coders.keys()
+    numbers = sorted(owners) or sorted(coders)[-1:]
     known = (tx.suspect(coders[number], attempts=tx.policy.review_attempts) for number in numbers)
     return tuple(replace(suspect, spent=spent) for suspect in known)
 

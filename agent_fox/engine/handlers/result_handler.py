@@ -271,7 +271,7 @@ class Case:
         unclear = f"{len(left.unknown)} have no clear verdict: {', '.join(left.unknown)}" if left.unknown else ""
         notes = "; ".join([*tests_at_fault(left), *self.report.notes])
         ceiling = f"ceiling: {self.facts.ceiling}" if cause is Cause.CEILING else ""
-        whole = (cause.value, ceiling, failing if left.failing else "", unclear, back.told if back else "", notes)
+        whole = (cause.value, ceiling, failing if left.failing else "", unclear, back.in_words if back else "", notes)
         return "; ".join(part for part in whole if part)
 
 

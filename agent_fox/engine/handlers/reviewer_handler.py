@@ -66,9 +66,9 @@ class ReviewerHandler:
         review = Review(is_readable=False) if result.failure else read_review(result.output)
         return self.decided(tx, planned, result, review)
 
-    def decided(self, tx: Docket, planned: PlannedNode, result: ReviewerResult, said: Review) -> Handled:
+    def decided(self, tx: Docket, planned: PlannedNode, result: ReviewerResult, answer: Review) -> Handled:
         is_final = final_review.is_final(planned)
-        review = final_review.without_waived(tx, planned.node.spec_name, said) if is_final else said
+        review = final_review.without_waived(tx, planned.node.spec_name, answer) if is_final else answer
         blamed = self.blamed(tx, planned, review)
         budget = Budget(tx.policy.readings, planned.standing.readings_spent)
         ceiling = self.ceiling(tx, planned, blamed) if is_final else None
@@ -78,7 +78,7 @@ class ReviewerHandler:
             review.is_readable, bool(review.critical), blamed, budget, ceiling, is_agreed=is_agreed
         )  # fmt: skip
         review = review.with_refusals((question.requirement, question.expectation.test) for question in asked)
-        facts = self.facts(tx, result, said)
+        facts = self.facts(tx, result, answer)
         match decision:
             case Accept():
                 note = final_review.agreement_note(asked, *self.names(tx, planned, result))
@@ -159,8 +159,8 @@ class ReviewerHandler:
         self, tx: Docket, planned: PlannedNode, result: ReviewerResult, cause: Cause, review: Review,
         facts: dict[str, object], asked: tuple[ReadExpectation, ...],
     ) -> Handled:  # fmt: skip
-        said = "; ".join(finding.text for finding in review.critical) or result.failure or "no readable review"
-        reason = f"{cause}: {said}"
+        words = "; ".join(finding.text for finding in review.critical) or result.failure or "no readable review"
+        reason = f"{cause}: {words}"
         number, moved = blocking_history.block(
             tx, planned, Step.BLOCK, cause, reason, session_id=result.session_id, commit=result.commit,
             facts=facts,

@@ -67,7 +67,7 @@ def file_issues(
     filed: list[str] = []
     for cluster in found:
         facts = facts_of(docket, planned, cause, judged, cluster, commit, blocked)
-        facts = replace(facts, repaired=repaired.pop(cluster.fingerprint, ()), best=back.told if back else "")
+        facts = replace(facts, repaired=repaired.pop(cluster.fingerprint, ()), best=back.in_words if back else "")
         if back and back.landing and said and not filed:
             facts = replace(facts, lost=tuple(unproven(docket, spec_name, said, part) for part in back.lost))
         filed += _file(docket, planned, decision_id, cluster, facts)

@@ -47,7 +47,7 @@ def way_back(
     Builds the commit, moves nothing, records nothing. Raises GitError.
     """
     is_asked = tx.policy.keep_best and planned.node.archetype is Archetype.VERIFIER
-    if not is_asked or report is None or all(one.word is not Word.FAIL for one in report.verdicts.values()):
+    if not is_asked or report is None or all(verdict.word is not Word.FAIL for verdict in report.verdicts.values()):
         return None
     past = decisions_of_spec(tx.db, planned.node.spec_name)
     result = VerifierResult(planned.standing.ticket, None, tree, report=report)

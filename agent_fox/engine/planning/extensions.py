@@ -42,17 +42,17 @@ def is_handler(one: object) -> TypeGuard[ResultHandler]:
 def backends_of(plugins: pluggy.PluginManager) -> Mapping[str, Backend]:
     """All backends by name; a plugin's takes the place of a built-in one, but never of those that are trusted."""
     added = offered(plugins, "agent_fox_backends", is_backend)
-    for plugin, one in added:
-        if one.name in OUR_OWN:
+    for plugin, backend in added:
+        if backend.name in OUR_OWN:
             raise PluginError(
-                f"plugin {plugin!r} offers a backend {one.name!r}, whose word on causes is believed; rename it"
+                f"plugin {plugin!r} offers a backend {backend.name!r}, whose word on causes is believed; rename it"
             )
-    return Backends({one.name: GuardedBackend(plugin, one.name, one) for plugin, one in added})
+    return Backends({backend.name: GuardedBackend(plugin, backend.name, backend) for plugin, backend in added})
 
 
 def handlers_of(plugins: pluggy.PluginManager) -> tuple[ResultHandler, ...]:
     added = offered(plugins, "agent_fox_result_handlers", is_handler)
-    return tuple(GuardedHandler(plugin, Archetype(one.archetype), one) for plugin, one in added)
+    return tuple(GuardedHandler(plugin, Archetype(handler.archetype), handler) for plugin, handler in added)
 
 
 def tracker_of(

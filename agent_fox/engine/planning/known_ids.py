@@ -39,10 +39,10 @@ def earlier_readings(specs: Iterable[Spec], root: Path) -> dict[str, Former]:
         return {}
     try:
         with closing(read_any_format(root / STATE)) as db:
-            found = {name: stored.planned_snapshot(db, name) for name in wanted}
+            snapshots = {name: stored.planned_snapshot(db, name) for name in wanted}
             return {
                 name: Former(known, stored.texts_ever(db, name))
-                for name, known in found.items()
+                for name, known in snapshots.items()
                 if known is not None and (known.path == wanted[name].path or not (root / known.path).exists())
             }
     except (StateError, sqlite3.DatabaseError):

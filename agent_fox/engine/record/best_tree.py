@@ -70,7 +70,7 @@ class WayBack:
     is_beside_others: bool = False
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """In a sentence, for whoever asks why the work goes on from here."""
         count = sum(counted.word is Word.PASS for counted in self.best.judged.counted.values())
         what = f"the last attempt lost {len(self.lost)} of {count}"
@@ -103,11 +103,11 @@ def behind(tx: Docket, planned: PlannedNode, judged: Judged, past: list[Decision
     best = best_of((sized(tree, readings[tree.order], own, size) for tree in trees), before)
     if best is None or not is_worse(now, best, before):
         return None
-    found = best_at(tx, planned, readings[best.order])
-    since = tuple(row for row in reversed(own) if row.id > found.session)
-    if not since or not found.judged.failing:
+    target = best_at(tx, planned, readings[best.order])
+    since = tuple(row for row in reversed(own) if row.id > target.session)
+    if not since or not target.judged.failing:
         return None
-    return Behind(found, lost(now, best), since)
+    return Behind(target, lost(now, best), since)
 
 
 def sized(tree: ReadTree, reading: DecisionRow, own: list[SessionRow], size: Size) -> ReadTree:
@@ -230,7 +230,7 @@ def fact_of(back: WayBack | None, judged: Judged) -> dict[str, object]:
         FACT: {
             "attempt": best.attempt, "commit": best.commit, "decision": best.decision, "is_back": landing is not None,
             "base": landing.base if landing else None, "lost": list(back.lost), "undone": list(back.undone),
-            "failing": list(judged.failing), "told": back.told,
+            "failing": list(judged.failing), "told": back.in_words,
         }
     }  # fmt: skip
 
@@ -245,11 +245,11 @@ def go_back(tx: Docket, planned: PlannedNode, back: WayBack | None, decision_id:
     read_again(tx, planned, back.best.decision, decision_id)
 
 
-def read_again(tx: Docket, planned: PlannedNode, earlier: int, decision_id: int) -> None:
+def read_again(tx: Docket, planned: PlannedNode, former_decision: int, decision_id: int) -> None:
     """What stood after an earlier decision counts again, as far as its texts are the present ones."""
     spec_name = planned.node.spec_name
     versions = tx.file_of(spec_name).versions
-    stood = restored.stood_after(tx.db, spec_name, earlier)
+    stood = restored.stood_after(tx.db, spec_name, former_decision)
     rows = [row for part, row in stood.items() if versions.get(part) == row.version]
     restored.restore(tx.db, spec_name, rows, decision_id, tx.at)
 

@@ -79,11 +79,13 @@ def read_result(tx: Docket, planned: PlannedNode, result: VerifierResult) -> Rep
 
 def read_judges(judges: tuple[Judge, ...], file: SpecFile) -> Report:
     """One report of what all judges printed. Needs no open transaction, however long the output is."""
-    opinions = [Opinion(judge.name, heard(judge, file.index), is_partial=judge.name == LIBRARY) for judge in judges]
+    opinions = [
+        Opinion(judge.name, read_judge(judge, file.index), is_partial=judge.name == LIBRARY) for judge in judges
+    ]
     return confer(opinions, file.expected) if opinions else Report(notes=("nobody judged",), is_readable=False)
 
 
-def heard(judge: Judge, index: Mapping[str, tuple[str, ...]]) -> Report:
+def read_judge(judge: Judge, index: Mapping[str, tuple[str, ...]]) -> Report:
     if judge.failure:
         return Report(notes=(judge.failure,), is_readable=False)
     return known_by(judge, read_report(judge.output, index, trusted=judge.is_trusted))

@@ -29,8 +29,8 @@ Watch = Callable[[RunEvent], None]
 
 def moves_in_words(handled: Iterable[Handled]) -> list[str]:
     """Which nodes were moved, and where they stand now, a line each."""
-    moved = (transition for one in handled for transition in one.transitions)
-    return [f"{one.node_id}: {one.step}, now {one.standing.outcome or one.standing.status}" for one in moved]
+    moved = (transition for each in handled for transition in each.transitions)
+    return [f"{each.node_id}: {each.step}, now {each.standing.outcome or each.standing.status}" for each in moved]
 
 
 def unwatched(event: RunEvent) -> None:

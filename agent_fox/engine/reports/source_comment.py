@@ -96,27 +96,27 @@ def proven_line(findings: SpecFindings) -> str:
 
 
 def summary_line(findings: SpecFindings) -> str:
-    found, count = findings.account, len(findings.account.proven)
-    is_settled = found.standing in ("verified", "waived")
-    told = ("is proven" if count == 1 else "are proven") if is_settled else "passed"
+    account, count = findings.account, len(findings.account.proven)
+    is_settled = account.standing in ("verified", "waived")
+    verb = ("is proven" if count == 1 else "are proven") if is_settled else "passed"
     on = f" on commit {code(findings.commit)}" if findings.commit else ""
-    return f"Not fully proven: {count} of {found.expected} requirements of {code(found.name)} {told}{on}."
+    return f"Not fully proven: {count} of {account.expected} requirements of {code(account.name)} {verb}{on}."
 
 
 def open_lines(findings: SpecFindings) -> Iterator[str]:
     """Every list of ids that are not proven, a line each."""
-    found = findings.account
+    account = findings.account
     kinds: tuple[tuple[Sequence[str], str, str], ...] = (
-        (found.failing, "fails", "fail"),
-        (found.unclear, "has no clear verdict", "have no clear verdict"),
-        (found.stale, "passed before, and not in the last reading", "passed before, and not in the last reading"),
-        (found.unread, "was not read yet", "were not read yet"),
-        (found.short, "passed, but not the review or the proof that is asked for",
+        (account.failing, "fails", "fail"),
+        (account.unclear, "has no clear verdict", "have no clear verdict"),
+        (account.stale, "passed before, and not in the last reading", "passed before, and not in the last reading"),
+        (account.unread, "was not read yet", "were not read yet"),
+        (account.short, "passed, but not the review or the proof that is asked for",
          "passed, but not the review or the proof that is asked for"),
     )  # fmt: skip
-    for ids, one, several in kinds:
+    for ids, singular, several in kinds:
         if ids:
-            yield f"{len(ids)} {one if len(ids) == 1 else several}: {named(ids)}"
+            yield f"{len(ids)} {singular if len(ids) == 1 else several}: {named(ids)}"
 
 
 def known_lines(findings: SpecFindings) -> Iterator[str]:

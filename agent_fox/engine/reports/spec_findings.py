@@ -36,8 +36,8 @@ def findings_of(tx: Docket, spec_name: str) -> SpecFindings | None:
     if verifier is None:
         return None
     read = last_reading(tx.db, verifier.node.uid)
-    found = read_spec(tx.db, spec_name, tx.waived(spec_name), read.tree if read else None)
-    if found is None:
+    account = read_spec(tx.db, spec_name, tx.waived(spec_name), read.tree if read else None)
+    if account is None:
         return None
-    commit = (found.commit if found.is_proven else None) or (read.commit if read else "")
-    return SpecFindings(verifier, found, commit, tx.waiver_lines(spec_name))
+    commit = (account.commit if account.is_proven else None) or (read.commit if read else "")
+    return SpecFindings(verifier, account, commit, tx.waiver_lines(spec_name))

@@ -28,7 +28,7 @@ from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
 from agent_fox.engine.reports.source_comment import comment_sources, place_of
-from agent_fox.engine.running.ledger_witness import Heads
+from agent_fox.engine.running.ledger_witness import LedgerWitness
 from agent_fox.engine.running.recovery import recover
 from agent_fox.engine.running.results import Registry
 from agent_fox.engine.running.scheduler import Orders, Run
@@ -72,7 +72,7 @@ class Engine(Workplace):
             had_state = is_begun(self.root / STATE)
             with told_of(self.root / STATE), self.state() as db, git.serving(self.root):
                 try:
-                    self.heads(db).begin(had_state=had_state)
+                    self.ledger_witness(db).begin(had_state=had_state)
                     return self.run_locked(db, head, scope, options, orders)
                 finally:
                     self.leave_no_folder()
@@ -94,8 +94,8 @@ class Engine(Workplace):
 
     def run_locked(self, db: Database, head: str, scope: Scope, options: RunOptions, orders: Orders) -> Stop:
         refuse_other_rows(db)
-        run_id, heads = self.account(db, head, options), self.heads(db)
-        heads.note()
+        run_id, ledger_witness = self.account(db, head, options), self.ledger_witness(db)
+        ledger_witness.note()
         registry, tracker = Registry(self.handlers()), self.tracker()
         branch = self.settings.git.integration_branch
         recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), self.watch)
@@ -133,7 +133,7 @@ class Engine(Workplace):
             backends=backends_of(self.plugins),
             broken=tuple(scope.broken),
             settle_waivers=lambda tx: waiving.settle(tx, self.grounds()),
-            heads=heads,
+            ledger_witness=ledger_witness,
             state_file=StateFile.at(self.root / STATE),
         )
         self.watch(RunEvent("started", text=str(run_id)))
@@ -159,10 +159,10 @@ class Engine(Workplace):
             run.note_time()
         self.report(db, run)
         run.finish_deliveries(self.settings.tracker.finish_seconds)
-        stop = self.pushed(run, run.heads.believed(stop))
+        stop = self.pushed(run, run.ledger_witness.believed(stop))
         run.state_file.refuse_gone()
         self.close_account(db, run.run_id, stop)
-        run.heads.note()
+        run.ledger_witness.note()
         self.tidy()
         return stop
 
@@ -227,8 +227,8 @@ class Engine(Workplace):
         """What waivers are held against, looked up anew for each use."""
         return waivers.grounds_of(self.root, self.settings, self.environ)
 
-    def heads(self, db: Database) -> Heads:
-        return Heads(db, witness.path_of(self.environ, self.root), self.watch)
+    def ledger_witness(self, db: Database) -> LedgerWitness:
+        return LedgerWitness(db, witness.path_of(self.environ, self.root), self.watch)
 
 
 def refuse_other_rows(db: Database) -> None:

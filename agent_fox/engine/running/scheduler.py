@@ -26,7 +26,7 @@ from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, Watch, moves_in_words
 from agent_fox.engine.reports import spec_report
 from agent_fox.engine.running import final_check, finish, proving, results
-from agent_fox.engine.running.final_check import Present
+from agent_fox.engine.running.final_check import Conditions
 from agent_fox.engine.running.proving import Answer, Subject
 from agent_fox.engine.running.results import Ended, Registry
 from agent_fox.session.built_in.registry import BACKENDS
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from agent_fox.engine.launching.repository_guard import RepositoryGuard
     from agent_fox.engine.record.board import Board
     from agent_fox.engine.record.docket import Docket, Handled
-    from agent_fox.engine.running.ledger_witness import Heads
+    from agent_fox.engine.running.ledger_witness import LedgerWitness
     from agent_fox.session.backends import Backend
     from agent_fox.store.ledger import journal
     from agent_fox.store.plan import PlannedNode
@@ -100,7 +100,7 @@ class Run:
     backoff: Backoff
     orders: Orders
     watch: Watch
-    heads: Heads
+    ledger_witness: LedgerWitness
     state_file: StateFile
     is_final_check: bool = True
     is_reproving: bool = False
@@ -178,16 +178,16 @@ class Run:
         """Nothing is left to do: what the run may say."""
         tx = self.docket_of(self.db, clock.now())
         required = tx.policy.required_state
-        for line in final_check.shown(tx, self.board, self.present("")):
+        for line in final_check.shown(tx, self.board, self.conditions("")):
             self.watch(RunEvent("note", text=line))
         short = finish.shortfalls(self.db, self.board, required, proving.reasons)
         stop = finish.claim(self.board, self.broken, short, required)
         why = journal.why_others(self.db, is_whole=True) if stop.exit is RunExit.PROVEN else ""
         return Stop(RunExit.CANNOT_GO_ON, why) if why else stop
 
-    def present(self, tip: str) -> Present:
+    def conditions(self, tip: str) -> Conditions:
         settings = self.workshop.settings
-        return Present(self.repo, tip, settings.evidence, partial(self.workshop.standpoint, self.db))
+        return Conditions(self.repo, tip, settings.evidence, partial(self.workshop.standpoint, self.db))
 
     def is_busy(self, submit: Callable[[Flight], None]) -> bool:
         """Launch what may be launched; whether there is anything to wait for then."""
@@ -362,7 +362,7 @@ class Run:
         """After the commit: the board, the screen, the outside world."""
         self.board.apply(handled)
         self.watch(RunEvent("decided", planned, handled=handled))
-        self.heads.note()
+        self.ledger_witness.note()
         self.courier.wake()
         spec_report.follow(self.docket_of(self.db, clock.now()), self.repo, planned)
 
@@ -383,9 +383,9 @@ class Run:
         something to do."""
         return self.is_final_check and self.reopen(final_check.reopen_stale)
 
-    def reopen(self, stale: Callable[[Docket, Board, Present], list[Handled]]) -> bool:
+    def reopen(self, stale: Callable[[Docket, Board, Conditions], list[Handled]]) -> bool:
         """Reopen the verifiers that this finds on the tip. True if there are any."""
-        current = self.present(self.guard.tip())
+        current = self.conditions(self.guard.tip())
         with transaction(self.db):
             handled = stale(self.docket_of(self.db, clock.now()), self.board, current)
         for result in handled:
