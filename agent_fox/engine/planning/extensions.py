@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -27,8 +26,10 @@ if TYPE_CHECKING:
 
     from agent_fox.config import TrackerSettings
     from agent_fox.trackers import local
+    from agent_fox.trackers.github import make as github
 else:
     local = late_module("agent_fox.trackers.local")
+    github = late_module("agent_fox.trackers.github.make")  # a third of a second to import, and most runs do without
 
 
 def is_backend(one: object) -> TypeGuard[Backend]:
@@ -55,17 +56,28 @@ def handlers_of(plugins: pluggy.PluginManager) -> tuple[ResultHandler, ...]:
     return tuple(GuardedHandler(plugin, Archetype(handler.archetype), handler) for plugin, handler in added)
 
 
+def _local(_: TrackerSettings, root: Path, __: Mapping[str, str]) -> Tracker:
+    return local.LocalTracker(root / ISSUES)
+
+
+def _github(settings: TrackerSettings, root: Path, environ: Mapping[str, str]) -> Tracker:
+    return github.github_tracker(settings, root, environ)
+
+
+TRACKERS: Mapping[str, Callable[[TrackerSettings, Path, Mapping[str, str]], Tracker]] = {
+    "local": _local,
+    "github": _github,
+}
+"""What makes the trackers that are built in, by `[tracker] kind`."""
+
+
 def tracker_of(
     plugins: pluggy.PluginManager, settings: TrackerSettings, root: Path, environ: Mapping[str, str]
 ) -> Tracker:
     """The tracker of `[tracker] kind`. Raises PluginError for one that nobody offers, or its plugin cannot make."""
     kind = settings.kind
-    if kind == "local":
-        return local.LocalTracker(root / ISSUES)
-    if kind == "github":
-        # PyGithub takes a third of a second to import, and most runs do without.
-        made: Tracker = import_module("agent_fox.trackers.github.make").github_tracker(settings, root, environ)
-        return made
+    if kind in TRACKERS:
+        return TRACKERS[kind](settings, root, environ)
     for plugin, some in given(plugins, "agent_fox_trackers"):
         with blamed_on(plugin, f"agent_fox_trackers, for [tracker] kind = {kind!r}"):
             if not isinstance(some, Mapping):
@@ -73,7 +85,8 @@ def tracker_of(
             if kind in some:
                 return guarded_tracker(plugin, kind, some[kind](root))
     raise PluginError(
-        f"[tracker] kind = {kind!r}: no such tracker; `local` and `github` are built in, others come as plugins"
+        f"[tracker] kind = {kind!r}: no such tracker; {' and '.join(f'`{name}`' for name in TRACKERS)} are built in, "
+        "others come as plugins"
     )
 
 
