@@ -60,6 +60,9 @@ class Effect:
     commented: no issue of ours is meant then. `before` is the newest number that was known when this sending was noted.
     `witness` is set where this effect may be out already: an earlier try, first sent at `since`, ended in doubt, and
     this was the newest number known to exist before it; `readings` counts those that should have shown it and did not.
+
+    On GitHub a target may be `pull:BRANCH`, or `pull:BRANCH:BASE`: the pull request of a branch; and `checks:COMMIT`:
+    what a commit is said to be worth, the body being a JSON list of checks.
     """
 
     id: str

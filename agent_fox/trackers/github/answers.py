@@ -17,6 +17,7 @@ from agent_fox.system.redaction.masking import redact
 MOST_ISSUES = 10**9
 """A number beyond it would be believed to be the newest for ever, and real ones not be looked for."""
 LONGEST_LINK = 2_000
+NO_CONTENT = 204
 LONGEST_WORDS = 20_000
 
 
@@ -148,6 +149,7 @@ class Place(_Wire):
     has_issues: bool | None = None
     archived: bool | None = None
     private: bool | None = None
+    default_branch: str = ""
     permissions: Permissions | None = None
 
 
@@ -187,7 +189,9 @@ def whoever_in(answer: Answer) -> Whoever:
 
 
 def is_json(answer: Answer) -> bool:
-    """Whether the body is whole: a body that was cut is not JSON."""
+    """Whether the body is whole: a body that was cut is not JSON, and with status 204 there is none."""
+    if answer.status == NO_CONTENT:
+        return not answer.body
     try:
         read_json(answer.body)
     except NotJson:

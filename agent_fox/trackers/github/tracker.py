@@ -15,7 +15,7 @@ from agent_fox.core.retry.filing import Act, Says, Seen, act
 from agent_fox.core.values import dataclass
 from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, LeaseLost, TooSoon
-from agent_fox.trackers.github import marker, reading
+from agent_fox.trackers.github import checks, marker, pulls, reading
 from agent_fox.trackers.github.door import Absent, Door, DoorTrouble, RemoteIssue
 from agent_fox.trackers.github.scribe import Scribe, Talk, issue_note
 from agent_fox.trackers.github.search import EMPTY_READINGS, Search, Waits
@@ -150,6 +150,11 @@ class Delivering:
         return self.scribe.door
 
     def deliver(self, effect: Effect) -> Delivery:
+        kind = effect.target.partition(":")[0]
+        if kind == pulls.TARGET:
+            return pulls.Pulls(self.scribe, self.write).deliver(effect)
+        if kind == checks.TARGET:
+            return checks.Checks(self.scribe, self.write).deliver(effect)
         if effect.target:
             return self._remark(effect)
         standing = self._standing(effect)
