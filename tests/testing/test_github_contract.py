@@ -189,7 +189,9 @@ def test_everything_that_our_own_door_asks_is_as_github_describes_it(description
     assert len(seen.operations) == 12
 
 
-def test_everything_that_work_on_github_asks_is_as_github_describes_it(description: Description, tmp_path: Path) -> None:
+def test_everything_that_work_on_github_asks_is_as_github_describes_it(
+    description: Description, tmp_path: Path
+) -> None:
     with scene(tmp_path) as at, checked(description) as seen:
         app, alex = at.fake.add_app(), at.fake.person()
         alex.pushes("main", "a" * 40)
@@ -206,8 +208,12 @@ def test_everything_that_work_on_github_asks_is_as_github_describes_it(descripti
         assert [door.ask(f"/assignees/{login}").status for login in ("alex", "nobody")] == [204, 404]
         assert [door.ask(f"/collaborators/{login}/permission").status for login in ("alex", "none")] == [200, 404]
         assert door.ask("/milestones", {"state": "open", "per_page": "100"}).is_fine
-        said = Check(name="a", conclusion="failure", title="t", summary="s", remarks=(Remark(path="p", line=1, text="m"),))
-        checks = replace(proposal, fingerprint="checks", target=f"checks:{'b' * 40}", body=CHECKS.dump_json((said,)).decode())
+        said = Check(
+            name="a", conclusion="failure", title="t", summary="s", remarks=(Remark(path="p", line=1, text="m"),)
+        )
+        checks = replace(
+            proposal, fingerprint="checks", target=f"checks:{'b' * 40}", body=CHECKS.dump_json((said,)).decode()
+        )
         at.settled(checks)
         at.fake.token.account, at.fake.token.installation = app.account, app.installation
         at.settled(replace(checks, id="e4"))

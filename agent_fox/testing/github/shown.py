@@ -215,7 +215,11 @@ class Show:
 
     def pull_request(self, where: Repository, issue: Issue, *, is_whole: bool) -> Shown:
         """A pull request of its own list, or by itself, when it `is_whole`."""
-        pull, url, page = issue.pull, f"{self.repository_url(where)}/pulls/{issue.number}", self.issue_page(where, issue)
+        pull, url, page = (
+            issue.pull,
+            f"{self.repository_url(where)}/pulls/{issue.number}",
+            self.issue_page(where, issue),
+        )
         assert pull is not None
         addresses = {
             "self": url,

@@ -131,9 +131,7 @@ def _annotations(given: JsonValue) -> tuple[Annotation, ...]:
 
 
 def _annotation(row: dict[str, JsonValue]) -> Annotation:
-    made = Annotation(
-        str(row["path"]), int(str(row["start_line"])), str(row["annotation_level"]), str(row["message"])
-    )
+    made = Annotation(str(row["path"]), int(str(row["start_line"])), str(row["annotation_level"]), str(row["message"]))
     if made.level not in _LEVELS or made.line < 1 or made.path.startswith("/"):
         raise invalid("CheckRun", "annotations", "invalid")
     return made

@@ -17,12 +17,12 @@ from agent_fox.core.markdown import one_line
 from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 from agent_fox.trackers.github.door import DoorTrouble
-from agent_fox.trackers.github.scribe import Scribe
 from agent_fox.trackers.github.trouble import SYNC
 from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Held
 
 if TYPE_CHECKING:
     from agent_fox.trackers.github.answers import Answer
+    from agent_fox.trackers.github.scribe import Scribe
     from agent_fox.trackers.github.search import Waits
     from agent_fox.trackers.github.text.pages import Written
 
@@ -169,7 +169,10 @@ class Checks:
         sent = journal.sent(op)
         waits = None if sent is None else self.scribe.search.still_in_doubt(op, sent)
         if waits is None:
-            write: Callable[[], int] = lambda: door.value(made, door.fine(door.write("POST", rest, body)), is_write=True)  # noqa: E731 - a write, to be sent once
+
+            def write() -> int:
+                return door.value(made, door.fine(door.write("POST", rest, body)), is_write=True)
+
             journal.once(op, 0, write, lambda id: id)
         return waits
 

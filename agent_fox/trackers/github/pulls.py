@@ -20,12 +20,12 @@ from agent_fox.trackers.github.answers import MOST_ISSUES, Absent
 from agent_fox.trackers.github.checks import is_refusal
 from agent_fox.trackers.github.door import DoorTrouble
 from agent_fox.trackers.github.marker import Marker
-from agent_fox.trackers.github.scribe import Scribe
 from agent_fox.trackers.github.trouble import SYNC
 from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Moot, Retry
 
 if TYPE_CHECKING:
     from agent_fox.trackers.github.answers import Answer
+    from agent_fox.trackers.github.scribe import Scribe
     from agent_fox.trackers.github.text.pages import Written
 
 TARGET = "pull"
@@ -181,7 +181,10 @@ class Pulls:
                 continue
             end = lines.index(END, start)
             text, (_, was_text, was_title) = "\n".join(lines[start + 1 : end]), (*mark.op.split("/"), "", "")[:3]
-            before, after = "".join(f"{each}\n" for each in lines[:start]), "".join(f"\n{each}" for each in lines[end + 1 :])
+            before, after = (
+                "".join(f"{each}\n" for each in lines[:start]),
+                "".join(f"\n{each}" for each in lines[end + 1 :]),
+            )
             return Block(before, after, _digest(text) == was_text, _digest(pull.title) == was_title)
         return None
 

@@ -17,6 +17,7 @@ from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, LeaseLost, TooSoon
 from agent_fox.trackers.github import checks, marker, pulls, reading
 from agent_fox.trackers.github.door import Absent, Door, DoorTrouble, RemoteIssue
+from agent_fox.trackers.github.extras import Extras, Given
 from agent_fox.trackers.github.scribe import Scribe, Talk, issue_note
 from agent_fox.trackers.github.search import EMPTY_READINGS, Search, Waits
 from agent_fox.trackers.github.sweep import Sweep
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from agent_fox.trackers.upkeep import Known, Seeing, Trouble
 
 MINUTE = 60.0
+UNPROCESSED = 422
 LEFT_OPEN = "This is left open, since a person has written here or opened it again: please close it if it is done.\n\n"
 
 _TARGET = regex(r"(?:(?P<repository>[^/\s#]+/[^/\s#]+))?#(?P<number>[1-9][0-9]{0,17})")
@@ -66,6 +68,7 @@ class GitHubTracker:
     write: Callable[[Effect], Written]
     now: Callable[[], str] = clock.now
     desk: Desk | None = None
+    extras: Extras | None = None
     name: str = "github"
     _seats: list[GitHubTracker] = field(default_factory=list, repr=False, compare=False)
 
@@ -112,7 +115,7 @@ class GitHubTracker:
 
     def _delivering(self, desk: Desk) -> Delivering:
         search = Search(self.door, desk, self.key, self.settings.grace_minutes * MINUTE)
-        return Delivering(Scribe(self.door, desk, self.key, search), self.settings, self.write)
+        return Delivering(Scribe(self.door, desk, self.key, search), self.settings, self.write, self.extras)
 
     def _safely(self, deliver: Callable[[Delivering], Delivery]) -> Delivery:
         if self.desk is None:
@@ -140,6 +143,7 @@ class Delivering:
     scribe: Scribe
     settings: TrackerSettings
     write: Callable[[Effect], Written]
+    extras: Extras | None = None
 
     @property
     def search(self) -> Search:
@@ -287,8 +291,18 @@ class Delivering:
             return Retry("the newest number could not be told, so nothing is filed yet")
         filing = _as(effect, EffectKind.FILE)
         page = self.write(filing)
-        issue = self.scribe.create(filing, page.title, page.body, self.settings.labels, standing.previous)
-        return self._completed(effect, Talk(issue.number, issue, ()), filing, Seen.OPEN)
+        given = self.extras.of(effect, self.door) if self.extras else Given()
+        previous, labels = standing.previous, self.settings.labels
+        try:
+            issue = self.scribe.create(filing, page.title, page.body, labels, previous, given.members)
+        except DoorTrouble as trouble:
+            if trouble.status != UNPROCESSED or not given.members:
+                raise
+            lacks = f"GitHub takes none of {', '.join(given.members)}: {trouble.delivery.reason}"
+            given = Given(lacks=(*given.lacks, lacks))
+            issue = self.scribe.create(filing, page.title, page.body, labels, previous)
+        done = self._completed(effect, Talk(issue.number, issue, ()), filing, Seen.OPEN)
+        return _with_lacks(done, given, issue)
 
     def _completed(self, effect: Effect, talk: Talk, filing: Effect, sight: Seen) -> Delivery:
         """The issue of this effect is there; the rest of it follows."""
@@ -332,6 +346,15 @@ class Delivering:
         op = effect.slot or effect.id
         texts = {op if place == 1 else f"{op}/{place}": text for place, text in enumerate((page.body, *page.more), 1)}
         return self.scribe.say(talk, effect.fingerprint, texts, bool(effect.slot))
+
+
+def _with_lacks(delivery: Delivery, given: Given, issue: RemoteIssue) -> Delivery:
+    """The same, with what the issue was filed without."""
+    is_dropped = bool(given.members.get("assignees")) and not issue.assignees
+    dropped = ("GitHub assigned nobody: the token may not push",) if is_dropped else ()
+    if not isinstance(delivery, Done):
+        return delivery
+    return replace(delivery, note="; ".join(filter(None, (delivery.note, *given.lacks, *dropped))))
 
 
 def _as(effect: Effect, kind: EffectKind) -> Effect:

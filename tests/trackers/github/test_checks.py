@@ -113,9 +113,7 @@ def test_an_app_without_the_permission_falls_back_too(app: Scene) -> None:
 
 
 @pytest.mark.parametrize("who", ["app", "person"])
-def test_a_commit_that_github_does_not_have_is_held_with_the_remedy(
-    who: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_commit_that_github_does_not_have_is_held_with_the_remedy(who: str, request: pytest.FixtureRequest) -> None:
     at: Scene = request.getfixturevalue(who)
     at.fake.repository.commits.clear()
     held = at.settled(effect(GATE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +30,7 @@ SECOND = replace(FIRST, id="p2", title="agent-fox: 2 of 2 specs proven", body="A
 
 
 @pytest.fixture
-def at(tmp_path: Path):  # noqa: ANN201 - a fixture that yields
+def at(tmp_path: Path) -> Iterator[Scene]:
     with scene(tmp_path) as made:
         alex = made.fake.person()
         alex.pushes("main", "a" * 40)
