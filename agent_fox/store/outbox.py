@@ -262,6 +262,12 @@ def open_members(db: Database, fingerprint: str) -> list[tuple[str, str]]:
     return [(str(spec), str(part)) for spec, part in db.execute(sql, [fingerprint])]
 
 
+def members_of(db: Database, fingerprint: str) -> list[tuple[str, str]]:
+    """Everything that an issue ever was about: spec and requirement (empty: the spec as a whole)."""
+    sql = "SELECT spec_name, requirement_id FROM issue_members WHERE fingerprint = ? ORDER BY 1, 2"
+    return [(str(spec), str(part)) for spec, part in db.execute(sql, [fingerprint])]
+
+
 def settle_member(db: Database, fingerprint: str, spec_name: str, requirement_id: str) -> None:
     db.execute(
         "UPDATE issue_members SET is_open = 0 WHERE fingerprint = ? AND spec_name = ? AND requirement_id = ?",

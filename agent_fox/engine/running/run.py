@@ -29,6 +29,7 @@ from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
 from agent_fox.engine.reports.on_github import tell_github
 from agent_fox.engine.reports.source_comment import comment_sources, place_of
+from agent_fox.engine.running import commands
 from agent_fox.engine.running.ledger_witness import Heads
 from agent_fox.engine.running.recovery import recover
 from agent_fox.engine.running.results import Registry
@@ -134,6 +135,10 @@ class Engine(Workplace):
             backends=backends_of(self.plugins),
             broken=tuple(scope.broken),
             settle_waivers=lambda docket: waiving.settle(docket, self.grounds()),
+            reading_seconds=self.settings.tracker.finish_seconds if self.settings.github.commands != "off" else 0.0,
+            carry_out=lambda db: commands.carry_out(
+                db, place_of(tracker), lambda db: docket(db, clock.now()), self.grounds
+            ),
             heads=heads,
             state_file=StateFile.at(self.root / STATE),
         )

@@ -157,7 +157,7 @@ class Checks:
         if newest is not None and (newest.state, newest.description) == (state, description):
             return None
         op = f"status {sha} {digest_of(check.name, state, description, digits=24)} after {newest.id if newest else 0}"
-        body = {"state": state, "context": check.name, "description": description}
+        body: dict[str, object] = {"state": state, "context": check.name, "description": description}
         rest = f"/statuses/{quote(sha, safe='')}"
         return self._once(op, rest, body, lambda answer: _Status.model_validate_json(answer.body).id)
 

@@ -16,6 +16,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, LeaseLost, TooSoon
 from agent_fox.trackers.github import checks, marker, pulls, reading
+from agent_fox.trackers.github.commands import Reader
 from agent_fox.trackers.github.door import Absent, Door, DoorTrouble, RemoteIssue
 from agent_fox.trackers.github.extras import Extras, Given
 from agent_fox.trackers.github.scribe import Scribe, Talk, issue_note
@@ -33,6 +34,7 @@ from agent_fox.trackers.protocol import (
     StateReason,
     Unsure,
 )
+from agent_fox.trackers.upkeep import Commands
 
 if TYPE_CHECKING:
     from agent_fox.config import TrackerSettings
@@ -104,6 +106,15 @@ class GitHubTracker:
 
     def sweep(self) -> Seeing:
         return self._sweep().sweep()
+
+    def commands(self, known: Iterable[Known]) -> Commands:
+        """New commands of people in comments; none where the settings switch them off."""
+        who = self.extras.settings.commands if self.extras else "off"
+        if who == "off" or self.desk is None:
+            return Commands()
+        if not self.desk.hold():
+            return Commands(trouble=Retry(f"another process delivers to {self.place}", is_general=True))
+        return Reader(self._delivering(self.desk).scribe, who).read(known)
 
     def _sweep(self) -> Sweep:
         if self.desk is None:

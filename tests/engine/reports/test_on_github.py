@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ from tests.github_reader import read
 
 COMMIT = "c" * 40
 BRANCH = "agent-fox/integration"
-EVERYTHING = {"pull_request": True, "checks": True, "comment_on": 7}
+EVERYTHING: dict[str, Any] = {"pull_request": True, "checks": True, "comment_on": 7}
 
 
 @pytest.fixture
