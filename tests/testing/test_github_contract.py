@@ -23,9 +23,9 @@ from pydantic import JsonValue
 from agent_fox.core.retry.filing import Says
 from agent_fox.testing.github import Answer, Break, Fault, GitHubFake, Manner, Request, Role, Say, faults, mounted
 from agent_fox.testing.github.contract import Checked, Description, checked, plain, read_description
-from agent_fox.trackers.github.checks import CHECKS, Check, Remark
 from agent_fox.trackers.github.door import Absent, RemoteIssue, opened
 from agent_fox.trackers.github.repository import Address
+from agent_fox.trackers.github.work.checks import CHECKS, Check, Remark
 from agent_fox.trackers.protocol import EffectKind
 from tests.trackers.github.scene import FILED, scene
 from tools import github_description

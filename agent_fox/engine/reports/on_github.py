@@ -75,7 +75,7 @@ def _put(docket: Docket, target: str, title: str, body: str) -> str | None:
 
 
 def checks(docket: Docket, table: RunTable, root: Path, commit: str) -> Iterator[dict[str, object]]:
-    """What is said of each spec, as `trackers.github.checks.Check` reads it."""
+    """What is said of each spec, as `trackers.github.work.checks.Check` reads it."""
     for line in table.specs:
         said = what_was_said(docket.db, line.findings.account.name)
         yield {

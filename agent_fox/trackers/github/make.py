@@ -16,7 +16,6 @@ from agent_fox.system import git
 from agent_fox.system.redaction.masking import redact, secret_values
 from agent_fox.trackers.github.credentials import credential
 from agent_fox.trackers.github.door import Door, opened
-from agent_fox.trackers.github.extras import Extras
 from agent_fox.trackers.github.marker_key import marker_key
 from agent_fox.trackers.github.repository import Address, address_of
 from agent_fox.trackers.github.text.pages import written
@@ -24,6 +23,7 @@ from agent_fox.trackers.github.text.pen import Style
 from agent_fox.trackers.github.text.template import TemplateTrouble, read_template
 from agent_fox.trackers.github.tracker import GitHubTracker
 from agent_fox.trackers.github.trouble import SYNC, SetupTrouble
+from agent_fox.trackers.github.work.extras import Extras
 from agent_fox.trackers.protocol import Delivery, Effect, Held, Tracker
 from agent_fox.trackers.upkeep import Known, Seeing
 

@@ -15,13 +15,14 @@ from agent_fox.core.retry.filing import Act, Says, Seen, act
 from agent_fox.core.values import dataclass
 from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, LeaseLost, TooSoon
-from agent_fox.trackers.github import checks, marker, pulls, reading
-from agent_fox.trackers.github.commands import Reader
+from agent_fox.trackers.github import marker, reading
 from agent_fox.trackers.github.door import Absent, Door, DoorTrouble, RemoteIssue
-from agent_fox.trackers.github.extras import Extras, Given
 from agent_fox.trackers.github.scribe import Scribe, Talk, issue_note
 from agent_fox.trackers.github.search import EMPTY_READINGS, Search, Waits
 from agent_fox.trackers.github.sweep import Sweep
+from agent_fox.trackers.github.work import checks, pulls
+from agent_fox.trackers.github.work.commands import Reader
+from agent_fox.trackers.github.work.extras import Extras, Given
 from agent_fox.trackers.protocol import (
     Delivery,
     Done,

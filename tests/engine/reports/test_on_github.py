@@ -18,7 +18,7 @@ from agent_fox.engine.reports.run_table import PartLine, as_markdown, read_table
 from agent_fox.store import outbox
 from agent_fox.store.state import transaction
 from agent_fox.testing.worlds import commit_all, git
-from agent_fox.trackers.github.checks import CHECKS
+from agent_fox.trackers.github.work.checks import CHECKS
 from agent_fox.trackers.protocol import Effect
 from tests.engine.desk import AT
 from tests.engine.reading_desk import CALC, PARTS, A, B, C, ReadingDesk, reading_desk

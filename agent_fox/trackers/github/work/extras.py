@@ -15,12 +15,12 @@ from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted, listed
 from agent_fox.system import git
 from agent_fox.system.adapters import adapter
-from agent_fox.trackers.github.codeowners import LARGEST, PLACES, ranked, read_owners
+from agent_fox.trackers.github.work.codeowners import LARGEST, PLACES, ranked, read_owners
 
 if TYPE_CHECKING:
     from agent_fox.config import GitHubSettings
-    from agent_fox.trackers.github.codeowners import Owners
     from agent_fox.trackers.github.door import Door
+    from agent_fox.trackers.github.work.codeowners import Owners
     from agent_fox.trackers.protocol import Effect
 
 MOST_ASSIGNEES = 10

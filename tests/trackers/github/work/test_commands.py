@@ -10,8 +10,8 @@ import pytest
 
 from agent_fox.config import GitHubSettings
 from agent_fox.testing.github import Fault, Role, faults
-from agent_fox.trackers.github.extras import Extras
 from agent_fox.trackers.github.marker import Marker
+from agent_fox.trackers.github.work.extras import Extras
 from agent_fox.trackers.protocol import Held, Retry
 from agent_fox.trackers.upkeep import Command, Commands, Known
 from tests.trackers.github.scene import DAY, FILED, KEY, Scene, scene

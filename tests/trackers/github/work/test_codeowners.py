@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.trackers.github.codeowners import ranked, read_owners
+from agent_fox.trackers.github.work.codeowners import ranked, read_owners
 
 PAGE = """
 # This is a comment.

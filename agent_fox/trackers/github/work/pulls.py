@@ -17,10 +17,10 @@ from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 from agent_fox.trackers.github import marker, reading
 from agent_fox.trackers.github.answers import MOST_ISSUES, Absent
-from agent_fox.trackers.github.checks import is_refusal
 from agent_fox.trackers.github.door import DoorTrouble
 from agent_fox.trackers.github.marker import Marker
 from agent_fox.trackers.github.trouble import SYNC
+from agent_fox.trackers.github.work.checks import is_refusal
 from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Moot, Retry
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from agent_fox.core.retry.filing import Says
 from agent_fox.testing.github import Break, Fault, Grant, Say, faults
-from agent_fox.trackers.github.checks import AS_STATUSES, CHECKS, MOST_ANNOTATIONS, Check, Remark
+from agent_fox.trackers.github.work.checks import AS_STATUSES, CHECKS, MOST_ANNOTATIONS, Check, Remark
 from agent_fox.trackers.protocol import Done, Effect, EffectKind, Held
 from tests.trackers.github.scene import Scene, scene
 

@@ -11,7 +11,7 @@ import pytest
 from agent_fox.config import GitHubSettings
 from agent_fox.testing.github import Fault, Role, faults
 from agent_fox.testing.worlds import commit_all, git
-from agent_fox.trackers.github.extras import Extras
+from agent_fox.trackers.github.work.extras import Extras
 from agent_fox.trackers.protocol import Done
 from tests.trackers.github.scene import FILED, Scene, scene
 

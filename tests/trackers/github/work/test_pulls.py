@@ -11,7 +11,7 @@ import pytest
 from agent_fox.core.retry.filing import Says
 from agent_fox.testing.github import Break, Fault, GitHubFake, Grant, Role, Say, faults
 from agent_fox.testing.github.state import Issue
-from agent_fox.trackers.github.pulls import END, IN_A_COMMENT
+from agent_fox.trackers.github.work.pulls import END, IN_A_COMMENT
 from agent_fox.trackers.protocol import Done, Effect, EffectKind, Held, Moot
 from tests.trackers.github.scene import Clock, Scene, scene
 
