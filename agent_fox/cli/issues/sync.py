@@ -36,7 +36,7 @@ from agent_fox.evidence.waivers import Grounds, grounds_of
 from agent_fox.store import outbox
 from agent_fox.store.desk import LAST_KIND, recall, remember
 from agent_fox.store.issue_view import IssueCounts, read_issue_counts
-from agent_fox.store.sessions import open_run, recorded_tip
+from agent_fox.store.sessions import open_run
 from agent_fox.store.state import LockHeld, open_state, read_state, single_writer, transaction
 from agent_fox.system import clock
 from agent_fox.system.state_folders import LOCK
@@ -127,7 +127,7 @@ def carry_out_all(place: Workplace, db: Database, where: str, watch: Watch) -> N
     for done in commands.carry_out(db, where, docket_at, grounds):
         watch(RunEvent("note", text=done.line))
     with transaction(db):
-        tell_github(docket_at(db), settings, root, recorded_tip(db) or "")
+        tell_github(docket_at(db), settings, root, grounds)
     witness.advance(db, witness.path_of(os.environ, root))
 
 

@@ -30,11 +30,10 @@ from agent_fox.evidence.granting import WaiverRefused
 from agent_fox.evidence.signing import dsse
 from agent_fox.evidence.signing.keys import KeyTrouble
 from agent_fox.evidence.waivers import statement_of
-from agent_fox.store import outbox
+from agent_fox.store import outbox, state
 from agent_fox.store.desk import recall, remember
 from agent_fox.store.plan import PlannedNode, StoredPart, load_parts, nodes_of_spec
 from agent_fox.store.records import last_block
-from agent_fox.store.state import transaction
 from agent_fox.trackers.protocol import EffectKind
 
 if TYPE_CHECKING:
@@ -72,19 +71,19 @@ class CarriedOut:
 
 
 def carry_out(
-    db: Database, place: str, docket_at: Callable[[Database], Docket], grounds: Callable[[], Grounds]
+    db: Database, place: str, transaction_at: Callable[[Database], Docket], grounds: Callable[[], Grounds]
 ) -> Iterator[CarriedOut]:
-    """Do what is kept, each in a transaction of its own. `docket_at` makes the docket of one, with its time."""
+    """Do what is kept, each in a transaction of its own. `transaction_at` makes the docket of one, with its time."""
     for command in kept(db, place):
         try:
-            with transaction(db):
-                docket = docket_at(db)
-                answer, handled = Acting(docket, grounds, command).act()
-                _finish(docket, place, command, answer)
+            with state.transaction(db):
+                transaction = transaction_at(db)
+                answer, handled = Acting(transaction, grounds, command).act()
+                _finish(transaction, place, command, answer)
         except (Refused, WaiverRefused, KeyTrouble, NothingToReset) as refusal:
             answer, handled = f"Not done: {refusal}.", []
-            with transaction(db):
-                _refuse(docket_at(db), place, command, answer)
+            with state.transaction(db):
+                refuse(transaction_at(db), place, command, answer)
         what = one_line(" ".join(command.words), 100) or "nothing"
         yield CarriedOut(
             command,
@@ -98,7 +97,7 @@ class Acting:
     """One command in one transaction. Each method gives the answer, and what moved. They raise Refused, WaiverRefused,
     KeyTrouble and NothingToReset, and then the transaction must not be committed."""
 
-    docket: Docket
+    transaction: Docket
     grounds: Callable[[], Grounds]
     command: Command
 
@@ -118,12 +117,12 @@ class Acting:
     @property
     def specs(self) -> list[str]:
         """The specs that the issue is about."""
-        return list(dict.fromkeys(spec for spec, _ in outbox.members_of(self.docket.db, self.command.fingerprint)))
+        return list(dict.fromkeys(spec for spec, _ in outbox.members_of(self.transaction.db, self.command.fingerprint)))
 
     def explain(self) -> Outcome:
         """How the specs of the issue stand, and what was seen of each requirement that is not proven, or of the one
         named."""
-        texts = [text for spec in self.specs for text in explanation(self.docket, spec, self.argument)]
+        texts = [text for spec in self.specs for text in explanation(self.transaction, spec, self.argument)]
         if not texts:
             wanted = self.argument
             raise Refused(f"{code(wanted)} is no requirement of this issue" if wanted else "nothing was read of it yet")
@@ -131,7 +130,7 @@ class Acting:
 
     def retry(self) -> Outcome:
         """A new budget for the node that is named, or for those of the issue that wait for a person by themselves."""
-        db = self.docket.db
+        db = self.transaction.db
         nodes = [node for spec in self.specs for node in nodes_of_spec(db, spec)]
         names = [self.argument] if self.argument else [node.node.id for node in nodes if is_stuck(db, node)]
         known = {node.node.id for node in nodes}
@@ -140,7 +139,7 @@ class Acting:
         if names[0] not in known:
             raise Refused(f"{code(names[0])} is no node of this issue; there are {listed(sorted(known))}")
         reason = f"{self.command.author} asked for it in issue #{self.command.number}"
-        handled = [reset(self.docket, name, reason) for name in names]
+        handled = [reset(self.transaction, name, reason) for name in names]
         return with_moves(f"{listed(names)} {'has' if len(names) == 1 else 'have'} a new budget", handled), handled
 
     def waive(self) -> Outcome:
@@ -149,9 +148,9 @@ class Acting:
         if not isinstance(subject, AboutRequirement):
             raise Refused("what is signed waives no requirement")
         part = self.part(subject)
-        if waiving.waivable(self.docket, self.grounds(), part) != subject:
+        if waiving.waivable(self.transaction, self.grounds(), part) != subject:
             raise Refused(f"the text of {code(part.id)} is another than the one that is signed for")
-        _, handled = waiving.grant(self.docket, self.grounds(), envelope)
+        _, handled = waiving.grant(self.transaction, self.grounds(), envelope)
         return with_moves(told(statement), handled), handled
 
     def agree(self) -> Outcome:
@@ -159,35 +158,35 @@ class Acting:
         subject = statement.subject
         if not isinstance(subject, AboutExpectation):
             raise Refused("what is signed agrees to no changed test")
-        if agreeing.agreeable(self.docket, self.grounds(), self.part(subject))[0] != subject:
+        if agreeing.agreeable(self.transaction, self.grounds(), self.part(subject))[0] != subject:
             raise Refused("what is signed is about another version of the test or the text than the last reading")
-        _, handled = agreeing.grant(self.docket, self.grounds(), envelope)
+        _, handled = agreeing.grant(self.transaction, self.grounds(), envelope)
         return with_moves(told(statement), handled), handled
 
     def part(self, subject: AboutRequirement | AboutExpectation) -> StoredPart:
         """The requirement that is signed for, which this issue must be about."""
         address = code(f"{subject.spec}/{subject.requirement}")
-        members = outbox.members_of(self.docket.db, self.command.fingerprint)
+        members = outbox.members_of(self.transaction.db, self.command.fingerprint)
         if not {(subject.spec, subject.requirement), (subject.spec, "")} & set(members):
             raise Refused(f"{address} is not what this issue is about")
-        parts = load_parts(self.docket.db, subject.spec)
+        parts = load_parts(self.transaction.db, subject.spec)
         part = next((part for part in parts if part.id == subject.requirement), None)
         if part is None:
             raise Refused(f"{address} is no requirement of the plan")
         return part
 
 
-def explanation(docket: Docket, spec: str, wanted: str) -> Iterator[str]:
+def explanation(transaction: Docket, spec: str, wanted: str) -> Iterator[str]:
     """How a spec stands, and the requirement that is wanted, or all that are not proven. Nothing for another's."""
-    findings = findings_of(docket, spec)
+    findings = findings_of(transaction, spec)
     if findings is None:
         return
-    kinds, said = kinds_of(findings.account), what_was_said(docket.db, spec)
-    if wanted and wanted not in said:
+    kinds, statements = kinds_of(findings.account), what_was_said(transaction.db, spec)
+    if wanted and wanted not in statements:
         return
-    parts = [wanted] if wanted else [part for part in findings.account.open_ids if part in said]
+    parts = [wanted] if wanted else [part for part in findings.account.open_ids if part in statements]
     yield "\n".join((summary_line(findings), "", *(f"- {line}" for line in open_lines(findings))))
-    yield from (block(part, kinds.get(part, "not read"), said[part]) for part in parts[:MOST_BLOCKS])
+    yield from (block(part, kinds.get(part, "not read"), statements[part]) for part in parts[:MOST_BLOCKS])
     if len(parts) > MOST_BLOCKS:
         yield f"{len(parts) - MOST_BLOCKS} more are not shown here."
     yield f"The whole story: {code(f'agent-fox explain {findings.verifier.node.id}')}."
@@ -220,24 +219,24 @@ def with_moves(text: str, handled: Iterable[Handled]) -> str:
     return f"{text}.\n\n{fenced(chr(10).join(lines))}" if lines else f"{text}."
 
 
-def _finish(docket: Docket, place: str, command: Command, answer: str) -> None:
+def _finish(transaction: Docket, place: str, command: Command, answer: str) -> None:
     """Note the command as done, with its answer in the outbox, in the open transaction."""
     fingerprint = f"command:{command.id}"
     payload = {
-        "title": f"answer to {command.author} in issue #{command.number}", "body": f"{answer}\n", "at": docket.at,
+        "title": f"answer to {command.author} in issue #{command.number}", "body": f"{answer}\n", "at": transaction.at,
         "says": Says.PROGRESS.value, "target": f"#{command.number}", "slot": fingerprint,
     }  # fmt: skip
-    outbox.put_current(docket.db, EffectKind.COMMENT, fingerprint, payload, docket.at)
-    note_done(docket.db, place, command)
+    outbox.put_current(transaction.db, EffectKind.COMMENT, fingerprint, payload, transaction.at)
+    note_done(transaction.db, place, command)
 
 
-def _refuse(docket: Docket, place: str, command: Command, answer: str) -> None:
+def refuse(transaction: Docket, place: str, command: Command, answer: str) -> None:
     """The same for a refusal. Those who may ask for nothing cannot make us write without end."""
     name = f"refusals {command.number}"
-    given = int(recall(docket.db, place, name) or 0) if command.refusal else 0
+    given = int(recall(transaction.db, place, name) or 0) if command.refusal else 0
     if given >= MOST_REFUSALS:
-        note_done(docket.db, place, command)
+        note_done(transaction.db, place, command)
         return
     if command.refusal:
-        remember(docket.db, place, name, str(given + 1))
-    _finish(docket, place, command, answer)
+        remember(transaction.db, place, name, str(given + 1))
+    _finish(transaction, place, command, answer)

@@ -181,7 +181,7 @@ class Engine(Workplace):
                 docket = run.docket(db, clock.now())
                 comment_sources(docket, place_of(run.courier.tracker))
                 if stop.exit is not RunExit.INTERRUPTED:  # what was not pushed is not there to be spoken of
-                    tell_github(docket, self.settings, self.root, sessions.recorded_tip(db) or "")
+                    tell_github(docket, self.settings, self.root, self.grounds, stop)
 
     def pushed(self, run: Run, stop: Stop) -> Stop:
         """A last look at the branch, and its push where the settings name a remote. A failure is told with the reason.

@@ -127,10 +127,10 @@ def _annotations(given: JsonValue) -> tuple[Annotation, ...]:
     rows = given if isinstance(given, list) else []
     if len(rows) > MOST_ANNOTATIONS:
         raise invalid("CheckRun", "annotations", "invalid")
-    return tuple(_annotation(row) for row in rows if isinstance(row, dict))
+    return tuple(annotation(row) for row in rows if isinstance(row, dict))
 
 
-def _annotation(row: dict[str, JsonValue]) -> Annotation:
+def annotation(row: dict[str, JsonValue]) -> Annotation:
     made = Annotation(str(row["path"]), int(str(row["start_line"])), str(row["annotation_level"]), str(row["message"]))
     if made.level not in _LEVELS or made.line < 1 or made.path.startswith("/"):
         raise invalid("CheckRun", "annotations", "invalid")
@@ -197,13 +197,13 @@ def _allowed(call: Call, where: Repository, grant: Grant, permission: str) -> Ac
     check_seen(where, call.actor)
     account = call.actor.account
     if grant < Grant.WRITE or call.actor.role < Role.WRITE:
-        raise _refused(call.actor, permission)
+        raise refused(call.actor, permission)
     if where.is_archived:
         raise Refusal(403, "Repository was archived so is read-only.")
     return account
 
 
-def _refused(who: Actor, permission: str) -> Refusal:
+def refused(who: Actor, permission: str) -> Refusal:
     headers = {"X-Accepted-GitHub-Permissions": permission}
     return Refusal(403, f"Resource not accessible by {who.kind}", headers=headers)
 

@@ -11,10 +11,12 @@ import pytest
 
 from agent_fox.config import Settings
 from agent_fox.core.policy import Policy
+from agent_fox.engine.account.account import nothing_waived
 from agent_fox.engine.issues.effects import effect_of
 from agent_fox.engine.record.docket import Docket, SpecShelf
-from agent_fox.engine.reports.on_github import checks, tell_github
-from agent_fox.engine.reports.run_table import PartLine, as_markdown, read_table
+from agent_fox.engine.record.ending import RunExit, Stop
+from agent_fox.engine.reports.on_github import checks, put_all
+from agent_fox.engine.reports.run_table import PartLine, RunTable, as_markdown, read_table
 from agent_fox.store import outbox
 from agent_fox.store.state import transaction
 from agent_fox.testing.worlds import commit_all, git
@@ -28,6 +30,7 @@ from tests.github_reader import read
 
 COMMIT = "c" * 40
 BRANCH = "agent-fox/integration"
+ENDED = Stop(RunExit.NOT_PROVEN, "not proven: 01_calc")
 EVERYTHING: dict[str, Any] = {"pull_request": True, "checks": True, "comment_on": 7}
 
 
@@ -36,10 +39,14 @@ def desk(tmp_path: Path) -> ReadingDesk:
     return reading_desk(tmp_path, [CALC])
 
 
+def table(desk: ReadingDesk, stop: Stop | None = ENDED) -> RunTable:
+    return read_table(desk.docket(), desk.commit, nothing_waived, stop)
+
+
 def tell(desk: ReadingDesk, root: Path, commit: str = COMMIT, kind: str = "github", **wanted: object) -> list[Effect]:
     settings = Settings.model_validate({"tracker": {"kind": kind}, "github": wanted})
     with transaction(desk.db):
-        put = tell_github(desk.docket(), settings, root, commit)
+        put = put_all(desk.docket(), settings, root, commit, table(desk))
     rows = [row for row in outbox.undelivered(desk.db, AT) if row.id in put]
     return [effect_of(row) for row in rows]
 
@@ -62,7 +69,6 @@ def test_nothing_is_put_where_nothing_is_asked_for_or_issues_go_elsewhere(desk: 
     desk.read(dict.fromkeys(PARTS, "PASS"))
     assert tell(desk, tmp_path) == []
     assert tell(desk, tmp_path, kind="local", **EVERYTHING) == []
-    assert tell(desk, tmp_path, "", **EVERYTHING) == []
 
 
 def test_what_says_the_same_is_not_put_again_but_for_what_came_to_nothing(tmp_path: Path) -> None:
@@ -83,7 +89,8 @@ def test_nothing_is_said_of_a_state_that_cannot_be_believed(tmp_path: Path) -> N
 
     def put() -> tuple[str, ...]:
         with opened(path) as db, transaction(db):
-            return tell_github(Docket(db, AT, Policy(), SpecShelf(), 1), settings, tmp_path, COMMIT)
+            docket = Docket(db, AT, Policy(), SpecShelf(), 1)
+            return put_all(docket, settings, tmp_path, COMMIT, read_table(docket, "t", nothing_waived))
 
     without_guards(path, "DELETE FROM plan_parts WHERE id = 'R2'")
     assert put() == ()
@@ -95,19 +102,19 @@ def test_nothing_is_said_of_a_state_that_cannot_be_believed(tmp_path: Path) -> N
 
 def test_a_proven_spec_succeeds_and_a_waived_one_says_so(desk: ReadingDesk, tmp_path: Path) -> None:
     desk.read(dict.fromkeys(PARTS, "PASS"))
-    [check] = checks(desk.docket(), read_table(desk.docket()), tmp_path, COMMIT)
+    [check] = checks(table(desk), tmp_path, COMMIT)
     assert (check["conclusion"], check["title"], check["is_open"]) == ("success", "3 of 3 proven", False)
 
 
 def test_what_has_no_clear_verdict_is_no_success_and_no_failure(desk: ReadingDesk, tmp_path: Path) -> None:
     desk.read({A: "PASS", B: "PASS", C: "PERHAPS"})
-    [check] = checks(desk.docket(), read_table(desk.docket()), tmp_path, COMMIT)
+    [check] = checks(table(desk), tmp_path, COMMIT)
     assert (check["conclusion"], check["is_open"]) == ("action_required", False)
     assert check["title"] == "2 of 3 proven; 1 has no clear verdict: 01-REQ-1.3"
 
 
 def test_a_spec_that_was_not_read_yet_is_open(desk: ReadingDesk, tmp_path: Path) -> None:
-    [check] = checks(desk.docket(), read_table(desk.docket()), tmp_path, COMMIT)
+    [check] = checks(table(desk), tmp_path, COMMIT)
     assert (check["conclusion"], check["is_open"]) == ("action_required", True)
 
 
@@ -122,29 +129,38 @@ def test_remarks_stand_at_files_that_the_commit_has(desk: ReadingDesk, tmp_path:
     rows += [{"requirement_id": A, "verdict": "FAIL", "evidence": seen}]
     desk.end("01_calc:1")
     desk.end("01_calc:2", output=json.dumps({"verdicts": rows}))
-    [check] = checks(desk.docket(), read_table(desk.docket()), root, git(root, "rev-parse", "HEAD"))
+    [check] = checks(table(desk), root, git(root, "rev-parse", "HEAD"))
     assert check["remarks"] == [{"path": "calc.py", "line": 7, "text": f"{A}: AssertionError: 1 == 2"}]
 
 
-def part(number: int, kind: str = "PASS") -> PartLine:
-    return PartLine("01_calc", f"01-REQ-{number}", "text " * 30, kind, "red without", "seen", "r" * 40, COMMIT)
+def part(number: int, state: str = "proven") -> PartLine:
+    return PartLine("01_calc", f"01-REQ-{number}", "text " * 30, state, "red without", "seen", "r" * 40, COMMIT)
 
 
 def test_a_thousand_requirements_are_cut_and_counted_what_fails_first(desk: ReadingDesk) -> None:
     desk.read(dict.fromkeys(PARTS, "PASS"))
-    table = read_table(desk.docket())
-    parts = tuple(part(number, "FAIL" if number % 100 == 0 else "PASS") for number in range(1, 1_001))
-    text = as_markdown(replace(table, parts=parts), BRANCH, COMMIT)
+    parts = tuple(part(number, "failing" if number % 100 == 0 else "proven") for number in range(1, 1_001))
+    text = as_markdown(replace(table(desk), parts=parts), BRANCH, COMMIT)
     assert len(text) < 60_000
-    assert text.count("| FAIL |") == 10
+    assert text.count("| failing |") == 10
     shown = text.count("| red without |")
     assert f"{990 - shown} of 990 are not shown here; `agent-fox status --all` shows every one." in text
-    assert "990 of 1,000 requirements" in text or "990 of 1000 requirements" in text
 
 
 def test_foreign_text_stays_in_its_cell(desk: ReadingDesk) -> None:
     desk.read(dict.fromkeys(PARTS, "PASS"))
-    hostile = replace(part(1, "FAIL"), text="a | b\n| c |<script>", seen="`x` | ```\n# h")
-    text = as_markdown(replace(read_table(desk.docket()), parts=(hostile,)), BRANCH, COMMIT)
+    hostile = replace(part(1, "failing"), text="a | b\n| c |<script>", seen="`x` | ```\n# h")
+    text = as_markdown(replace(table(desk), parts=(hostile,)), BRANCH, COMMIT)
     assert sum(block.startswith("tr ") for block in read(text).blocks) == 2 + 2
-    json.dumps(text)
+
+
+def test_every_number_is_that_of_the_account(desk: ReadingDesk) -> None:
+    desk.read({A: "FAIL", B: "PASS", C: "PERHAPS"})
+    made = table(desk)
+    text = as_markdown(made, BRANCH, COMMIT)
+    counts = f"{made.account.proven} of {made.account.proven + made.account.waived + made.account.not_proven} proven"
+    assert text.startswith(f"**NOT PROVEN**: {made.banner.because}.")
+    assert counts == "1 of 3 proven"
+    assert counts in made.banner.because
+    assert len(made.parts) == made.account.proven + made.account.waived + made.account.not_proven
+    assert [sum(part.state == state for part in made.parts) for state in ("failing", "unclear", "proven")] == [1, 1, 1]

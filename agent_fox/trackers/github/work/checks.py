@@ -96,14 +96,14 @@ class Checks:
     def deliver(self, effect: Effect) -> Delivery:
         """Raises DoorTrouble, LeaseLost and TooSoon, at any step: all may be done again."""
         sha = effect.target.partition(":")[2]
-        for check in map(self._safe, CHECKS.validate_json(effect.body)):
+        for check in map(self.safe, CHECKS.validate_json(effect.body)):
             delivery = self._one(effect, sha, check)
             if delivery is not None:
                 return delivery
         url = self.scribe.door.commit_url(sha)
         return Done("", url, note=AS_STATUSES if self._is_refused(effect) else "")
 
-    def _safe(self, check: Check) -> Check:
+    def safe(self, check: Check) -> Check:
         """The same with every text as it may be shown."""
         summary = self._written("", check.summary).body
         remarks = tuple(remark.model_copy(update={"text": self._line(remark.text)}) for remark in check.remarks)
@@ -140,7 +140,7 @@ class Checks:
         newest = max(runs, key=lambda run: run.id, default=None)
         if newest is not None and newest.external_id == digest:
             return None
-        output = {"title": check.title, "summary": check.summary, "annotations": [_annotation(one) for one in shown]}
+        output = {"title": check.title, "summary": check.summary, "annotations": [annotation(one) for one in shown]}
         body: dict[str, object] = {"name": check.name, "head_sha": sha, "external_id": digest, "output": output}
         body |= {"status": "queued"} if check.is_open else {"status": "completed", "conclusion": check.conclusion}
         op = f"check {sha} {digest} after {newest.id if newest else 0}"
@@ -188,7 +188,7 @@ def is_refusal(trouble: DoorTrouble) -> bool:
     return isinstance(trouble.delivery, Held) and trouble.status in REFUSALS
 
 
-def _annotation(remark: Remark) -> dict[str, object]:
+def annotation(remark: Remark) -> dict[str, object]:
     place = {"path": remark.path, "start_line": remark.line, "end_line": remark.line}
     return {**place, "annotation_level": "failure", "message": remark.text}
 

@@ -44,12 +44,12 @@ class Owners:
 
 
 def read_owners(text: str) -> Owners:
-    lines = [line for line in map(_without_comment, text.splitlines()) if line]
+    lines = [line for line in map(without_comment, text.splitlines()) if line]
     rules = [rule for line in lines for rule in _rule(line)]
     return Owners(tuple(rules), len(lines) - len(rules))
 
 
-def _without_comment(line: str) -> str:
+def without_comment(line: str) -> str:
     """A number sign begins a comment at the start of a line or after a space."""
     return re.split(r"(?:^|(?<=\s))#", line, maxsplit=1)[0].strip()
 

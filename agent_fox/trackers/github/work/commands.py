@@ -56,9 +56,9 @@ class Reader:
         seen: dict[str, str] = {}
         trouble: Trouble | None = None
         try:
-            for issue, fingerprint in self._changed(known):
+            for issue, fingerprint in self.changed(known):
                 talk = self.scribe.talk(issue.number, issue)
-                commands += self._in(talk.comments, str(issue.number), fingerprint)
+                commands += self.commands_in(talk.comments, str(issue.number), fingerprint)
                 if talk.is_whole and issue.updated_at < later(self.scribe.desk.now(), -SETTLED_SECONDS):
                     seen[_name(issue.number)] = issue.updated_at
         except DoorTrouble as error:
@@ -69,7 +69,7 @@ class Reader:
             trouble = Retry(str(early), early.until, is_general=True)
         return Commands(tuple(commands), trouble, tuple(seen.items()))
 
-    def _changed(self, known: Iterable[Known]) -> Iterator[tuple[RemoteIssue, str]]:
+    def changed(self, known: Iterable[Known]) -> Iterator[tuple[RemoteIssue, str]]:
         """Issues of ours that have changed since they were read last."""
         desk = self.scribe.desk
         causes = {int(one.number): one.fingerprint for one in known if one.number.isdecimal()}
@@ -81,7 +81,7 @@ class Reader:
             if is_ours and issue.comments and desk.recall(_name(issue.number)) != issue.updated_at:
                 yield issue, fingerprint
 
-    def _in(self, comments: Iterable[RemoteComment], number: str, fingerprint: str) -> Iterator[Command]:
+    def commands_in(self, comments: Iterable[RemoteComment], number: str, fingerprint: str) -> Iterator[Command]:
         marks = {comment.id: marker.read(comment.body, self.scribe.key) for comment in comments}
         answered = {mark.fp for mark in marks.values() if mark is not None}
         for comment in comments:
@@ -98,22 +98,22 @@ class Reader:
                     author=comment.author,
                     words=tuple(words[1 : MOST_WORDS + 1]),
                     below=below,
-                    refusal=self._refusal(comment),
+                    refusal=self.refusal(comment),
                 )
 
-    def _refusal(self, comment: RemoteComment) -> str:
+    def refusal(self, comment: RemoteComment) -> str:
         """Why a comment is not to be carried out, whatever it asks for; empty where it may be."""
         if comment.updated_at > comment.created_at:
             return "this comment was edited before it was read, and nobody can tell by whom; write a new one"
-        allowed: Callable[[RemoteComment], str] = self._by_permission if self.who == "write" else self._by_association
+        allowed: Callable[[RemoteComment], str] = self.by_permission if self.who == "write" else self.by_association
         return allowed(comment)
 
-    def _by_association(self, comment: RemoteComment) -> str:
+    def by_association(self, comment: RemoteComment) -> str:
         if comment.association in ASSOCIATED:
             return ""
         return "only owners, members and collaborators of this repository may ask for it"
 
-    def _by_permission(self, comment: RemoteComment) -> str:
+    def by_permission(self, comment: RemoteComment) -> str:
         if comment.author not in self.permissions:
             self.permissions[comment.author] = self._permission(comment.author)
         permission = self.permissions[comment.author]

@@ -56,7 +56,7 @@ class Extras:
         """Raises DoorTrouble where GitHub cannot be asked now."""
         members: dict[str, object] = {}
         lacks: list[str] = []
-        for name, value, lack in (self._assignees(effect, door), self._milestone(door), self._type()):
+        for name, value, lack in (self.assignees(effect, door), self._milestone(door), self._type()):
             members |= {name: value} if value else {}
             lacks += lack
         return Given(members, tuple(lacks))
@@ -75,10 +75,10 @@ class Extras:
         number = next((milestone.number for milestone in known if milestone.title == wanted), None)
         return "milestone", number, [] if number else [f"no open milestone {wanted!r}"]
 
-    def _assignees(self, effect: Effect, door: Door) -> tuple[str, object, list[str]]:
+    def assignees(self, effect: Effect, door: Door) -> tuple[str, object, list[str]]:
         if not self.settings.assign or not effect.work:
             return "assignees", None, []
-        owners, paths, lacks = self._owners(), set(self._touched(effect)), []
+        owners, paths, lacks = self._owners(), set(self.touched(effect)), []
         if owners is None:
             return "assignees", None, [f"no CODEOWNERS ({listed(PLACES)}) is committed, so nobody is assigned"]
         named = ranked(owners, paths)
@@ -100,7 +100,7 @@ class Extras:
             return None
         return read_owners(content.decode("utf-8", "replace"))
 
-    def _touched(self, effect: Effect) -> Iterator[str]:
+    def touched(self, effect: Effect) -> Iterator[str]:
         """The files that the commits of the failing work changed; a commit that is gone touches nothing."""
         for commit in effect.work:
             span = (f"{commit}^1", commit)

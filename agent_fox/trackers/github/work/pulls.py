@@ -105,19 +105,19 @@ class Pulls:
         try:
             return self._deliver(wanted)
         except DoorTrouble as trouble:
-            raise _apart(trouble) from None
+            raise apart(trouble) from None
 
     def _deliver(self, wanted: Proposal) -> Delivery:
-        pulls = self._listed(wanted)
+        pulls = self.listed(wanted)
         is_open = next((pull for pull in pulls if pull.state == "open"), None)
         if is_open is not None:
-            return self._keep(wanted, is_open)
+            return self.keep(wanted, is_open)
         refused = next((pull for pull in pulls[:1] if pull.merged_at is None), None)
         if refused is not None:
             return Moot(f"a person has closed pull request #{refused.number}; it is kept current once it is open again")
         return self._open(wanted)
 
-    def _listed(self, wanted: Proposal) -> tuple[Pull, ...]:
+    def listed(self, wanted: Proposal) -> tuple[Pull, ...]:
         """All pull requests of the branch, the newest first."""
         owner = self.scribe.door.repository.partition("/")[0]
         asked = {"head": f"{owner}:{wanted.head}", "state": "all", "sort": "created", "direction": "desc"}
@@ -145,11 +145,11 @@ class Pulls:
         self.scribe.desk.note_newest(pull.number)
         return Done(str(pull.number), pull.html_url)
 
-    def _keep(self, wanted: Proposal, pull: Pull) -> Delivery:
+    def keep(self, wanted: Proposal, pull: Pull) -> Delivery:
         self.scribe.remember(wanted.fingerprint, pull.number)
         block = self._read(wanted, pull)
         if block is None or not block.is_intact:
-            return self._comment(wanted, pull)
+            return self.comment(wanted, pull)
         body = f"{block.before}{self._block(wanted)}{block.after}"
         changed = {"body": body} if body != _plain(pull.body or "") else {}
         changed |= {"title": wanted.title} if block.is_title_ours and pull.title != wanted.title else {}
@@ -157,7 +157,7 @@ class Pulls:
             self.scribe.door.fine(self.scribe.door.write("PATCH", f"/pulls/{pull.number}", changed))
         return Done(str(pull.number), pull.html_url)
 
-    def _comment(self, wanted: Proposal, pull: Pull) -> Delivery:
+    def comment(self, wanted: Proposal, pull: Pull) -> Delivery:
         issue = self.scribe.door.issue(pull.number)
         if isinstance(issue, Absent):
             return Retry(f"pull request #{pull.number} is {issue.value}, which is not believed at once")
@@ -207,7 +207,7 @@ def _refused(answer: Answer, wanted: Proposal) -> Delivery | None:
     return None
 
 
-def _apart(trouble: DoorTrouble) -> DoorTrouble:
+def apart(trouble: DoorTrouble) -> DoorTrouble:
     """A refusal holds for the pull request alone: issues go on."""
     if not is_refusal(trouble):
         return trouble
