@@ -519,6 +519,7 @@ class TrackerSettings(Table):
         default=None, description="Who files, where the token cannot tell (such as `github-actions[bot]`)."
     )
     labels: list[Text] = Field(default=["agent-fox"], description="Labels of filed issues; made where that is allowed.")
+    max_new: Count = Field(default=20, description="Issues that one run files; one more lists what else stops.")
     sub_issues: bool = Field(default=False, description="One more issue for each requirement, below the issue.")
     template: Text | None = Field(
         default=None, description="File with the text of an issue, instead of the built-in one; see docs/github.md."

@@ -18,7 +18,6 @@ from agent_fox.testing.github import GitHubFake, Request, mounted
 from agent_fox.trackers.desk import Desk, seconds_of
 from agent_fox.trackers.github.door import opened
 from agent_fox.trackers.github.repository import Address
-from agent_fox.trackers.github.text.pages import Style, written
 from agent_fox.trackers.github.tracker import GitHubTracker
 from agent_fox.trackers.protocol import (
     Delivery,
@@ -32,6 +31,7 @@ from agent_fox.trackers.protocol import (
     StateReason,
     Unsure,
 )
+from agent_fox.trackers.text.pages import Style, written
 from tests.states import fresh_state
 
 KEY = bytes(range(32))
