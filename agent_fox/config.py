@@ -538,10 +538,15 @@ class TrackerSettings(Table):
 
 
 class NotifySettings(Table):
-    """The command that runs when a run ends or pauses."""
+    """The command that tells somebody what a run came to; see docs/notify.md."""
 
     command: list[str] = Field(
-        default=[], description="Program and arguments; reads the summary as JSON from its input."
+        default=[],
+        description="Program and arguments; reads one JSON object from its input, whose `text` is a message.",
+    )
+    on: list[Literal["blocked", "ended"]] = Field(
+        default=["blocked", "ended"],
+        description="When it is run: as soon as work stops and needs a person; when the run ends or pauses.",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.ids import digest_of
@@ -107,6 +107,16 @@ def last_payload(db: Database, fingerprint: str, slot: str) -> dict[str, object]
     row = db.execute(sql, [fingerprint, slot]).fetchone()
     payload: dict[str, object] = json.loads(row[0]) if row else {}
     return payload
+
+
+def statuses_of(db: Database, effects: Sequence[str]) -> list[dict[str, object]]:
+    """What the top of each issue says that these effects tell of as failing."""
+    sql = (
+        f"SELECT json_extract(payload, '$.status') FROM outbox WHERE id IN ({', '.join('?' * len(effects))}) "
+        "AND json_extract(payload, '$.says') = 'failing' AND json_extract(payload, '$.status') IS NOT NULL "
+        "ORDER BY position"
+    )
+    return [json.loads(status) for (status,) in db.execute(sql, [*effects])]
 
 
 def next_time(db: Database) -> str | None:
