@@ -116,7 +116,7 @@ def grant(place: Place, db: Database, words: tuple[str, ...], reason: str, sign:
 
 
 def reason_of(given: str, expectation: Expectation) -> str:
-    return granting.reason_of(given or (f"as the coder given: {expectation.reason}" if expectation.reason else ""))
+    return granting.reason_of(given or (f"as the coder said: {expectation.reason}" if expectation.reason else ""))
 
 
 def listing(place: Place) -> Act:

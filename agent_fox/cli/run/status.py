@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from agent_fox.cli.account_lines import account_document, evidence_line, spec_lines, total_lines, trouble_lines
+from agent_fox.cli.account_lines import evidence_line, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.opening import reading, waivers_of
 from agent_fox.cli.place import OWN, held_for, here
 from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
 from agent_fox.core.ledger.evidence import OF_CHECKS, environment_parts
 from agent_fox.engine.account.account import RunAccount, read_account
+from agent_fox.engine.account.document import account_document
 from agent_fox.evidence import witness
 from agent_fox.store.known import judged_elsewhere
 from agent_fox.store.state import is_locked

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SHORT = 12
 LONGEST_COMMAND = 400
+LONGEST_PLACE = 1_000
 
 _SHA = regex(r"[0-9a-f]{7,64}")
 _URL = regex(r"https?://[A-Za-z0-9._~:/?#@&+,;=%-]+")
@@ -106,7 +107,7 @@ class Pen:
 
     def place(self, sha: str, place: Place) -> str:
         """A line of code at a commit, linked where it can be."""
-        shown = self.span(f"{place.path}:{place.line}")
+        shown = self.span(f"{place.path}:{place.line}", LONGEST_PLACE)
         if self.style.blob_url is None or not self._is_sha(sha) or self._masked(place.path) != place.path:
             return shown
         return _linked(shown, self.style.blob_url(sha, place.path, place.line), shown)

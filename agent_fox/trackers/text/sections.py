@@ -100,12 +100,13 @@ def blocks(every: All, pen: Pen, *, is_first_shown: bool = False) -> list[Block]
     count = sum(len(facts.failing) for facts in every)
     limit = next((size for most, size in EVIDENCE if count <= most), LEAST_EVIDENCE)
     first = _first_shown(every) if is_first_shown else None
-    known = {first[0].command} if first else set()
+    known = {("command", first[0].command)} if first else set()
     made = []
     for facts, part in [(spec, part) for spec in every for part in spec.failing]:
-        repeated = {name: "" for name, text in (("log", part.log), ("command", part.command)) if text in known}
-        known |= {part.log, part.command}
-        made.append(Block(part.id, _unproven(replace(part, **repeated), facts, pen, limit, is_alone=len(every) == 1)))
+        texts = {("command", part.command), ("log", part.log)}
+        fresh = replace(part, **{name: "" for name, _ in texts & known})
+        known |= texts
+        made.append(Block(part.id, _unproven(fresh, facts, pen, limit, is_alone=len(every) == 1)))
     return made
 
 
