@@ -518,6 +518,10 @@ class TrackerSettings(Table):
     login: Text | None = Field(
         default=None, description="Who files, where the token cannot tell (such as `github-actions[bot]`)."
     )
+    former_logins: list[Text] = Field(
+        default=[],
+        description="Who filed here before: their issues are still ours. What this state filed is remembered.",
+    )
     labels: list[Text] = Field(default=["agent-fox"], description="Labels of filed issues; made where that is allowed.")
     max_new: Count = Field(default=20, description="Issues that one run files; one more lists what else stops.")
     sub_issues: bool = Field(default=False, description="One more issue for each requirement, below the issue.")

@@ -8,6 +8,7 @@ from agent_fox.core.markdown import one_line
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.core.words import counted
 from agent_fox.store import desk, outbox, sessions
+from agent_fox.store.plan import load_parts
 from agent_fox.store.records import current_verdicts
 from agent_fox.trackers.facts import IssueStatus, StatusPart
 
@@ -47,16 +48,13 @@ def status_of(transaction: Docket, fingerprint: str, headline: str, commit: str 
 
 
 def _parts(transaction: Docket, fingerprint: str) -> Iterable[StatusPart]:
-    for spec, part, is_open in outbox.members_of(transaction.db, fingerprint):
-        text = _text_of(transaction, spec, part)
-        yield StatusPart(spec, part, text, _state(transaction, spec, part, is_open=is_open), is_open)
-
-
-def _text_of(transaction: Docket, spec: str, part: str) -> str:
-    try:
-        return transaction.file_of(spec).texts.get(part, "") if part else transaction.file_of(spec).spec.title
-    except KeyError:  # gone from the plan
-        return ""
+    """Texts are read anew: while the plan changes, nothing of it may be kept."""
+    members = outbox.members_of(transaction.db, fingerprint)
+    specs = {spec for spec, _, _ in members}
+    texts = {(spec, part.id): part.text for spec in specs for part in load_parts(transaction.db, spec)}
+    for spec, part, is_open in members:
+        state = _state(transaction, spec, part, is_open=is_open)
+        yield StatusPart(spec, part, texts.get((spec, part), ""), state, is_open)
 
 
 def _state(transaction: Docket, spec: str, part: str, *, is_open: bool) -> str:

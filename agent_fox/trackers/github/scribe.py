@@ -59,7 +59,7 @@ class Scribe:
     def talk(self, number: int, issue: RemoteIssue) -> Talk:
         """The issue with its comments; marks that strangers have copied are none."""
         comments = self.door.comments(number)
-        return Talk(number, issue, reading.by_us(comments, issue, self.search.creator(), self.key))
+        return Talk(number, issue, reading.by_us(comments, issue, self.search.creators(), self.key))
 
     def create(self, effect: Effect, page: Written, labels: Sequence[str], previous: int) -> RemoteIssue:
         """File an issue, and remember its number before anything else can go wrong."""
@@ -68,11 +68,18 @@ class Scribe:
         above = f"Earlier: #{previous}\n\n" if previous else ""
         text = Marker(effect.fingerprint, effect.id).above(f"{block}{above}{page.body}", self.key)
         send: Callable[[], RemoteIssue] = lambda: self.door.create(page.title, text, there)  # noqa: E731 - a write, to be sent once
+        self._note_login(self.search.creator())
         issue = self.journal.once(issue_note(effect.id), int(effect.before), send, lambda made: made.number)
         self.remember(effect.fingerprint, issue.number)
         self.desk.note_newest(issue.number)
         self.desk.remember("login", issue.creator)
+        self._note_login(issue.creator)
         return issue
+
+    def _note_login(self, login: str) -> None:
+        """Before it writes: what it wrote is ours, whoever we are later."""
+        if login and not self.desk.recall(f"login {login}"):
+            self.desk.remember(f"login {login}", login)
 
     def current(self, talk: Talk, fingerprint: str, page: Written) -> Current:
         """What to write into the issue, as it stands just now, so that its title and its block say what is so."""

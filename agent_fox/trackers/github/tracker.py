@@ -111,7 +111,8 @@ class GitHubTracker:
         return Sweep(self._delivering(self.desk).scribe, None, self.settings.reopen_days)
 
     def _delivering(self, desk: Desk) -> Delivering:
-        search = Search(self.door, desk, self.key, self.settings.grace_minutes * MINUTE)
+        former = tuple(self.settings.former_logins)
+        search = Search(self.door, desk, self.key, self.settings.grace_minutes * MINUTE, former)
         return Delivering(Scribe(self.door, desk, self.key, search), self.settings, self.write)
 
     def _safely(self, deliver: Callable[[Delivering], Delivery]) -> Delivery:
@@ -216,7 +217,7 @@ class Delivering:
             return int(noted or 0)
         issue = self.door.issue(int(effect.number or 0))
         seen = () if isinstance(issue, Absent) else (issue,)
-        ours = reading.marked(seen, self.search.creator(), self.scribe.key)
+        ours = reading.marked(seen, self.search.creators(), self.scribe.key)
         return int(effect.number or 0) if any(each.marker.fp == effect.fingerprint for each in ours) else 0
 
     def _by_mark(self, effect: Effect, stale: tuple[int, ...]) -> Standing | Waits:

@@ -184,9 +184,11 @@ def scene(
     db.close()
 
 
-def seated(db: Database, clock: Clock, settings: TrackerSettings, key: bytes = KEY) -> GitHubTracker:
+def seated(
+    db: Database, clock: Clock, settings: TrackerSettings, key: bytes = KEY, token: str = "ghp_fake"
+) -> GitHubTracker:
     """A tracker at a desk of its own, as a new process has it."""
     address = Address("https://api.github.com", "octo", "project")
-    door = opened("ghp_fake", address, clock.now, clock.pass_by)
+    door = opened(token, address, clock.now, clock.pass_by)
     tracker = GitHubTracker(door, settings, key, lambda effect: written(effect, Style()), clock.now)
     return tracker.at(Desk(db, tracker.place, now=clock.now, pause=clock.pass_by))

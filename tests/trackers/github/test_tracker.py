@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from agent_fox.trackers.facts import IssueStatus, StatusPart
 from agent_fox.trackers.github.marker import Marker
 from agent_fox.trackers.protocol import Done, Effect, EffectKind, Held, Moot, Remote, Retry, Unsure
 from agent_fox.trackers.text.pages import Written
+from tests.states import fresh_state
 from tests.trackers.github.scene import AGAIN, DAY, FILED, KEY, PART, PROVEN, Scene, scene, seated
 
 URL = "https://github.com/octo/project/issues"
@@ -730,3 +732,25 @@ def test_a_title_that_cannot_be_written_holds_nothing_up(at: Scene) -> None:
     assert isinstance(delivery, Done)
     assert delivery.note.startswith("its title and block stay as they were: ")
     assert at.settled(replace(PROVEN, status=BETTER)) == replace(delivery, remote=Remote.CLOSED)
+
+
+def test_an_account_that_is_changed_files_nothing_twice(at: Scene) -> None:
+    """What the former one filed is found by its mark, also where the answer to that was lost."""
+    at.fake.faults.append(Fault(faults.creates, faults.dropped()))
+    assert isinstance(at.once(KEPT), Unsure)
+    at.clock.pass_by(30)
+    at.fake.add_token("ghp_other", "vixen-bot")
+    at.tracker = seated(at.db, at.clock, TrackerSettings(kind="github"), token="ghp_other")
+    assert at.settled(KEPT) == Done("1", f"{URL}/1", Remote.OPEN)
+    at.settled(replace(PROVEN, status=BETTER))
+    assert [(issue.author.login, issue.is_open) for issue in at.fake.issues] == [("fox-bot", False)]
+
+
+def test_where_the_state_is_new_the_settings_name_who_filed_before(tmp_path: Path, at: Scene) -> None:
+    at.settled(KEPT)
+    at.fake.add_token("ghp_other", "vixen-bot")
+    with closing(fresh_state(tmp_path / "other.db")) as db:
+        settings = TrackerSettings(kind="github", former_logins=["fox-bot"])
+        again = Scene(db, at.clock, at.fake, seated(db, at.clock, settings, token="ghp_other"))
+        assert again.settled(replace(KEPT, id="e7")) == Done("1", f"{URL}/1", Remote.OPEN)
+    assert len(at.fake.issues) == 1
