@@ -180,8 +180,8 @@ def test_a_requirement_is_named_by_its_id_with_its_spec_or_by_the_one_it_belongs
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("04-REQ-1.3", "04-REQ-1.3: there is no such requirement in the plan; the nearest is 04-REQ-1.1"),
-        ("05_b/04-REQ-1.1", "05_b/04-REQ-1.1: there is no such requirement in the plan; the nearest is "),
+        ("04-REQ-1.3", "04-REQ-1.3: there is no such requirement in the plan; did you mean 04-REQ-1.1"),
+        ("05_b/04-REQ-1.1", "05_b/04-REQ-1.1: there is no such requirement in the plan; did you mean "),
         ("A", "A: several specs have it; say which one: 05_b/A, 06_c/A"),
         ("", ": there is no such requirement in the plan"),
     ],

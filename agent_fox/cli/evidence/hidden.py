@@ -23,7 +23,7 @@ from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import Evidence, Json, Kind, Outcome, SpecRef
 from agent_fox.core.ledger.waivers import HIDDEN, NEVER, AboutHidden, Statement, told
 from agent_fox.core.verdicts.hidden import vendor_of, why_not_accepted
-from agent_fox.core.words import counted, listed
+from agent_fox.core.words import counted, did_you_mean, listed
 from agent_fox.engine.doors import hidden_writing
 from agent_fox.engine.launching.agents import agent_of
 from agent_fox.engine.planning.extensions import backends_of
@@ -243,7 +243,8 @@ def specs_of(place: Place, names: Iterable[str]) -> tuple[Spec, ...]:
     wanted = tuple(names) or tuple(known)
     absent = [name for name in wanted if name not in known]
     if absent:
-        raise UserError(f"--spec {absent[0]}: there is no such spec; there are {listed(known) or 'none'}")
+        hint = did_you_mean(absent[0], known, f"; there are: {listed(known) or 'none'}")
+        raise UserError(f"--spec {absent[0]}: there is no such spec{hint}")
     return tuple(known[name] for name in wanted)
 
 

@@ -374,7 +374,8 @@ def found(db: Database, address: str) -> Present:
         entry = Entry(0, requirement, requirement.version, State.ADOPTED, Author(Who.SPEC, stored.spec_of(address)), "")
         return Present(entry, None, entry)
     known = [row.address for row, _ in all_rows(db, with_all=True)]
-    raise UserError(f"{address}: there is no such specification{words.nearest_told(address, known)}")
+    hint = words.did_you_mean(address, known, "; `agent-fox library list` shows what there is")
+    raise UserError(f"{address}: there is no such specification{hint}")
 
 
 def summary_of(one: Specification, state: str) -> dict[str, object]:

@@ -22,7 +22,7 @@ from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
 from agent_fox.core.values import dataclass, to_document
-from agent_fox.core.words import counted, nearest_told
+from agent_fox.core.words import counted, did_you_mean
 from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
 from agent_fox.evidence.witness import WitnessBroken
@@ -233,7 +233,7 @@ def find_part(db: Database, name: str, spec_name: str | None) -> StoredPart:
     if criteria:
         raise UserError(f"{part}: its criteria are proven one by one; waive one of them: {', '.join(criteria)}")
     where = f"spec {spec_name}" if spec_name else "the plan"
-    hint = nearest_told(part, (candidate.id for candidate in parts), "; `agent-fox status` lists specs")
+    hint = did_you_mean(part, (candidate.id for candidate in parts), "; `agent-fox status` lists specs")
     raise UserError(f"{part}: there is no such requirement in {where}{hint}")
 
 

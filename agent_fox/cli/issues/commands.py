@@ -23,7 +23,7 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, title
 from agent_fox.core.values import to_document
-from agent_fox.core.words import LIKE, counted, nearest
+from agent_fox.core.words import counted, did_you_mean
 from agent_fox.store.issue_view import EffectView, IssueView, named, read_effects, read_issues, read_waiting
 from agent_fox.system import clock
 
@@ -113,9 +113,8 @@ def find(issues: tuple[IssueView, ...], name: str) -> IssueView:
         issue.fingerprint for issue in issues if not issue.number
     ]
     specs = sorted({spec for issue in issues for spec in issue.specs})
-    near = nearest(name, specs, LIKE)
-    hint = f"; the nearest spec with one is {near}" if near else ""
-    raise UserError(f"there is no issue {name}; there are: {', '.join(known) or 'none'}{hint}")
+    there = f"; there are: {', '.join(known)}" if known else "; there are none yet"
+    raise UserError(f"there is no issue {name}{did_you_mean(name, specs, there)}")
 
 
 def text_of(root: Path, issue: IssueView, effects: tuple[EffectView, ...]) -> str:

@@ -19,7 +19,7 @@ from agent_fox.cli.specs.plan import red_specs
 from agent_fox.cli.version import installed
 from agent_fox.config import FILE, ConfigError, Settings, load
 from agent_fox.core.late import late_module
-from agent_fox.core.words import counted, nearest
+from agent_fox.core.words import counted, did_you_mean
 from agent_fox.engine.planning.plan_reading import read_plan
 from agent_fox.engine.planning.plugged_dialects import dialects_of
 from agent_fox.plugins import load_plugins
@@ -106,8 +106,8 @@ def command(
     settings = load(root, os.environ)
     unknown = unknown_rules(settings.lint.off)
     if unknown:
-        near = nearest(unknown[0], (rule.id for rule in RULES))
-        raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule; the nearest is {near!r}")
+        hint = did_you_mean(unknown[0], (rule.id for rule in RULES), "; docs/lint.md lists the rules")
+        raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule{hint}")
     named = tuple(_counted(path, root) for path in paths)
     scope = Scope(root, settings, dialects_of(load_plugins()), _places(root, settings, named), named)
     try:

@@ -63,13 +63,13 @@ def test_a_record_is_still_shown_by_its_id_and_by_its_position(finished: Finishe
 def test_an_unknown_requirement_gets_the_nearest(finished: Finished) -> None:
     done = run_cli(finished.root, "ledger", "show", "01-REQ-9.1")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("agent-fox: 01-REQ-9.1: there is no such requirement in the plan; the nearest is 01-")
+    assert done.stderr.startswith("agent-fox: 01-REQ-9.1: there is no such requirement in the plan; did you mean 01-")
 
 
 def test_explain_names_the_nearest_requirement_too(finished: Finished) -> None:
     done = run_cli(finished.root, "explain", "01-REQ-2.7")
     assert done.returncode == 1
-    assert "there is no such node or spec in the plan; the nearest is 01-REQ-2.1" in done.stderr
+    assert "there is no such node or spec in the plan; did you mean 01-REQ-2.1" in done.stderr
 
 
 def test_explain_tells_the_same_chain_of_a_requirement(finished: Finished) -> None:

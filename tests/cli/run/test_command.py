@@ -134,7 +134,7 @@ def test_only_the_specs_named_and_what_they_depend_on_are_run_and_counted(tmp_pa
 def test_a_spec_that_is_not_there_is_named(tmp_path: Path) -> None:
     done = run_cli(one_spec().build(tmp_path / "w"), "run", "--spec", "07_x")
     assert done.returncode == 1
-    assert done.stderr == "agent-fox: --spec 07_x: no such spec; there are: 01_a\n"
+    assert done.stderr == "agent-fox: --spec 07_x: there is no such spec; there are: 01_a\n"
 
 
 def test_everything_wrong_at_the_start_is_told_at_once_a_line_each(tmp_path: Path) -> None:

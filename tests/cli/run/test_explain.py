@@ -79,7 +79,7 @@ def test_a_name_that_is_not_there_gets_the_nearest(finished: Finished) -> None:
     done = run_cli(finished.root, "explain", "01_clac:3")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(
-        "agent-fox: 01_clac:3: there is no such node or spec in the plan; the nearest is 01_calc"
+        "agent-fox: 01_clac:3: there is no such node or spec in the plan; did you mean 01_calc"
     )
 
 
@@ -95,7 +95,7 @@ def test_an_id_that_several_specs_have_is_told_with_its_ways_to_say_which(tmp_pa
     told = {name: run_cli(root, "explain", name).stderr for name in ("1.1", "locks/1.7", "doors/1.1")}
     assert told == {
         "1.1": "agent-fox: 1.1: several specs have it; say which one: doors/1.1, locks/1.1\n",
-        "locks/1.7": "agent-fox: locks/1.7: there is no such requirement in the plan; the nearest is locks/1.1\n",
+        "locks/1.7": "agent-fox: locks/1.7: there is no such requirement in the plan; did you mean locks/1.1?\n",
         "doors/1.1": "",
     }
 

@@ -124,7 +124,7 @@ def test_an_agent_that_is_known_takes_no_program(tmp_path: Path) -> None:
 
 def test_an_agent_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     ended = start(tmp_path, "init", "--agent", "nosuch")
-    assert (ended.returncode, "known are: checks, claude" in ended.stderr) == (1, True)
+    assert (ended.returncode, "(known: checks, claude" in ended.stderr) == (1, True)
     assert not (tmp_path / ".agent-fox").exists()
 
 
