@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.cli.issues.lines import counts_document, overview_line
+from agent_fox.cli.issues.lines import counts_document, issue_counts_line
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain
 from agent_fox.core.values import to_document, to_object
@@ -35,7 +35,7 @@ def account_document(root: Path, account: RunAccount) -> dict[str, object]:
         **to_object(account, only=("running", "left", "blocked")),
         "issues": [issue_document(root, issue) for issue in account.issues],
         "undelivered": to_document(account.undelivered),
-        "issue_counts": counts_document(account.overview),
+        "issue_counts": counts_document(account.issue_counts),
         "waivers": to_document(account.waivers),
         "asked_for_waivers": to_document(account.asked),
         **to_object(account, only=("gates", "elsewhere")),
@@ -152,6 +152,6 @@ def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
     for issue in account.issues:
         if issue.state == "open":
             yield plain(f"issue: {near(root, issue.where) or 'not delivered yet'}  {issue.title}")
-    overview = overview_line(account.overview)
-    if overview:
-        yield plain(overview)
+    counts = issue_counts_line(account.issue_counts)
+    if counts:
+        yield plain(counts)

@@ -1,4 +1,4 @@
-"""The rows that the account of a run is made from. Plain SQL, quick to load; what they mean is said elsewhere.
+"""The rows of a run's account and of its first screen. Plain SQL, quick to load; what they mean is said elsewhere.
 
 `only` names the specs that are asked for, None all of them.
 """
@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -184,3 +185,64 @@ def titles_with_gates(db: Database) -> list[Row]:
         "LEFT JOIN gates AS g ON g.spec_name = s.name WHERE s.is_withdrawn = 0 GROUP BY s.name ORDER BY s.position"
     )
     return db.execute(sql).fetchall()
+
+
+class NodeRow(NamedTuple):
+    """A node of the plan by its present name."""
+
+    spec: str
+    archetype: str
+    title: str
+    attempt: int
+
+
+def nodes(db: Database, names: Iterable[str]) -> dict[str, NodeRow]:
+    """The named nodes of the plan."""
+    sql = (
+        "SELECT id, spec_name, archetype, title, attempt FROM plan_nodes "
+        "WHERE status <> 'withdrawn' AND id IN (SELECT value FROM json_each(?))"
+    )
+    return {row[0]: NodeRow(*row[1:]) for row in db.execute(sql, [json.dumps(sorted(set(names)))])}
+
+
+def spent(db: Database) -> dict[str, tuple[float, float]]:
+    """By spec, over all runs: dollars that sessions told, and those assumed where they told none."""
+    sql = (
+        "SELECT s.spec_name, coalesce(sum(l.cost_usd), 0), coalesce(sum(CASE WHEN l.cost_usd IS NULL "
+        "AND l.status IN ('ended', 'running', 'interrupted') THEN s.assumed_cost_usd END), 0) "
+        "FROM launches AS l JOIN sessions AS s ON s.id = l.session_id GROUP BY s.spec_name"
+    )
+    return {name: (float(known), float(assumed)) for name, known, assumed in db.execute(sql)}
+
+
+_OPEN = (
+    "FROM plan_parts AS p LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name "
+    "AND v.requirement_id = p.id AND v.superseded_by IS NULL"
+)
+
+
+def open_parts(db: Database, spec: str, most: int = 0) -> list[tuple[str, str, str, str, int]]:
+    """Id, last word (`unread` for none), text, evidence and attempt of what has no PASS; what fails first.
+
+    At most so many, 0 for all.
+    """
+    sql = (
+        "SELECT p.id, coalesce(v.verdict, 'unread'), p.text, coalesce(v.evidence, ''), coalesce(v.attempt, 0) "
+        f"{_OPEN} WHERE p.spec_name = ? AND v.verdict IS NOT 'PASS' "
+        "ORDER BY v.verdict IS NOT 'FAIL', v.verdict IS NULL, p.position LIMIT ?"
+    )
+    found = db.execute(sql, [spec, most or -1]).fetchall()
+    return [(part, word, one_line(text), evidence, attempt) for part, word, text, evidence, attempt in found]
+
+
+def texts(db: Database, specs: Iterable[str]) -> dict[str, dict[str, str]]:
+    """By spec and id: the texts of these specs' requirements, each in one line."""
+    sql = "SELECT spec_name, id, text FROM plan_parts WHERE spec_name IN (SELECT value FROM json_each(?))"
+    found: dict[str, dict[str, str]] = {}
+    for spec, part, text in db.execute(sql, [json.dumps(sorted(set(specs)))]):
+        found.setdefault(spec, {})[part] = one_line(text)
+    return found
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -229,7 +229,7 @@ def _why(state: str, until: str, at: str) -> Waits:
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class IssueCounts:
     """All issues in numbers, for a line of a status screen."""
 
     standings: dict[IssueStanding, int] = field(default_factory=dict)
@@ -246,11 +246,11 @@ _STANDINGS = (
 )
 
 
-def read_overview(db: Database, at: str) -> Overview:
+def read_issue_counts(db: Database, at: str) -> IssueCounts:
     """How many issues stand how, in the order of `IssueStanding`."""
     standings = [standing_of(*row) for row in db.execute(_STANDINGS)]
     counts = {standing: standings.count(standing) for standing in IssueStanding}
-    return Overview({standing: count for standing, count in counts.items() if count}, read_waiting(db, at))
+    return IssueCounts({standing: count for standing, count in counts.items() if count}, read_waiting(db, at))
 
 
 def named(issues: Iterable[IssueView], name: str) -> tuple[IssueView, ...]:

@@ -16,8 +16,8 @@ from agent_fox.store.issue_view import (
     Waits,
     named,
     read_effects,
+    read_issue_counts,
     read_issues,
-    read_overview,
     read_waiting,
     standing_of,
 )
@@ -144,7 +144,7 @@ def test_the_overview_counts_standings_and_what_waits(db: Database) -> None:
     filed(db, "c", "3", "refused by a person")
     filed(db, "d", "")
     put(db, "d")
-    overview = read_overview(db, AT)
+    overview = read_issue_counts(db, AT)
     assert overview.standings == {IssueStanding.OPEN: 2, IssueStanding.WAITING: 1, IssueStanding.REFUSED: 1}
     assert overview.waits == 1
 
@@ -154,7 +154,7 @@ def test_the_overview_agrees_with_the_list(db: Database) -> None:
         filed(db, f"print{number}", str(number + 1), remote)
     outbox.close_issue(db, "print0", AT)
     standings = [issue.standing for issue in read_issues(db)]
-    assert read_overview(db, AT).standings == {one: standings.count(one) for one in set(standings)}
+    assert read_issue_counts(db, AT).standings == {one: standings.count(one) for one in set(standings)}
 
 
 @pytest.mark.parametrize("name", ["7", "#7", "0007", " 7 ", "https://example.org/i/7", "https://example.org/i/7/"])
@@ -180,6 +180,6 @@ def test_of_a_spec_those_that_are_open_are_meant_and_not_their_parts(db: Databas
 
 
 def test_nothing_is_known_of_an_empty_state(db: Database) -> None:
-    assert (read_issues(db), read_waiting(db, AT), read_overview(db, AT).standings) == ((), (), {})
+    assert (read_issues(db), read_waiting(db, AT), read_issue_counts(db, AT).standings) == ((), (), {})
     assert named((), "1") == ()
     assert spec_names(db) == ()

@@ -10,7 +10,7 @@ from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, shown_time
 from agent_fox.core.values import to_document, to_object
 from agent_fox.core.words import counted, listed
-from agent_fox.store.issue_view import EffectView, IssueStanding, IssueView, Overview, Waiting, Waits
+from agent_fox.store.issue_view import EffectView, IssueCounts, IssueStanding, IssueView, Waiting, Waits
 
 SYNC = "agent-fox issues sync"
 LIST = "agent-fox issues list"
@@ -24,16 +24,16 @@ _COUNTED = {
 }
 
 
-def overview_line(overview: Overview) -> str:
+def issue_counts_line(counts: IssueCounts) -> str:
     """`issues: 3 open, 1 closed; 2 wait to be delivered (no token; set ..., then agent-fox issues sync)`; empty where
     nothing was ever filed."""
-    text = "; ".join(filter(None, (counts_told(overview), waits_told(overview.waiting))))
+    text = "; ".join(filter(None, (counts_told(counts), waits_told(counts.waiting))))
     return f"issues: {text}" if text else ""
 
 
-def counts_told(overview: Overview) -> str:
+def counts_told(counts: IssueCounts) -> str:
     """`3 open, 1 closed`; empty where there are no issues."""
-    return ", ".join(f"{count} {_COUNTED.get(name, name)}" for name, count in overview.standings.items())
+    return ", ".join(f"{count} {_COUNTED.get(name, name)}" for name, count in counts.standings.items())
 
 
 def waits_told(waiting: tuple[Waiting, ...]) -> str:
@@ -66,10 +66,10 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON].rstrip()}…"
 
 
-def counts_document(overview: Overview) -> dict[str, object]:
+def counts_document(counts: IssueCounts) -> dict[str, object]:
     """The same as JSON: how many issues stand how, and what waits, by reason."""
-    standings = {standing.value: count for standing, count in overview.standings.items()}
-    return {"standings": standings, "waiting": to_document(overview.waiting)}
+    standings = {standing.value: count for standing, count in counts.standings.items()}
+    return {"standings": standings, "waiting": to_document(counts.waiting)}
 
 
 def waiting_lines(waiting: Iterable[Waiting]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import click
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
-from agent_fox.cli.issues.lines import counts_document, counts_told, overview_line
+from agent_fox.cli.issues.lines import counts_document, counts_told, issue_counts_line
 from agent_fox.cli.issues.tracker_place import Workplace, in_words, seated, workplace
 from agent_fox.cli.opening import reading, state_file
 from agent_fox.cli.place import near
@@ -23,7 +23,7 @@ from agent_fox.engine.issues.effects import Delivering
 from agent_fox.engine.issues.upkeep import look_and_sweep
 from agent_fox.store import outbox
 from agent_fox.store.desk import LAST_KIND, recall, remember
-from agent_fox.store.issue_view import Overview, read_overview
+from agent_fox.store.issue_view import IssueCounts, read_issue_counts
 from agent_fox.store.state import open_state, read_state, transaction
 from agent_fox.system import clock
 
@@ -47,13 +47,14 @@ def synchronise(root: Path, wait: float, kind: str | None, *, as_json: bool) -> 
 
     done = deliver(place, wait, watch)
     with reading(root) as db:
-        overview = read_overview(db, clock.now())
+        counts = read_issue_counts(db, clock.now())
     if as_json:
-        counts = counts_document(overview)
         document = {"delivered": done.delivered, "waiting": done.waiting, "why_stopped": done.why_stopped}
-        print_json({**document, "tracker": in_words(place.tracker), "told": lines, "issue_counts": counts})
+        print_json(
+            {**document, "tracker": in_words(place.tracker), "told": lines, "issue_counts": counts_document(counts)}
+        )
     else:
-        click.echo("\n".join(plain(line) for line in end_lines(done, overview)))
+        click.echo("\n".join(plain(line) for line in end_lines(done, counts)))
     return Exit.UNPROVEN if done.waiting or done.why_stopped else Exit.DONE
 
 
@@ -67,14 +68,14 @@ def same_kind(last: str, now: str) -> None:
         )
 
 
-def end_lines(done: Synced, overview: Overview) -> Iterator[str]:
+def end_lines(done: Synced, counts: IssueCounts) -> Iterator[str]:
     """Leaves out a reason that the line about the stop gives already."""
     if not done.why_stopped:
-        yield overview_line(overview) or "no issues"
+        yield issue_counts_line(counts) or "no issues"
         return
     yield f"stopped: {done.why_stopped}"
     waits = f"{done.waiting} {'waits' if done.waiting == 1 else 'wait'} to be delivered" if done.waiting else ""
-    yield f"issues: {'; '.join(filter(None, (counts_told(overview), waits))) or 'none'}"
+    yield f"issues: {'; '.join(filter(None, (counts_told(counts), waits))) or 'none'}"
 
 
 def deliver(place: Workplace, wait: float, watch: Watch) -> Synced:

@@ -18,10 +18,11 @@ from agent_fox.cli.place import OWN
 from agent_fox.cli.run.notify import notify
 from agent_fox.cli.run.screens import JsonLines, Lines, Screen, is_live, print_line
 from agent_fox.cli.run.signals import listening
-from agent_fox.cli.run.summary import Summary, takeover
+from agent_fox.cli.run.summary import Summary
 from agent_fox.cli.screen import plain
 from agent_fox.cli.story import Story
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.engine.account.account import read_account
 from agent_fox.engine.handlers.waiving import notes_in_force
@@ -31,7 +32,7 @@ from agent_fox.engine.running.run import Engine
 from agent_fox.engine.running.scheduler import Orders
 from agent_fox.plugins import PluginError
 from agent_fox.session.agents.registry import NAMES
-from agent_fox.store.issue_view import read_overview
+from agent_fox.store.issue_view import read_issue_counts
 from agent_fox.store.state import StateError, read_state
 from agent_fox.system import clock, git
 from agent_fox.system.sandbox.bubblewrap import why_missing
@@ -41,7 +42,11 @@ if TYPE_CHECKING:
     import pluggy
 
     from agent_fox.config import Settings
+    from agent_fox.engine.account import overview
     from agent_fox.engine.planning.workplace import RunOptions
+else:
+    overview = late_module("agent_fox.engine.account.overview")
+
 
 SHOWN_CHANGES = 5
 
@@ -99,7 +104,7 @@ def tell_where_issues_go(engine: Engine) -> None:
     """Said where it is not the folder that everybody has, or where something waits from earlier."""
     waiting = ""
     with suppress(StateError), reading(engine.root) as db:  # a state that cannot be read is the run's to tell
-        waiting = waits_told(read_overview(db, clock.now()).waiting)
+        waiting = waits_told(read_issue_counts(db, clock.now()).waiting)
     with suppress(PluginError):  # the same
         place = in_words(engine.tracker())
         if engine.settings.tracker.kind != "local" or waiting:
@@ -115,4 +120,4 @@ def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:
             db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only,
             in_force=lambda: notes_in_force(db, engine.grounds(), clock.now()),
         )  # fmt: skip
-    return Summary(engine.root, stop, account.at_rest(), takeover(engine.root, branch))
+    return Summary(engine.root, stop, account.at_rest(), overview.takeover(engine.root, branch))

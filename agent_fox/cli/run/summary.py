@@ -11,33 +11,12 @@ from agent_fox.cli.screen import plain, title
 from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted
 from agent_fox.engine.record.ending import RunExit, Stop
-from agent_fox.system import git
 
 if TYPE_CHECKING:
     from agent_fox.engine.account.account import RunAccount
+    from agent_fox.engine.account.overview import Takeover
 
-MOST_FILES = 6
 MOST_BLOCKED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Takeover:
-    """How the work is taken over: the branch, how far it is ahead of HEAD, the difference in short, the command."""
-
-    branch: str
-    commits: int
-    diffstat: str
-    command: str
-
-
-def takeover(root: Path, branch: str) -> Takeover | None:
-    """None where there is nothing to take over."""
-    if git.commit_of(root, branch) is None or git.head(root) is None:
-        return None
-    ahead = int(git.call(root, "rev-list", "--count", f"HEAD..{branch}").text)
-    span = f"HEAD...{branch}" if git.merge_base(root, "HEAD", branch) else f"HEAD..{branch}"
-    stat = git.call(root, "diff", f"--stat=76,60,{MOST_FILES}", "--no-color", span, "--").text
-    return Takeover(branch, ahead, stat, f"git merge {branch}") if ahead else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from agent_fox.core.ledger.gates import Gate, is_enough
 from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.verdicts.known import added, counts_of
 from agent_fox.store import account as rows
-from agent_fox.store.issue_view import IssueView, Overview, read_issues, read_overview
+from agent_fox.store.issue_view import IssueCounts, IssueView, read_issue_counts, read_issues
 from agent_fox.store.known import words_known
 from agent_fox.store.ledger.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked, has_waivers
@@ -231,7 +231,7 @@ class RunAccount:
     asked: tuple[Asked, ...] = ()
     gates: dict[str, int] = field(default_factory=dict)
     ledger: Tip = field(default_factory=Tip)
-    overview: Overview = field(default_factory=Overview)
+    issue_counts: IssueCounts = field(default_factory=IssueCounts)
     disbelieved: str = ""
     """Why nothing counts as proven: the rows that say so are not those of the ledger. Empty where they are."""
     elsewhere: tuple[str, ...] = ()
@@ -315,7 +315,7 @@ def read_account(
         asked=tuple(asked(db)),
         gates=rows.gate_counts(db),
         ledger=tip_of(db),
-        overview=read_overview(db, clock.now()),
+        issue_counts=read_issue_counts(db, clock.now()),
         disbelieved=why,
         elsewhere=tuple(dict.fromkeys(one for differs in (elsewhere or {}).values() for one in differs)),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from agent_fox.cli.run.summary import takeover
+from agent_fox.engine.account.overview import takeover
 from tests.cli.program import repository
 
 
