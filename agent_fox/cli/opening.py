@@ -52,6 +52,23 @@ def waivers_of(root: Path, db: Database) -> Callable[[], tuple[WaiverNote, ...]]
     return in_force
 
 
+def can_sign(root: Path) -> bool:
+    """Whether somebody is trusted to sign a waiver here. The settings, which take long to load, are loaded only where
+    there is a list of signers; settings that are wrong are not this question's to tell."""
+    from agent_fox.evidence.signing import keys  # noqa: PLC0415 - asked only where something could be waived
+
+    try:
+        if not os.path.lexists(keys.folder(os.environ) / keys.SIGNERS):
+            return False
+        from agent_fox.config import ConfigError  # noqa: PLC0415 - heavy, and rarely needed
+    except keys.KeyTrouble:
+        return False
+    try:
+        return not before_waiving(root)
+    except ConfigError:
+        return False
+
+
 def before_waiving(root: Path) -> tuple[str, ...]:
     """Commands without which nobody could sign a waiver here; nothing where somebody is trusted to. Rarely asked."""
     from agent_fox.config import load  # noqa: PLC0415 - heavy, and rarely needed

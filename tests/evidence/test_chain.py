@@ -65,10 +65,10 @@ def test_the_commands_check_the_ledger_and_run_again_what_was_run(db: Database) 
 @pytest.mark.parametrize(
     ("now", "why"),
     [
-        (replace(NOW, tree="b" * 40), "the tree has changed"),
+        (replace(NOW, tree="b" * 40), "the code has changed"),
         (replace(NOW, environment="other"), "the environment has changed"),
         (replace(NOW, verifier="2 checks"), "the verifier has changed"),
-        (replace(NOW, tree=None), "whether the tree has changed is not known here"),
+        (replace(NOW, tree=None), "whether the code has changed is not known here"),
         (replace(NOW, environment=None), "whether the environment has changed is not known here"),
         (replace(NOW, verifier=None), "whether the verifier has changed is not known here"),
     ],

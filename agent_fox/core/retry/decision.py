@@ -31,19 +31,27 @@ class Cause(StrEnum):
     remedy: str
 
     NEEDS_PERSON = (
-        "needs a person", 2, "it needs a person: do what the findings ask (often a change of the spec), then reset",
+        "needs a person", 2, "do what the findings ask (often a change of the spec), then: agent-fox reset",
     )  # fmt: skip
-    SPEC_FAULT = "spec fault", 2, "correct the spec: `agent-fox run` then reads it again by itself"
-    RETRY_DISABLED = "retry disabled", 4, "let FAILs send coders back (retry_predecessor = true), then reset"
-    CEILING = "ceiling", 5, "raise the ceiling in [limits], then reset"
+    SPEC_FAULT = "spec fault", 2, "correct the spec: the next `agent-fox run` reads it again by itself"
+    RETRY_DISABLED = "retry disabled", 4, "allow retries ([retry] retry_predecessor = true), then: agent-fox reset"
+    CEILING = "ceiling", 5, "raise the ceiling in [limits], then: agent-fox reset"
     ATTEMPTS_SPENT = (
-        "attempts spent", 6, "give it new attempts by a reset, better with a clearer spec or a stronger agent",
+        "attempts spent", 6, "clarify the spec or set a stronger agent, then: agent-fox reset",
     )  # fmt: skip
-    NO_PROGRESS = "no progress", 7, "add a stronger agent ([[agents.coder.rungs]]) or help by hand, then reset"
+    NO_PROGRESS = (
+        "no progress",
+        7,
+        "set a stronger agent ([[agents.coder.rungs]]) or help by hand, then: agent-fox reset",
+    )
     NOTHING_TO_PROVE = (
         "nothing to prove", 9, "write requirements with ids into the spec: it is then planned again by itself",
     )  # fmt: skip
-    NO_CLEAR_VERDICT = "no clear verdict", 11, "see in its log why the verifier gave no clear answer, then reset"
+    NO_CLEAR_VERDICT = (
+        "no clear verdict",
+        11,
+        "see in its log why the verifier gave no clear answer, then: agent-fox reset",
+    )
     CASCADE = "depends on a blocked node"
 
     def __new__(cls, words: str, row: int | None = None, remedy: str = "") -> Self:

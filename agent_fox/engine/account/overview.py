@@ -34,6 +34,7 @@ MOST_QUOTED = 3
 MOST_CITED = 5
 """Requirements on one card; the rest is a number."""
 NEVER_TEXT = "no run yet"
+RESET = "agent-fox reset"
 
 
 class Answer(StrEnum):
@@ -309,7 +310,8 @@ def decision_asked(cause: str) -> str:
         remedy = Cause(cause).remedy
     except ValueError:
         return ""
-    return f"{remedy[:1].upper()}{remedy[1:]}." if remedy else ""
+    end = "" if remedy.endswith(RESET) else "."
+    return f"{remedy[:1].upper()}{remedy[1:]}{end}" if remedy else ""
 
 
 def _cited(db: Database, spec: str, most: int) -> Iterator[Cited]:

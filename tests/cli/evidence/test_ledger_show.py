@@ -28,7 +28,7 @@ def test_a_proven_requirement_tells_by_what_by_whom_on_which_commit_and_how_to_c
         f"ledger: {document['head']['position']} records, head {document['head']['head']}",
     ):
         assert part in words(told), (part, told)
-    assert "does not count: the tree has changed" in told
+    assert "does not count: the code has changed" in told
 
 
 def test_a_requirement_that_is_not_proven_says_so_and_what_would_move_it(finished: Finished) -> None:
@@ -115,7 +115,7 @@ def test_a_change_of_the_branch_makes_the_evidence_stale_at_once(finished: Finis
     git(copy, "add", "more.txt")
     git(copy, "commit", "-qm", "more")
     told = words(run_cli(copy, "ledger", "show", "01-REQ-1.1").stdout)
-    assert told.startswith("01_calc/01-REQ-1.1 tested · not proven now: the tree has changed")
+    assert told.startswith("01_calc/01-REQ-1.1 tested · not proven now: the code has changed")
 
 
 def git(root: Path, *arguments: str) -> None:
