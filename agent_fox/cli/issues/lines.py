@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, shown_time
-from agent_fox.core.values import to_document, to_object
+from agent_fox.core.values import to_object
 from agent_fox.core.words import counted, listed
 from agent_fox.store.issue_view import EffectView, IssueCounts, IssueStanding, IssueView, Waiting, Waits
 
@@ -64,12 +64,6 @@ def _why(group: Waiting) -> str:
 
 def shortened(text: str) -> str:
     return text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON].rstrip()}…"
-
-
-def counts_document(counts: IssueCounts) -> dict[str, object]:
-    """The same as JSON: how many issues stand how, and what waits, by reason."""
-    standings = {standing.value: count for standing, count in counts.standings.items()}
-    return {"standings": standings, "waiting": to_document(counts.waiting)}
 
 
 def waiting_lines(waiting: Iterable[Waiting]) -> Iterator[str]:

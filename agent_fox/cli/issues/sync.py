@@ -12,12 +12,13 @@ import click
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
-from agent_fox.cli.issues.lines import counts_document, counts_told, issue_counts_line
+from agent_fox.cli.issues.lines import counts_told, issue_counts_line
 from agent_fox.cli.issues.tracker_place import Workplace, in_words, seated, workplace
 from agent_fox.cli.opening import reading, state_file
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.cli.story import issue_words
+from agent_fox.engine.account.document import counts_document
 from agent_fox.engine.issues.courier import Synced, desk_of, nap
 from agent_fox.engine.issues.effects import Delivering
 from agent_fox.engine.issues.upkeep import look_and_sweep

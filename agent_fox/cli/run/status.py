@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from agent_fox.cli.account_lines import ALL, Most, Page, account_document, audit_lines, overview_document
+from agent_fox.cli.account_lines import ALL, Most, Page, audit_lines
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.opening import can_sign, reading, waivers_of
 from agent_fox.cli.place import OWN, held_for, here
 from agent_fox.cli.screen import columns, json_option, plain, print_json, styled, title
 from agent_fox.core.ledger.evidence import OF_CHECKS, environment_parts
 from agent_fox.engine.account.account import read_account
+from agent_fox.engine.account.document import account_document, overview_document
 from agent_fox.engine.account.overview import read_overview, takeover
 from agent_fox.evidence import witness
 from agent_fox.store.known import judged_elsewhere

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.cli.account_lines import Page, account_document, overview_document
+from agent_fox.cli.account_lines import Page
 from agent_fox.cli.screen import columns, plain, styled, title
 from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted
+from agent_fox.engine.account.document import account_document, overview_document
 
 if TYPE_CHECKING:
     from agent_fox.engine.account.account import RunAccount
