@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.cli.issues.lines import issue_counts_line
 from agent_fox.cli.place import near
-from agent_fox.cli.screen import Line, ago, cut, duration, wrapped
+from agent_fox.cli.screen import WHOLE, Line, ago, cut, duration, wrapped
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import counts_in_words, told_apart
 from agent_fox.core.words import counted, listed
@@ -34,7 +34,8 @@ COLOURS = {
     "verified": "green", "waived": "yellow", "escalated": "red", "waiver ended": "red", "blocked": "red",
     "left out": "red", "not believed": "red", "environment changed": "yellow", "running": "cyan",
 }  # fmt: skip
-SIGNS = {"green": "✓", "yellow": "✓", "red": "✗", "cyan": "▶"}
+SIGNS = {"verified": "✓", "waived": "✓", "running": "▶", "environment changed": "?"}
+"""Beside a spec; one that is red has a cross, any other a dot."""
 ANSWER_COLOURS = {"PROVEN": "green", "NOT PROVEN": "red", "RUNNING": "cyan"}
 WORD_COLOURS = {"FAIL": "red", "UNKNOWN": "yellow"}
 SHOWN_WORDS = {"unread": "not read", "stale": "outdated", "short": "short of", "away": "elsewhere"}
@@ -87,6 +88,8 @@ class Page:
         on = f", proven on {banner.commit[:SHORT]}" if banner.commit else ""
         exit_code = f", exit code {banner.exit_code}" if banner.exit_code is not None and not self.is_lost else ""
         yield from self._wrapped(f"run {account.run}: {state}{exit_code}{on}", "")
+        if account.known:
+            yield from self._wrapped(f"how it is known: {counts_in_words(account.known)}", "  ")
 
     def needs_you(self) -> Iterator[Line]:
         """What only a person can settle, worst first."""
@@ -193,7 +196,7 @@ class Page:
         """What to type now."""
         steps = self.overview.next
         names = max((len(step.command) for step in steps), default=0)
-        yield from (((f"  {step.command:<{names}}", "bold"), (f"   {step.why}", "dim")) for step in steps)
+        yield from (((f"  {step.command:<{names}}", WHOLE), (f"   {step.why}", "dim")) for step in steps)
 
     def sections(self) -> Iterator[tuple[str, list[Line]]]:
         """All but the banner, each with its name, in the order of every screen; those without a line are left out."""
@@ -237,9 +240,10 @@ def spec_lines(account: RunAccount, specs: Sequence[SpecAccount]) -> Iterator[Li
     counts = max((len(_count(spec)) for spec in specs), default=0)
     for spec in specs:
         colour = COLOURS.get(spec.standing, "")
+        sign = SIGNS.get(spec.standing, "✗" if colour == "red" else "·")
         name = cut(spec.name, LONGEST_NAME)
         yield (
-            (f"  {SIGNS.get(colour, '·')} ", colour), (f"{name:<{min(names, LONGEST_NAME)}}  ", "bold"),
+            (f"  {sign} ", colour), (f"{name:<{min(names, LONGEST_NAME)}}  ", "bold"),
             (f"{_count(spec):<{counts}}  ", ""), (f"{standings[spec.name]:<{widest}}  ", colour),
             ("; ".join(_notes(spec)), ""),
         )  # fmt: skip

@@ -22,7 +22,9 @@ else:
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 Line = tuple[tuple[str, str], ...]
-"""Pieces of text, each with its style: a colour, `bold`, `dim`, an address that it leads to, or nothing."""
+"""Pieces of text, each with its style: a colour, `bold`, `dim`, `whole`, an address that it leads to, or nothing."""
+WHOLE = "whole"
+"""The style of a command to type, or of another text that is of no use where it is cut."""
 UNBOUNDED = 120
 """Columns where nobody says how many there are: into a file or a pipe."""
 _LINKING_PROGRAMS = frozenset({"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby"})
@@ -85,10 +87,10 @@ def wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
 
 
 def fitted(line: Line, width: int) -> Line:
-    """The line in at most `width` columns; what leads somewhere stays whole, for a person may have to copy it."""
+    """The line in at most `width` columns; what a person may have to copy stays whole."""
     pieces = []
     for text, style in line:
-        kept = plain(text) if "://" in style else cut(text, width)
+        kept = plain(text) if "://" in style or style == WHOLE else cut(text, width)
         pieces.append((kept, style))
         width -= cells(kept)
         if kept != plain(text):
@@ -105,8 +107,8 @@ def styled(lines: Iterable[Line], width: int) -> Iterator[str]:
 def _styled(text: str, style: str) -> str:
     if "://" in style:
         return link(text, style)
-    if style in ("bold", "dim"):
-        return click.style(text, bold=style == "bold" or None, dim=style == "dim" or None)
+    if style in ("bold", "dim", WHOLE):
+        return click.style(text, bold=style != "dim" or None, dim=style == "dim" or None)
     return click.style(text, fg=style) if style else text
 
 

@@ -83,7 +83,7 @@ def _requirement(chain: Chain) -> Iterator[str]:
     address = f"{chain.spec}/{chain.requirement}"
     state = f"proven: {chain.how or 'it passed'}" if chain.is_proven_now else f"not proven now: {why_not(chain)}"
     yield f"{title(address)}  {plain(state)}"
-    yield from wrapped(f"  {chain.text}", columns(), "  ")
+    yield from (f"  {line}" for line in wrapped(chain.text, columns() - 2))
     shown = chain.proofs[-RECENT:]
     hidden = chain.left_out + len(chain.proofs) - len(shown)
     yield title("what was seen") + (
@@ -102,8 +102,9 @@ def _requirement(chain: Chain) -> Iterator[str]:
         yield "  nothing was recorded about it"
     if not chain.is_proven_now:
         yield title("what to do")
-        yield from (f"  {plain(move.why)}" for move in chain.promotion.blocked)
         yield from (f"  first, to sign: {command}" for command in before_waiving(here()))
+        yield from (f"  {plain(move.why)}" for move in chain.promotion.blocked)
+        yield f"  agent-fox explain {plain(chain.spec)}"
     yield f"  everything that was recorded: agent-fox ledger show {plain(address)}"
 
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from agent_fox.cli.account_lines import Most, Page
 from agent_fox.cli.opening import reading, state_file, waivers_of
-from agent_fox.cli.screen import Line, duration, plain, shown_time
+from agent_fox.cli.screen import WHOLE, Line, duration, plain, shown_time
 from agent_fox.engine.account.account import RunAccount, read_account
 from agent_fox.engine.account.overview import Overview, read_overview
 from agent_fox.store.state import NoState, OlderState, StateError
@@ -116,7 +116,7 @@ class LiveScreen:
 
 def sections(page: Page, room: int, *, has_titles: bool) -> list[Text]:
     """The page's sections in at most `room` lines: the longest gives way first, and says how much it left out."""
-    named = [(name, [*map(drawn, lines)], 0) for name, lines in page.sections()]
+    named = [(name, [*map(drawn, lines)], 0) for name, lines in page.sections() if name != "also"]
     while sum(len(lines) + has_titles for _, lines, _ in named) > room and any(len(lines) > 1 for _, lines, _ in named):
         at = max(range(len(named)), key=lambda number: len(named[number][1]))
         name, lines, left_out = named[at]
@@ -124,14 +124,25 @@ def sections(page: Page, room: int, *, has_titles: bool) -> list[Text]:
     rows: list[Text] = []
     for name, lines, left_out in named:
         rows += [Text(name, style="bold")] * has_titles
-        rows += (
-            lines if not left_out else [*lines[:-1], Text(f"  … {left_out + 1} lines more: {page.more}", style="dim")]
-        )
+        rows += lines if not left_out else [*lines[:-1], _cut_off(lines[-1], left_out, page, is_last=len(lines) == 1)]
     return rows[: max(room, 0)]
 
 
+def _cut_off(last: Text, left_out: int, page: Page, *, is_last: bool) -> Text:
+    """In place of the last line that there was room for: how many are missing. The only one stays, and says so."""
+    if not is_last:
+        return Text(f"  … {left_out + 1} lines more: {page.more}", style="dim")
+    count = f" … {left_out} lines more"
+    last.truncate(max(page.width - len(count), 1), overflow="ellipsis")
+    return last.append(count, style="dim")
+
+
 def drawn(line: Line) -> Text:
-    return Text.assemble(*((plain(text), f"link {style}" if "://" in style else style) for text, style in line))
+    return Text.assemble(*((plain(text), _style(style)) for text, style in line))
+
+
+def _style(style: str) -> str:
+    return f"link {style}" if "://" in style else "bold" if style == WHOLE else style
 
 
 def big_bar(account: RunAccount, width: int) -> Text:

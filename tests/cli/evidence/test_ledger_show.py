@@ -103,7 +103,7 @@ def test_status_tells_where_the_gates_stand_and_the_ledgers_head(finished: Finis
     document = json.loads(finished.tell("status", "--json"))
     assert document["gates"] == {"proposed": 3, "tested": 3}
     head, records = document["ledger"]["head"], document["ledger"]["records"]
-    assert f"gates: 3 proposed, 3 tested; ledger: {records} records, head {head[:12]}" in finished.tell("status")
+    assert f"gates: 3 proposed, 3 tested; ledger: {records} records, head {head}" in finished.tell("status", "--all")
 
 
 def test_a_change_of_the_branch_makes_the_evidence_stale_at_once(finished: Finished, tmp_path: Path) -> None:

@@ -23,10 +23,10 @@ def test_a_reset_gives_a_new_budget_and_what_waited_goes_on(tmp_path: Path) -> N
     root = spent(tmp_path)
     done = run_cli(root, "reset", "01_a:1", "--reason", "the spec is clearer now")
     assert done.stdout.splitlines() == [
-        "01_a:1: reset, now pending",
-        "01_a:2: reopen, now pending",
-        "02_b:1: lift, now pending",
-        "02_b:2: lift, now pending",
+        "1 attempt restored for 01_a:1",
+        "starts anew with the next run: 01_a:1",
+        "verified again by the next run: 01_a:2",
+        "unblocked: 02_b:1, 02_b:2",
         "next: agent-fox run",
     ]
     assert rows(root, "SELECT note FROM decisions WHERE kind = 'Reset'") == [("the spec is clearer now",)]
