@@ -6,7 +6,8 @@ Also keeps the session's log, redacted. What follows from an end is the engine's
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -18,7 +19,7 @@ from agent_fox.session.agents.signatures import says_too_long
 from agent_fox.session.gates.close_out import Judging, close_out
 from agent_fox.session.gates.format import formatted
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
-from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd, StopSignal
+from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd, StopSignal, brief_beside
 from agent_fox.session.result import Result, read_result
 from agent_fox.session.workspaces.cut_off import with_kept
 from agent_fox.session.workspaces.snapshot import Refused, changed_source, take_work
@@ -189,26 +190,28 @@ def _output(order: LaunchOrder, secrets: tuple[str, ...]) -> str:
 
 
 def _keep_log(order: LaunchOrder, end: ProcessEnd, secrets: tuple[str, ...]) -> None:
-    """Both streams in one file, redacted; written beside and renamed, so that no reader sees half of it."""
+    """Both streams in one file, redacted, and beside it the brief and what our own runner recorded of its tools."""
+    paths = Paths(order.state)
     order.log.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = order.log.with_name(f"{order.log.name}.{order.launch}.part")
-    with unfinished.open("w", encoding="utf-8") as log:
+    with _renamed_to(order.log, order.launch) as log:
         for name, count in (("stdout", end.stdout_bytes), ("stderr", end.stderr_bytes)):
             log.write(f"--- {name}, {count} bytes\n")
-            _copy_redacted(Paths(order.state).session / name, log, secrets)
-    unfinished.replace(order.log)
-    _keep_events(order, secrets)
+            _copy_redacted(paths.session / name, log, secrets)
+    has_events = order.agent.backend in NAMES
+    for source, kept in ((paths.events, trace_beside(order.log)), (paths.brief, brief_beside(order.log))):
+        kept.unlink(missing_ok=True)  # that of an earlier launch does not stand for this one
+        if source.is_file() and not source.is_symlink() and (has_events or source.name == paths.brief.name):
+            with _renamed_to(kept, order.launch) as copy:
+                _copy_redacted(source, copy, secrets)
 
 
-def _keep_events(order: LaunchOrder, secrets: tuple[str, ...]) -> None:
-    """What our own runner recorded of its tools, redacted; an earlier launch's record does not stand for this one."""
-    kept, source = trace_beside(order.log), Paths(order.state).events
-    kept.unlink(missing_ok=True)
-    if order.agent.backend in NAMES and source.is_file() and not source.is_symlink():
-        unfinished = kept.with_name(f"{kept.name}.{order.launch}.part")
-        with unfinished.open("w", encoding="utf-8") as events:
-            _copy_redacted(source, events, secrets)
-        unfinished.replace(kept)
+@contextmanager
+def _renamed_to(kept: Path, launch: str) -> Iterator[IO[str]]:
+    """Written beside and renamed, so that no reader sees half of it."""
+    unfinished = kept.with_name(f"{kept.name}.{launch}.part")
+    with unfinished.open("w", encoding="utf-8") as file:
+        yield file
+    unfinished.replace(kept)
 
 
 def _copy_redacted(source: Path, log: IO[str], secrets: tuple[str, ...]) -> None:

@@ -117,6 +117,11 @@ def handoff_in(state: Path) -> Path:
     return state / "cut-off.md"
 
 
+def brief_beside(log: Path) -> Path:
+    """Where the brief of a session is kept whose log is kept there."""
+    return log.with_suffix(".brief.md")
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
     """Where the parts of a launch stand. All but the workspace are outside of what git sees of it."""

@@ -170,6 +170,11 @@ def rulings_about(db: Database, uid: str) -> list[Ruling]:
     return [_ruling(db, uid, row[:-1]) for row in db.execute(sql, {"uid": uid}).fetchall()]
 
 
+def rulings(db: Database) -> list[Ruling]:
+    """Every recorded decision, as seen from the node that it is about, oldest first."""
+    return [_ruling(db, str(row[-1]), row[:-1]) for row in db.execute(f"{_RULINGS} ORDER BY d.id").fetchall()]
+
+
 def ruling(db: Database, number: int) -> Ruling:
     """One recorded decision, as seen from the node that it is about. Raises KeyError."""
     row = db.execute(f"{_RULINGS} WHERE d.id = ?", [number]).fetchone()

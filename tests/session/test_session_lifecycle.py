@@ -15,7 +15,7 @@ import pytest
 
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.session.infrastructure import Infrastructure
-from agent_fox.session.order import EndKind, LaunchOrder, Paths, Provisions, SessionEnd, StopSignal
+from agent_fox.session.order import EndKind, LaunchOrder, Paths, Provisions, SessionEnd, StopSignal, brief_beside
 from agent_fox.session.session_lifecycle import clean_up, harvest, run_session
 from agent_fox.session.workspaces.workspace import launch_ref
 from agent_fox.system import git
@@ -195,7 +195,15 @@ def test_the_log_holds_both_streams_redacted(repo: Path) -> None:
     end = run(order)
     assert order.log.read_text() == "--- stdout, 16 bytes\ntold [redacted]\n--- stderr, 33 bytes\n[redacted]\n"
     assert end.output == "told [redacted]\n"
-    assert list(order.log.parent.iterdir()) == [order.log]
+    assert set(order.log.parent.iterdir()) == {order.log, brief_beside(order.log)}
+
+
+def test_the_brief_is_kept_beside_the_log_redacted(repo: Path) -> None:
+    order = make_order(
+        repo, agent=shell("true", environment={"API_TOKEN": "opensesame"}), brief_markdown="Do it.\nopensesame\n"
+    )
+    run(order)
+    assert brief_beside(order.log).read_text() == "Do it.\n[redacted]\n"
 
 
 def test_who_was_started_is_told_before_anything_runs(repo: Path) -> None:
