@@ -292,7 +292,7 @@ def _doing(activity: Activity | None) -> str:
         return ""
     cost = "" if activity.cost_usd is None else f", ${activity.cost_usd:.2f}"
     silent = f", silent for {duration(activity.silent)}" if activity.silent >= LONG_SILENCE else ""
-    return f"; {activity.cli}: {activity.turns} turns{cost}{silent}; {activity.last or 'nothing heard yet'}"
+    return f"; {activity.cli}: {activity.turns} turns{cost}{silent}; {activity.last or 'no sign of it yet'}"
 
 
 def asked_line(one: Asked) -> str:
@@ -304,7 +304,7 @@ def asked_line(one: Asked) -> str:
 def assumed_words(cost: Cost) -> Iterator[str]:
     """What is assumed where no cost is known, apart from what was spent: it falls when a session reports less."""
     ended = cost.assumed_usd - cost.running_usd
-    parts = ((ended, "where no cost was told"), (cost.running_usd, "for what runs"))
+    parts = ((ended, "where no cost is known"), (cost.running_usd, "for what runs"))
     return (f"${usd:.2f} assumed {why}" for usd, why in parts if usd > 0)
 
 

@@ -53,7 +53,7 @@ class Story:
         if event.kind == "reopened" and event.handled is not None:
             ruling = self.ruling(event.handled)
             why = ruling.note if ruling is not None else ""
-            return [self._line(t.node_id, f"is read again: {why}") for t in event.handled.transitions]
+            return [self._line(t.node_id, f"is verified again: {why}") for t in event.handled.transitions]
         if event.kind == "launched" and event.planned is not None:
             return [self._line(event.planned.node.id, begins(event.planned))]
         if event.planned is not None:

@@ -72,10 +72,10 @@ class Wanted:
     is_finding: bool
 
 
-@click.command("waive", short_help="Accept what is not proven, signed, for a time; --list, --revoke, --ask.")
+@click.command("waive", short_help="Accept an unproven requirement for a time, signed; list, revoke or ask.")
 @click.argument("words", nargs=-1, metavar="[REQ | TASK CHECK [DETAIL_HASH]]")
-@click.option("--spec", metavar="SPEC", shell_complete=specs, help="The spec of REQ, where several have it.")
-@click.option("--reason", default="", metavar="TEXT", help="Why. It stands in every report while the waiver holds.")
+@click.option("--spec", metavar="SPEC", shell_complete=specs, help="The spec, where several have a REQ of that id.")
+@click.option("--reason", default="", metavar="TEXT", help="Why. Shown in every report while the waiver holds.")
 @click.option("--expires", default="", metavar="WHEN", help="30d, 12h, 2w, or a date (to its end, UTC).")
 @click.option(
     "--key",
@@ -87,20 +87,18 @@ class Wanted:
     "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
     help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
 )  # fmt: skip
-@click.option("--depends-on", multiple=True, metavar="PATH", help="It ends when this file changes. May be given again.")
-@click.option("--finding", "is_finding", is_flag=True, help="Waive a finding of the close-out gate: TASK CHECK [HASH].")
-@click.option("--list", "is_list", is_flag=True, help="Show all waivers, which count, and how often one was asked for.")
-@click.option("--revoke", metavar="ID", help="End a waiver. It never holds again.")
-@click.option(
-    "--ask", "is_ask", is_flag=True, help="Ask a person for a waiver of REQ. It binds nothing; it is counted."
-)
+@click.option("--depends-on", multiple=True, metavar="PATH", help="End the waiver when this file changes. Repeatable.")
+@click.option("--finding", "is_finding", is_flag=True, help="Waive a finding of `agent-fox gate`: TASK CHECK [HASH].")
+@click.option("--list", "is_list", is_flag=True, help="List waivers, which of them count, and what was asked for.")
+@click.option("--revoke", metavar="ID", help="End this waiver for good.")
+@click.option("--ask", "is_ask", is_flag=True, help="Ask a person to waive REQ. Nothing is waived by that.")
 @json_option
 def command(
     words: tuple[str, ...], spec: str | None, reason: str, expires: str, key: str | None, ssh_key: str | None,
     passphrase_file: Path | None, depends_on: tuple[str, ...], is_finding: bool, is_list: bool, revoke: str | None,
     is_ask: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Accept one requirement that is not proven, or one finding of the close-out gate.
+    """Accept one unproven requirement, or one finding of `agent-fox gate`, for a time.
 
     A waiver is signed with a key that agents cannot have, trusted in `allowed_signers` (`agent-fox keys`). It is bound
     to this repository, to the text as it is, and to what the spec depends on; it ends by itself. Exits 4 while a run
@@ -156,7 +154,7 @@ class Place:
             try:
                 witness.advance(db, witness.path_of(os.environ, self.root))
             except WitnessBroken as error:
-                raise UserError(f"it is done, but not witnessed outside of the state file: {error}") from error
+                raise UserError(f"it is done, but could not be noted outside of the state file: {error}") from error
         return done
 
 
@@ -293,7 +291,7 @@ def revoking(name: str, reason: str) -> Callable[[Place], Act]:
 def revoke(place: Place, db: Database, name: str, reason: str) -> Act:
     with transaction(db):
         number, handled = waiving.revoke(place.transaction(db), place.grounds(), name, reason)
-    lines = [f"{number} is revoked, for ever: {reason}", *moves_in_words(handled)]
+    lines = [f"{number} is revoked for good: {reason}", *moves_in_words(handled)]
     return {"revoked": number, "reason": reason, "moved": moved(handled)}, lines
 
 

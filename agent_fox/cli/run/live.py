@@ -31,6 +31,7 @@ READ_EVERY = 0.5  # seconds between readings of the state, at least
 READ_SHARE = 20  # times what a reading took: a large plan must not be held up by being watched
 WIDE = 60  # columns from which a line of the story has its time
 TALL = 20  # lines from which the sections have titles
+SHORTENED = ("needs you", "running")
 MOST = Most(cards=3, parts=1, quoted=1)
 
 
@@ -115,9 +116,20 @@ class LiveScreen:
 
 
 def sections(page: Page, room: int, *, has_titles: bool) -> list[Text]:
-    """The page's sections in at most `room` lines: the longest gives way first, and says how much it left out."""
-    named = [(name, [*map(drawn, lines)], 0) for name, lines in page.sections() if name != "also"]
-    while sum(len(lines) + has_titles for _, lines, _ in named) > room and any(len(lines) > 1 for _, lines, _ in named):
+    """The page's sections in at most `room` lines. Cards and sessions get a third each at most; fewer specs are shown
+    until all fits, then the longest section gives way. What is left out is counted."""
+    third = max(room // 3, 1)
+    named = []
+    for name, section in page.sections():
+        lines = [*map(drawn, section)]
+        kept = lines[:third] if name in SHORTENED else lines
+        named += [(name, kept, len(lines) - len(kept))] * (name != "also")
+    for most in range(page.most.specs - 1, 1, -1):
+        if _size(named, has_titles) <= room:
+            break
+        fewer = [*map(drawn, replace(page, most=replace(page.most, specs=most)).specs())]
+        named = [(name, fewer if name == "specs" else lines, left_out) for name, lines, left_out in named]
+    while _size(named, has_titles) > room and any(len(lines) > 1 for _, lines, _ in named):
         at = max(range(len(named)), key=lambda number: len(named[number][1]))
         name, lines, left_out = named[at]
         named[at] = (name, lines[:-1], left_out + 1)
@@ -126,6 +138,10 @@ def sections(page: Page, room: int, *, has_titles: bool) -> list[Text]:
         rows += [Text(name, style="bold")] * has_titles
         rows += lines if not left_out else [*lines[:-1], _cut_off(lines[-1], left_out, page, is_last=len(lines) == 1)]
     return rows[: max(room, 0)]
+
+
+def _size(named: list[tuple[str, list[Text], int]], has_titles: bool) -> int:
+    return sum(len(lines) + has_titles for _, lines, _ in named)
 
 
 def _cut_off(last: Text, left_out: int, page: Page, *, is_last: bool) -> Text:

@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from agent_fox.cli.run import live_log
     from agent_fox.cli.run.live_log import LiveLog
     from agent_fox.engine.planning import from_settings
+    from agent_fox.verifier.artifacts import index as artifact_index
     from agent_fox.verifier.artifacts import store as artifacts
 else:
     config = late_module("agent_fox.config")
     live_log = late_module("agent_fox.cli.run.live_log")
     from_settings = late_module("agent_fox.engine.planning.from_settings")
+    artifact_index = late_module("agent_fox.verifier.artifacts.index")
     artifacts = late_module("agent_fox.verifier.artifacts.store")
 
 CHUNK = 1 << 16
@@ -49,11 +51,11 @@ REPORT = "{\n"
 STDERR = "--- stderr, "
 
 
-@click.command("logs", short_help="Show the log of a node's session.")
+@click.command("logs", short_help="Show what a session printed; of a verifier, what its tests printed.")
 @click.argument("node", metavar="NODE|ARTIFACT", shell_complete=nodes_and_specs)
-@click.option("--attempt", type=click.IntRange(1), metavar="N", help="The attempt. Unset: the last.")
+@click.option("--attempt", type=click.IntRange(1), metavar="N", help="Which attempt. Unset: the last.")
 @click.option(
-    "--reading", "number", type=click.IntRange(1), metavar="N", help="The reading of a verifier. Unset: the last."
+    "--reading", "number", type=click.IntRange(1), metavar="N", help="Which of a verifier's readings. Unset: the last."
 )
 @click.option("--path", "is_path", is_flag=True, help="Print where the log is, not what it holds.")
 @click.option(
@@ -186,7 +188,7 @@ def _output(root: Path, run: Mapping[str, object]) -> Iterator[str]:
     uri = str(run.get("artifact") or "")
     try:
         yield from _chunks(_artifact(root, uri))
-    except artifacts.ArtifactError:
+    except artifact_index.ArtifactError:
         if uri:
             yield f"({uri} is not kept any more: only the last lines)\n"
         yield _shown(str(run.get("output_tail") or run.get("not_attempted") or ""))

@@ -78,7 +78,7 @@ def warn_of_changes(root: Path) -> None:
     changed = [path for path in git.dirty(root) if not path.startswith(f"{OWN}/")] if git.is_repository(root) else []
     if changed:
         shown = ", ".join(changed[:SHOWN_CHANGES]) + (", ..." if len(changed) > SHOWN_CHANGES else "")
-        text = f"warning: not committed, so no session sees it: {shown}"
+        text = f"warning: not committed, so agents do not see it: {shown}"
         click.echo(plain(f"agent-fox: {text}"), err=True)
 
 

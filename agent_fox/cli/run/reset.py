@@ -49,7 +49,7 @@ else:
 
 @click.command("reset", short_help="Give a node new attempts, and unblock what waits for it.")
 @click.argument("node", shell_complete=nodes_and_specs)
-@click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
+@click.option("--reason", default="", metavar="TEXT", help="Why; kept with the decision.")
 @json_option
 def command(node: str, reason: str, as_json: bool) -> None:
     """Give NODE new attempts (a spec's name means its verifier, and the coders that it sends work back to). What

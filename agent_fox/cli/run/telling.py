@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def money(dollars: float | None) -> str:
-    return "cost not told" if dollars is None else f"${dollars:.2f}"
+    return "cost unknown" if dollars is None else f"${dollars:.2f}"
 
 
 def about_session(session: PastSession, archetype: str, *, is_whole: bool) -> list[str]:
@@ -129,5 +129,5 @@ def about_saved(saved: Saved, spec_name: str) -> Iterator[str]:
     yield from (
         f"{coder.node}: {coder.left} of {counted(coder.total, 'attempt')} left unspent" for coder in saved.coders
     )
-    untold = f" ({saved.untold} told no cost)" if saved.untold else ""
+    untold = f" ({saved.untold} reported no cost)" if saved.untold else ""
     yield f"the {counted(saved.sessions, 'session')} of {spec_name} so far cost {money(saved.cost_usd)}{untold}"

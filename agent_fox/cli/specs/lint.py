@@ -81,7 +81,7 @@ class Scope:
         return repairs(self.root, places, self.world, lambda finding: (finding.rule, finding.path) in wanted)
 
 
-@click.command("lint", short_help="Find what could be better in the specs, and repair what is certain.")
+@click.command("lint", short_help="Check the specs for weak spots; --fix repairs what is certain.")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @json_option
 @click.option(
@@ -94,14 +94,14 @@ class Scope:
 def command(
     paths: tuple[Path, ...], as_json: bool, form: Form, fix: bool, diff: bool, runs: bool, strict: bool
 ) -> Exit:
-    """Find what could be better in the specs, and repair what is certain. docs/lint.md has all rules.
+    """Check the specs for weak spots, and repair what is certain. docs/lint.md lists the rules.
 
     Without PATH all specs are read; a PATH inside of them narrows what is told. Exits 1 if there are errors. With
     `--run` it also exits 2 where a requirement has no test that was seen to fail.
     """
     form = "json" if as_json else form
     if runs and (diff or form == "sarif"):
-        raise UserError("--run is told as text or with --json, and not beside --diff; leave the other away")
+        raise UserError("--run is shown as text or with --json only, and not with --diff")
     root = here()
     settings = load(root, os.environ)
     unknown = unknown_rules(settings.lint.off)
@@ -220,7 +220,7 @@ def _repair_lines(made: Repairs) -> Iterator[str]:
     for finding in made.made:
         yield f"{click.style('fixed:', fg='green')} {_line(finding)}"
     for finding in made.refused:
-        yield f"{click.style('not fixed:', fg='yellow')} {_line(finding)}: the plan would become another"
+        yield f"{click.style('not fixed:', fg='yellow')} {_line(finding)}: that would change the plan"
 
 
 def _lines(report: Report) -> Iterator[str]:

@@ -156,7 +156,7 @@ def test_changes_that_are_not_committed_are_a_warning(tmp_path: Path) -> None:
     (root / "notes.txt").write_text("mine")
     done = run_cli(root, "run")
     assert done.returncode == 0
-    assert done.stderr == "agent-fox: warning: not committed, so no session sees it: notes.txt\n"
+    assert done.stderr == "agent-fox: warning: not committed, so agents do not see it: notes.txt\n"
     assert (root / "notes.txt").read_text() == "mine"
 
 
@@ -269,4 +269,4 @@ def test_an_agent_that_is_assumed_to_cost_nothing_is_free_and_not_unknown(tmp_pa
     assert done.returncode == 0, done
     assert "$0.00 spent\n" in done.stdout
     assert json.loads(run_cli(root, "status", "--json").stdout)["cost"]["known_usd"] == 0
-    assert "cost not told" not in run_cli(root, "explain", "01_a:1").stdout
+    assert "cost unknown" not in run_cli(root, "explain", "01_a:1").stdout

@@ -57,7 +57,7 @@ def test_a_verifier_that_was_stopped_for_want_of_progress_tells_what_stopping_sa
     saved = json.loads(finished.tell("explain", "02_top", "--json"))["saved"]
     assert saved["coders"] == [{"node": "02_top:1", "left": 1, "total": 3}]
     assert (saved["sessions"], saved["untold"]) == (4, 2)
-    assert f"the 4 sessions of 02_top so far cost ${saved['cost_usd']:.2f} (2 told no cost)" in told
+    assert f"the 4 sessions of 02_top so far cost ${saved['cost_usd']:.2f} (2 reported no cost)" in told
     assert json.loads(finished.tell("explain", "01_calc", "--json"))["saved"] is None
 
 

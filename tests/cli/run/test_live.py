@@ -73,7 +73,7 @@ def test_at_80_by_24_it_says_what_status_says_in_the_same_order() -> None:
     assert [row.split()[1] for row in specs[:4]] == [spec.name for spec in SPECS]
     assert specs[2].startswith("  ✗ 03_split    0 of 1  not proven  1 fails")
     assert any("02_cart:2  coder, attempt 2" in row for row in rows)
-    assert any(row == "  $3.00 spent of at most $4.00, $0.50 assumed where no cost was told" for row in rows)
+    assert any(row == "  $3.00 spent of at most $4.00, $0.50 assumed where no cost is known" for row in rows)
     assert rows[-1] == TOLD[-1]
     assert len(rows) == 24
 
@@ -81,9 +81,9 @@ def test_at_80_by_24_it_says_what_status_says_in_the_same_order() -> None:
 def test_at_40_by_10_each_section_keeps_a_line_and_what_is_cut_is_counted() -> None:
     rows = drawn(40, 10, said="finishing what runs; press again to stop now")
     assert len(rows) == 10
-    assert any("03_split:3 stopped" in row for row in rows)
+    assert any("✗ 03_split:3 stop" in row for row in rows)
     assert any("spent" in row for row in rows)
-    assert any(row.startswith("  … ") and "lines more" in row for row in rows)
+    assert any("lines more" in row for row in rows)
     assert rows[-1].startswith("finishing what runs; press again")
 
 
@@ -105,7 +105,7 @@ def test_many_specs_leave_a_line_that_counts_the_rest() -> None:
     rows = drawn(80, 24, replace(ACCOUNT, specs=many))
     specs = rows[rows.index("specs") + 1 :]
     assert any("02_cart" in row for row in specs)
-    assert "  and 46 specs more: 46 proven (agent-fox status)" in specs
+    assert "  and 49 specs more: 49 proven (agent-fox status)" in specs
 
 
 def test_what_is_waived_is_no_part_of_what_is_proven() -> None:
@@ -114,7 +114,9 @@ def test_what_is_waived_is_no_part_of_what_is_proven() -> None:
     assert rows[1].strip() == "1 of 5 proven, 1 waived, 1 failing"
     assert "  ✓ 01_money    1 of 2  waived      1 waived" in rows
     many = tuple(replace(waived, name=f"{number:02}_spec") for number in range(50)) + SPECS[:1]
-    assert "  and 45 specs more: 1 proven, 44 waived (agent-fox status)" in drawn(80, 24, replace(ACCOUNT, specs=many))
+    rows = drawn(80, 24, replace(ACCOUNT, specs=many))
+    (rest,) = (row for row in rows if "specs more" in row)
+    assert rest == "  and 46 specs more: 45 waived, 1 proven (agent-fox status)"
 
 
 def on_terminal(root: Path, size: tuple[int, int], **variables: str) -> tuple[int, str]:

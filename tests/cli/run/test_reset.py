@@ -44,7 +44,7 @@ def test_json_tells_what_moved(tmp_path: Path) -> None:
 def test_a_node_that_only_waits_is_refused_with_the_node_that_holds_it(tmp_path: Path) -> None:
     done = run_cli(spent(tmp_path), "reset", "02_b:1")
     assert done.returncode == 1
-    assert "reset that: agent-fox reset 01_a:2" in done.stderr
+    assert "only waits for 01_a:2: agent-fox reset 01_a:2" in done.stderr
 
 
 def test_an_unknown_node_is_refused(tmp_path: Path) -> None:

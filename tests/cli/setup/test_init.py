@@ -150,7 +150,7 @@ def test_a_first_spec_plans_and_lints_without_a_word(
 
 def test_it_says_what_to_do_with_the_first_spec(tmp_path: Path) -> None:
     last = start(tmp_path, "init", "--spec").stdout.splitlines()[-1]
-    assert last.startswith("next: say in .agent-fox/specs/example.md what you want")
+    assert last.startswith("next: write what you want into .agent-fox/specs/example.md")
 
 
 def test_specs_that_are_there_are_looked_at_and_not_asked_for(tmp_path: Path) -> None:
