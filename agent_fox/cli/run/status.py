@@ -18,9 +18,9 @@ from agent_fox.cli.exits import Exit
 from agent_fox.cli.opening import can_sign, reading, waivers_of
 from agent_fox.cli.place import OWN, held_for, here
 from agent_fox.cli.screen import columns, json_option, plain, print_json, styled, title
+from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import OF_CHECKS, environment_parts
 from agent_fox.engine.account.account import read_account
-from agent_fox.engine.account.document import account_document, overview_document
 from agent_fox.engine.account.overview import read_overview, takeover
 from agent_fox.evidence import witness
 from agent_fox.store.known import judged_elsewhere
@@ -31,7 +31,10 @@ from agent_fox.system.state_folders import LOCK
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.engine.account import document as documents
     from agent_fox.engine.account.overview import Banner
+else:
+    documents = late_module("agent_fox.engine.account.document")
 
 VARIABLES = "AGENT_FOX__VERIFY"
 PROBE = ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true")
@@ -66,7 +69,7 @@ def command(is_whole: bool, is_deciding: bool, as_json: bool) -> Exit:
             can_sign=lambda: can_sign(root),
         )  # fmt: skip
     if as_json:
-        document = {**account_document(root, account), **overview_document(overview)}
+        document = {**documents.account_document(root, account), **documents.overview_document(overview)}
         print_json({**document, "is_alive": is_alive, "ledger_lost": lost})
     else:
         is_lost = account.status == "running" and not is_alive

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
-from agent_fox.core.retry.decision import Cause
+from agent_fox.core.retry.cause import Cause
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted, listed
 from agent_fox.store import account as rows

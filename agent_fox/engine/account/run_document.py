@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.engine.account.account import RunAccount, SpecAccount
-    from agent_fox.engine.account.overview import Overview
+    from agent_fox.engine.account.overview import NeedsYou, Overview
     from agent_fox.store.history import Ruling
 
 SCHEMA = "agent-fox.run/1"
@@ -107,7 +107,7 @@ def read_run(
         made_at=made_at,
         is_alive=is_alive,
         account=account_document(root, account),
-        overview=overview,
+        overview=replace(overview, needs_you=tuple(_from_root(card, root) for card in overview.needs_you)),
         requirements=requirements,
         nodes=nodes,
         edges=tuple(Edge(names[s], names[t], kind) for s, t, kind in run_rows.edge_rows(db)),
@@ -116,6 +116,11 @@ def read_run(
         costs=_costs(db, account, sessions, ceiling_usd),
     )
     return cut(whole, most) if most else whole
+
+
+def _from_root(card: NeedsYou, root: Path) -> NeedsYou:
+    """The card with an issue's file named from the repository's root."""
+    return replace(card, issue=card.issue.replace(f"{root.resolve().as_uri()}/", ""))
 
 
 def cut(whole: RunDocument, most: int) -> RunDocument:
