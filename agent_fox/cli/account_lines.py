@@ -12,11 +12,11 @@ from agent_fox.cli.screen import WHOLE, Line, ago, cut, duration, wrapped
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import counts_in_words, told_apart
 from agent_fox.core.words import counted, listed
+from agent_fox.engine.account.overview import STANDINGS
 
 if TYPE_CHECKING:
     from agent_fox.engine.account.account import Activity, Cost, RunAccount, SpecAccount
     from agent_fox.engine.account.overview import NeedsYou, Overview
-    from agent_fox.store.waivers import Asked
 
 SHORT = 12
 LONGEST_NAME = 28
@@ -28,8 +28,6 @@ FAILS = "fails"
 LOST = "not running (it was ended from outside); `agent-fox run` goes on"
 READ_AGAIN = "not proven now; the next run reads it again, as `[evidence] environment` has it"
 UNTIMED = ", without the time of what was ended from outside"
-STANDINGS = {"verified": "proven", "escalated": "not proven"}
-"""What a spec's standing is called on a screen, where that is another word than in the documents."""
 COLOURS = {
     "verified": "green", "waived": "yellow", "escalated": "red", "waiver ended": "red", "blocked": "red",
     "left out": "red", "not believed": "red", "environment changed": "yellow", "running": "cyan",
@@ -97,7 +95,7 @@ class Page:
         shown = cards[: self.most.cards or None]
         for card in shown:
             yield from self._card(card)
-        yield from (((f"  ? {asked_line(request)}", "yellow"),) for request in asked)
+        yield from (((f"  ? {request.line}", "yellow"),) for request in asked)
         rest = cards[len(shown) :]
         if rest:
             names = listed(card.node or card.spec or card.need for card in rest)
@@ -293,12 +291,6 @@ def _doing(activity: Activity | None) -> str:
     cost = "" if activity.cost_usd is None else f", ${activity.cost_usd:.2f}"
     silent = f", silent for {duration(activity.silent)}" if activity.silent >= LONG_SILENCE else ""
     return f"; {activity.cli}: {activity.turns} turns{cost}{silent}; {activity.last or 'no sign of it yet'}"
-
-
-def asked_line(one: Asked) -> str:
-    """How often a waiver was asked for: about one requirement, or a spec as a whole."""
-    about = f"{one.spec_name}/{one.requirement_id}" if one.requirement_id else one.spec_name
-    return f"waiver asked for: {about}: {counted(one.petitions, 'petition')}, {counted(one.sessions, 'session')}"
 
 
 def assumed_words(cost: Cost) -> Iterator[str]:

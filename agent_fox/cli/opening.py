@@ -55,17 +55,15 @@ def waivers_of(root: Path, db: Database) -> Callable[[], tuple[WaiverNote, ...]]
 def can_sign(root: Path) -> bool:
     """Whether somebody is trusted to sign a waiver here. The settings, which take long to load, are loaded only where
     there is a list of signers; settings that are wrong are not this question's to tell."""
-    from agent_fox.evidence.signing import keys  # noqa: PLC0415 - asked only where something could be waived
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path(os.environ.get("HOME", "")) / ".config") / "agent-fox"
+    if not os.path.lexists(Path(os.environ.get("AGENT_FOX_KEYS") or home) / "allowed_signers"):
+        return False
+    from agent_fox.config import ConfigError  # noqa: PLC0415 - heavy, and rarely needed
+    from agent_fox.evidence.signing.keys import KeyTrouble  # noqa: PLC0415 - with it
 
     try:
-        if not os.path.lexists(keys.folder(os.environ) / keys.SIGNERS):
-            return False
-        from agent_fox.config import ConfigError  # noqa: PLC0415 - heavy, and rarely needed
-    except keys.KeyTrouble:
-        return False
-    try:
         return not before_waiving(root)
-    except ConfigError:
+    except (ConfigError, KeyTrouble):
         return False
 
 

@@ -14,10 +14,8 @@ import click
 from agent_fox.core.late import late_module
 
 if TYPE_CHECKING:
-    import shutil
     import unicodedata
 else:
-    shutil = late_module("shutil")
     unicodedata = late_module("unicodedata")
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
@@ -25,6 +23,7 @@ Line = tuple[tuple[str, str], ...]
 """Pieces of text, each with its style: a colour, `bold`, `dim`, `whole`, an address that it leads to, or nothing."""
 WHOLE = "whole"
 """The style of a command to type, or of another text that is of no use where it is cut."""
+NARROWEST = 20
 UNBOUNDED = 120
 """Columns where nobody says how many there are: into a file or a pipe."""
 _LINKING_PROGRAMS = frozenset({"iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby"})
@@ -51,8 +50,14 @@ def plain(text: str) -> str:
 
 
 def columns() -> int:
-    """How wide a line may be: as wide as the terminal, or as COLUMNS says."""
-    return max(shutil.get_terminal_size((UNBOUNDED, 24)).columns, 20)
+    """How wide a line may be: as COLUMNS says, or as wide as the terminal."""
+    named = os.environ.get("COLUMNS", "")
+    if named.isdecimal() and int(named):
+        return max(int(named), NARROWEST)
+    try:
+        return max(os.get_terminal_size(sys.stdout.fileno()).columns, NARROWEST)
+    except (OSError, ValueError):
+        return UNBOUNDED
 
 
 def cells(text: str) -> int:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_fox.cli.account_lines import asked_line
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.evidence.waiver_lines import as_document, document_of, held_lines, moved
 from agent_fox.cli.names import specs
@@ -300,7 +299,7 @@ def listing(place: Place) -> Act:
     with reading(place.root) as db:
         asked = stored.asked(db)
     lines = [line for waiver in held for line in held_lines(waiver)] or ["no waivers"]
-    lines += [asked_line(waiver) for waiver in asked]
+    lines += [request.line for request in asked]
     return {"waivers": [as_document(waiver) for waiver in held], "asked": to_document(asked)}, lines
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
 
-from agent_fox.cli.account_lines import STANDINGS
 from agent_fox.cli.evidence.evidence_lines import SHORT, tell_chains, trial_lines, why_not
 from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.opening import before_waiving, signed_in
@@ -22,7 +21,6 @@ from agent_fox.core.late import late_module
 from agent_fox.core.values import to_document
 from agent_fox.core.verdicts.verdict import Unproven
 from agent_fox.engine.account.explanation import Explanation, explain
-from agent_fox.engine.account.overview import quoted
 from agent_fox.engine.planning.from_settings import policy_of
 from agent_fox.store.plan import load_nodes, load_parts
 from agent_fox.store.state import read_state
@@ -32,10 +30,12 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.cli.evidence import chains
+    from agent_fox.engine.account import overview
     from agent_fox.evidence.chain import Chain
     from agent_fox.store.history import LastRead, OpenPart
 else:
     chains = late_module("agent_fox.cli.evidence.chains")
+    overview = late_module("agent_fox.engine.account.overview")
 
 RECENT = 6  # sessions and decisions shown without --all
 MOST_PARTS = 8
@@ -95,7 +95,7 @@ def _requirement(chain: Chain) -> Iterator[str]:
         by = proof.ticket.partition("@")[0] or proof.kind
         yield plain(f"  {shown_time(proof.at)}  {proof.status:<7}  by {by}{how}{stale}")
         if proof.is_current:
-            yield from (cut(f"            {line}", columns()) for line in quoted(proof.said))
+            yield from (cut(f"            {line}", columns()) for line in overview.quoted(proof.said))
             if proof.command:
                 yield plain(f"            $ {proof.command}")
     if not shown:
@@ -132,8 +132,9 @@ def _screen(story: Explanation, *, is_whole: bool) -> Iterator[str]:
 
 def stands(story: Explanation) -> str:
     """How the node stands, in one word or two."""
-    outcome = STANDINGS.get(story.outcome or "", story.outcome or "")
-    return outcome or {"pending": "waiting"}.get(story.status, story.status)
+    if story.outcome:
+        return overview.STANDINGS.get(story.outcome, story.outcome) if story.archetype == "verifier" else story.outcome
+    return {"pending": "waiting"}.get(story.status, story.status)
 
 
 def _story(story: Explanation, *, is_whole: bool) -> Iterator[str]:
@@ -180,7 +181,11 @@ def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]
         fault = f"({part.disposition}) " if part.disposition in TESTS_AT_FAULT else ""
         line = f"  {part.word:<7} {part.requirement}  {fault}{part.text}"
         yield plain(line) if is_whole else cut(line, columns())
-        evidence = [line for line in part.evidence.splitlines() if line.strip()] if is_whole else quoted(part.evidence)
+        evidence = (
+            [line for line in part.evidence.splitlines() if line.strip()]
+            if is_whole
+            else overview.quoted(part.evidence)
+        )
         yield from (f"          {plain(line)}" for line in evidence)
         if part.last_read is not None:
             yield from _last_read(part, part.last_read, is_whole=is_whole)
@@ -193,5 +198,11 @@ def _last_read(part: OpenPart, last: LastRead, *, is_whole: bool) -> Iterator[st
     fault = f": {last.disposition}" if last.disposition else ""
     last_word = f"the last reading, of attempt {last.attempt}, said UNKNOWN{fault}"
     yield plain(f"          that was attempt {part.attempt}; {last_word}")
-    evidence = [line for line in last.evidence.splitlines() if line.strip()] if is_whole else quoted(last.evidence)
+    evidence = (
+        [line for line in last.evidence.splitlines() if line.strip()] if is_whole else overview.quoted(last.evidence)
+    )
     yield from (f"          {plain(line)}" for line in evidence)
+
+
+def _lines_of(evidence: str, *, is_whole: bool) -> Iterable[str]:
+    return filter(str.strip, evidence.splitlines()) if is_whole else overview.quoted(evidence)

@@ -19,7 +19,6 @@ from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.core.retry.standing import Step
-from agent_fox.core.words import counted, listed
 from agent_fox.system import clock
 from agent_fox.system.state_folders import LOCK, STATE
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from agent_fox import config
     from agent_fox.cli import story
+    from agent_fox.core import words
     from agent_fox.engine.handlers import reset as resetting
     from agent_fox.engine.planning import from_settings
     from agent_fox.engine.record import docket as dockets
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from agent_fox.store import state as states
 else:
     story = late_module("agent_fox.cli.story")
+    words = late_module("agent_fox.core.words")
     config = late_module("agent_fox.config")
     dockets = late_module("agent_fox.engine.record.docket")
     watch = late_module("agent_fox.engine.record.watch")
@@ -84,7 +85,7 @@ def _lines(handled: dockets.Handled, attempts: int, *, is_coder: bool) -> list[s
     """`3 attempts restored for 03_split:2`, then what else the reset did."""
     steps = (Step.RENEW, Step.RESET) if is_coder else (Step.RENEW,)
     restored = [moved.node_id for moved in handled.transitions if moved.step in steps]
-    first = [f"{counted(attempts, 'attempt')} restored for {listed(restored)}"] if restored else []
+    first = [f"{words.counted(attempts, 'attempt')} restored for {words.listed(restored)}"] if restored else []
     others = replace(handled, transitions=tuple(m for m in handled.transitions if m.step is not Step.RENEW))
     return [plain(line) for line in (*first, *watch.moves_in_words([others]))]
 

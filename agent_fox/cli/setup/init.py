@@ -18,7 +18,6 @@ from agent_fox.cli.setup.skills import KINDS, install
 from agent_fox.config import FILE
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
-from agent_fox.core.words import did_you_mean
 from agent_fox.engine.planning.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
@@ -28,8 +27,10 @@ from agent_fox.specs.plain.example import MARKDOWN, TOML
 from agent_fox.system.state_folders import IGNORED, IGNORED_BY_ITSELF
 
 if TYPE_CHECKING:
+    from agent_fox.core import words
     from agent_fox.session.briefs import project_words
 else:
+    words = late_module("agent_fox.core.words")
     project_words = late_module("agent_fox.session.briefs.project_words")
 
 EXAMPLE = "agent-fox init --agent command -- PROGRAM ARGUMENT..."
@@ -164,7 +165,7 @@ def _agents(backend: str | None, argv: tuple[str, ...]) -> Chosen:
         raise UserError("the backend `command` needs a program: agent-fox init --agent command -- PROGRAM ARGUMENT...")
     known = backends_of(load_plugins())
     if backend not in known:
-        hint = did_you_mean(backend, known)
+        hint = words.did_you_mean(backend, known)
         raise UserError(f"there is no backend {backend!r}{hint} (known: {', '.join(sorted(known))})")
     if backend in NAMES and argv:
         raise UserError(f"the backend `{backend}` knows its program; set further arguments as [agents.coder] arguments")

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agent_fox.core.policy import Switch as Switch
-from agent_fox.core.retry.cause import Cause as Cause
 from agent_fox.core.retry.progress import Progress
+from agent_fox.core.retry.standing import Cause as Cause
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.judgement import Judged, Judgement
 from agent_fox.core.verdicts.verdict import Disposition, Word

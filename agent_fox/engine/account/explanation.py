@@ -14,7 +14,6 @@ from agent_fox.core.retry.standing import Outcome, Status
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.store import history
-from agent_fox.store.account import one_line
 from agent_fox.store.gates import gates_of
 from agent_fox.store.history import current_records
 from agent_fox.store.known import none_waived, words_known
@@ -145,7 +144,7 @@ def saved(db: Database, planned: PlannedNode, held: Held | None) -> Saved | None
 def evidence_of(db: Database, planned: PlannedNode, how: Mapping[str, str]) -> Iterator[PartEvidence]:
     """Of the requirements that the node judges, or that it is to make true. `how`: as `SpecAccount` has it."""
     wanted = requirements_of(db, planned)
-    texts = {part.id: one_line(part.text) for part in load_parts(db, planned.node.spec_name)}
+    texts = {part.id: " ".join(part.text.split()) for part in load_parts(db, planned.node.spec_name)}
     gates = {row.requirement_id: row.state.value for row in gates_of(db, planned.node.spec_name)}
     records = current_records(db, planned.node.spec_name)
     none = ("", "", "", "", "", None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
-from agent_fox.core.retry.cause import Cause
+from agent_fox.core.retry.standing import Cause
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted, listed
 from agent_fox.store import account as rows
@@ -37,6 +37,10 @@ NEVER_TEXT = "no run yet"
 RESET = "agent-fox reset"
 CITED = ("requirement fails", "requirements fail", "have no clear verdict")
 """How those parts of a reason begin, before their colon, that list requirements."""
+
+
+STANDINGS = {"verified": "proven", "escalated": "not proven"}
+"""What the standing of a spec, or the outcome of its verifier, is called on a screen where that is another word."""
 
 
 class Answer(StrEnum):
