@@ -73,7 +73,7 @@ def cut(text: str, width: int) -> str:
     if cells(text) <= width:
         return text
     kept = text[: max(width - 1, 0)]
-    while cells(kept) > width - 1:
+    while kept and cells(kept) >= width:
         kept = kept[:-1]
     return f"{kept.rstrip()}…" if width > 0 else ""
 
