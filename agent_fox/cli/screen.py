@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -15,8 +16,11 @@ from agent_fox.core.late import late_module
 
 if TYPE_CHECKING:
     import unicodedata
+
+    from agent_fox.cli import version
 else:
     unicodedata = late_module("unicodedata")
+    version = late_module("agent_fox.cli.version")
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 Line = tuple[tuple[str, str], ...]
@@ -36,6 +40,22 @@ OLDEST_VTE = 5000
 def json_option(command: _Command) -> _Command:
     """The option `--json`, the same for every command."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")(command)
+
+
+def sarif_option(command: _Command) -> _Command:
+    """The option `--sarif`, for commands whose findings have places."""
+    path = click.Path(dir_okay=False, path_type=Path)
+    return click.option("--sarif", type=path, metavar="FILE", help="Write the findings there as SARIF 2.1.0, too.")(
+        command
+    )
+
+
+def write_sarif(path: Path, document: Callable[[str], object]) -> None:
+    """`document` makes the log of the version that is installed. Raises UsageError."""
+    try:
+        path.write_text(json.dumps(document(version.installed()), indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise click.UsageError(f"--sarif {path}: {error.strerror}; name a file that can be written") from error
 
 
 def print_json(document: object) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
 
 from agent_fox.engine.account.run_document import RunDocument
 from agent_fox.web.page import page as html_of
@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     """Opens a document's page from a file; whatever it asks for beside that file, and what its console says, is kept
     in `page.asked` and `page.said`."""
-    contexts = []
+    contexts: list[BrowserContext] = []
 
     def open_page(document: RunDocument | str, **options: object) -> Page:
         path = tmp_path / f"page-{len(contexts)}.html"

@@ -63,7 +63,11 @@ def session(number: int, node: str, spec: str, archetype: str, attempt: int, sta
 def of_size(specs: int, parts: int, groups: int, failing: tuple[str, ...] = FAILING) -> RunDocument:
     """A run of so many specs, each with so many requirements and coders, and a verifier. `failing` ones stopped."""
     names = [f"{number:02}_spec" for number in range(1, specs + 1)]
-    nodes, edges, sessions, requirements, decisions = [], [], [], [], []
+    nodes: list[NodeStory] = []
+    edges: list[Edge] = []
+    sessions: list[SessionStory] = []
+    requirements: list[RequirementStory] = []
+    decisions: list[DecisionStory] = []
     for order, name in enumerate(names):
         stops = name in failing
         begin = order * 100.0

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from PIL import Image, ImageChops, ImageStat
 from playwright.sync_api import expect
 from pypdf import PdfReader

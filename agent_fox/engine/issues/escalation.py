@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import parse_node_name
 from agent_fox.core.markdown import cut_middle, one_line
+from agent_fox.core.plan.blame import ownership
 from agent_fox.core.retry.clusters import Cluster, clusters, fingerprint_of, part_fingerprint
 from agent_fox.core.retry.filing import Says
 from agent_fox.core.retry.standing import Status
@@ -19,6 +21,7 @@ from agent_fox.evidence.about import read
 from agent_fox.store import outbox, sessions
 from agent_fox.store.gates import gates_of
 from agent_fox.store.ledger import ledger
+from agent_fox.store.plan import planned_snapshot
 from agent_fox.store.records import current_verdicts, decisions_of_spec, failing_after
 from agent_fox.trackers.protocol import EffectKind
 from agent_fox.trackers.text import (
@@ -241,11 +244,22 @@ def _file(
     slot = slot_of(docket, "failing again") if kind is EffectKind.COMMENT else ""
     payload = {
         "title": title, "body": body, "members": list(cluster.members), "cause": facts.cause, "at": docket.at,
-        "says": Says.FAILING.value, "slot": slot,
+        "says": Says.FAILING.value, "slot": slot, "work": list(work_of(docket, spec_name, cluster.members)),
         "facts": [*told_before(docket, cluster.fingerprint, slot, spec_name), to_document(facts)],
     }  # fmt: skip
     filed = outbox.put(docket.db, decision_id, kind, cluster.fingerprint, spec_name, payload, docket.at)
     return (filed, *_parts(docket, planned, decision_id, cluster, facts))
+
+
+def work_of(docket: Docket, spec_name: str, members: Iterable[str]) -> Iterator[str]:
+    """The commits that came of the coders who own these requirements, or of all where none is named."""
+    spec = planned_snapshot(docket.db, spec_name)
+    owned = ownership(spec) if spec else None
+    groups = {group for part in members for group in owned.of(part)} if owned else set[int]()
+    condition = "spec_name = ? AND archetype = 'coder' AND landed_commit IS NOT NULL"
+    for row in sessions.sessions_where(docket.db, condition, [spec_name]):
+        if row.landed and (not groups or parse_node_name(row.node_id).group in groups):
+            yield row.landed
 
 
 def kind_of(docket: Docket, fingerprint: str) -> EffectKind:

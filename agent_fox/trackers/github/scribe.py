@@ -56,12 +56,16 @@ class Scribe:
         comments = self.door.comments(number)
         return Talk(number, issue, reading.by_us(comments, issue, self.search.creator(), self.key))
 
-    def create(self, effect: Effect, title: str, body: str, labels: Sequence[str], previous: int) -> RemoteIssue:
-        """File an issue, and remember its number before anything else can go wrong."""
+    def create(
+        self, effect: Effect, title: str, body: str, labels: Sequence[str], previous: int,
+        more: Mapping[str, object] | None = None,
+    ) -> RemoteIssue:  # fmt: skip
+        """File an issue, and remember its number before anything else can go wrong. `more` are members of GitHub's
+        request."""
         there = self.door.ensure_labels(tuple(labels))
         above = f"Earlier: #{previous}\n\n" if previous else ""
         text = Marker(effect.fingerprint, effect.id).above(f"{above}{body}", self.key)
-        send: Callable[[], RemoteIssue] = lambda: self.door.create(title, text, there)  # noqa: E731 - a write, to be sent once
+        send: Callable[[], RemoteIssue] = lambda: self.door.create(title, text, there, more)  # noqa: E731 - a write, to be sent once
         issue = self.journal.once(issue_note(effect.id), int(effect.before), send, lambda made: made.number)
         self.remember(effect.fingerprint, issue.number)
         self.desk.note_newest(issue.number)

@@ -160,6 +160,7 @@
   }
   const lost = () => { const sign = byId("live"); if (sign) sign.textContent = "no answer from agent-fox view"; };
   const source = new EventSource("events");
+  source.onopen = news; // what changed before it was listened to is not sent
   source.onmessage = news;
   source.onerror = lost;
 })();
