@@ -518,7 +518,12 @@ class TrackerSettings(Table):
     login: Text | None = Field(
         default=None, description="Who files, where the token cannot tell (such as `github-actions[bot]`)."
     )
+    former_logins: list[Text] = Field(
+        default=[],
+        description="Who filed here before: their issues are still ours. What this state filed is remembered.",
+    )
     labels: list[Text] = Field(default=["agent-fox"], description="Labels of filed issues; made where that is allowed.")
+    max_new: Count = Field(default=20, description="Issues that one run files; one more lists what else stops.")
     sub_issues: bool = Field(default=False, description="One more issue for each requirement, below the issue.")
     template: Text | None = Field(
         default=None, description="File with the text of an issue, instead of the built-in one; see docs/github.md."
@@ -536,11 +541,48 @@ class TrackerSettings(Table):
     )
 
 
+class GitHubSettings(Table):
+    """What GitHub shows beside issues. Counts only where `[tracker] kind` is `github`; everything is off by default."""
+
+    pull_request: Flag = Field(
+        default=False,
+        description="A draft pull request for the integration branch, kept current and never merged by agent-fox. The "
+        "branch must be there: `[git] push`.",
+    )
+    base: Text | None = Field(
+        default=None, description="The branch that the pull request goes to. Unset: the repository's default branch."
+    )
+    checks: Flag = Field(
+        default=False,
+        description="A check run for each spec on the pushed commit; a commit status where check runs are refused.",
+    )
+    comment_on: Count | None = Field(
+        default=None,
+        description="Number of a pull request or issue in which one comment says how the last run ended.",
+    )
+    commands: Literal["off", "write", "association"] = Field(
+        default="off",
+        description="Whose `/agent-fox` comments on our issues are carried out. `write`: of those who may push, which "
+        "only a token that may push can ask; `association`: of owners, members and collaborators.",
+    )
+    assign: Flag = Field(
+        default=False,
+        description="Assign a filed issue to the owners (CODEOWNERS) of the files that the failing work touched.",
+    )
+    milestone: Text | None = Field(default=None, description="Milestone of filed issues, by its title.")
+    issue_type: Text | None = Field(default=None, description="Type of filed issues, where the organization has it.")
+
+
 class NotifySettings(Table):
-    """The command that runs when a run ends or pauses."""
+    """The command that tells somebody what a run came to; see docs/notify.md."""
 
     command: list[str] = Field(
-        default=[], description="Program and arguments; reads the summary as JSON from its input."
+        default=[],
+        description="Program and arguments; reads one JSON object from its input, whose `text` is a message.",
+    )
+    on: list[Literal["blocked", "ended"]] = Field(
+        default=["blocked", "ended"],
+        description="When it is run: as soon as work stops and needs a person; when the run ends or pauses.",
     )
 
 
@@ -591,6 +633,7 @@ class Settings(Table):
     workspace: WorkspaceSettings = Field(default={}, validate_default=True)
     git: GitSettings = Field(default={}, validate_default=True)
     tracker: TrackerSettings = Field(default={}, validate_default=True)
+    github: GitHubSettings = Field(default={}, validate_default=True)
     notify: NotifySettings = Field(default={}, validate_default=True)
     infrastructure: InfrastructureSettings = Field(default={}, validate_default=True)
     run: RunSettings = Field(default={}, validate_default=True)

@@ -14,7 +14,7 @@ from agent_fox.core.retry.filing import Says
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
-    from agent_fox.trackers.text import IssueFacts
+    from agent_fox.trackers.facts import IssueFacts, IssueStatus
 
 
 class EffectKind(StrEnum):
@@ -51,15 +51,18 @@ class Effect:
 
     `body` is Markdown, masked already: the whole issue for FILE, what is added for the others. `facts` are what it was
     made from, one for each spec, where a tracker writes it in its own way. `says` what it is about, by which a tracker
-    looks up what to do (`core.filing`). `state_reason` is set where it closes. `members` are the requirement ids it is
-    about, `cause` and `spec` words for people, `at` is when it was decided (ISO 8601, UTC). Comments of one `slot` are
-    one comment, written anew.
+    looks up what to do (`core.filing`). `status` is what title and top of the issue say from then on. `state_reason` is
+    set where it closes. `members` are the requirement ids it is about, `cause` and `spec` words for people, `at` is
+    when it was decided (ISO 8601, UTC). Comments of one `slot` are one comment, written anew.
 
     `number` is known where an earlier delivery told it, `remote` how that left the issue, `parent` the number of the
     issue that this one is a part of. `target` (`OWNER/NAME#NUMBER`, or `#NUMBER`) names a person's issue that is
-    commented: no issue of ours is meant then. `before` is the newest number that was known when this sending was noted.
-    `witness` is set where this effect may be out already: an earlier try, first sent at `since`, ended in doubt, and
-    this was the newest number known to exist before it; `readings` counts those that should have shown it and did not.
+    commented: no issue of ours is meant then. On GitHub it may also be `pull:BRANCH` or `pull:BRANCH:BASE`, the pull
+    request of a branch, and `checks:COMMIT`, what a commit is said to be worth, the body being a JSON list of checks.
+    `work` are commits of the coders whose work fails. `before` is the newest number that was known when this sending
+    was noted. `witness` is set where this effect may be out already: an earlier try, first sent at `since`, ended in
+    doubt, and this was the newest number known to exist before it; `readings` counts those that should have shown it
+    and did not.
     """
 
     id: str
@@ -77,9 +80,11 @@ class Effect:
     says: Says = Says.FAILING
     slot: str = ""
     facts: tuple[IssueFacts, ...] = ()
+    status: IssueStatus | None = None
     remote: Remote | None = None
     parent: str = ""
     target: str = ""
+    work: tuple[str, ...] = ()
     before: str = ""
     since: str = ""
     readings: int = 0

@@ -87,11 +87,11 @@ def heat_map(document: Item) -> list[HeatSpec]:
 
 def _landings(sessions: Iterable[Item]) -> dict[str, list[str]]:
     """By spec, when work of its coders landed."""
-    found: dict[str, list[str]] = {}
+    times: dict[str, list[str]] = {}
     for session in sessions:
         if session["landed"] and session["archetype"] == "coder":
-            found.setdefault(session["spec"], []).append(session["ended_at"])
-    return found
+            times.setdefault(session["spec"], []).append(session["ended_at"])
+    return times
 
 
 def _heat_spec(name: str, stories: Sequence[Item], landings: Sequence[str]) -> HeatSpec:

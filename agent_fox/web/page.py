@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -28,14 +28,15 @@ MOST_TEXT = 900_000
 """Characters of logs, events, differences and briefs on one page."""
 MOST_DRAWERS = 2_000
 """Drawers of requirements that are proven and were read once; the page says how many are left out."""
+MOST_CLEANED = 50_000
 MOST_FOLDED = 60
 """Rows of a spec that the heat map shows without being asked."""
 
 
 def page(whole: RunDocument, *, secrets: Iterable[str] = (), is_live: bool = False) -> str:
     """The page as HTML. `secrets` are values that must not stand in it; `is_live`: it is served, and asks for news."""
-    values = tuple(secrets)
-    document: Any = to_document(whole.document(), text=lambda text: clean(text, values))
+    values, cleaned = tuple(secrets), lru_cache(MOST_CLEANED)(clean)  # most texts stand in many places
+    document: Any = to_document(whole.document(), text=lambda text: cleaned(text, values))
     template = _environment().get_template("page.html")
     style, script = asset("page.css"), asset("page.js")
     policy = {"style-src": digest(style), "script-src": digest(script), "img-src": "data:", "base-uri": "'none'"}

@@ -13,6 +13,7 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.opening import reading, state_file
 from agent_fox.cli.page.whole import whole_run
 from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, print_json
 from agent_fox.store.state import StateError, is_locked
 from agent_fox.system.redaction.masking import secret_values
 from agent_fox.system.state_folders import LOCK
@@ -21,10 +22,13 @@ from agent_fox.web.page import MOST_TEXT, page
 MISSING = "`agent-fox view` needs its extra: pip install 'agent-fox[view]'; `agent-fox report` works without"
 
 
-@click.command("view", short_help="Show the page of a run in a browser, live, on this machine only.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any that is free", metavar="N")
+@click.command("view", short_help="Show the same page in a browser, live, while a run goes on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port. Unset: any that is free."
+)
 @click.option("--open/--no-open", "is_opened", default=None, help="Open a browser. Unset: where there is a screen.")
-def command(port: int, is_opened: bool | None) -> None:
+@json_option
+def command(port: int, is_opened: bool | None, as_json: bool) -> None:
     """Serve the page of `agent-fox report` on 127.0.0.1 and keep it current while a run goes on; end it by Ctrl-C.
 
     It can only be looked at: nothing can be done through it. The address that it prints holds a token, without which
@@ -45,7 +49,10 @@ def command(port: int, is_opened: bool | None) -> None:
     view = View(lambda: page(whole_run(root, most=MOST_TEXT), secrets=secrets, is_live=True), lambda: stamp(root))
 
     def ready() -> None:
-        click.echo(f"view: {view.address} (Ctrl-C ends it)")
+        if as_json:
+            print_json({"address": view.address, "port": view.port})
+        else:
+            click.echo(f"view: {view.address} (Ctrl-C ends it)")
         if has_screen() if is_opened is None else is_opened:
             webbrowser.open(view.address)
 
@@ -62,8 +69,8 @@ def stamp(root: Path) -> object:
     files = []
     for each in (path, path.with_name(f"{path.name}-wal")):
         try:
-            found = each.stat()
-            files.append((found.st_ino, found.st_mtime_ns, found.st_size))
+            status = each.stat()
+            files.append((status.st_ino, status.st_mtime_ns, status.st_size))
         except OSError:
             files.append((0, 0, 0))
     try:

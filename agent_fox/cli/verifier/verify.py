@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
-from agent_fox.cli.screen import json_option, print_json
+from agent_fox.cli.screen import json_option, print_json, sarif_option, write_sarif
 from agent_fox.core.late import late_module
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.plans import carried_out as plan_run
     from agent_fox.verifier.reporting import documents, pull_request
     from agent_fox.verifier.reporting import report as reports
+    from agent_fox.verifier.reporting import sarif as sarif_report
 else:
     verified = late_module("agent_fox.cli.verifier.verified")
     config = late_module("agent_fox.config")
@@ -31,17 +34,22 @@ else:
     plan_run = late_module("agent_fox.verifier.plans.carried_out")
     pull_request = late_module("agent_fox.verifier.reporting.pull_request")
     reports = late_module("agent_fox.verifier.reporting.report")
+    sarif_report = late_module("agent_fox.verifier.reporting.sarif")
 
 
-@click.command("verify", short_help="Build, test and check this checkout by a plan; say what failed, and why.")
+@click.command("verify", short_help="Build, test and check this checkout, without any agent.")
 @click.option("--plan", metavar="NAME", help="A plan by name; `auto` chooses by what changed.")
 @click.option("--base", metavar="REF", help="The commit or branch that the change is compared with.")
-@click.option("--profile", metavar="ID", help="The profile to use. Unset: by the manifests.")
-@click.option("--module", metavar="DIR", help="One module of the project only.")
-@click.option("--reason", default="", metavar="TEXT", help="Why tests were changed; commit messages count too.")
-@click.option("--baseline", type=click.Choice(["on_failure", "always", "never"]), help="Run the plan on the base too?")
-@click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), help="bubblewrap around every command?")
-@click.option("--format-apply/--no-format-apply", default=None, help="May the formatter change source files?")
+@click.option("--profile", metavar="ID", help="The profile to use. Unset: chosen by the manifests.")
+@click.option("--module", metavar="DIR", help="Only this module of the project.")
+@click.option("--reason", default="", metavar="TEXT", help="Why tests were changed; commit messages are read too.")
+@click.option(
+    "--baseline", type=click.Choice(["on_failure", "always", "never"]), help="Whether to run the plan on the base too."
+)
+@click.option(
+    "--sandbox", type=click.Choice(["auto", "require", "off"]), help="Whether each command runs in bubblewrap."
+)
+@click.option("--format-apply/--no-format-apply", default=None, help="Whether the formatter may change source files.")
 @click.option(
     "--network",
     type=click.Choice(["none", "package-readonly"]),
@@ -50,6 +58,7 @@ else:
 )
 @click.option("--accept-profile", "accepted", metavar="FINGERPRINT", help="Confirm how this repository narrows it.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print a Verification section for a pull request.")
+@sarif_option
 @json_option
 def command(
     plan: str | None,
@@ -63,6 +72,7 @@ def command(
     network: str,
     accepted: str | None,
     as_markdown: bool,
+    sarif: Path | None,
     as_json: bool,
 ) -> Exit:
     """Run a verification plan on this checkout, without any agent, and say what failed, where, and whose it is.
@@ -73,6 +83,8 @@ def command(
     wish = verifying.Wish(plan, base, profile, module, reason, sandbox, baseline, format_apply, accepted, network)
     screen = verified.Screen(is_silent=as_json or as_markdown)
     report = _report(wish, screen)
+    if sarif is not None:
+        write_sarif(sarif, partial(sarif_report.sarif_document, report))
     if as_json:
         print_json(documents.report_document(report).model_dump(mode="json"))
     elif as_markdown:

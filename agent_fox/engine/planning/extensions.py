@@ -24,7 +24,7 @@ from agent_fox.trackers.protocol import Tracker
 if TYPE_CHECKING:
     import pluggy
 
-    from agent_fox.config import TrackerSettings
+    from agent_fox.config import Settings
     from agent_fox.trackers import local
     from agent_fox.trackers.github import make as github
 else:
@@ -56,26 +56,24 @@ def handlers_of(plugins: pluggy.PluginManager) -> tuple[ResultHandler, ...]:
     return tuple(GuardedHandler(plugin, Archetype(handler.archetype), handler) for plugin, handler in added)
 
 
-def _local(_: TrackerSettings, root: Path, __: Mapping[str, str]) -> Tracker:
+def _local(_: Settings, root: Path, __: Mapping[str, str]) -> Tracker:
     return local.LocalTracker(root / ISSUES)
 
 
-def _github(settings: TrackerSettings, root: Path, environ: Mapping[str, str]) -> Tracker:
-    return github.github_tracker(settings, root, environ)
+def _github(settings: Settings, root: Path, environ: Mapping[str, str]) -> Tracker:
+    return github.github_tracker(settings.tracker, root, environ, settings.github)
 
 
-TRACKERS: Mapping[str, Callable[[TrackerSettings, Path, Mapping[str, str]], Tracker]] = {
+TRACKERS: Mapping[str, Callable[[Settings, Path, Mapping[str, str]], Tracker]] = {
     "local": _local,
     "github": _github,
 }
 """What makes the trackers that are built in, by `[tracker] kind`."""
 
 
-def tracker_of(
-    plugins: pluggy.PluginManager, settings: TrackerSettings, root: Path, environ: Mapping[str, str]
-) -> Tracker:
+def tracker_of(plugins: pluggy.PluginManager, settings: Settings, root: Path, environ: Mapping[str, str]) -> Tracker:
     """The tracker of `[tracker] kind`. Raises PluginError for one that nobody offers, or its plugin cannot make."""
-    kind = settings.kind
+    kind = settings.tracker.kind
     if kind in TRACKERS:
         return TRACKERS[kind](settings, root, environ)
     for plugin, some in given(plugins, "agent_fox_trackers"):

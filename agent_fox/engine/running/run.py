@@ -27,7 +27,9 @@ from agent_fox.engine.record.docket import SpecShelf
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
+from agent_fox.engine.reports.on_github import tell_github
 from agent_fox.engine.reports.source_comment import comment_sources, place_of
+from agent_fox.engine.running import commands
 from agent_fox.engine.running.ledger_witness import LedgerWitness
 from agent_fox.engine.running.recovery import recover
 from agent_fox.engine.running.results import Registry
@@ -57,9 +59,14 @@ if TYPE_CHECKING:
     from agent_fox.evidence.waivers import Grounds
     from agent_fox.store.ledger import audit as ledger_audit
     from agent_fox.store.ledger import journal
+    from agent_fox.verifier.artifacts import store as artifacts
 else:
+    artifacts = late_module("agent_fox.verifier.artifacts.store")
     journal = late_module("agent_fox.store.ledger.journal")
     ledger_audit = late_module("agent_fox.store.ledger.audit")
+
+
+LONGEST_LOG_END = 4_000
 
 
 class Engine(Workplace):
@@ -133,6 +140,10 @@ class Engine(Workplace):
             backends=backends_of(self.plugins),
             broken=tuple(scope.broken),
             settle_waivers=lambda tx: waiving.settle(tx, self.grounds()),
+            reading_seconds=self.settings.tracker.finish_seconds if self.settings.github.commands != "off" else 0.0,
+            carry_out=lambda db: commands.carry_out(
+                db, place_of(tracker), lambda db: docket_of(db, clock.now()), self.grounds
+            ),
             ledger_witness=ledger_witness,
             state_file=StateFile.at(self.root / STATE),
         )
@@ -157,21 +168,25 @@ class Engine(Workplace):
             raise
         finally:
             run.note_time()
-        self.report(db, run)
-        run.finish_deliveries(self.settings.tracker.finish_seconds)
         stop = self.pushed(run, run.ledger_witness.believed(stop))
+        self.report(db, run, stop)
+        run.finish_deliveries(self.settings.tracker.finish_seconds)
         run.state_file.refuse_gone()
         self.close_account(db, run.run_id, stop)
         run.ledger_witness.note()
         self.tidy()
         return stop
 
-    def report(self, db: Database, run: Run) -> None:
-        """What people are told of the whole: a report of each spec, and a comment on the issue that it came from."""
+    def report(self, db: Database, run: Run, stop: Stop) -> None:
+        """What people are told of the whole: a report of each spec, a comment on the issue that it came from, and what
+        GitHub shows beside issues."""
         spec_report.publish_all(run.docket_of(db, clock.now()), self.root)
         if self.settings.tracker.kind == "github":
             with transaction(db):
-                comment_sources(run.docket_of(db, clock.now()), place_of(run.courier.tracker))
+                tx = run.docket_of(db, clock.now())
+                comment_sources(tx, place_of(run.courier.tracker))
+                if stop.exit is not RunExit.INTERRUPTED:  # what was not pushed is not there to be spoken of
+                    tell_github(tx, self.settings, self.root, self.grounds, stop)
 
     def pushed(self, run: Run, stop: Stop) -> Stop:
         """A last look at the branch, and its push where the settings name a remote. A failure is told with the reason.
@@ -221,7 +236,13 @@ class Engine(Workplace):
         return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf)
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
-        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds)
+        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds, self.log_end)
+
+    def log_end(self, address: str) -> str:
+        """The end of a log that a judge kept, masked as it is; empty where it is gone."""
+        with suppress(OSError, ArtifactError):
+            return artifacts.ArtifactStore(artifacts_in(self.launches().parent), "", 0).end_of(address, LONGEST_LOG_END)
+        return ""
 
     def grounds(self) -> Grounds:
         """What waivers are held against, looked up anew for each use."""

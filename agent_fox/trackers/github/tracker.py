@@ -20,6 +20,9 @@ from agent_fox.trackers.github.door import Absent, Door, DoorTrouble, RemoteIssu
 from agent_fox.trackers.github.scribe import Scribe, Talk, issue_note
 from agent_fox.trackers.github.search import EMPTY_READINGS, Search, Waits
 from agent_fox.trackers.github.sweep import Sweep
+from agent_fox.trackers.github.work import checks, pulls
+from agent_fox.trackers.github.work.commands import Reader
+from agent_fox.trackers.github.work.extras import Extras, Given
 from agent_fox.trackers.protocol import (
     Delivery,
     Done,
@@ -32,13 +35,15 @@ from agent_fox.trackers.protocol import (
     StateReason,
     Unsure,
 )
+from agent_fox.trackers.upkeep import Commands
 
 if TYPE_CHECKING:
     from agent_fox.config import TrackerSettings
-    from agent_fox.trackers.github.text.pages import Written
+    from agent_fox.trackers.text.pages import Written
     from agent_fox.trackers.upkeep import Known, Seeing, Trouble
 
 MINUTE = 60.0
+UNPROCESSED = 422
 LEFT_OPEN = "This is left open, since a person has written here or opened it again: please close it if it is done.\n\n"
 
 _TARGET = regex(r"(?:(?P<repository>[^/\s#]+/[^/\s#]+))?#(?P<number>[1-9][0-9]{0,17})")
@@ -66,6 +71,7 @@ class GitHubTracker:
     write: Callable[[Effect], Written]
     now: Callable[[], str] = clock.now
     desk: Desk | None = None
+    extras: Extras | None = None
     name: str = "github"
     _seats: list[GitHubTracker] = field(default_factory=list, repr=False, compare=False)
 
@@ -102,6 +108,15 @@ class GitHubTracker:
     def sweep(self) -> Seeing:
         return self._sweep().sweep()
 
+    def commands(self, known: Iterable[Known]) -> Commands:
+        """New commands of people in comments; none where the settings switch them off."""
+        who = self.extras.settings.commands if self.extras else "off"
+        if who == "off" or self.desk is None:
+            return Commands()
+        if not self.desk.hold():
+            return Commands(trouble=Retry(f"another process delivers to {self.place}", is_general=True))
+        return Reader(self._delivering(self.desk).scribe, who).read(known)
+
     def _sweep(self) -> Sweep:
         if self.desk is None:
             return Sweep(None, _no_desk(), self.settings.reopen_days)
@@ -111,8 +126,9 @@ class GitHubTracker:
         return Sweep(self._delivering(self.desk).scribe, None, self.settings.reopen_days)
 
     def _delivering(self, desk: Desk) -> Delivering:
-        search = Search(self.door, desk, self.key, self.settings.grace_minutes * MINUTE)
-        return Delivering(Scribe(self.door, desk, self.key, search), self.settings, self.write)
+        former = tuple(self.settings.former_logins)
+        search = Search(self.door, desk, self.key, self.settings.grace_minutes * MINUTE, former)
+        return Delivering(Scribe(self.door, desk, self.key, search), self.settings, self.write, self.extras)
 
     def _safely(self, deliver: Callable[[Delivering], Delivery]) -> Delivery:
         if self.desk is None:
@@ -140,6 +156,7 @@ class Delivering:
     scribe: Scribe
     settings: TrackerSettings
     write: Callable[[Effect], Written]
+    extras: Extras | None = None
 
     @property
     def search(self) -> Search:
@@ -150,6 +167,11 @@ class Delivering:
         return self.scribe.door
 
     def deliver(self, effect: Effect) -> Delivery:
+        kind = effect.target.partition(":")[0]
+        if kind == pulls.TARGET:
+            return pulls.Pulls(self.scribe, self.write).deliver(effect)
+        if kind == checks.TARGET:
+            return checks.Checks(self.scribe, self.write).deliver(effect)
         if effect.target:
             return self._remark(effect)
         standing = self._standing(effect)
@@ -216,7 +238,7 @@ class Delivering:
             return int(noted or 0)
         issue = self.door.issue(int(effect.number or 0))
         seen = () if isinstance(issue, Absent) else (issue,)
-        ours = reading.marked(seen, self.search.creator(), self.scribe.key)
+        ours = reading.marked(seen, self.search.creators(), self.scribe.key)
         return int(effect.number or 0) if any(each.marker.fp == effect.fingerprint for each in ours) else 0
 
     def _by_mark(self, effect: Effect, stale: tuple[int, ...]) -> Standing | Waits:
@@ -270,8 +292,8 @@ class Delivering:
                 return self._comment(effect, talk, standing.sight)
             case Act.CLOSE:
                 waits = None if talk.is_whole else self.search.lagging(effect)
-                waits = waits or self._say(effect, talk, self.write(effect))
-                return waits or self._left(effect, talk, standing.sight)
+                page = self.write(effect)
+                return waits or self._say(effect, talk, page) or self._left(effect, talk, page, standing.sight)
             case Act.NOTHING | Act.CREATE:
                 return _nothing(standing, effect)
             case _:
@@ -282,8 +304,18 @@ class Delivering:
             return Retry("the newest number could not be told, so nothing is filed yet")
         filing = _as(effect, EffectKind.FILE)
         page = self.write(filing)
-        issue = self.scribe.create(filing, page.title, page.body, self.settings.labels, standing.previous)
-        return self._completed(effect, Talk(issue.number, issue, ()), filing, Seen.OPEN)
+        given = self.extras.of(effect, self.door) if self.extras else Given()
+        previous, labels = standing.previous, self.settings.labels
+        try:
+            issue = self.scribe.create(filing, page, labels, previous, given.members)
+        except DoorTrouble as trouble:
+            if trouble.status != UNPROCESSED or not given.members:
+                raise
+            lacks = f"GitHub takes none of {', '.join(given.members)}: {trouble.delivery.reason}"
+            given = Given(lacks=(*given.lacks, lacks))
+            issue = self.scribe.create(filing, page, labels, previous)
+        done = self._completed(effect, Talk(issue.number, issue, ()), filing, Seen.OPEN)
+        return _with_lacks(done, given, issue)
 
     def _completed(self, effect: Effect, talk: Talk, filing: Effect, sight: Seen) -> Delivery:
         """The issue of this effect is there; the rest of it follows."""
@@ -298,7 +330,7 @@ class Delivering:
         if waits is not None:
             return waits
         if talk.issue.state == "open":
-            return self._left(effect, talk, sight)
+            return self._left(effect, talk, page, sight)
         is_refused = sight is Seen.REFUSED or effect.says is not Says.PROOF
         return Done(
             str(talk.number), talk.issue.url, reading.as_found(sight, effect.remote) if is_refused else Remote.CLOSED
@@ -308,25 +340,53 @@ class Delivering:
         page = self.write(_as(effect, EffectKind.COMMENT))
         if sight is Seen.SPOKEN and effect.says is Says.PROOF:
             page = replace(page, body=f"{LEFT_OPEN}{page.body}")
-        return self._say(effect, talk, page) or self._update(effect, talk, sight)
+        return self._say(effect, talk, page) or self._left(effect, talk, page, sight)
 
-    def _left(self, effect: Effect, talk: Talk, sight: Seen) -> Delivery:
-        """All is said of an open issue. It is closed where the table says so."""
+    def _left(self, effect: Effect, talk: Talk, page: Written, sight: Seen) -> Delivery:
+        """All is said of an open issue: its title and block say so, too, and it is closed where the table says so."""
+        current = self.scribe.current(talk, effect.fingerprint, page)
+        texts = {"title": current.title, "body": current.body}
+        changes = {name: text for name, text in texts.items() if text is not None}
         if act(sight, effect.says) is Act.CLOSE:
             if effect.state_reason is StateReason.NOT_PLANNED:
                 self.scribe.withdraw(effect.fingerprint, talk.number)
-            self.door.set_state(talk.number, "closed", effect.state_reason or StateReason.COMPLETED)
-        return self._update(effect, talk, sight)
-
-    def _update(self, effect: Effect, talk: Talk, sight: Seen) -> Done:
+            note = self._written(talk.number, changes, ("closed", effect.state_reason or StateReason.COMPLETED))
+        else:
+            note = self._written(talk.number, changes)
         remote = reading.after(sight, effect.says, effect.remote)
-        note = "left open: a person has spoken there" if remote is Remote.KEPT else ""
-        return Done(str(talk.number), talk.issue.url, remote, note)
+        kept = "left open: a person has spoken there" if remote is Remote.KEPT else ""
+        notes = filter(None, (kept, note, self.scribe.edits_told(talk, current.edited)))
+        return Done(str(talk.number), talk.issue.url, remote, "; ".join(notes))
+
+    def _written(self, number: int, changes: dict[str, str], state: tuple[str, str] | None = None) -> str:
+        """Write title, block and state. Gives why title and block could not be written: that holds nothing else up."""
+        try:
+            if state:
+                self.door.set_state(number, *state, changes)
+            elif changes:
+                self.door.edit_issue(number, changes)
+        except DoorTrouble as trouble:
+            match trouble.delivery:
+                case Held(reason) if changes:
+                    if state:
+                        self.door.set_state(number, *state)
+                    return f"its title and block stay as they were: {reason}"
+            raise
+        return ""
 
     def _say(self, effect: Effect, talk: Talk, page: Written) -> Waits | None:
         op = effect.slot or effect.id
         texts = {op if place == 1 else f"{op}/{place}": text for place, text in enumerate((page.body, *page.more), 1)}
         return self.scribe.say(talk, effect.fingerprint, texts, bool(effect.slot))
+
+
+def _with_lacks(delivery: Delivery, given: Given, issue: RemoteIssue) -> Delivery:
+    """The same, with what the issue was filed without."""
+    is_dropped = bool(given.members.get("assignees")) and not issue.assignees
+    dropped = ("GitHub assigned nobody: the token may not push",) if is_dropped else ()
+    if not isinstance(delivery, Done):
+        return delivery
+    return replace(delivery, note="; ".join(filter(None, (delivery.note, *given.lacks, *dropped))))
 
 
 def _as(effect: Effect, kind: EffectKind) -> Effect:

@@ -1,6 +1,7 @@
 "use strict";
 // Keys, filters, copying, and on a live page the news. The page answers without it; it changes no text, only where it stands.
 (() => {
+  document.documentElement.className = "js";
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const byId = (id) => document.getElementById(id);
   const place = () => { try { return decodeURIComponent(location.hash.slice(1)); } catch { return ""; } };
@@ -59,7 +60,7 @@
       block.hidden = isOn && !all("tr.req:not([hidden])", block).length;
       if (isOn) all("details.folded", block).forEach((fold) => { fold.open = true; });
     }
-    byId("matches").value = isOn ? `${count} shown` : "";
+    byId("match-count").textContent = isOn ? `${count} shown` : "";
   }
 
   function remember() {
@@ -159,6 +160,7 @@
   }
   const lost = () => { const sign = byId("live"); if (sign) sign.textContent = "no answer from agent-fox view"; };
   const source = new EventSource("events");
+  source.onopen = news; // what changed before it was listened to is not sent
   source.onmessage = news;
   source.onerror = lost;
 })();
