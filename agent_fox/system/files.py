@@ -78,6 +78,14 @@ def pieces(path: Path, limit: int) -> Iterator[bytes]:
             yield piece
 
 
+def content_of(path: Path) -> bytes | None:
+    """All of a file, a link followed; None where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
 def last_lines(path: Path, count: int, window: int = 64 * 1024) -> list[str]:
     """The last non-empty lines within the last `window` bytes of a file; none where it cannot be read."""
     if not _is_regular(path):
