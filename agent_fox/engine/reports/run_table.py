@@ -120,17 +120,11 @@ def as_markdown(table: RunTable, branch: str, commit: str) -> str:
         _needs(table.needs),
         _section("Not proven", OPEN, [_open(part) for part in is_open], LONGEST_OPEN),
         _section("Specs that are not proven", SPECS, [_spec(spec, table) for spec in waiting], LONGEST_SPECS),
-        folded(_section("Proven specs", SPECS, [_spec(spec, table) for spec in is_settled], LONGEST_SPECS)),
-        folded(_section("Proven", PROVEN, [_proven(part) for part in settled], LONGEST_PROVEN)),
+        _section("Proven specs", SPECS, [_spec(spec, table) for spec in is_settled], LONGEST_SPECS),
+        _section("Proven", PROVEN, [_proven(part) for part in settled], LONGEST_PROVEN),
         "agent-fox keeps this text current. It never merges, and never changes what you write beside it.",
     )
     return "\n\n".join(section for section in sections if section) + "\n"
-
-
-def folded(section: str) -> str:
-    """A section that is opened by a click, under its own title."""
-    title, _, rest = section.partition("\n")
-    return f"<details><summary>{title.removeprefix('### ')}</summary>\n{rest}\n\n</details>" if section else ""
 
 
 def _needs(cards: Sequence[NeedsYou]) -> str:
