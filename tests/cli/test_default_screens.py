@@ -70,7 +70,8 @@ def test_a_default_screen_holds_no_word_that_is_not_for_its_reader(places: dict[
     for command, printed in screens(root):
         text = COMMAND.sub("", printed)
         assert [word for word in INSIDE if re.search(rf"\b{word}\b", text)] == [], (command, printed)
-        assert [found for found in HASH.findall(text) if found not in verified] == [], (command, printed)
+        hashes = [found for found in HASH.findall(text) if found not in verified]
+        assert hashes == [] or command == "waive --list", (command, printed)  # a waiver is revoked by its id
 
 
 def test_what_a_run_prints_holds_none_of_them_either(finished: Finished) -> None:
