@@ -20,7 +20,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.core.words import did_you_mean
 from agent_fox.engine.issues.courier import desk_of
 from agent_fox.engine.issues.effects import home_of
-from agent_fox.engine.issues.settling import WHOLE_SPEC
+from agent_fox.engine.issues.heading import WHOLE_SPEC
 from agent_fox.store import outbox
 from agent_fox.store.desk import HOME, remember
 from agent_fox.store.issue_view import IssueStanding, IssueView, named, read_issues

@@ -15,7 +15,7 @@ from agent_fox.cli.issues.lines import waits_told
 from agent_fox.cli.issues.tracker_place import in_words
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import OWN
-from agent_fox.cli.run.notify import notify
+from agent_fox.cli.run.notify import Notifier
 from agent_fox.cli.run.screens import JsonLines, Lines, Screen, is_live, print_line
 from agent_fox.cli.run.signals import listening
 from agent_fox.cli.run.summary import Summary
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from agent_fox.config import Settings
     from agent_fox.engine.account import overview
     from agent_fox.engine.planning.workplace import RunOptions
+    from agent_fox.engine.record.watch import RunEvent
 else:
     overview = late_module("agent_fox.engine.account.overview")
-
 
 SHOWN_CHANGES = 5
 
@@ -57,7 +57,13 @@ def go(root: Path, settings: Settings, plugins: pluggy.PluginManager, options: R
     warn_of_changes(root)
     warn_of_open_agents(settings)
     screen = screen_for(root, settings, as_json=as_json)
-    engine, orders = Engine(root, settings, plugins, screen.show), Orders()
+    notifier = Notifier(root, settings.notify)
+
+    def show(event: RunEvent) -> None:
+        screen.show(event)
+        notifier.note(event)
+
+    engine, orders = Engine(root, settings, plugins, show), Orders()
     if not as_json:
         tell_where_issues_go(engine)
     with listening(orders, screen.notice), screen.on():
@@ -69,7 +75,7 @@ def go(root: Path, settings: Settings, plugins: pluggy.PluginManager, options: R
         click.echo("\n".join(["", *summary.lines()]))
     if stop.exit is RunExit.CANNOT_GO_ON:
         click.echo(plain(f"agent-fox: {stop.reason}"), err=True)
-    notify(root, settings.notify.command, summary.document())
+    notifier.end(summary.document())
     return Exit(int(stop.exit))
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent_fox.session.workspaces import landing, workspace
     from agent_fox.system import git_objects
     from agent_fox.system.sandbox import bubblewrap as sandbox
-    from agent_fox.trackers.github.text import template
+    from agent_fox.trackers.text import template
     from agent_fox.verifier.lanes import formal
 else:
     pushing = late_module("agent_fox.engine.launching.pushing")
@@ -32,7 +32,7 @@ else:
     landing = late_module("agent_fox.session.workspaces.landing")
     git_objects = late_module("agent_fox.system.git_objects")
     sandbox = late_module("agent_fox.system.sandbox.bubblewrap")
-    template = late_module("agent_fox.trackers.github.text.template")
+    template = late_module("agent_fox.trackers.text.template")
     formal = late_module("agent_fox.verifier.lanes.formal")
 
 NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"

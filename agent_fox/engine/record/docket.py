@@ -126,8 +126,9 @@ class Docket:
 
     `at` is the time of the result (ISO 8601, UTC). `waived` gives the ids of a spec with a valid waiver, and
     `waiver_lines` those waivers in words; `before_waiving` are commands without which nobody could sign one.
-    `sub_issues`: an issue for each requirement, too. `ceiling` says which ceiling of a spec or node is reached, if one
-    is. `touched` gives the files that differ between the two commits of a landing.
+    `sub_issues`: an issue for each requirement, too. `max_new`: how many issues a run files before the rest goes into a
+    digest (None: any number). `log_end` gives the end of a kept log by its address. `ceiling` says which ceiling of a
+    spec or node is reached, if one is. `touched` gives the files that differ between the two commits of a landing.
     """
 
     db: Database
@@ -140,6 +141,8 @@ class Docket:
     waiver_lines: Callable[[str], tuple[str, ...]] = field(default=lambda spec_name: ())
     before_waiving: Callable[[], tuple[str, ...]] = field(default=tuple)
     sub_issues: bool = False
+    max_new: int | None = None
+    log_end: Callable[[str], str] = field(default=lambda address: "")
     touched: Callable[[str, str], frozenset[str]] = field(default=lambda base, landed: frozenset())
 
     def file_of(self, spec_name: str) -> SpecFile:

@@ -17,7 +17,7 @@ from agent_fox.store.issue_view import read_issues
 from agent_fox.testing.worlds import NEVER, Req, World, environment, issue_files, run_cli
 from tests.cli.conftest import Finished
 
-TITLE = "02_top: 02-REQ-1.1 is not met (no progress)"
+TITLE = "02_top: 02-REQ-1.1 fails: WHEN its proof is read, THE proof SHALL be right."
 
 
 @pytest.fixture(scope="module")
