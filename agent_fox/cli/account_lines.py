@@ -87,7 +87,9 @@ class Page:
         state = LOST if self.is_lost else account.status
         on = f", proven on {banner.commit[:SHORT]}" if banner.commit else ""
         exit_code = f", exit code {banner.exit_code}" if banner.exit_code is not None and not self.is_lost else ""
-        yield from self._wrapped(f"run {account.run}: {state}{exit_code}{on}", "")
+        is_told = banner.answer == "NOT PROVEN" and account.status == "ended" and account.reason
+        reason = f": {account.reason}" if is_told else ""
+        yield from self._wrapped(f"run {account.run}: {state}{exit_code}{on}{reason}", "  ")
         if account.known:
             yield from self._wrapped(f"how it is known: {counts_in_words(account.known)}", "  ")
 
