@@ -541,6 +541,38 @@ class TrackerSettings(Table):
     )
 
 
+class GitHubSettings(Table):
+    """What GitHub shows beside issues. Counts only where `[tracker] kind` is `github`; everything is off by default."""
+
+    pull_request: Flag = Field(
+        default=False,
+        description="A draft pull request for the integration branch, kept current and never merged by agent-fox. The "
+        "branch must be there: `[git] push`.",
+    )
+    base: Text | None = Field(
+        default=None, description="The branch that the pull request goes to. Unset: the repository's default branch."
+    )
+    checks: Flag = Field(
+        default=False,
+        description="A check run for each spec on the pushed commit; a commit status where check runs are refused.",
+    )
+    comment_on: Count | None = Field(
+        default=None,
+        description="Number of a pull request or issue in which one comment says how the last run ended.",
+    )
+    commands: Literal["off", "write", "association"] = Field(
+        default="off",
+        description="Whose `/agent-fox` comments on our issues are carried out. `write`: of those who may push, which "
+        "only a token that may push can ask; `association`: of owners, members and collaborators.",
+    )
+    assign: Flag = Field(
+        default=False,
+        description="Assign a filed issue to the owners (CODEOWNERS) of the files that the failing work touched.",
+    )
+    milestone: Text | None = Field(default=None, description="Milestone of filed issues, by its title.")
+    issue_type: Text | None = Field(default=None, description="Type of filed issues, where the organization has it.")
+
+
 class NotifySettings(Table):
     """The command that tells somebody what a run came to; see docs/notify.md."""
 
@@ -601,6 +633,7 @@ class Settings(Table):
     workspace: WorkspaceSettings = Field(default={}, validate_default=True)
     git: GitSettings = Field(default={}, validate_default=True)
     tracker: TrackerSettings = Field(default={}, validate_default=True)
+    github: GitHubSettings = Field(default={}, validate_default=True)
     notify: NotifySettings = Field(default={}, validate_default=True)
     infrastructure: InfrastructureSettings = Field(default={}, validate_default=True)
     run: RunSettings = Field(default={}, validate_default=True)

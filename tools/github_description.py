@@ -52,6 +52,16 @@ OPERATIONS = (
     ("get", f"{_OF_REPOSITORY}/labels"),
     ("post", f"{_OF_REPOSITORY}/labels"),
     ("get", f"{_OF_REPOSITORY}/labels/{{name}}"),
+    ("get", f"{_OF_REPOSITORY}/pulls"),
+    ("post", f"{_OF_REPOSITORY}/pulls"),
+    ("patch", f"{_OF_REPOSITORY}/pulls/{{pull_number}}"),
+    ("get", f"{_OF_REPOSITORY}/commits/{{ref}}/check-runs"),
+    ("post", f"{_OF_REPOSITORY}/check-runs"),
+    ("get", f"{_OF_REPOSITORY}/commits/{{ref}}/statuses"),
+    ("post", f"{_OF_REPOSITORY}/statuses/{{sha}}"),
+    ("get", f"{_OF_REPOSITORY}/milestones"),
+    ("get", f"{_OF_REPOSITORY}/assignees/{{assignee}}"),
+    ("get", f"{_OF_REPOSITORY}/collaborators/{{username}}/permission"),
 )
 PROSE = ("description", "summary", "example", "examples", "externalDocs", "x-github", "x-github-breaking-changes")
 _NAMED = ("properties", "schemas", "responses", "parameters", "headers")

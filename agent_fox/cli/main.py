@@ -40,6 +40,8 @@ COMMANDS = {
         "agent_fox.cli.run.explain", "Tell why a node or requirement is where it is, and what would help."
     ),
     "logs": Entry("agent_fox.cli.run.logs", "Show the log of a node's session."),
+    "report": Entry("agent_fox.cli.page.report", "Write the run as one HTML page, which needs no network."),
+    "view": Entry("agent_fox.cli.page.view", "Show the same page in a browser, live, while a run goes on."),
     "issues": Entry("agent_fox.cli.issues.commands", "List, show, deliver, export, adopt and move issues."),
     "reset": Entry("agent_fox.cli.run.reset", "Give a node a new budget, and set free what it held back."),
     "waive": Entry(

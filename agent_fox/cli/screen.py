@@ -6,9 +6,17 @@ import json
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 import click
+
+from agent_fox.core.late import late_module
+
+if TYPE_CHECKING:
+    from agent_fox.cli import version
+else:
+    version = late_module("agent_fox.cli.version")
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
@@ -16,6 +24,22 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 def json_option(command: _Command) -> _Command:
     """The option `--json`, the same for every command."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")(command)
+
+
+def sarif_option(command: _Command) -> _Command:
+    """The option `--sarif`, for commands whose findings have places."""
+    path = click.Path(dir_okay=False, path_type=Path)
+    return click.option("--sarif", type=path, metavar="FILE", help="Write the findings there as SARIF 2.1.0, too.")(
+        command
+    )
+
+
+def write_sarif(path: Path, document: Callable[[str], object]) -> None:
+    """`document` makes the log of the version that is installed. Raises UsageError."""
+    try:
+        path.write_text(json.dumps(document(version.installed()), indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise click.UsageError(f"--sarif {path}: {error.strerror}; name a file that can be written") from error
 
 
 def print_json(document: object) -> None:

@@ -62,6 +62,26 @@ def put(
     return number
 
 
+def put_current(
+    db: Database, kind: str, fingerprint: str, payload: Mapping[str, object], at: str, spec_name: str = ""
+) -> str | None:
+    """Put what is to stand in the outside world now, under the newest decision that has none of it yet.
+
+    None where the last one says the same and was not moot, or where there is no such decision.
+    """
+    last = db.execute(
+        "SELECT payload, state FROM outbox WHERE fingerprint = ? ORDER BY position DESC LIMIT 1", [fingerprint]
+    ).fetchone()
+    if last and last[1] != "moot" and {**json.loads(last[0]), "at": at} == {**payload, "at": at}:
+        return None
+    sql = (
+        "SELECT id FROM decisions WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE decision_id = decisions.id "
+        "AND kind = ? AND fingerprint = ?) ORDER BY id DESC LIMIT 1"
+    )
+    row = db.execute(sql, [kind, fingerprint]).fetchone()
+    return None if row is None else put(db, int(row[0]), kind, fingerprint, spec_name, payload, at)
+
+
 SELECT = (
     "SELECT outbox.id, outbox.kind, outbox.fingerprint, outbox.spec_name, outbox.payload, outbox.state, outbox.tries, "
     "outbox.note, outbox.witness, issues.number, coalesce(outbox.sent_at, ''), outbox.readings, outbox.is_in_doubt, "

@@ -57,9 +57,12 @@ class Effect:
 
     `number` is known where an earlier delivery told it, `remote` how that left the issue, `parent` the number of the
     issue that this one is a part of. `target` (`OWNER/NAME#NUMBER`, or `#NUMBER`) names a person's issue that is
-    commented: no issue of ours is meant then. `before` is the newest number that was known when this sending was noted.
-    `witness` is set where this effect may be out already: an earlier try, first sent at `since`, ended in doubt, and
-    this was the newest number known to exist before it; `readings` counts those that should have shown it and did not.
+    commented: no issue of ours is meant then. On GitHub it may also be `pull:BRANCH` or `pull:BRANCH:BASE`, the pull
+    request of a branch, and `checks:COMMIT`, what a commit is said to be worth, the body being a JSON list of checks.
+    `work` are commits of the coders whose work fails. `before` is the newest number that was known when this sending
+    was noted. `witness` is set where this effect may be out already: an earlier try, first sent at `since`, ended in
+    doubt, and this was the newest number known to exist before it; `readings` counts those that should have shown it
+    and did not.
     """
 
     id: str
@@ -81,6 +84,7 @@ class Effect:
     remote: Remote | None = None
     parent: str = ""
     target: str = ""
+    work: tuple[str, ...] = ()
     before: str = ""
     since: str = ""
     readings: int = 0

@@ -50,3 +50,38 @@ class KeepsOrder(Protocol):
 
     def adopt(self, number: int, fingerprint: str) -> Delivery:
         """Take an issue that is there as the one of a cause. Never raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a person asks for in a comment on an issue of ours: the words after `/agent-fox`, and what stands below.
+
+    `id` is the comment's own, `number` the issue's. `refusal` says why it is not to be done, where the tracker knows;
+    empty for one from somebody who may ask for it.
+    """
+
+    id: str
+    number: str
+    fingerprint: str
+    author: str
+    words: tuple[str, ...]
+    below: str = ""
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """Commands that were not read before, why they are not all, and what is to be remembered of the place once they are
+    kept: names and values."""
+
+    commands: tuple[Command, ...] = ()
+    trouble: Trouble | None = None
+    seen: tuple[tuple[str, str], ...] = ()
+
+
+@runtime_checkable
+class ReadsCommands(Protocol):
+    """A tracker in whose comments people can ask for something."""
+
+    def commands(self, known: Iterable[Known]) -> Commands:
+        """New commands on these issues. Safe to repeat until `seen` is remembered. Never raises."""

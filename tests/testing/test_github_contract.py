@@ -9,6 +9,7 @@ import io
 import json
 import tarfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,14 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from github import Auth, Github, GithubException, GithubIntegration
 from pydantic import JsonValue
 
-from agent_fox.testing.github import Answer, Break, Fault, GitHubFake, Manner, Request, Say, faults, mounted
+from agent_fox.core.retry.filing import Says
+from agent_fox.testing.github import Answer, Break, Fault, GitHubFake, Manner, Request, Role, Say, faults, mounted
 from agent_fox.testing.github.contract import Checked, Description, checked, plain, read_description
 from agent_fox.trackers.github.door import Absent, RemoteIssue, opened
 from agent_fox.trackers.github.repository import Address
+from agent_fox.trackers.github.work.checks import CHECKS, Check, Remark
+from agent_fox.trackers.protocol import EffectKind
+from tests.trackers.github.scene import FILED, scene
 from tools import github_description
 
 API = "https://api.github.com"
@@ -142,7 +147,8 @@ def test_everything_that_pygithub_asks_and_the_fake_answers_is_as_github_describ
         as_an_app(key)
         moved_about(client(), fake)
     assert seen.problems == []
-    assert set(seen.operations) == {f"{method} {path}" for method, path in github_description.OPERATIONS}
+    wanted = {f"{method} {path}" for method, path in github_description.OPERATIONS[:-10]}
+    assert set(seen.operations) == wanted
 
 
 def test_an_enterprise_server_is_described_alike(description: Description, key: str) -> None:
@@ -181,6 +187,40 @@ def test_everything_that_our_own_door_asks_is_as_github_describes_it(description
         door.create("Third", "body", ())
     assert seen.problems == []
     assert len(seen.operations) == 12
+
+
+def test_everything_that_work_on_github_asks_is_as_github_describes_it(
+    description: Description, tmp_path: Path
+) -> None:
+    with scene(tmp_path) as at, checked(description) as seen:
+        app, alex = at.fake.add_app(), at.fake.person()
+        alex.pushes("main", "a" * 40)
+        alex.pushes("topic", "b" * 40)
+        at.fake.repository.milestones[1] = "Beta"
+        at.fake.repository.issue_types = ("Bug",)
+        at.fake.repository.roles["alex"] = Role.WRITE
+        proposal = replace(FILED, kind=EffectKind.COMMENT, fingerprint="pull", target="pull:topic", says=Says.PROGRESS)
+        at.settled(proposal)
+        at.settled(replace(proposal, id="e2", body="More."))
+        door = at.tracker.door
+        more = {"assignees": ["alex"], "milestone": 1, "type": "Bug"}
+        assert door.create("Third", "body", (), more).number == 2
+        assert [door.ask(f"/assignees/{login}").status for login in ("alex", "nobody")] == [204, 404]
+        assert [door.ask(f"/collaborators/{login}/permission").status for login in ("alex", "none")] == [200, 404]
+        assert door.ask("/milestones", {"state": "open", "per_page": "100"}).is_fine
+        said = Check(
+            name="a", conclusion="failure", title="t", summary="s", remarks=(Remark(path="p", line=1, text="m"),)
+        )
+        checks = replace(
+            proposal, fingerprint="checks", target=f"checks:{'b' * 40}", body=CHECKS.dump_json((said,)).decode()
+        )
+        at.settled(checks)
+        at.fake.token.account, at.fake.token.installation = app.account, app.installation
+        at.settled(replace(checks, id="e4"))
+        at.settled(replace(checks, id="e5"))
+    assert seen.problems == []
+    work = [f"{method} {path}" for method, path in github_description.OPERATIONS[-10:]]
+    assert set(work) <= set(seen.operations)
 
 
 STRIKES = [

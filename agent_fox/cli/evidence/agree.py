@@ -17,6 +17,7 @@ from agent_fox.cli.evidence import waive
 from agent_fox.cli.evidence.waive import Act, Place
 from agent_fox.cli.evidence.waiver_lines import as_document, document_of
 from agent_fox.cli.names import specs
+from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import load
@@ -56,12 +57,13 @@ Sign = Callable[[Place], "waiver_signing.Signing"]
     "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
     help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
 )  # fmt: skip
+@waive.comment_option
 @click.option("--list", "is_list", is_flag=True, help="Show all agreements, and which count.")
 @click.option("--revoke", metavar="ID", help="End an agreement, with --reason. It never holds again.")
 @json_option
 def command(
     words: tuple[str, ...], reason: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None,
-    is_list: bool, revoke: str | None, as_json: bool,
+    is_comment: bool, is_list: bool, revoke: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Agree that a committed test was changed: of requirement REQ of SPEC, as it was last read.
 
@@ -69,15 +71,15 @@ def command(
     committed one and the present one: another change of either asks again. The next run reads the requirement again.
     Exits 4 while a run is on.
     """
-    if is_list and revoke is not None:
-        raise click.UsageError("--list and --revoke are different things; give one")
+    if sum((is_list, is_comment, revoke is not None)) > 1:
+        raise click.UsageError("--list, --comment and --revoke are different things; give one")
     place = Place(here(), load(here(), os.environ))
     if is_list:
         document, lines = listing(place)
     elif revoke is not None:
         document, lines = waive.revoking(revoke, reason)(place)
     else:
-        document, lines = agree(
+        document, lines = (comment if is_comment else agree)(
             place, words, reason,
             lambda where: waiver_signing.signing_of(key, ssh_key, passphrase_file, where.grounds()),
         )  # fmt: skip
@@ -94,8 +96,17 @@ def agree(place: Place, words: tuple[str, ...], reason: str, sign: Sign) -> Act:
     return place.write(lambda db: grant(place, db, words, reason, sign))
 
 
-def grant(place: Place, db: Database, words: tuple[str, ...], reason: str, sign: Sign) -> Act:
-    """Draw up, sign, keep; the passphrase is asked for when all else is known to be right."""
+def comment(place: Place, words: tuple[str, ...], reason: str, sign: Sign) -> Act:
+    """The same signed only, as a comment for the issue."""
+    waive.refuse_session(NOT_YOURS)
+    if len(words) != 2:
+        raise click.UsageError("name the spec and the requirement: agent-fox agree SPEC REQ --comment")
+    with reading(place.root) as db:
+        return waive.as_comment("agree", draw_up(place, db, words, reason, sign)[1])
+
+
+def draw_up(place: Place, db: Database, words: tuple[str, ...], reason: str, sign: Sign) -> tuple[Statement, str]:
+    """What is agreed to, and the same signed; the passphrase is asked for when all else is known to be right."""
     grounds, at = place.grounds(), clock.now()
     trouble = grounds.why_unusable(db)
     if trouble:
@@ -107,10 +118,17 @@ def grant(place: Place, db: Database, words: tuple[str, ...], reason: str, sign:
         clock.new_id(), grounds.repository, subject, (), statement_reason, now, NEVER, signing.principal,
         signing.key_id,
     )  # fmt: skip
+    return statement, signing.sign(statement)
+
+
+def grant(place: Place, db: Database, words: tuple[str, ...], reason: str, sign: Sign) -> Act:
+    """Draw up, sign and keep."""
+    statement, envelope = draw_up(place, db, words, reason, sign)
     with transaction(db):
-        held, handled = agreeing.grant(place.transaction(db), grounds, signing.sign(statement))
-        left = agreeing.left(place.transaction(db), grounds, subject.spec)
-    more = [f"not agreed to yet: {listed(left)}: agent-fox agree {subject.spec} {left[0]}"] if left else []
+        held, handled = agreeing.grant(place.transaction(db), place.grounds(), envelope)
+        spec = held.waiver.columns.spec_name
+        left = agreeing.left(place.transaction(db), place.grounds(), spec)
+    more = [f"not agreed to yet: {listed(left)}: agent-fox agree {spec} {left[0]}"] if left else []
     lines = [told(statement), *moves_in_words(handled), f"id {held.waiver.id}", *(more or ["next: agent-fox run"])]
     return {**document_of(held, handled), "left": list(left)}, lines
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import click
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
-from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.screen import json_option, plain, print_json, sarif_option, write_sarif
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.close_out import Finding, Severity, Verification
 from agent_fox.core.words import counted
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
     from agent_fox.cli import opening
     from agent_fox.engine.doors import gate_recording, gating
     from agent_fox.review.close_out import report as close_out_report
+    from agent_fox.review.close_out import sarif as close_out_sarif
     from agent_fox.review.hooks import push_hook
 else:
     opening = late_module("agent_fox.cli.opening")
     gate_recording = late_module("agent_fox.engine.doors.gate_recording")
     gating = late_module("agent_fox.engine.doors.gating")
     close_out_report = late_module("agent_fox.review.close_out.report")
+    close_out_sarif = late_module("agent_fox.review.close_out.sarif")
     push_hook = late_module("agent_fox.review.hooks.push_hook")
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -52,12 +55,13 @@ MOST_LINES = 50
     metavar="FILE",
     help="Append the report as Markdown, as for `$GITHUB_STEP_SUMMARY`.",
 )
+@sarif_option
 @click.option("--install-hook", is_flag=True, help="Install a pre-push hook here that asks this gate.")
 @json_option
 @click.pass_context
 def command(
     ctx: click.Context, task_id: str | None, output_dir: Path | None, input_dir: Path | None, base: str | None,
-    commit: str | None, markdown: Path | None, install_hook: bool, as_json: bool,
+    commit: str | None, markdown: Path | None, sarif: Path | None, install_hook: bool, as_json: bool,
 ) -> Exit:  # fmt: skip
     """Judge a task by what is recorded of it, without any model: `feedback_record.jsonl`, `scope_report.json`,
     `rule_report.json` and the change itself, or, for a task of a run, the run's own records.
@@ -75,6 +79,8 @@ def command(
     answer = gating.close(asked)
     if markdown is not None:
         _append(markdown, close_out_report.summary(answer.judged))
+    if sarif is not None:
+        write_sarif(sarif, partial(close_out_sarif.sarif_document, answer.judged.verification))
     if as_json:
         print_json({**close_out_report.document_of(answer.judged), "path": str(answer.path)})
     else:

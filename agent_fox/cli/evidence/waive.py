@@ -70,6 +70,13 @@ class Wanted:
     passphrase_file: Path | None
     depends_on: tuple[str, ...]
     is_finding: bool
+    is_comment: bool = False
+
+
+comment_option = click.option(
+    "--comment", "is_comment", is_flag=True,
+    help="Sign only: print the comment on its issue that has a run do it (`[github] commands`).",
+)  # fmt: skip
 
 
 @click.command("waive", short_help="Accept what is not proven, signed, for a time; --list, --revoke, --ask.")
@@ -89,6 +96,7 @@ class Wanted:
 )  # fmt: skip
 @click.option("--depends-on", multiple=True, metavar="PATH", help="It ends when this file changes. May be given again.")
 @click.option("--finding", "is_finding", is_flag=True, help="Waive a finding of the close-out gate: TASK CHECK [HASH].")
+@comment_option
 @click.option("--list", "is_list", is_flag=True, help="Show all waivers, which count, and how often one was asked for.")
 @click.option("--revoke", metavar="ID", help="End a waiver. It never holds again.")
 @click.option(
@@ -97,8 +105,8 @@ class Wanted:
 @json_option
 def command(
     words: tuple[str, ...], spec: str | None, reason: str, expires: str, key: str | None, ssh_key: str | None,
-    passphrase_file: Path | None, depends_on: tuple[str, ...], is_finding: bool, is_list: bool, revoke: str | None,
-    is_ask: bool, as_json: bool,
+    passphrase_file: Path | None, depends_on: tuple[str, ...], is_finding: bool, is_comment: bool, is_list: bool,
+    revoke: str | None, is_ask: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Accept one requirement that is not proven, or one finding of the close-out gate.
 
@@ -106,9 +114,11 @@ def command(
     to this repository, to the text as it is, and to what the spec depends on; it ends by itself. Exits 4 while a run
     is on.
     """
-    wanted = Wanted(words, spec, reason, expires, key, ssh_key, passphrase_file, depends_on, is_finding)
+    wanted = Wanted(words, spec, reason, expires, key, ssh_key, passphrase_file, depends_on, is_finding, is_comment)
     if sum((is_list, revoke is not None, is_ask, is_finding)) > 1:
         raise click.UsageError("--list, --revoke, --ask and --finding are different things; give one")
+    if is_comment and (is_list or is_ask or is_finding or revoke is not None):
+        raise click.UsageError("--comment is for a waiver of a requirement")
     act: Callable[[Place], tuple[dict[str, object], list[str]]]
     if is_list:
         act = listing
@@ -170,6 +180,9 @@ def granting_of(wanted: Wanted) -> Callable[[Place], Act]:
         if not wanted.words or not wanted.expires:
             what = "--expires: say how long it holds, such as 30d" if wanted.words else "name what is waived"
             raise click.UsageError(f"{what}; a waiver needs REQ, --reason, --expires and a key")
+        if wanted.is_comment:
+            with reading(place.root) as db:
+                return as_comment("waive", draw_up(place, db, wanted, reason)[1])
         makes_state = wanted.is_finding and place.may_begin()
         return place.write(lambda db: grant(place, db, wanted, reason), makes_state=makes_state)
 
@@ -182,8 +195,14 @@ def refuse_session(what: str = "waive; `agent-fox waive --ask REQ --reason TEXT`
         raise UserError(f"a session cannot {what}")
 
 
-def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
-    """Draw up, sign, keep. A passphrase is asked for when all else is known to be right, outside of the transaction."""
+def as_comment(command: str, envelope: str) -> Act:
+    """The comment that has a run do what is signed."""
+    text = f"/agent-fox {command}\n```json\n{envelope}\n```"
+    return {"comment": text}, text.splitlines()
+
+
+def draw_up(place: Place, db: Database, wanted: Wanted, reason: str) -> tuple[Statement, str]:
+    """What is waived, and the same signed. A passphrase is asked for when all else is known to be right."""
     grounds, at = place.grounds(), clock.now()
     trouble = grounds.why_unusable(db)
     if trouble:
@@ -198,7 +217,12 @@ def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
         clock.new_id(), grounds.repository, subject, granting.dependencies(db, grounds, subject, wanted.depends_on),
         reason, now, granting.expiry(wanted.expires, now), signing.principal, signing.key_id,
     )  # fmt: skip
-    envelope = signing.sign(statement)
+    return statement, signing.sign(statement)
+
+
+def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
+    """Draw up, sign and keep; signing is outside of the transaction."""
+    statement, envelope = draw_up(place, db, wanted, reason)
     with transaction(db):
         held, handled = waiving.grant(place.transaction(db), place.grounds(), envelope)
     return document_of(held, handled), [

@@ -101,9 +101,10 @@ class Moving:
     def tracker(self, home: str) -> Tracker:
         """The former tracker, made from the present settings. Raises UserError, PluginError."""
         kind, _, where = home.partition(" ")
-        settings = self.place.settings.tracker.model_copy(update={"kind": kind})
+        tracker = self.place.settings.tracker.model_copy(update={"kind": kind})
         if where:
-            settings = settings.model_copy(update={"repository": "/".join(where.split("/")[-2:])})
+            tracker = tracker.model_copy(update={"repository": "/".join(where.split("/")[-2:])})
+        settings = self.place.settings.model_copy(update={"tracker": tracker})
         made = tracker_of(load_plugins(), settings, self.place.root, os.environ)
         if home_of(made) != home:
             raise UserError(f"{home} can't be reached with these settings: they lead to {home_of(made) or kind}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,18 +19,33 @@ from agent_fox.cli.opening import reading, state_file
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.cli.story import issue_words
+from agent_fox.core.words import counted
 from agent_fox.engine.account.document import counts_document
+from agent_fox.engine.handlers.dockets import with_waivers
 from agent_fox.engine.issues.courier import Synced, desk_of, nap
-from agent_fox.engine.issues.effects import Delivering
-from agent_fox.engine.issues.upkeep import look_and_sweep
+from agent_fox.engine.issues.effects import Delivering, note_limit
+from agent_fox.engine.issues.kept_commands import keep_new
+from agent_fox.engine.issues.upkeep import look_and_sweep, words
+from agent_fox.engine.planning.from_settings import policy_of
+from agent_fox.engine.record.docket import Docket, SpecShelf
+from agent_fox.engine.record.watch import RunEvent
+from agent_fox.engine.reports.on_github import is_asked_for, tell_github
+from agent_fox.engine.running import commands
+from agent_fox.evidence import witness
+from agent_fox.evidence.waivers import Grounds, grounds_of
 from agent_fox.store import outbox
 from agent_fox.store.desk import LAST_KIND, recall, remember
 from agent_fox.store.issue_view import IssueCounts, read_issue_counts
-from agent_fox.store.state import open_state, read_state, transaction
+from agent_fox.store.sessions import open_run
+from agent_fox.store.state import LockHeld, open_state, read_state, single_writer, transaction
 from agent_fox.system import clock
+from agent_fox.system.state_folders import LOCK
 
 if TYPE_CHECKING:
-    from agent_fox.engine.record.watch import RunEvent, Watch
+    from sqlite_utils import Database
+
+    from agent_fox.engine.record.watch import Watch
+    from agent_fox.trackers.desk import Desk
 
 
 def synchronise(root: Path, wait: float, kind: str | None, *, as_json: bool) -> Exit:
@@ -79,6 +95,49 @@ def end_lines(done: Synced, counts: IssueCounts) -> Iterator[str]:
     yield f"issues: {'; '.join(filter(None, (counts_told(counts), waits))) or 'none'}"
 
 
+def do_what_is_asked(place: Workplace, db: Database, watch: Watch, desk: Desk | None) -> str:
+    """Carry out what people ask for in comments, and say anew how the last run stands; a run does both while it is on.
+
+    Gives why comments could not be read; empty where they were.
+    """
+    if desk is None:
+        return ""
+    count, trouble = keep_new(db, desk.place, seated(place.tracker, desk))
+    note_limit(desk, trouble)
+    if count or is_asked_for(place.settings):
+        try:
+            with single_writer(place.root / LOCK):
+                carry_out_all(place, db, desk.place, watch)
+        except LockHeld:
+            if count:
+                watch(RunEvent("note", text=f"the run that is on does what {counted(count, 'comment')} asked for"))
+    return words(trouble)
+
+
+def carry_out_all(place: Workplace, db: Database, where: str, watch: Watch) -> None:
+    settings, root = place.settings, place.root
+
+    def grounds() -> Grounds:
+        return grounds_of(root, settings, os.environ)
+
+    def docket_at(db: Database) -> Docket:
+        return with_waivers(Docket(db, clock.now(), policy_of(settings), SpecShelf(), open_run(db)), grounds)
+
+    refuse_unbelieved(db, root)
+    for done in commands.carry_out(db, where, docket_at, grounds):
+        watch(RunEvent("note", text=done.line))
+    with transaction(db):
+        tell_github(docket_at(db), settings, root, grounds)
+    witness.advance(db, witness.path_of(os.environ, root))
+
+
+def refuse_unbelieved(db: Database, root: Path) -> None:
+    """Nothing is decided over a history that does not hold together. Raises UserError."""
+    why = witness.why_unbelieved(db, witness.path_of(os.environ, root))
+    if why:
+        raise UserError(why, Exit.STUCK)
+
+
 def deliver(place: Workplace, wait: float, watch: Watch) -> Synced:
     """Look how issues stand; then pass after pass until nothing waits, or `wait` seconds are over. What was held is
     tried once."""
@@ -91,6 +150,7 @@ def deliver(place: Workplace, wait: float, watch: Watch) -> Synced:
         try:
             unseen = Delivering(db, place.tracker, watch, desk=desk).why_closed()
             unseen = unseen or look_and_sweep(db, seated(place.tracker, desk), watch, clock.now(), desk)
+            unseen = unseen or do_what_is_asked(place, db, watch, desk)
             while True:
                 passed = Delivering(db, place.tracker, watch, desk=desk).go()
                 delivered += passed.delivered

@@ -55,7 +55,7 @@ def workplace(root: Path, kind: str | None) -> Workplace:
     """Raises ConfigError, PluginError, UserError."""
     plugins = load_plugins()
     settings = with_tracker(load(root, os.environ), kind, plugins)
-    return Workplace(root, settings, tracker_of(plugins, settings.tracker, root, os.environ))
+    return Workplace(root, settings, tracker_of(plugins, settings, root, os.environ))
 
 
 def seated(tracker: Tracker, desk: Desk | None) -> Tracker:

@@ -27,7 +27,6 @@ from agent_fox.specs.lint.edits import EditRefused, difference
 from agent_fox.specs.lint.fixing import Repairs, repairs
 from agent_fox.specs.lint.report import finding_document, report_document
 from agent_fox.specs.lint.rules import RULES, Report, below, lint, unknown_rules
-from agent_fox.specs.lint.sarif import sarif_document
 from agent_fox.specs.lint.values import Finding, Level
 from agent_fox.specs.lint.world import World
 from agent_fox.specs.lint.writing import write_repaired
@@ -38,7 +37,9 @@ if TYPE_CHECKING:
     from agent_fox.core.spec import Spec
     from agent_fox.engine.doors.red_tests import RedSpec
     from agent_fox.specs.dialects import Dialect
+    from agent_fox.specs.lint import sarif
 else:
+    sarif = late_module("agent_fox.specs.lint.sarif")
     red_lines = late_module("agent_fox.cli.specs.red_lines")
 
 COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "blue"}
@@ -127,7 +128,7 @@ def _lint(scope: Scope, form: Form, *, fix: bool, diff: bool, runs: bool, strict
             more = {"red": red_lines.red_document(red)} if runs else {}
             print_json({**report_document(report), **_fixed(made, troubles), **more})
         case "sarif":
-            print_json(sarif_document(report, installed()))
+            print_json(sarif.sarif_document(report, installed()))
         case "text":
             tests = red_lines.red_lines(red) if runs else ()
             click.echo("\n".join([*_repair_lines(made), *_lines(report), _totals(report, is_repaired=fix), *tests]))
@@ -145,7 +146,7 @@ def _print_missing(missing: SpecsMissing, paths: Sequence[Path], form: Form) -> 
         case "json":
             print_json({**report_document(report), **_fixed(Repairs(), ())})
         case "sarif":
-            print_json(sarif_document(report, installed()))
+            print_json(sarif.sarif_document(report, installed()))
         case "text":
             pass
 
@@ -195,7 +196,7 @@ def _show_difference(scope: Scope, form: Form, strict: bool) -> Exit:
         case "json":
             print_json({**report_document(report), **_fixed(Repairs(refused=repairs.refused), ()), "diff": text})
         case "sarif":
-            print_json(sarif_document(report, installed()))
+            print_json(sarif.sarif_document(report, installed()))
         case "text":
             click.echo("\n".join(map(plain, text.split("\n"))) if sys.stdout.isatty() else text, nl=False)
             for line in _repair_lines(Repairs(refused=repairs.refused)):

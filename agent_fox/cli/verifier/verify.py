@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
-from agent_fox.cli.screen import json_option, print_json
+from agent_fox.cli.screen import json_option, print_json, sarif_option, write_sarif
 from agent_fox.core.late import late_module
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.plans import carried_out as plan_run
     from agent_fox.verifier.reporting import documents, pull_request
     from agent_fox.verifier.reporting import report as reports
+    from agent_fox.verifier.reporting import sarif as sarif_report
 else:
     verified = late_module("agent_fox.cli.verifier.verified")
     config = late_module("agent_fox.config")
@@ -31,6 +34,7 @@ else:
     plan_run = late_module("agent_fox.verifier.plans.carried_out")
     pull_request = late_module("agent_fox.verifier.reporting.pull_request")
     reports = late_module("agent_fox.verifier.reporting.report")
+    sarif_report = late_module("agent_fox.verifier.reporting.sarif")
 
 
 @click.command("verify", short_help="Build, test and check this checkout by a plan; say what failed, and why.")
@@ -50,6 +54,7 @@ else:
 )
 @click.option("--accept-profile", "accepted", metavar="FINGERPRINT", help="Confirm how this repository narrows it.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print a Verification section for a pull request.")
+@sarif_option
 @json_option
 def command(
     plan: str | None,
@@ -63,6 +68,7 @@ def command(
     network: str,
     accepted: str | None,
     as_markdown: bool,
+    sarif: Path | None,
     as_json: bool,
 ) -> Exit:
     """Run a verification plan on this checkout, without any agent, and say what failed, where, and whose it is.
@@ -73,6 +79,8 @@ def command(
     wish = verifying.Wish(plan, base, profile, module, reason, sandbox, baseline, format_apply, accepted, network)
     screen = verified.Screen(is_silent=as_json or as_markdown)
     report = _report(wish, screen)
+    if sarif is not None:
+        write_sarif(sarif, partial(sarif_report.sarif_document, report))
     if as_json:
         print_json(documents.report_document(report).model_dump(mode="json"))
     elif as_markdown:

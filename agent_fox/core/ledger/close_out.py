@@ -47,6 +47,14 @@ class Check(StrEnum):
     REVIEW_CHANGED = "review_changed"
 
 
+PATHS = {
+    Check.FORBIDDEN_WRITE: "Wrote to forbidden path: {}",
+    Check.OFF_SCOPE_WRITE: "Wrote outside allowed scope: {}",
+    Check.TOUCHED_OUTSIDE: "Touched a file that is not among the allowed files: {}",
+}
+"""The words of findings that are about one path."""
+
+
 class Severity(StrEnum):
     """A block holds the task back until a person signs for it; a warning is shown."""
 
@@ -197,12 +205,12 @@ def _about_run(record: FeedbackRecord, *, is_last: bool) -> Iterator[Finding]:
 
 
 def _about_scope(scope: ScopeReport, contract: Contract) -> Iterator[Finding]:
-    yield from _each(Check.FORBIDDEN_WRITE, Severity.BLOCK, "Wrote to forbidden path: {}", scope.forbidden_writes)
-    yield from _each(
-        Check.OFF_SCOPE_WRITE, contract.off_scope, "Wrote outside allowed scope: {}", scope.off_scope_writes
-    )
-    outside = "Touched a file that is not among the allowed files: {}"
-    yield from _each(Check.TOUCHED_OUTSIDE, Severity.WARN, outside, scope.touched_outside)
+    for check, severity, paths in (
+        (Check.FORBIDDEN_WRITE, Severity.BLOCK, scope.forbidden_writes),
+        (Check.OFF_SCOPE_WRITE, contract.off_scope, scope.off_scope_writes),
+        (Check.TOUCHED_OUTSIDE, Severity.WARN, scope.touched_outside),
+    ):
+        yield from _each(check, severity, PATHS[check], paths)
 
 
 def _each(check: Check, severity: Severity, words: str, names: Iterable[str]) -> Iterator[Finding]:

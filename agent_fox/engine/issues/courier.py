@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
 from agent_fox.core.values import dataclass
-from agent_fox.engine.issues.effects import Delivering, Passed
+from agent_fox.engine.issues.effects import Delivering, Passed, note_limit
+from agent_fox.engine.issues.kept_commands import keep_new
 from agent_fox.engine.issues.upkeep import look_and_sweep
 from agent_fox.engine.record.watch import RunEvent
 from agent_fox.store import outbox
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from agent_fox.trackers.protocol import Tracker
 
 LONGEST_NAP = 60.0
+BETWEEN_READINGS = 30.0
+"""Seconds between two readings of comments, at least."""
 SHORT_LOOK = 0.2
 LONGEST_DEFECT = 500
 INTERRUPTED_SECONDS = 3.0
@@ -59,6 +62,12 @@ class Courier:
     closing: threading.Event = field(default_factory=threading.Event)
     leaving: threading.Event = field(default_factory=threading.Event)
     events: SimpleQueue[RunEvent] = field(default_factory=SimpleQueue)
+    asked: threading.Event = field(default_factory=threading.Event)
+    """Somebody asks for something in a comment, and the run has not done it yet."""
+
+    has_read: threading.Event = field(default_factory=threading.Event)
+    """Comments were read, or cannot be read now."""
+
     thread: threading.Thread | None = None
     told_stops: set[str] = field(default_factory=set)
 
@@ -76,6 +85,14 @@ class Courier:
             try:
                 yield self.events.get_nowait()
             except Empty:
+                return
+
+    def await_reading(self, seconds: float, is_hurried: Callable[[], bool]) -> None:
+        """Wait until comments were read once, so long at most, or until a person asks to stop."""
+        end = clock.monotonic() + seconds
+        while self.thread is not None and self.thread.is_alive() and not is_hurried():
+            left = end - clock.monotonic()
+            if left <= 0 or self.has_read.wait(min(left, SHORT_LOOK)):
                 return
 
     def finish(self, seconds: float, is_hurried: Callable[[], bool] = lambda: False) -> None:
@@ -102,14 +119,20 @@ class Courier:
 
     def rounds(self, db: Database) -> None:
         desk, has_begun = desk_of(db, self.tracker, self.settings), False
+        next_reading = 0.0
         try:
             while not self.leaving.is_set():
                 self.bell.clear()  # before anything is looked at: what comes after rings again
                 is_last = self.closing.is_set()
                 has_begun = has_begun or self.begin(db, desk)
-                self.tell_stop(self.deliver(db, desk))
+                passed = self.deliver(db, desk)
+                self.tell_stop(passed)
                 if is_last:
                     return
+                if clock.monotonic() >= next_reading and not passed.why_stopped:
+                    self.read_commands(db, desk)
+                    next_reading = clock.monotonic() + BETWEEN_READINGS
+                self.has_read.set()
                 self.bell.wait(nap(db))
         finally:
             if desk is not None:
@@ -133,6 +156,19 @@ class Courier:
         is_closed = bool(Delivering(db, self.tracker, self.events.put, desk=desk).why_closed())
         if desk is not None and isinstance(self.tracker, WorksAtADesk) and not is_closed:
             look_and_sweep(db, self.tracker.at(desk), self.events.put, clock.now(), desk)
+
+    def read_commands(self, db: Database, desk: Desk | None) -> None:
+        """What people ask for in comments is kept, and the run is told that there is something to do."""
+        if desk is None or not isinstance(self.tracker, WorksAtADesk):
+            return
+        try:
+            count, trouble = keep_new(db, desk.place, self.tracker.at(desk))
+        except StateError as error:
+            self.tell_stop(Passed(why_stopped=str(error)))
+            return
+        note_limit(desk, trouble)
+        if count:
+            self.asked.set()
 
     def deliver(self, db: Database, desk: Desk | None) -> Passed:
         """One pass. A state file that is busy, or a disk that is full, is met again by the run itself."""

@@ -181,6 +181,7 @@ class Payload(BaseModel, defer_build=True):
     slot: str = ""
     so_far: str = ""
     target: str = ""
+    work: tuple[str, ...] = ()
     facts: tuple[IssueFacts, ...] = ()
     status: IssueStatus | None = None
 
@@ -219,6 +220,7 @@ def effect_of(row: OutboxRow, before: str = "", *, is_one_comment: bool = False)
         remote=Remote(row.remote) if row.remote else None,
         parent=row.parent_number or "",
         target=payload.target,
+        work=payload.work,
         before=before,
         since=row.sent_at,
         readings=row.readings,

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.ids import digest_of
+from agent_fox.core.ids import digest_of, parse_node_name
 from agent_fox.core.late import late_module
 from agent_fox.core.markdown import cut_middle, one_line
+from agent_fox.core.plan.blame import ownership
 from agent_fox.core.regex import regex
 from agent_fox.core.retry.clusters import Cluster, clusters, fingerprint_of, part_fingerprint
 from agent_fox.core.retry.decision import Cause
@@ -26,6 +27,7 @@ from agent_fox.evidence.about import read
 from agent_fox.store import desk, outbox, sessions
 from agent_fox.store.gates import gates_of
 from agent_fox.store.ledger import ledger
+from agent_fox.store.plan import planned_snapshot
 from agent_fox.store.records import begun_at, current_verdicts, decisions_of_spec, failing_after
 from agent_fox.trackers.facts import (
     AttemptRow,
@@ -311,9 +313,21 @@ def _put(
     payload = {
         "title": title, "body": body, "members": list(cluster.members), "cause": facts.cause, "at": transaction.at,
         "says": Says.FAILING.value, "slot": slot, "status": to_document(status),
+        "work": list(work_of(transaction, spec_name, cluster.members)),
         "facts": [*told_before(transaction, cluster.fingerprint, slot, spec_name), to_document(facts)],
     }  # fmt: skip
     return outbox.put(transaction.db, decision_id, kind, cluster.fingerprint, spec_name, payload, transaction.at)
+
+
+def work_of(transaction: Docket, spec_name: str, members: Iterable[str]) -> Iterator[str]:
+    """The commits that came of the coders who own these requirements, or of all where none is named."""
+    spec = planned_snapshot(transaction.db, spec_name)
+    owned = ownership(spec) if spec else None
+    groups = {group for part in members for group in owned.of(part)} if owned else set[int]()
+    condition = "spec_name = ? AND archetype = 'coder' AND landed_commit IS NOT NULL"
+    for row in sessions.sessions_where(transaction.db, condition, [spec_name]):
+        if row.landed and (not groups or parse_node_name(row.node_id).group in groups):
+            yield row.landed
 
 
 def kind_of(transaction: Docket, fingerprint: str) -> EffectKind:

@@ -29,7 +29,7 @@ def look_and_sweep(db: Database, tracker: Tracker, watch: Watch, at: str, desk: 
     """
     if not isinstance(tracker, KeepsOrder):
         return ""
-    known = tuple(_known(db))
+    known = tuple(known_issues(db))
     if not known:
         return ""
     seen = tracker.look(known)
@@ -41,7 +41,7 @@ def look_and_sweep(db: Database, tracker: Tracker, watch: Watch, at: str, desk: 
     return words(seen.trouble or swept.trouble)
 
 
-def _known(db: Database) -> Iterator[Known]:
+def known_issues(db: Database) -> Iterator[Known]:
     for fingerprint, number, remote in outbox.named_issues(db):
         yield Known(fingerprint, number, Remote(remote) if remote else None)
 

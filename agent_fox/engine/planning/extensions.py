@@ -25,7 +25,7 @@ from agent_fox.trackers.protocol import Tracker
 if TYPE_CHECKING:
     import pluggy
 
-    from agent_fox.config import TrackerSettings
+    from agent_fox.config import Settings
     from agent_fox.trackers import local
 else:
     local = late_module("agent_fox.trackers.local")
@@ -55,16 +55,15 @@ def handlers_of(plugins: pluggy.PluginManager) -> tuple[ResultHandler, ...]:
     return tuple(GuardedHandler(plugin, Archetype(one.archetype), one) for plugin, one in added)
 
 
-def tracker_of(
-    plugins: pluggy.PluginManager, settings: TrackerSettings, root: Path, environ: Mapping[str, str]
-) -> Tracker:
+def tracker_of(plugins: pluggy.PluginManager, settings: Settings, root: Path, environ: Mapping[str, str]) -> Tracker:
     """The tracker of `[tracker] kind`. Raises PluginError for one that nobody offers, or its plugin cannot make."""
-    kind = settings.kind
+    kind = settings.tracker.kind
     if kind == "local":
         return local.LocalTracker(root / ISSUES)
     if kind == "github":
         # PyGithub takes a third of a second to import, and most runs do without.
-        made: Tracker = import_module("agent_fox.trackers.github.make").github_tracker(settings, root, environ)
+        make = import_module("agent_fox.trackers.github.make")
+        made: Tracker = make.github_tracker(settings.tracker, root, environ, settings.github)
         return made
     for plugin, some in given(plugins, "agent_fox_trackers"):
         with blamed_on(plugin, f"agent_fox_trackers, for [tracker] kind = {kind!r}"):

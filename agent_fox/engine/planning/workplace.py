@@ -72,7 +72,7 @@ class Workplace:
 
     def tracker(self) -> Tracker:
         """Where issues go. Raises PluginError for a plugin that cannot be used."""
-        return tracker_of(self.plugins, self.settings.tracker, self.root, self.environ)
+        return tracker_of(self.plugins, self.settings, self.root, self.environ)
 
     def handlers(self) -> tuple[ResultHandler, ...]:
         """The result handlers of plugins. Raises PluginError for a plugin that cannot be used."""

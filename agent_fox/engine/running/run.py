@@ -27,7 +27,9 @@ from agent_fox.engine.record.docket import SpecShelf
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
+from agent_fox.engine.reports.on_github import tell_github
 from agent_fox.engine.reports.source_comment import comment_sources, place_of
+from agent_fox.engine.running import commands
 from agent_fox.engine.running.ledger_witness import Heads
 from agent_fox.engine.running.recovery import recover
 from agent_fox.engine.running.results import Registry
@@ -138,6 +140,10 @@ class Engine(Workplace):
             backends=backends_of(self.plugins),
             broken=tuple(scope.broken),
             settle_waivers=lambda docket: waiving.settle(docket, self.grounds()),
+            reading_seconds=self.settings.tracker.finish_seconds if self.settings.github.commands != "off" else 0.0,
+            carry_out=lambda db: commands.carry_out(
+                db, place_of(tracker), lambda db: docket(db, clock.now()), self.grounds
+            ),
             heads=heads,
             state_file=StateFile.at(self.root / STATE),
         )
@@ -162,21 +168,25 @@ class Engine(Workplace):
             raise
         finally:
             run.note_time()
-        self.report(db, run)
-        run.finish_deliveries(self.settings.tracker.finish_seconds)
         stop = self.pushed(run, run.heads.believed(stop))
+        self.report(db, run, stop)
+        run.finish_deliveries(self.settings.tracker.finish_seconds)
         run.state_file.refuse_gone()
         self.close_account(db, run.run_id, stop)
         run.heads.note()
         self.tidy()
         return stop
 
-    def report(self, db: Database, run: Run) -> None:
-        """What people are told of the whole: a report of each spec, and a comment on the issue that it came from."""
+    def report(self, db: Database, run: Run, stop: Stop) -> None:
+        """What people are told of the whole: a report of each spec, a comment on the issue that it came from, and what
+        GitHub shows beside issues."""
         spec_report.publish_all(run.docket(db, clock.now()), self.root)
         if self.settings.tracker.kind == "github":
             with transaction(db):
-                comment_sources(run.docket(db, clock.now()), place_of(run.courier.tracker))
+                docket = run.docket(db, clock.now())
+                comment_sources(docket, place_of(run.courier.tracker))
+                if stop.exit is not RunExit.INTERRUPTED:  # what was not pushed is not there to be spoken of
+                    tell_github(docket, self.settings, self.root, self.grounds, stop)
 
     def pushed(self, run: Run, stop: Stop) -> Stop:
         """A last look at the branch, and its push where the settings name a remote. A failure is told with the reason.

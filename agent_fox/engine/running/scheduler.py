@@ -6,7 +6,7 @@ One thread owns the state and all decisions. Sessions are waited for by worker t
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from agent_fox.engine.launching.repository_guard import RepositoryGuard
     from agent_fox.engine.record.board import Board
     from agent_fox.engine.record.docket import Docket, Handled
+    from agent_fox.engine.running.commands import CarriedOut
     from agent_fox.engine.running.ledger_witness import Heads
     from agent_fox.session.backends import Backend
     from agent_fox.store.ledger import journal
@@ -107,6 +108,9 @@ class Run:
     backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
     broken: tuple[str, ...] = ()
     settle_waivers: Callable[[Docket], list[Handled]] = lambda docket: []
+    carry_out: Callable[[Database], Iterable[CarriedOut]] = lambda db: ()
+    reading_seconds: float = 0.0
+    """How long the end waits for comments to be read that may ask for something."""
     stop: Stop | None = None
     flights: dict[str, Flight] = field(default_factory=dict)
     ended: queue.SimpleQueue[tuple[str, PanelEnd]] = field(default_factory=queue.SimpleQueue)
@@ -203,7 +207,8 @@ class Run:
     def has_more(self) -> bool:
         """Whether something is to be done again, now that nothing runs. False where that cannot be told: see `stop`."""
         try:
-            return self.look_at_waivers() or self.check_the_tip()
+            self.courier.await_reading(self.reading_seconds, lambda: self.orders.asked > 0)
+            return self.do_what_is_asked() or self.look_at_waivers() or self.check_the_tip()
         except git.GitError as error:
             self.pause(error)
             return False
@@ -298,6 +303,7 @@ class Run:
     def hear(self, seconds: float) -> None:
         """Wait for the next end, and for those that came with it."""
         self.hear_courier()
+        self.do_what_is_asked()
         try:
             launch, end = self.ended.get(timeout=self.backoff.shortest(seconds))
         except queue.Empty:
@@ -365,6 +371,21 @@ class Run:
         self.heads.note()
         self.courier.wake()
         spec_report.follow(self.docket(self.db, clock.now()), self.repo, planned)
+
+    def do_what_is_asked(self) -> bool:
+        """Carry out what people asked for in comments since the courier read them last. True if anything moved."""
+        if not self.courier.asked.is_set():
+            return False
+        self.courier.asked.clear()
+        is_moved = False
+        for done in self.carry_out(self.db):
+            for handled in done.handled:
+                self.board.apply(handled)
+            is_moved = is_moved or bool(done.handled)
+            self.watch(RunEvent("note", text=done.line))
+        self.heads.note()
+        self.courier.wake()
+        return is_moved
 
     def look_at_waivers(self) -> bool:
         """What a waiver completes goes on, and what rested on one that ended is unproven. True if anything moved."""

@@ -31,6 +31,7 @@ Schema = JsonValue
 EVERYWHERE = {301, 307, 400, 401, 403, 404, 410, 422, 429, 500, 502, 503, 504}
 """What GitHub answers to anything, by its pages on troubleshooting, rates and redirects; operations seldom name it."""
 MOST_PER_PAGE = 100
+NO_CONTENT = 204
 _MOVED = regex(r"/repositories/\d+(?=/|$)")
 _WORDS = 150
 _SCALARS: dict[str, Callable[[str], JsonValue]] = {"integer": int, "number": float}
@@ -239,6 +240,9 @@ class Checked:
             yield ": no such status is described"
             return
         if status >= 500:
+            return
+        if status == NO_CONTENT:
+            yield from (": has a body, and none is described",) if body else ()
             return
         try:
             value = json.loads(body)

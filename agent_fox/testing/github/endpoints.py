@@ -109,7 +109,9 @@ def create_issue(call: Call, where: Repository) -> Answer:
         raise invalid("Issue", "title", "missing_field")
     _check_sizes(title, body)
     labels = _labels(call, where, given)
+    assignees, milestone, kind = _assignees(call, where, given), _milestone(call, where, given), _kind(where, given)
     made = call.world.write_issue(where, author, title, body, labels or ())
+    made.assignees, made.milestone, made.type = assignees, milestone, kind
     call.writes(made, author, body)
     shown = call.show.issue(where, made)
     return answer(201, shown, {"Location": str(shown["url"])})
@@ -147,6 +149,34 @@ def _labels(call: Call, where: Repository, given: dict[str, JsonValue]) -> tuple
     if call.knobs.drops_labels or call.actor.role < Role.TRIAGE:
         return None
     return tuple(dict.fromkeys(_kept(call.world, where, name) for name in names))
+
+
+def _assignees(call: Call, where: Repository, given: dict[str, JsonValue]) -> tuple[str, ...]:
+    """Dropped for one who cannot push, as labels are; a login that has no role here is an error."""
+    named = given.get("assignees") or []
+    assert isinstance(named, list)
+    if call.actor.role < Role.WRITE:
+        return ()
+    for login in named:
+        if where.role_of(str(login)) <= Role.NONE:
+            raise invalid("Issue", "assignees", "invalid")
+    return tuple(map(str, named))
+
+
+def _milestone(call: Call, where: Repository, given: dict[str, JsonValue]) -> int | None:
+    number = given.get("milestone")
+    if number is None or call.actor.role < Role.WRITE:
+        return None
+    if number not in where.milestones:
+        raise invalid("Issue", "milestone", "invalid")
+    return int(str(number))
+
+
+def _kind(where: Repository, given: dict[str, JsonValue]) -> str:
+    kind = given.get("type")
+    if kind is not None and kind not in where.issue_types:
+        raise invalid("Issue", "type", "invalid")
+    return str(kind or "")
 
 
 def _label_name(one: JsonValue) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_fox.core.values import dataclass
-from agent_fox.testing.github.state import Account, Comment, Issue, Repository, World
+from agent_fox.testing.github.state import Account, Comment, Issue, Pull, Repository, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +17,20 @@ class Person:
     def opens(self, title: str, body: str = "", labels: tuple[str, ...] = ()) -> Issue:
         return self.world.write_issue(self.repository, self.account, title, body, labels)
 
-    def opens_pull(self, title: str, body: str = "") -> Issue:
-        return self.world.write_issue(self.repository, self.account, title, body, is_pull=True)
+    def opens_pull(self, title: str, body: str = "", head: str = "topic", base: str = "main") -> Issue:
+        made = self.world.write_issue(self.repository, self.account, title, body, is_pull=True)
+        made.pull = Pull(head, base, self.repository.branches.get(head, "0" * 40))
+        return made
+
+    def pushes(self, branch: str, sha: str) -> None:
+        self.repository.branches[branch] = sha
+        self.repository.commits.append(sha)
+
+    def merges(self, number: int) -> None:
+        pull = self._issue(number).pull
+        assert pull is not None
+        pull.merged = self.world.clock()
+        self.world.set_state(self._issue(number), self.account, "closed", None)
 
     def starts_discussion(self) -> int:
         """A number is spent on something that is no issue."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from urllib.parse import unquote, urlencode
 
 from agent_fox.core.regex import regex
-from agent_fox.testing.github import accounts, endpoints
+from agent_fox.testing.github import accounts, endpoints, work
 from agent_fox.testing.github.access import check_seen, may_see
 from agent_fox.testing.github.endpoints import Call
 from agent_fox.testing.github.limits import Limits
@@ -24,6 +24,10 @@ _WHOLE: dict[tuple[str, str], Callable[[Call, Repository], Answer]] = {
     ("GET", "/labels"): endpoints.list_labels,
     ("POST", "/labels"): endpoints.create_label,
     ("GET", "/installation"): accounts.get_installation,
+    ("GET", "/pulls"): work.list_pulls,
+    ("POST", "/pulls"): work.create_pull,
+    ("POST", "/check-runs"): work.create_check_run,
+    ("GET", "/milestones"): work.list_milestones,
 }
 _OF_ISSUE: dict[tuple[str, str], Callable[[Call, Repository, int], Answer]] = {
     ("GET", ""): endpoints.get_issue,
@@ -101,6 +105,22 @@ def _within(call: Call, where: Repository, rest: str) -> Answer:
         return endpoints.get_label(call, where, unquote(match[1]))
     if match := _ISSUE.fullmatch(rest):
         return _of_issue(call, where, int(match[1]), match[2])
+    return _of_work(call, where, f"{method} {rest}")
+
+
+def _of_work(call: Call, where: Repository, asked: str) -> Answer:
+    """Pull requests, commits and people."""
+    if match := re.fullmatch(r"PATCH /pulls/(\d+)", asked):
+        return work.edit_pull(call, where, int(match[1]))
+    if match := re.fullmatch(r"POST /statuses/([^/]+)", asked):
+        return work.create_status(call, where, match[1])
+    if match := re.fullmatch(r"GET /commits/([^/]+)/(check-runs|statuses)", asked):
+        listed = work.list_check_runs if match[2] == "check-runs" else work.list_statuses
+        return listed(call, where, match[1])
+    if match := re.fullmatch(r"GET /assignees/([^/]+)", asked):
+        return work.check_assignee(call, where, unquote(match[1]))
+    if match := re.fullmatch(r"GET /collaborators/([^/]+)/permission", asked):
+        return work.get_permission(call, where, unquote(match[1]))
     raise not_found()
 
 

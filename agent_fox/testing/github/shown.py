@@ -5,7 +5,20 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from agent_fox.core.values import dataclass
-from agent_fox.testing.github.state import Account, App, Comment, Face, Issue, Label, Repository, Role, World, stamp
+from agent_fox.testing.github.state import (
+    Account,
+    App,
+    CheckRun,
+    Comment,
+    CommitStatus,
+    Face,
+    Issue,
+    Label,
+    Repository,
+    Role,
+    World,
+    stamp,
+)
 
 _USER_LINKS = (
     *("followers", "following", "gists", "starred", "subscriptions", "organizations", "repos", "events"),
@@ -74,7 +87,7 @@ class Show:
             "git_url": f"git://{page.partition('//')[2]}.git",
             "ssh_url": f"git@{self.pages.partition('//')[2]}:{where.full_name}.git",
             "svn_url": page,
-            "default_branch": "main",
+            "default_branch": where.default_branch,
             "open_issues": opened,
             "open_issues_count": opened,
             "has_issues": where.has_issues,
@@ -126,9 +139,10 @@ class Show:
             "comments": sum(at is None or comment.created <= at for comment in issue.comments),
             "created_at": stamp(issue.created),
             "updated_at": stamp(face.since),
-            "assignee": None,
-            "assignees": [],
-            "milestone": None,
+            "assignee": self._first_assignee(issue),
+            "assignees": self._assignees(issue),
+            "milestone": self._milestone(where, issue),
+            "type": self._type(issue),
             "reactions": self.reactions(url),
             "performed_via_github_app": None,
             "sub_issues_summary": {
@@ -162,14 +176,166 @@ class Show:
             "patch_url": f"{page}.patch",
             "merged_at": None,
         }
-        return {"pull_request": links, "draft": False}
+        return {"pull_request": links, "draft": issue.pull is not None and issue.pull.is_draft}
+
+    def _assignees(self, issue: Issue) -> list[JsonValue]:
+        return [self.account(self.world.account(login)) for login in issue.assignees]
+
+    def _first_assignee(self, issue: Issue) -> JsonValue:
+        return next(iter(self._assignees(issue)), None)
+
+    def _milestone(self, where: Repository, issue: Issue) -> JsonValue:
+        return None if issue.milestone is None else self.milestone(where, issue.milestone)
+
+    def _type(self, issue: Issue) -> JsonValue:
+        if not issue.type:
+            return None
+        return {"id": 1, "node_id": "IT_1", "name": issue.type, "description": None, "is_enabled": True}
+
+    def milestone(self, where: Repository, number: int) -> Shown:
+        url = f"{self.repository_url(where)}/milestones/{number}"
+        return {
+            "id": number,
+            "node_id": f"MI_{number}",
+            "number": number,
+            "title": where.milestones[number],
+            "description": None,
+            "url": url,
+            "labels_url": f"{url}/labels",
+            "html_url": f"{self.pages}/{where.full_name}/milestone/{number}",
+            "state": "open",
+            "creator": self.account(self.world.account(where.owner)),
+            "open_issues": 0,
+            "closed_issues": 0,
+            "created_at": stamp(where.created),
+            "updated_at": stamp(where.created),
+            "closed_at": None,
+            "due_on": None,
+        }
+
+    def pull_request(self, where: Repository, issue: Issue, *, is_whole: bool) -> Shown:
+        """A pull request of its own list, or by itself, when it `is_whole`."""
+        pull, url, page = (
+            issue.pull,
+            f"{self.repository_url(where)}/pulls/{issue.number}",
+            self.issue_page(where, issue),
+        )
+        assert pull is not None
+        addresses = {
+            "self": url,
+            "html": page,
+            "issue": f"{self.repository_url(where)}/issues/{issue.number}",
+            "comments": f"{self.repository_url(where)}/issues/{issue.number}/comments",
+            "commits": f"{url}/commits",
+            "review_comments": f"{url}/comments",
+            "review_comment": f"{self.repository_url(where)}/pulls/comments{{/number}}",
+            "statuses": f"{self.repository_url(where)}/statuses/{pull.sha}",
+        }
+        base = where.branches.get(pull.base, "0" * 40)
+        face = issue.face
+        shown: Shown = {
+            "id": issue.id,
+            "node_id": f"PR_{issue.id}",
+            "number": issue.number,
+            "url": url,
+            "html_url": page,
+            "diff_url": f"{page}.diff",
+            "patch_url": f"{page}.patch",
+            **{f"{name}_url": addresses[name] for name in addresses if name not in ("self", "html")},
+            "state": face.state,
+            "locked": face.is_locked,
+            "title": face.title,
+            "body": face.body,
+            "user": self.account(issue.author),
+            "labels": [],
+            "milestone": self._milestone(where, issue),
+            "created_at": stamp(issue.created),
+            "updated_at": stamp(face.since),
+            "closed_at": None if face.closed is None else stamp(face.closed),
+            "merged_at": None if pull.merged is None else stamp(pull.merged),
+            "merge_commit_sha": None,
+            "assignee": self._first_assignee(issue),
+            "assignees": self._assignees(issue),
+            "head": self._end(where, pull.head, pull.sha),
+            "base": self._end(where, pull.base, base),
+            "_links": {name: {"href": address} for name, address in addresses.items()},
+            "author_association": self.association(where, issue.author),
+            "auto_merge": None,
+            "draft": pull.is_draft,
+        }
+        return shown | (self._counts(issue) if is_whole else {})
+
+    def _counts(self, issue: Issue) -> Shown:
+        assert issue.pull is not None
+        return {
+            "merged": issue.pull.merged is not None,
+            "mergeable": None,
+            "mergeable_state": "unknown",
+            "merged_by": None,
+            "maintainer_can_modify": False,
+            "comments": len(issue.comments),
+            **dict.fromkeys(("review_comments", "commits", "additions", "deletions", "changed_files"), 0),
+        }
+
+    def _end(self, where: Repository, branch: str, sha: str) -> Shown:
+        """One of the two branches of a pull request."""
+        whole = self.repository(where, Role.NONE)
+        repository = {name: whole[name] for name in whole if name not in ("network_count", "subscribers_count")}
+        owner = self.account(self.world.account(where.owner))
+        return {"label": f"{where.owner}:{branch}", "ref": branch, "sha": sha, "repo": repository, "user": owner}
+
+    def check_run(self, where: Repository, run: CheckRun) -> Shown:
+        url, at = f"{self.repository_url(where)}/check-runs/{run.id}", stamp(run.at)
+        output: Shown = {"title": run.title, "summary": run.summary, "text": None}
+        output |= {"annotations_count": len(run.annotations), "annotations_url": f"{url}/annotations"}
+        app = next((app for app in self.world.apps.values() if app.id == run.app), None)
+        return {
+            "id": run.id,
+            "node_id": f"CR_{run.id}",
+            "head_sha": run.sha,
+            "name": run.name,
+            "external_id": run.external_id,
+            "url": url,
+            "html_url": f"{self.pages}/{where.full_name}/runs/{run.id}",
+            "details_url": self.pages,
+            "status": run.status,
+            "conclusion": run.conclusion,
+            "started_at": at,
+            "completed_at": at if run.conclusion else None,
+            "check_suite": {"id": 1},
+            "output": output,
+            "app": None if app is None else self.app(app),
+            "pull_requests": [],
+        }
+
+    def status(self, where: Repository, status: CommitStatus) -> Shown:
+        return {
+            "id": status.id,
+            "node_id": f"SC_{status.id}",
+            "url": f"{self.repository_url(where)}/statuses/{status.sha}",
+            "avatar_url": None,
+            "state": status.state,
+            "description": status.description,
+            "target_url": None,
+            "context": status.context,
+            "created_at": stamp(status.at),
+            "updated_at": stamp(status.at),
+            "creator": self.account(status.by),
+        }
+
+    def permission(self, who: Account, role: Role) -> Shown:
+        word = "write" if role >= Role.WRITE else "read" if role > Role.NONE else "none"
+        user = self.account(who) | {"role_name": word, "permissions": self.permissions(role)}
+        return {"permission": word, "role_name": word, "user": user}
 
     def reactions(self, url: str) -> Shown:
         counts: Shown = dict.fromkeys(_REACTIONS, 0)
         return counts | {"url": f"{url}/reactions"}
 
     def association(self, where: Repository, who: Account) -> str:
-        return "OWNER" if who.login == where.owner else "NONE"
+        if who.login == where.owner:
+            return "OWNER"
+        return "COLLABORATOR" if where.role_of(who.login) > Role.NONE else "NONE"
 
     def comment(self, where: Repository, issue: Issue, comment: Comment) -> Shown:
         url = f"{self.repository_url(where)}/issues/comments/{comment.id}"

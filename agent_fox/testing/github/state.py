@@ -21,7 +21,7 @@ class Role(IntEnum):
 
 
 class Grant(IntEnum):
-    """What a token was given for issues."""
+    """What a token was given for one kind of thing."""
 
     NONE = 0
     READ = 1
@@ -45,13 +45,17 @@ class Account:
 
 @dataclass(slots=True)
 class Token:
-    """A secret and what it opens. `installation` is set for one that an App was given."""
+    """A secret and what it opens: `grant` is for issues. `installation` is set for one that an App was given: no other
+    may write check runs, whatever `checks` says."""
 
     account: Account
     role: Role = Role.WRITE
     grant: Grant = Grant.WRITE
     expires: float | None = None
     installation: int | None = None
+    pulls: Grant = Grant.WRITE
+    checks: Grant = Grant.WRITE
+    statuses: Grant = Grant.WRITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +102,55 @@ class Face:
 
 
 @dataclass(slots=True)
+class Pull:
+    """What a pull request has beside an issue: its branches, the commit of its head, when it was merged."""
+
+    head: str
+    base: str
+    sha: str
+    is_draft: bool = False
+    merged: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A remark of a check run at a line of a file."""
+
+    path: str
+    line: int
+    level: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    id: int
+    name: str
+    sha: str
+    external_id: str
+    status: str
+    conclusion: str | None
+    title: str
+    summary: str
+    at: float
+    app: int
+    annotations: tuple[Annotation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CommitStatus:
+    id: int
+    sha: str
+    context: str
+    state: str
+    description: str
+    by: Account
+    at: float
+
+
+@dataclass(slots=True)
 class Issue:
-    """An issue or a pull request, with all the faces it has had."""
+    """An issue or a pull request, with all the faces it has had. `pull` is None for an issue."""
 
     number: int
     id: int
@@ -110,6 +161,10 @@ class Issue:
     comments: list[Comment] = field(default_factory=list)
     children: list[int] = field(default_factory=list)
     parent: int | None = None
+    pull: Pull | None = None
+    assignees: tuple[str, ...] = ()
+    milestone: int | None = None
+    type: str = ""
 
     @property
     def face(self) -> Face:
@@ -129,7 +184,9 @@ class Issue:
 
 @dataclass(slots=True)
 class Repository:
-    """A repository. `moved` maps transferred issues to their new places; `deleted` holds numbers."""
+    """A repository. `moved` maps transferred issues to their new places; `deleted` holds numbers; `branches` maps
+    names to commits, `roles` logins to what they may do; `milestones` maps numbers to titles.
+    """
 
     id: int
     owner: str
@@ -143,10 +200,22 @@ class Repository:
     deleted: set[int] = field(default_factory=set)
     last_number: int = 0
     created: float = 0.0
+    branches: dict[str, str] = field(default_factory=dict)
+    commits: list[str] = field(default_factory=list)
+    roles: dict[str, Role] = field(default_factory=dict)
+    milestones: dict[int, str] = field(default_factory=dict)
+    issue_types: tuple[str, ...] = ()
+    check_runs: list[CheckRun] = field(default_factory=list)
+    statuses: list[CommitStatus] = field(default_factory=list)
+    has_drafts: bool = True
+    default_branch: str = "main"
 
     @property
     def full_name(self) -> str:
         return f"{self.owner}/{self.name}"
+
+    def role_of(self, login: str) -> Role:
+        return Role.WRITE if login == self.owner else self.roles.get(login, Role.NONE)
 
     def next_number(self) -> int:
         """A number that nothing here has had: issues, pull requests and discussions share them."""

@@ -17,6 +17,7 @@ from agent_fox.system.redaction.masking import redact
 MOST_ISSUES = 10**9
 """A number beyond it would be believed to be the newest for ever, and real ones not be looked for."""
 LONGEST_LINK = 2_000
+NO_CONTENT = 204
 LONGEST_WORDS = 20_000
 
 
@@ -74,6 +75,8 @@ class RemoteIssue:
     closed_at: str
     url: str
     repository: str
+    assignees: tuple[str, ...] = ()
+    updated_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,8 @@ class RemoteComment:
     is_bot: bool
     created_at: str
     url: str
+    updated_at: str = ""
+    association: str = ""
 
 
 class _Wire(BaseModel, defer_build=True):
@@ -113,7 +118,9 @@ class _Issue(_Wire):
     pull_request: dict[str, object] | None = None
     locked: bool = False
     comments: int = Field(default=0, ge=0)
+    assignees: list[_User] = []
     created_at: str = ""
+    updated_at: str = ""
     closed_at: str | None = None
     html_url: str = ""
     repository_url: str = Field(pattern=r"/repos/[^/\s]+/[^/\s]+$")
@@ -123,7 +130,9 @@ class _Comment(_Wire):
     id: int = Field(gt=0, lt=2**63)
     body: str | None = None
     user: _User | None = None
+    author_association: str = ""
     created_at: str = ""
+    updated_at: str = ""
     html_url: str = ""
 
 
@@ -148,6 +157,7 @@ class Place(_Wire):
     has_issues: bool | None = None
     archived: bool | None = None
     private: bool | None = None
+    default_branch: str = ""
     permissions: Permissions | None = None
 
 
@@ -187,7 +197,9 @@ def whoever_in(answer: Answer) -> Whoever:
 
 
 def is_json(answer: Answer) -> bool:
-    """Whether the body is whole: a body that was cut is not JSON."""
+    """Whether the body is whole: a body that was cut is not JSON, and with status 204 there is none."""
+    if answer.status == NO_CONTENT:
+        return not answer.body
     try:
         read_json(answer.body)
     except NotJson:
@@ -221,14 +233,24 @@ def _issue(issue: _Issue) -> RemoteIssue:
         closed_at=time_of(issue.closed_at),
         url=_link(issue.html_url),
         repository="/".join(issue.repository_url.split("/")[-2:]),
+        assignees=tuple(user.login for user in issue.assignees),
+        updated_at=time_of(issue.updated_at),
     )
 
 
 def _comment(comment: _Comment) -> RemoteComment:
     user = comment.user or _User()
     is_bot = user.type == "Bot" or user.login.endswith("[bot]")
-    at = time_of(comment.created_at)
-    return RemoteComment(comment.id, comment.body or "", user.login, is_bot, at, _link(comment.html_url))
+    return RemoteComment(
+        id=comment.id,
+        body=comment.body or "",
+        author=user.login,
+        is_bot=is_bot,
+        created_at=time_of(comment.created_at),
+        url=_link(comment.html_url),
+        updated_at=time_of(comment.updated_at),
+        association=comment.author_association,
+    )
 
 
 def _link(url: str) -> str:

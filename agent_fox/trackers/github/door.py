@@ -68,14 +68,14 @@ class Door:
         self.told_login = self.told_login or self.wire.login()
         if not self.told_login:
             answer = self.wire.read("/user")
-            self.told_login = self._value(answers.whoever_in, answer).login if answer.is_fine else ""
+            self.told_login = self.value(answers.whoever_in, answer).login if answer.is_fine else ""
         return self.told_login
 
     def issue(self, number: int) -> RemoteIssue | Absent:
         """An issue, or why there is none. One that was moved to a repository of the same owner is followed."""
-        answer = self.wire.read(self._path(f"/issues/{number}"))
+        answer = self.wire.read(self.path(f"/issues/{number}"))
         if answer.is_elsewhere and answer.status == 404 and self._found_home():
-            answer = self.wire.read(self._path(f"/issues/{number}"))
+            answer = self.wire.read(self.path(f"/issues/{number}"))
         if answer.is_redirect or (answer.is_elsewhere and answer.status in (403, 404)):
             self._moved[number] = None
             return Absent.MOVED
@@ -83,7 +83,7 @@ class Door:
             return Absent.NONE
         if answer.status == 410 and "disabled" not in answer.words.lower():
             return Absent.GONE
-        issue = self._value(answers.issue_in, self._fine(answer))
+        issue = self.value(answers.issue_in, self.fine(answer))
         if issue.number != number and not answer.is_elsewhere:
             raise trouble.unreadable(is_write=False, now=self.wire.now())
         return self._noted(number, issue)
@@ -91,42 +91,45 @@ class Door:
     def newest(self) -> int:
         """The newest number that the list shows, of an issue or a pull request; 0 where it shows none."""
         query = {"state": "all", "sort": "created", "direction": "desc", "per_page": "1"}
-        answer = self._fine(self.wire.read(self._path("/issues"), query), is_about_all=True)
-        return max((issue.number for issue in self._value(answers.issues_in, answer)), default=0)
+        answer = self.fine(self.wire.read(self.path("/issues"), query), is_about_all=True)
+        return max((issue.number for issue in self.value(answers.issues_in, answer)), default=0)
 
     def issues(self, creator: str, state: str = "all") -> tuple[RemoteIssue, ...]:
         """All issues of a creator (empty: of everybody), the newest first; pull requests are left out."""
         query = {"state": state, "sort": "created", "direction": "desc", "per_page": "100"}
         asked = query | ({"creator": creator} if creator else {})
         issues: dict[int, RemoteIssue] = {}
-        for page in self._pages(self._path("/issues"), asked):
-            issues |= {issue.number: issue for issue in self._value(answers.issues_in, page)}
+        for page in self.pages(self.path("/issues"), asked):
+            issues |= {issue.number: issue for issue in self.value(answers.issues_in, page)}
         newest_first = sorted(issues.values(), key=lambda issue: issue.number, reverse=True)
         return tuple(issue for issue in newest_first if not issue.is_pull)
 
     def comments(self, number: int) -> tuple[RemoteComment, ...]:
         """All comments of an issue, the oldest first."""
         comments: dict[int, RemoteComment] = {}
-        for page in self._pages(f"{self._issue_path(number)}/comments", {"per_page": "100"}, is_about_all=False):
-            comments |= {comment.id: comment for comment in self._value(answers.comments_in, page)}
+        for page in self.pages(f"{self._issue_path(number)}/comments", {"per_page": "100"}, is_about_all=False):
+            comments |= {comment.id: comment for comment in self.value(answers.comments_in, page)}
         return tuple(comments.values())
 
-    def create(self, title: str, body: str, labels: tuple[str, ...] = ()) -> RemoteIssue:
-        asked = {"title": title, "body": body, "labels": list(labels)}
-        answer = self._write("POST", "/issues", asked)
-        return self._value(answers.issue_in, self._fine(answer, is_about_all=True), is_write=True)
+    def create(
+        self, title: str, body: str, labels: tuple[str, ...] = (), more: Mapping[str, object] | None = None
+    ) -> RemoteIssue:
+        """File an issue; `more` holds further members of GitHub's request, such as `assignees`."""
+        asked = {"title": title, "body": body, "labels": list(labels), **(more or {})}
+        answer = self.write("POST", "/issues", asked)
+        return self.value(answers.issue_in, self.fine(answer, is_about_all=True), is_write=True)
 
     def comment(self, number: int, body: str) -> RemoteComment:
-        answer = self._fine(self._send("POST", f"{self._issue_path(number)}/comments", {"body": body}))
-        return self._value(answers.comment_in, answer, is_write=True)
+        answer = self.fine(self._send("POST", f"{self._issue_path(number)}/comments", {"body": body}))
+        return self.value(answers.comment_in, answer, is_write=True)
 
     def edit_comment(self, number: int, comment_id: int, body: str) -> None:
         issues = self._issue_path(number).rpartition("/")[0]
-        self._fine(self._send("PATCH", f"{issues}/comments/{comment_id}", {"body": body}))
+        self.fine(self._send("PATCH", f"{issues}/comments/{comment_id}", {"body": body}))
 
     def edit_issue(self, number: int, changes: Mapping[str, str]) -> None:
         """Write `title`, `body` or both anew."""
-        self._fine(self._send("PATCH", self._issue_path(number), changes))
+        self.fine(self._send("PATCH", self._issue_path(number), changes))
 
     def set_state(self, number: int, state: str, reason: str | None, changes: Mapping[str, str] | None = None) -> None:
         """Close (`completed`, `not_planned`, `duplicate`) or open, with `changes` of title and body. Older servers do
@@ -136,18 +139,26 @@ class Door:
         answer = self._send("PATCH", path, asked)
         if answer.status == 422 and reason == "duplicate":
             answer = self._send("PATCH", path, {"state": state, "state_reason": "not_planned"})
-        self._fine(answer)
+        self.fine(answer)
 
     def add_sub_issue(self, parent: int, child: RemoteIssue) -> None:
         """Put an issue below another; that it is there already is fine."""
         answer = self._send("POST", f"{self._issue_path(parent)}/sub_issues", {"sub_issue_id": child.id})
         words = answer.words.lower()
         if not (answer.status == 422 and ("duplicate" in words or "already" in words)):
-            self._fine(answer)
+            self.fine(answer)
 
     def ensure_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Those that exist or could be made. An issue without its labels is better than none."""
         return tuple(name for name in names if name in self._labels or self._ensured(name))
+
+    def ask(self, rest: str, query: Mapping[str, str] | None = None) -> Answer:
+        """GET below the repository, `rest` being quoted; what GitHub refuses is an Answer."""
+        return self.wire.read(self.path(rest), query)
+
+    def default_branch(self) -> str:
+        """The branch that changes go to where nobody says otherwise."""
+        return self.value(answers.repository_in, self.fine(self.ask(""))).default_branch
 
     def commit_url(self, sha: str) -> str:
         return f"{self.address.web}/{self.repository}/commit/{quote(sha, safe='')}"
@@ -159,7 +170,7 @@ class Door:
     def _ensured(self, name: str) -> bool:
         if not 0 < len(name) <= LONGEST_LABEL:
             return False
-        there = self.wire.read(self._path(f"/labels/{quote(name, safe='')}")).is_fine
+        there = self.wire.read(self.path(f"/labels/{quote(name, safe='')}")).is_fine
         if there or self._made(name):
             self._labels.add(name)
         return name in self._labels
@@ -168,14 +179,14 @@ class Door:
         """Whether the label could be made. In doubt it is left out of this issue, for the doubt is not the issue's."""
         asked = {"name": name, "color": LABEL_COLOR, "description": LABEL_TEXT}
         try:
-            answer = self._send("POST", self._path("/labels"), asked)
+            answer = self._send("POST", self.path("/labels"), asked)
         except DoorTrouble as error:
             if isinstance(error.delivery, Unsure):
                 return False
             raise
         return answer.is_fine or (answer.status == 422 and "already_exists" in answer.words)
 
-    def _path(self, rest: str = "") -> str:
+    def path(self, rest: str = "") -> str:
         owner, _, name = self.repository.partition("/")
         return f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}{rest}"
 
@@ -183,7 +194,7 @@ class Door:
         """Where an issue is now, as far as was seen. Raises DoorTrouble for one that was moved to another owner."""
         moved = self._moved.get(number)
         if number not in self._moved:
-            return self._path(f"/issues/{number}")
+            return self.path(f"/issues/{number}")
         if moved is None:
             remedy = "adopt it or another issue (`agent-fox issues adopt`), then run `agent-fox issues sync`"
             raise DoorTrouble(Held(f"issue #{number} was moved to where we do not write", remedy))
@@ -199,19 +210,19 @@ class Door:
         self._moved[number] = found if is_ours else None
         return found if is_ours else Absent.MOVED
 
-    def _write(self, verb: str, rest: str, body: Mapping[str, object]) -> Answer:
+    def write(self, verb: str, rest: str, body: Mapping[str, object]) -> Answer:
         """Write below the repository. If it has a new name, GitHub did nothing and said so: then once more, there."""
-        answer = self._send(verb, self._path(rest), body)
+        answer = self._send(verb, self.path(rest), body)
         if answer.is_redirect and self._found_home():
-            answer = self._send(verb, self._path(rest), body)
+            answer = self._send(verb, self.path(rest), body)
         return answer
 
     def _found_home(self) -> bool:
         """Whether the repository has a new name below the same owner; taken over if so."""
-        answer = self.wire.read(self._path())
+        answer = self.wire.read(self.path())
         if not answer.is_fine:
             return False
-        name = self._value(answers.repository_in, answer).full_name
+        name = self.value(answers.repository_in, answer).full_name
         is_new = name.lower() != self.repository.lower() and _owner(name) == _owner(self.address.repository)
         self._home = name if is_new else self._home
         return is_new
@@ -220,11 +231,11 @@ class Door:
         self.before_write()
         return self.wire.write(verb, path, body)
 
-    def _pages(self, path: str, query: dict[str, str], is_about_all: bool = True) -> Iterator[Answer]:
+    def pages(self, path: str, query: dict[str, str], is_about_all: bool = True) -> Iterator[Answer]:
         """Every page of a list. Of the address of the next page only the query is used."""
         asked, size = [query], 0
         while len(asked) <= MOST_PAGES and size <= LARGEST_LIST:
-            answer = self._fine(self.wire.read(path, asked[-1]), is_about_all)
+            answer = self.fine(self.wire.read(path, asked[-1]), is_about_all)
             yield answer
             following = _next(answer)
             if following is None:
@@ -235,14 +246,14 @@ class Door:
             size += len(answer.body)
         raise DoorTrouble(Held(f"the list at {path} has no end", trouble.DOCTOR))
 
-    def _fine(self, answer: Answer, is_about_all: bool = False) -> Answer:
+    def fine(self, answer: Answer, is_about_all: bool = False) -> Answer:
         """The answer, if it is no refusal. `is_about_all`: a refusal holds for the whole repository."""
         if answer.is_fine:
             return answer
         refusal = trouble.of_answer(answer, is_write=False, now=self.wire.now())
         raise trouble.generally(refusal) if is_about_all and answer.status != 422 else refusal
 
-    def _value(self, read: Callable[[Answer], Value], answer: Answer, is_write: bool = False) -> Value:
+    def value(self, read: Callable[[Answer], Value], answer: Answer, is_write: bool = False) -> Value:
         try:
             return read(answer)
         except ValidationError:

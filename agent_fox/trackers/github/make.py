@@ -20,6 +20,7 @@ from agent_fox.trackers.github.marker_key import marker_key
 from agent_fox.trackers.github.repository import Address, address_of
 from agent_fox.trackers.github.tracker import GitHubTracker
 from agent_fox.trackers.github.trouble import SYNC, SetupTrouble
+from agent_fox.trackers.github.work.extras import Extras
 from agent_fox.trackers.protocol import Delivery, Effect, Held, Tracker
 from agent_fox.trackers.text.pages import written
 from agent_fox.trackers.text.pen import Style
@@ -27,7 +28,7 @@ from agent_fox.trackers.text.template import TemplateTrouble, read_template
 from agent_fox.trackers.upkeep import Known, Seeing
 
 if TYPE_CHECKING:
-    from agent_fox.config import TrackerSettings
+    from agent_fox.config import GitHubSettings, TrackerSettings
 
 _COMMIT = regex(r"[0-9a-f]{7,64}")
 
@@ -57,14 +58,16 @@ class Unready:
         return Seeing(trouble=self.held)
 
 
-def github_tracker(settings: TrackerSettings, root: Path, environ: Mapping[str, str]) -> Tracker:
+def github_tracker(
+    settings: TrackerSettings, root: Path, environ: Mapping[str, str], github: GitHubSettings | None = None
+) -> Tracker:
     """Never raises for what a person has not set up (yet)."""
     try:
         address = address_of(settings, root)
     except SetupTrouble as error:
         return Unready(error.held)
     try:
-        return _tracker(settings, address, root, environ)
+        return _tracker(settings, address, root, environ, github)
     except SetupTrouble as error:
         return Unready(error.held, address.place)
     except TemplateTrouble as error:
@@ -72,13 +75,16 @@ def github_tracker(settings: TrackerSettings, root: Path, environ: Mapping[str, 
         return Unready(Held(str(error), remedy, is_general=True), address.place)
 
 
-def _tracker(settings: TrackerSettings, address: Address, root: Path, environ: Mapping[str, str]) -> GitHubTracker:
+def _tracker(
+    settings: TrackerSettings, address: Address, root: Path, environ: Mapping[str, str], github: GitHubSettings | None
+) -> GitHubTracker:
     way_in = credential(settings, address, root, environ)
     door = opened(way_in.auth, address, login=settings.login or "")
     key = marker_key(environ)
     secrets = (*secret_values(environ), key.hex(), *([way_in.secret] if way_in.secret else []))
     write = partial(written, style=style_of(settings, root, secrets, door))
-    return GitHubTracker(door=door, settings=settings, key=key, write=write)
+    extras = Extras(github, root) if github else None
+    return GitHubTracker(door=door, settings=settings, key=key, write=write, extras=extras)
 
 
 def style_of(settings: TrackerSettings, root: Path, secrets: Sequence[str], door: Door) -> Style:

@@ -61,13 +61,17 @@ class Scribe:
         comments = self.door.comments(number)
         return Talk(number, issue, reading.by_us(comments, issue, self.search.creators(), self.key))
 
-    def create(self, effect: Effect, page: Written, labels: Sequence[str], previous: int) -> RemoteIssue:
-        """File an issue, and remember its number before anything else can go wrong."""
+    def create(
+        self, effect: Effect, page: Written, labels: Sequence[str], previous: int,
+        more: Mapping[str, object] | None = None,
+    ) -> RemoteIssue:  # fmt: skip
+        """File an issue, and remember its number before anything else can go wrong. `more` are members of GitHub's
+        request."""
         there = self.door.ensure_labels(tuple(labels))
         block = framed(page.title, page.status, self._seal(effect.fingerprint)) + "\n" if page.status else ""
         above = f"Earlier: #{previous}\n\n" if previous else ""
         text = Marker(effect.fingerprint, effect.id).above(f"{block}{above}{page.body}", self.key)
-        send: Callable[[], RemoteIssue] = lambda: self.door.create(page.title, text, there)  # noqa: E731 - a write, to be sent once
+        send: Callable[[], RemoteIssue] = lambda: self.door.create(page.title, text, there, more)  # noqa: E731 - a write, to be sent once
         self._note_login(self.search.creator())
         issue = self.journal.once(issue_note(effect.id), int(effect.before), send, lambda made: made.number)
         self.remember(effect.fingerprint, issue.number)

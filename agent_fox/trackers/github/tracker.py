@@ -20,6 +20,9 @@ from agent_fox.trackers.github.door import Absent, Door, DoorTrouble, RemoteIssu
 from agent_fox.trackers.github.scribe import Scribe, Talk, issue_note
 from agent_fox.trackers.github.search import EMPTY_READINGS, Search, Waits
 from agent_fox.trackers.github.sweep import Sweep
+from agent_fox.trackers.github.work import checks, pulls
+from agent_fox.trackers.github.work.commands import Reader
+from agent_fox.trackers.github.work.extras import Extras, Given
 from agent_fox.trackers.protocol import (
     Delivery,
     Done,
@@ -32,6 +35,7 @@ from agent_fox.trackers.protocol import (
     StateReason,
     Unsure,
 )
+from agent_fox.trackers.upkeep import Commands
 
 if TYPE_CHECKING:
     from agent_fox.config import TrackerSettings
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
     from agent_fox.trackers.upkeep import Known, Seeing, Trouble
 
 MINUTE = 60.0
+UNPROCESSED = 422
 LEFT_OPEN = "This is left open, since a person has written here or opened it again: please close it if it is done.\n\n"
 
 _TARGET = regex(r"(?:(?P<repository>[^/\s#]+/[^/\s#]+))?#(?P<number>[1-9][0-9]{0,17})")
@@ -66,6 +71,7 @@ class GitHubTracker:
     write: Callable[[Effect], Written]
     now: Callable[[], str] = clock.now
     desk: Desk | None = None
+    extras: Extras | None = None
     name: str = "github"
     _seats: list[GitHubTracker] = field(default_factory=list, repr=False, compare=False)
 
@@ -102,6 +108,15 @@ class GitHubTracker:
     def sweep(self) -> Seeing:
         return self._sweep().sweep()
 
+    def commands(self, known: Iterable[Known]) -> Commands:
+        """New commands of people in comments; none where the settings switch them off."""
+        who = self.extras.settings.commands if self.extras else "off"
+        if who == "off" or self.desk is None:
+            return Commands()
+        if not self.desk.hold():
+            return Commands(trouble=Retry(f"another process delivers to {self.place}", is_general=True))
+        return Reader(self._delivering(self.desk).scribe, who).read(known)
+
     def _sweep(self) -> Sweep:
         if self.desk is None:
             return Sweep(None, _no_desk(), self.settings.reopen_days)
@@ -113,7 +128,7 @@ class GitHubTracker:
     def _delivering(self, desk: Desk) -> Delivering:
         former = tuple(self.settings.former_logins)
         search = Search(self.door, desk, self.key, self.settings.grace_minutes * MINUTE, former)
-        return Delivering(Scribe(self.door, desk, self.key, search), self.settings, self.write)
+        return Delivering(Scribe(self.door, desk, self.key, search), self.settings, self.write, self.extras)
 
     def _safely(self, deliver: Callable[[Delivering], Delivery]) -> Delivery:
         if self.desk is None:
@@ -141,6 +156,7 @@ class Delivering:
     scribe: Scribe
     settings: TrackerSettings
     write: Callable[[Effect], Written]
+    extras: Extras | None = None
 
     @property
     def search(self) -> Search:
@@ -151,6 +167,11 @@ class Delivering:
         return self.scribe.door
 
     def deliver(self, effect: Effect) -> Delivery:
+        kind = effect.target.partition(":")[0]
+        if kind == pulls.TARGET:
+            return pulls.Pulls(self.scribe, self.write).deliver(effect)
+        if kind == checks.TARGET:
+            return checks.Checks(self.scribe, self.write).deliver(effect)
         if effect.target:
             return self._remark(effect)
         standing = self._standing(effect)
@@ -283,8 +304,18 @@ class Delivering:
             return Retry("the newest number could not be told, so nothing is filed yet")
         filing = _as(effect, EffectKind.FILE)
         page = self.write(filing)
-        issue = self.scribe.create(filing, page, self.settings.labels, standing.previous)
-        return self._completed(effect, Talk(issue.number, issue, ()), filing, Seen.OPEN)
+        given = self.extras.of(effect, self.door) if self.extras else Given()
+        previous, labels = standing.previous, self.settings.labels
+        try:
+            issue = self.scribe.create(filing, page, labels, previous, given.members)
+        except DoorTrouble as trouble:
+            if trouble.status != UNPROCESSED or not given.members:
+                raise
+            lacks = f"GitHub takes none of {', '.join(given.members)}: {trouble.delivery.reason}"
+            given = Given(lacks=(*given.lacks, lacks))
+            issue = self.scribe.create(filing, page, labels, previous)
+        done = self._completed(effect, Talk(issue.number, issue, ()), filing, Seen.OPEN)
+        return _with_lacks(done, given, issue)
 
     def _completed(self, effect: Effect, talk: Talk, filing: Effect, sight: Seen) -> Delivery:
         """The issue of this effect is there; the rest of it follows."""
@@ -347,6 +378,15 @@ class Delivering:
         op = effect.slot or effect.id
         texts = {op if place == 1 else f"{op}/{place}": text for place, text in enumerate((page.body, *page.more), 1)}
         return self.scribe.say(talk, effect.fingerprint, texts, bool(effect.slot))
+
+
+def _with_lacks(delivery: Delivery, given: Given, issue: RemoteIssue) -> Delivery:
+    """The same, with what the issue was filed without."""
+    is_dropped = bool(given.members.get("assignees")) and not issue.assignees
+    dropped = ("GitHub assigned nobody: the token may not push",) if is_dropped else ()
+    if not isinstance(delivery, Done):
+        return delivery
+    return replace(delivery, note="; ".join(filter(None, (delivery.note, *given.lacks, *dropped))))
 
 
 def _as(effect: Effect, kind: EffectKind) -> Effect:

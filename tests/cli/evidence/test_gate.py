@@ -16,6 +16,7 @@ from agent_fox.evidence import witness
 from agent_fox.testing.worlds import run_cli
 from tests.cli.conftest import Finished
 from tests.cli.program import SOURCE, repository, said, start
+from tests.sarif_schema import problems
 from tests.session.world import sh, write
 
 PASSED, MISTAKE, BLOCKED = 0, 1, 2
@@ -105,6 +106,17 @@ def test_warnings_are_shown_and_do_not_block(repo: Path) -> None:
     assert "! rule_warn: Rule 'style' failed at warn severity" in done.stdout
     assert "0 findings in the way, 1 warning" in done.stdout
     assert "| warn | rule_warn |" in (repo / "summary.md").read_text()
+
+
+def test_findings_are_written_as_sarif_beside_what_is_printed(repo: Path) -> None:
+    inputs(repo, rules={"block_failures": [], "warn_failures": ["style"]})
+    done = start(repo, "gate", "--task-id", "T1", "--base", "main", "--sarif", "gate.sarif")
+    assert done.returncode == PASSED
+    log = json.loads((repo / "gate.sarif").read_text())
+    assert problems(log) == []
+    assert [(result["ruleId"], result["level"]) for result in log["runs"][0]["results"]] == [("rule_warn", "warning")]
+    mistaken = start(repo, "gate", "--task-id", "T1", "--base", "main", "--sarif", "no/such/folder.sarif")
+    assert "name a file that can be written" in mistaken.stderr
 
 
 def test_no_option_and_no_variable_overrides_a_finding(repo: Path) -> None:

@@ -34,7 +34,7 @@ def test_it_shows_every_setting() -> None:
 def test_git_ignores_the_state_and_keeps_issues_and_settings(tmp_path: Path) -> None:
     start(repository(tmp_path), "init")
     ignored = (tmp_path / ".agent-fox" / ".gitignore").read_text().split()
-    assert ignored == ["state.db*", "logs/", "crash.log", "run.lock"]
+    assert ignored == ["state.db*", "logs/", "crash.log", "run.lock", "report.html"]
 
 
 def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:

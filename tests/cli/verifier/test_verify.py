@@ -9,6 +9,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from tests.cli.program import start
+from tests.sarif_schema import problems
 from tests.verifier.made_projects import CART, OWN_PATH, PYTHON, TEST_CART, committed, git, write
 
 
@@ -40,6 +41,19 @@ def test_a_failing_test_is_shown_with_place_and_evidence_and_ends_with_2(checkou
     assert done.returncode == 2
     assert "tests/test_cart.py:5: assert 4 == 3 [tests/test_cart.py::test_total] (repairable)" in done.stdout
     assert str(checkout) not in done.stdout
+
+
+def test_failures_are_written_as_sarif_at_file_and_line(checkout: Path, tmp_path: Path) -> None:
+    write(checkout, {"cart.py": CART.replace("sum(prices)", "sum(prices) + 1")})
+    done = verify(checkout, "--baseline", "never", "--sarif", str(tmp_path / "verify.sarif"))
+    assert done.returncode == 2
+    log = json.loads((tmp_path / "verify.sarif").read_text())
+    assert problems(log) == []
+    places = [result["locations"][0]["physicalLocation"] for result in log["runs"][0]["results"]]
+    shown = [(place["artifactLocation"]["uri"], place["region"]["startLine"]) for place in places]
+    assert ("tests/test_cart.py", 5) in shown
+    assert {uri for uri, _ in shown} == {"tests/test_cart.py"}
+    assert log["runs"][0]["invocations"][0]["executionSuccessful"] is True
 
 
 def test_programs_get_the_whole_report_as_one_document(checkout: Path) -> None:

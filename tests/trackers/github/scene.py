@@ -164,7 +164,7 @@ class Scene:
 
     def bodies(self, number: int) -> list[str]:
         """The comments of an issue without their marks."""
-        issue = next(one for one in self.fake.issues if one.number == number)
+        issue = self.fake.repository.issues[number]
         return [comment.body.partition("\n")[2].strip() for comment in issue.comments]
 
 
