@@ -51,6 +51,9 @@ COMMANDS = {
         "agent_fox.cli.evidence.agree", "Agree to a changed expectation of a committed test, signed; --list, --revoke."
     ),
     "hidden": Entry("agent_fox.cli.evidence.hidden", "List, write and accept checks that no coder sees."),
+    "attest": Entry(
+        "agent_fox.cli.evidence.attest", "Sign what is proven of a commit, for machines without this state."
+    ),
     "ledger": Entry("agent_fox.cli.evidence.ledger", "Show the recorded evidence, check that it is whole, export it."),
     "keys": Entry("agent_fox.cli.evidence.keys", "Make keys that sign, and say whose signatures count."),
     "library": Entry("agent_fox.cli.evidence.library", "Show, propose, adopt and check specifications."),
