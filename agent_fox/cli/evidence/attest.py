@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,6 @@ from agent_fox.evidence.faults import Findings
 if TYPE_CHECKING:
     from agent_fox import config
     from agent_fox.cli import version
-    from agent_fox.cli.evidence import gate
     from agent_fox.cli.evidence import keys as key_files
     from agent_fox.cli.evidence import ledger as ledger_commands
     from agent_fox.engine.doors import attesting
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 else:
     config = late_module("agent_fox.config")
     version = late_module("agent_fox.cli.version")
-    gate = late_module("agent_fox.cli.evidence.gate")
     attestation = late_module("agent_fox.evidence.exports.attestation")
     key_files = late_module("agent_fox.cli.evidence.keys")
     ledger_commands = late_module("agent_fox.cli.evidence.ledger")
@@ -96,8 +94,9 @@ def command(name: str, key: str, passphrase_file: Path | None, output: Path | No
     return Exit.DONE if made.result == "PASSED" else Exit.UNPROVEN
 
 
-def judge(evidence: Path, key: str | None, name: str, markdown: Path | None, *, as_json: bool) -> Exit:
-    """`gate --evidence`: whether a commit may count as done by a statement about it, in a clone without a state."""
+def judge(evidence: Path, key: str | None, name: str, append: Callable[[str], None] | None, *, as_json: bool) -> Exit:
+    """`gate --evidence`: whether a commit may count as done by a statement about it, in a clone without a state.
+    `append` takes the answer as Markdown."""
     root = here()
     commit = git.commit_of(root, name)
     if commit is None:
@@ -114,10 +113,8 @@ def judge(evidence: Path, key: str | None, name: str, markdown: Path | None, *, 
         raise UserError(f"{evidence}: {error.strerror}; name a file that `agent-fox attest` wrote") from error
     answer = attestation.answer(text.strip(), commit, signers, clock.now())
     lines = list(_lines(answer))
-    if markdown is not None:
-        gate.append(
-            markdown, "\n".join(["## agent-fox gate", "", *(f"- {code(line, LONGEST_LINE)}" for line in lines), ""])
-        )
+    if append is not None:
+        append("\n".join(["## agent-fox gate", "", *(f"- {code(line, LONGEST_LINE)}" for line in lines), ""]))
     if as_json:
         about = answer.about.model_dump(mode="json", by_alias=True) if answer.about else None
         document = to_object(answer, without=("about",))

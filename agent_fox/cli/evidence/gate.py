@@ -86,13 +86,13 @@ def command(
     if evidence is not None or key is not None:
         if evidence is None or any((task_id, output_dir, input_dir, base, sarif)):
             raise click.UsageError("--evidence FILE and --key go with --commit, --summary and --json alone", ctx)
-        return attest.judge(evidence, key, commit or "HEAD", markdown, as_json=as_json)
+        return attest.judge(evidence, key, commit or "HEAD", markdown and partial(_append, markdown), as_json=as_json)
     if task_id is None:
         raise click.UsageError("--task-id is missing: name the task to be judged", ctx)
     asked = gating.Asked(task_id, here(), Path.cwd(), os.environ, input_dir, output_dir, base, commit)
     answer = gating.close(asked)
     if markdown is not None:
-        append(markdown, close_out_report.summary(answer.judged))
+        _append(markdown, close_out_report.summary(answer.judged))
     if sarif is not None:
         write_sarif(sarif, partial(close_out_sarif.sarif_document, answer.judged.verification))
     if as_json:
@@ -140,8 +140,7 @@ def _install(as_json: bool) -> Exit:
     return Exit.DONE
 
 
-def append(path: Path, text: str) -> None:
-    """Add text to the file of --summary. Raises UserError."""
+def _append(path: Path, text: str) -> None:
     try:
         with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
