@@ -40,7 +40,7 @@ COMMANDS = {
         "agent_fox.cli.run.explain", "Tell why a node or requirement is where it is, and what would help."
     ),
     "logs": Entry("agent_fox.cli.run.logs", "Show the log of a node's session."),
-    "issues": Entry("agent_fox.cli.issues.commands", "List, show, deliver, export, adopt and move issues."),
+    "issues": Entry("agent_fox.cli.issues.commands", "List, show, deliver, export, adopt, move, take issues."),
     "reset": Entry("agent_fox.cli.run.reset", "Give a node a new budget, and set free what it held back."),
     "waive": Entry(
         "agent_fox.cli.evidence.waive", "Accept what is not proven, signed, for a time; --list, --revoke, --ask."

@@ -7,16 +7,9 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
-
-from agent_fox.core.late import late_module
-
-if TYPE_CHECKING:
-    from agent_fox.cli import version
-else:
-    version = late_module("agent_fox.cli.version")
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 
@@ -34,10 +27,10 @@ def sarif_option(command: _Command) -> _Command:
     )
 
 
-def write_sarif(path: Path, document: Callable[[str], object]) -> None:
-    """`document` makes the log of the version that is installed. Raises UsageError."""
+def write_sarif(path: Path, log: object) -> None:
+    """Raises UsageError."""
     try:
-        path.write_text(json.dumps(document(version.installed()), indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(log, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise click.UsageError(f"--sarif {path}: {error.strerror}; name a file that can be written") from error
 
