@@ -518,7 +518,12 @@ class TrackerSettings(Table):
     login: Text | None = Field(
         default=None, description="Who files, where the token cannot tell (such as `github-actions[bot]`)."
     )
+    former_logins: list[Text] = Field(
+        default=[],
+        description="Who filed here before: their issues are still ours. What this state filed is remembered.",
+    )
     labels: list[Text] = Field(default=["agent-fox"], description="Labels of filed issues; made where that is allowed.")
+    max_new: Count = Field(default=20, description="Issues that one run files; one more lists what else stops.")
     sub_issues: bool = Field(default=False, description="One more issue for each requirement, below the issue.")
     template: Text | None = Field(
         default=None, description="File with the text of an issue, instead of the built-in one; see docs/github.md."
@@ -569,10 +574,15 @@ class GitHubSettings(Table):
 
 
 class NotifySettings(Table):
-    """The command that runs when a run ends or pauses."""
+    """The command that tells somebody what a run came to; see docs/notify.md."""
 
     command: list[str] = Field(
-        default=[], description="Program and arguments; reads the summary as JSON from its input."
+        default=[],
+        description="Program and arguments; reads one JSON object from its input, whose `text` is a message.",
+    )
+    on: list[Literal["blocked", "ended"]] = Field(
+        default=["blocked", "ended"],
+        description="When it is run: as soon as work stops and needs a person; when the run ends or pauses.",
     )
 
 

@@ -99,7 +99,7 @@ def opened(path: Path) -> Iterator[World]:
             run_id = sessions.start_run(db, clock.now(), "0" * 40)
         settings, shelf = Settings(), SpecShelf()
         grounds = Grounds(path.parent, {}, "")
-        factory = DocketFactory(policy_of(settings), shelf, run_id, settings, lambda: grounds)
+        factory = DocketFactory(policy_of(settings), shelf, run_id, settings, lambda: grounds, lambda address: "")
         yield World(db, path, run_id, shelf, factory, settings)
     finally:
         db.close()

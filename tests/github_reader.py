@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 SPAN = frozenset({"<span>", "</span>"})
+FOLD = re.compile(r"<details><summary>[A-Za-z0-9 ,.:]+</summary>\n?|</details>\n?")
 
 ACTS = {
     "mention": re.compile(r"@[A-Za-z0-9]"),
@@ -89,7 +90,11 @@ class Page:
         """Everything by which it would notify, link, close, load or draw, apart from links."""
         found = [f"{name}: {words!r}" for words in self.words for name, rule in ACTS.items() if rule.search(words)]
         named = [f"mention in code: {code!r}" for code in self.code if ACTS["mention"].search(code)]
-        return [*found, *named, *self.images, *(tag for tag in self.html if tag not in SPAN)]
+        return [*found, *named, *self.images, *self.foreign_html()]
+
+    def foreign_html(self) -> list[str]:
+        """Markup beside the parts of ours that a click opens."""
+        return [tag for tag in self.html if tag not in SPAN and not FOLD.fullmatch(tag)]
 
 
 def read(markdown: str) -> Page:

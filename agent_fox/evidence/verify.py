@@ -201,7 +201,7 @@ def _repository(db: Database, recorded: Repository) -> Iterator[Fault]:
     """What the state says of itself is what its records say."""
     own = repository_of(db) or Repository()
     if own != recorded:
-        yield Fault(0, "the state names another own, or another first commit of it, than its records", FOREIGN)
+        yield Fault(0, "the state names another repository, or another first commit of it, than its records", FOREIGN)
 
 
 def _rooted(checked: Checked, root: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.ids import digest_of
@@ -127,6 +127,16 @@ def last_payload(db: Database, fingerprint: str, slot: str) -> dict[str, object]
     row = db.execute(sql, [fingerprint, slot]).fetchone()
     payload: dict[str, object] = json.loads(row[0]) if row else {}
     return payload
+
+
+def statuses_of(db: Database, effects: Sequence[str]) -> list[dict[str, object]]:
+    """What the top of each issue says that these effects tell of as failing."""
+    sql = (
+        f"SELECT json_extract(payload, '$.status') FROM outbox WHERE id IN ({', '.join('?' * len(effects))}) "
+        "AND json_extract(payload, '$.says') = 'failing' AND json_extract(payload, '$.status') IS NOT NULL "
+        "ORDER BY position"
+    )
+    return [json.loads(status) for (status,) in db.execute(sql, [*effects])]
 
 
 def next_time(db: Database) -> str | None:
@@ -253,19 +263,35 @@ def close_issue(db: Database, fingerprint: str, at: str) -> None:
     db.execute("UPDATE issues SET state = 'closed', updated_at = ? WHERE fingerprint = ?", [at, fingerprint])
 
 
-def open_members(db: Database, fingerprint: str) -> list[tuple[str, str]]:
-    """What of an issue is still open: spec and requirement (empty: the spec as a whole)."""
+def members_of(db: Database, fingerprint: str) -> list[tuple[str, str, bool]]:
+    """What an issue is about: spec, requirement (empty: the spec as a whole), and whether that is still open."""
     sql = (
-        "SELECT spec_name, requirement_id FROM issue_members WHERE fingerprint = ? AND is_open = 1 "
+        "SELECT spec_name, requirement_id, is_open FROM issue_members WHERE fingerprint = ? "
         "ORDER BY spec_name, requirement_id"
     )
-    return [(str(spec), str(part)) for spec, part in db.execute(sql, [fingerprint])]
+    return [(str(spec), str(part), bool(is_open)) for spec, part, is_open in db.execute(sql, [fingerprint])]
 
 
-def members_of(db: Database, fingerprint: str) -> list[tuple[str, str]]:
-    """Everything that an issue ever was about: spec and requirement (empty: the spec as a whole)."""
-    sql = "SELECT spec_name, requirement_id FROM issue_members WHERE fingerprint = ? ORDER BY 1, 2"
-    return [(str(spec), str(part)) for spec, part in db.execute(sql, [fingerprint])]
+def open_members(db: Database, fingerprint: str) -> list[tuple[str, str]]:
+    return [(spec, part) for spec, part, is_open in members_of(db, fingerprint) if is_open]
+
+
+def title_of(db: Database, fingerprint: str) -> str:
+    """The title that an issue was last given."""
+    return str(db.execute("SELECT title FROM issues WHERE fingerprint = ?", [fingerprint]).fetchone()[0])
+
+
+def retitle(db: Database, fingerprint: str, title: str) -> None:
+    db.execute("UPDATE issues SET title = ? WHERE fingerprint = ?", [storable(title), fingerprint])
+
+
+def filed_in_run(db: Database, run_id: int) -> int:
+    """How many issues were filed in a run, without their parts."""
+    sql = (
+        "SELECT count(DISTINCT fingerprint) FROM outbox JOIN issues USING (fingerprint) "
+        "JOIN decisions ON decisions.id = decision_id WHERE outbox.kind = 'file' AND parent = '' AND run_id = ?"
+    )
+    return int(db.execute(sql, [run_id]).fetchone()[0])
 
 
 def settle_member(db: Database, fingerprint: str, spec_name: str, requirement_id: str) -> None:
@@ -390,14 +416,6 @@ def named_issues(db: Database) -> list[tuple[str, str, str]]:
     """Fingerprint, number and last known remote state of every issue that was filed, the oldest first."""
     sql = "SELECT fingerprint, number, remote FROM issues WHERE number <> '' ORDER BY CAST(number AS INTEGER)"
     return [(str(print_), str(number), str(remote)) for print_, number, remote in db.execute(sql)]
-
-
-def list_issues(db: Database) -> list[dict[str, object]]:
-    sql = (
-        "SELECT fingerprint, number, url, title, cause, state, updated_at FROM issues ORDER BY updated_at, fingerprint"
-    )
-    names = ("fingerprint", "number", "url", "title", "cause", "state", "updated_at")
-    return [dict(zip(names, row, strict=True)) for row in db.execute(sql)]
 
 
 def known_numbers(db: Database) -> tuple[int, ...]:

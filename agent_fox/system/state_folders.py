@@ -10,9 +10,10 @@ STATE = Path(".agent-fox") / "state.db"
 LOCK = Path(".agent-fox") / "run.lock"
 LOGS = Path(".agent-fox") / "logs"
 ISSUES = Path(".agent-fox") / "issues"
+REPORT = Path(".agent-fox") / "report.html"
 """In the repository, from its root."""
 
-IGNORED = ("state.db*", "logs/", "crash.log", "run.lock")
+IGNORED = ("state.db*", "logs/", "crash.log", "run.lock", "report.html")
 """What git is to leave alone in our folder."""
 IGNORED_BY_ITSELF = "".join(f"{name}\n" for name in (*IGNORED, ".gitignore"))
 """The list as it is written where a person has made none; `init` puts one that can be committed in its place."""

@@ -108,6 +108,11 @@ class Desk:
         with transaction(self.db):
             desk.remember(self.db, self.place, name, value)
 
+    def logins(self) -> tuple[str, ...]:
+        """Who has filed here, by this state."""
+        noted = (name for name, _ in desk.all_remembered(self.db, self.place, "login "))
+        return tuple(dict.fromkeys(filter(None, (self.recall("login"), *noted))))
+
     def has_filed(self, number: str) -> bool:
         """Whether a number is that of a cause here: one from another tracker, or from a file, is somebody else's."""
         return desk.is_remembered(self.db, self.place, "filed ", number)

@@ -38,6 +38,12 @@ class IssueFile:
         return tuple(map(str, value)) if isinstance(value, list) else ()
 
     @property
+    def title(self) -> str:
+        """Its heading; empty where a person took it away."""
+        heading = next((line for line in self.text.splitlines() if line.strip()), "")
+        return heading.removeprefix("# ").strip() if heading.startswith("# ") else ""
+
+    @property
     def is_open(self) -> bool:
         return self.value("state") != "closed"
 

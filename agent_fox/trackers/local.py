@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.late import late_module
 from agent_fox.core.markdown import one_line
 from agent_fox.core.regex import regex
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
     import tempfile
 
     from agent_fox.system import files
+    from agent_fox.trackers import status_block
+    from agent_fox.trackers.text import pages
 else:
+    status_block = late_module("agent_fox.trackers.status_block")
     files = late_module("agent_fox.system.files")
+    pages = late_module("agent_fox.trackers.text.pages")
     tempfile = late_module("tempfile")
 
 LONGEST_SLUG = 50
@@ -30,8 +35,13 @@ LONGEST_TITLE = 200
 WITHDRAWN = "withdrawn"
 """When we closed it as not planned ourselves, since nobody asked for it any more: no person's no."""
 
+EDITED = "edited"
+"""What of title and block a person has edited, as far as that was told."""
+
+SEAL_DIGITS = 12
+
 HEADINGS = {
-    EffectKind.FILE: "Failing again",
+    EffectKind.FILE: "Still failing",
     EffectKind.COMMENT: "Comment",
     EffectKind.CLOSE: "Closed",
     EffectKind.REOPEN: "Reopened",
@@ -70,9 +80,11 @@ class LocalTracker:
         if filed is None:
             return self._unreadable(effect) or self._create(effect)
         number, path, issue = filed
-        if effect.id not in issue.values("effects"):
-            _replace(path, _changed(issue, effect))
-        return _done(number, path)
+        if effect.id in issue.values("effects"):
+            return _done(number, path)
+        changed, edited = _kept_current(_changed(issue, effect), effect)
+        _replace(path, changed)
+        return _done(number, path, status_block.told_edits(edited))
 
     def _find(self, fingerprint: str) -> tuple[int, Path, IssueFile] | None:
         """The issue of a fingerprint; should there be several, the one with the lowest number."""
@@ -101,7 +113,7 @@ class LocalTracker:
     def _create(self, effect: Effect) -> Delivery:
         self.folder.mkdir(parents=True, exist_ok=True)
         number = self._last() + 1
-        path = self.folder / f"{number:04d}-{_slug(effect.title)}.md"
+        path = self.folder / f"{number:04d}-{_slug(effect.status.title if effect.status else effect.title)}.md"
         _replace(path, _created(effect))
         return _done(number, path)
 
@@ -118,7 +130,28 @@ def _created(effect: Effect) -> IssueFile:
         **_changes(effect, ()),
     }
     lines = {key: value for key, value in values.items() if value}
-    return new_issue_file(lines, one_line(effect.title, LONGEST_TITLE), effect.body)
+    if effect.status is None:
+        return new_issue_file(lines, one_line(effect.title, LONGEST_TITLE), effect.body)
+    title, block = pages.plain_status(effect.status)
+    return new_issue_file(lines, title, f"{status_block.framed(title, block, _seal)}\n{effect.body}")
+
+
+def _kept_current(issue: IssueFile, effect: Effect) -> tuple[IssueFile, tuple[str, ...]]:
+    """The issue with title and block as they should be now, and what of them a person has edited, if that is news."""
+    if effect.status is None:
+        return issue, ()
+    title, block = pages.plain_status(effect.status)
+    now = status_block.current(issue.text, issue.title, title, block, _seal)
+    text = issue.text if now.body is None else now.body
+    if now.title is not None:
+        text = text.replace(f"# {issue.title}", f"# {now.title}", 1)
+    edited = tuple(name for name in now.edited if name not in issue.values(EDITED))
+    kept = IssueFile(issue.header, text)
+    return (kept.with_values({EDITED: now.edited}) if edited else kept), edited
+
+
+def _seal(text: str) -> str:
+    return digest_of(text, digits=SEAL_DIGITS)
 
 
 def _changed(issue: IssueFile, effect: Effect) -> IssueFile:
@@ -148,8 +181,8 @@ def _changes(effect: Effect, delivered: tuple[str, ...]) -> dict[str, Value]:
             return {"state": "open", "state_reason": "", **members, **changes}
 
 
-def _done(number: int, path: Path) -> Done:
-    return Done(str(number), path.resolve().as_uri())
+def _done(number: int, path: Path, note: str = "") -> Done:
+    return Done(str(number), path.resolve().as_uri(), note=note)
 
 
 def read_whole(path: Path) -> str:

@@ -14,7 +14,7 @@ from agent_fox.core.retry.filing import Says
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
-    from agent_fox.trackers.text import IssueFacts
+    from agent_fox.trackers.facts import IssueFacts, IssueStatus
 
 
 class EffectKind(StrEnum):
@@ -51,9 +51,9 @@ class Effect:
 
     `body` is Markdown, masked already: the whole issue for FILE, what is added for the others. `facts` are what it was
     made from, one for each spec, where a tracker writes it in its own way. `says` what it is about, by which a tracker
-    looks up what to do (`core.filing`). `state_reason` is set where it closes. `members` are the requirement ids it is
-    about, `cause` and `spec` words for people, `at` is when it was decided (ISO 8601, UTC). Comments of one `slot` are
-    one comment, written anew.
+    looks up what to do (`core.filing`). `status` is what title and top of the issue say from then on. `state_reason` is
+    set where it closes. `members` are the requirement ids it is about, `cause` and `spec` words for people, `at` is
+    when it was decided (ISO 8601, UTC). Comments of one `slot` are one comment, written anew.
 
     `number` is known where an earlier delivery told it, `remote` how that left the issue, `parent` the number of the
     issue that this one is a part of. `target` (`OWNER/NAME#NUMBER`, or `#NUMBER`) names a person's issue that is
@@ -80,6 +80,7 @@ class Effect:
     says: Says = Says.FAILING
     slot: str = ""
     facts: tuple[IssueFacts, ...] = ()
+    status: IssueStatus | None = None
     remote: Remote | None = None
     parent: str = ""
     target: str = ""

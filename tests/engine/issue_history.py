@@ -19,7 +19,7 @@ from random import Random
 from agent_fox.testing.github import Fault, Grant, Request, Role, faults
 from agent_fox.testing.github.faults import Break, Say, When
 from agent_fox.trackers.github.marker import Marker
-from tests.engine.issue_rules import Guard, Truth, is_ours, verdict
+from tests.engine.issue_rules import EDITED_TITLE, Guard, Truth, is_ours, verdict
 from tests.engine.issue_world import KEY, Crash, World, connected, template, world
 
 WHENS: dict[str, When] = {
@@ -171,7 +171,7 @@ class History:
             case "comments":
                 alex.comments(number, "I am looking at it.")
             case "edits":
-                alex.edits(number, f"{issue.face.body}\n\nSee the rota.", "A better title")
+                alex.edits(number, f"{issue.face.body}\n\nSee the rota.", EDITED_TITLE)
             case "removes the mark":
                 alex.removes_marker(number)
             case "locks":

@@ -16,11 +16,14 @@ from agent_fox.core.retry.filing import Says
 from agent_fox.core.verdicts.verdict import Signal
 from agent_fox.store import outbox
 from agent_fox.testing.github import Request
-from agent_fox.testing.github.state import Comment, Issue, Repository
+from agent_fox.testing.github.state import Comment, Face, Issue, Repository
 from agent_fox.trackers.protocol import Remote
 from tests.engine.issue_world import World, fingerprint, op_of
 
 BOT = "fox-bot"
+EDITED_TITLE = "A better title"
+"""As a person gives an issue."""
+
 NO = ("not_planned", "duplicate")
 SETTLED = {Remote.CLOSED, Remote.FINISHED, Remote.REFUSED, Remote.KEPT}
 
@@ -141,7 +144,7 @@ class Guard:
         cause, face = fingerprint(issue), issue.face
         if issue.author.login != BOT:
             self._wrong(f"#{issue.number} of a stranger is written to")
-        if method == "PATCH" and ({"body", "title", "labels"} & set(body)):
+        if method == "PATCH" and ("labels" in body or not is_kept_current(face, body)):
             self._wrong(f"#{issue.number}: a text is rewritten")
         if method == "PATCH" and body.get("state") == "open" and is_refused(issue):
             self._wrong(f"#{issue.number} is opened again although a person said not planned", cause)
@@ -271,3 +274,16 @@ def _said_twice(world: World) -> Iterator[str]:
     for _, issue, _ in world.ours():
         ops = Counter(op_of(comment.body) for comment in issue.comments if is_ours(comment))
         yield from (f"#{issue.number}: {op} is said {times} times" for op, times in ops.items() if times > 1)
+
+
+_BLOCK = re.compile(
+    r"(?<=<!-- agent-fox status )title=\w+ text=\w+ -->\n.*?\n(?=<!-- agent-fox status ends -->)", re.DOTALL
+)
+
+
+def is_kept_current(face: Face, body: Mapping[str, object]) -> bool:
+    """Whether a write changes nothing but our own block, and a title that nobody else has edited."""
+    old, new = face.body or "", str(body.get("body", face.body or ""))
+    return _BLOCK.sub("", old, count=1) == _BLOCK.sub("", new, count=1) and (
+        "title" not in body or face.title != EDITED_TITLE
+    )

@@ -41,8 +41,8 @@ from agent_fox.trackers.desk import Desk, seconds_of
 from agent_fox.trackers.github import marker
 from agent_fox.trackers.github.door import opened
 from agent_fox.trackers.github.repository import Address
-from agent_fox.trackers.github.text.pages import Style, written
 from agent_fox.trackers.github.tracker import GitHubTracker
+from agent_fox.trackers.text.pages import Style, written
 from tests.engine import desk as planned
 
 KEY = bytes(range(32))

@@ -10,6 +10,7 @@ import pytest
 from sqlite_utils import Database
 
 from agent_fox.store import outbox
+from agent_fox.store.issue_view import read_issues
 from agent_fox.store.outbox import OutboxRow
 from agent_fox.store.schema.migrations import DELIVERY, MIGRATIONS
 from tests.store.world import VERIFIER, add_nodes, decide, state
@@ -107,12 +108,9 @@ def test_an_issue_that_comes_back_is_the_same_issue(tmp_path: Path) -> None:
         outbox.close_issue(db, "print", EARLY)
         outbox.open_issue(db, "print", "Title", "other cause", "a", ["R1"], LATE)
         assert outbox.issues_of_spec(db, "a") == ["print"]
-        assert outbox.list_issues(db) == [
-            {
-                **{"fingerprint": "print", "number": "7", "url": "issues/7.md", "title": "Title"},
-                **{"cause": "other cause", "state": "open", "updated_at": LATE},
-            }
-        ]
+        (issue,) = read_issues(db)
+        assert (issue.number, issue.where, issue.title) == ("7", "issues/7.md", "Title")
+        assert (issue.cause, issue.state, issue.updated_at) == ("other cause", "open", LATE)
 
 
 def due(db: Database, at: str = LATE) -> list[str]:

@@ -61,7 +61,7 @@ def test_10_1_an_issue_of_the_same_title_is_a_strangers(hub: GitHubScene) -> Non
     """26-REQ-10.1. No title is searched for: a search lags behind, and a title is anybody's. What is ours is known by
     its number, or by a signed mark in an issue of our own account; this stranger's is left alone."""
     stranger = hub.fake.person()
-    for title in (f"[Verifier] {SPEC} group 1: FAIL", f"{SPEC}: 05-REQ-1.1, 05-REQ-1.2 are not met (attempts spent)"):
+    for title in (f"[Verifier] {SPEC} group 1: FAIL", f"{SPEC}: 05-REQ-1.1 and 1 more fail: WHEN its proof is read"):
         stranger.opens(title, "<!-- agent-fox v=1 fp=0 op=0 sig=0 -->\nmine")
     root = hub.build(HOPELESS)
     hub.run(root, ends=NOT_PROVEN)
@@ -72,8 +72,8 @@ def test_10_1_an_issue_of_the_same_title_is_a_strangers(hub: GitHubScene) -> Non
 
 
 def test_10_2_failing_again_is_a_comment_and_what_a_person_wrote_stays(hub: GitHubScene) -> None:
-    """26-REQ-10.2. The re-run is noted in a comment, and no second issue is filed. The body is not written anew, as the
-    criterion wants it: a person may have edited it, and the comment holds all that is new."""
+    """26-REQ-10.2. The re-run is noted in a comment, and no second issue is filed. Of the body only the block at its
+    top is written anew, not all of it as the criterion wants it: what a person has edited stays."""
     root = hub.build(HOPELESS)
     hub.run(root, ends=NOT_PROVEN)
     (issue,) = hub.fake.issues
@@ -81,10 +81,16 @@ def test_10_2_failing_again_is_a_comment_and_what_a_person_wrote_stays(hub: GitH
     hub.fake.person().edits(issue.number, edited, title="The parser drops the last line")
     fails_again(hub, root)
     (issue,) = hub.fake.issues
-    assert (issue.face.body, issue.face.title) == (edited, "The parser drops the last line")
+    assert (below(issue.face.body or ""), issue.face.title) == (below(edited), "The parser drops the last line")
+    assert issue.face.body != edited
     (comment,) = issue.comments
     assert (comment.author.login, "05-REQ-1.1" in comment.body) == ("fox-bot", True)
     assert (outbox(root), hub.fake.violations, hub.fake.notices) == ([("file", "done"), ("comment", "done")], (), ())
+
+
+def below(body: str) -> str:
+    """What stands below the block that is ours."""
+    return body.partition("<!-- agent-fox status ends -->")[2]
 
 
 def test_10_2_running_again_without_news_writes_nothing(hub: GitHubScene) -> None:

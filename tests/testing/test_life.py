@@ -22,8 +22,8 @@ def test_an_issue_is_filed_commented_repaired_in_part_and_closed_with_proof(
         assert life.tell(root, fake, life.surroundings(url)) == []
     (issue,) = fake.issues
     again, repaired, proven = (comment.body for comment in issue.comments)
-    assert ("**Failing again**" in again, "Repaired" in again) == (True, False)
-    assert "Repaired since this was last told: 03-REQ-1.E1" in repaired
+    assert ("**Still failing**" in again, "Fixed" in again) == (True, False)
+    assert "Fixed since the last update: 03-REQ-1.E1" in repaired
     assert "Proven: all 5 requirements of 03_split pass on commit" in proven
     assert (issue.face.reason, fake.violations, fake.notices) == ("completed", (), ())
     assert "issue closed: 03_split is proven" in capfd.readouterr().out

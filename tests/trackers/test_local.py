@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 
+from agent_fox.trackers.facts import IssueStatus, StatusPart
 from agent_fox.trackers.issue_file import parse_issue_file
 from agent_fox.trackers.local import LocalTracker
 from agent_fox.trackers.protocol import Done, Effect, EffectKind, Held, StateReason
@@ -177,3 +178,46 @@ def test_a_value_that_is_nested_too_deeply_is_the_text_that_stands_there() -> No
     issue = parse_issue_file(f"---\nstate: open\nnote: {deep}\n---\n# Title\n")
     assert issue is not None
     assert (issue.value("note"), issue.values("note")) == (deep, ())
+
+
+STATUS = IssueStatus(
+    "04_gate: 04-REQ-1.1 fails", "Stopped. Needs you.", (StatusPart("04_gate", "04-REQ-1.1", "It opens.", "fails"),)
+)
+BETTER = replace(STATUS, title="04_gate: 04-REQ-1.E1 fails", headline="Part of this is settled.")
+KEPT = replace(FILED, status=STATUS)
+TOLD = replace(SAID, status=BETTER)
+
+
+def test_title_and_block_say_what_is_so_now(tracker: LocalTracker) -> None:
+    path = deliver(tracker, KEPT)
+    text = path.read_text()
+    assert path.name == "0001-04-gate-04-req-1-1-fails.md"
+    assert (
+        text.index("\n# 04_gate: 04-REQ-1.1 fails\n")
+        < text.index("**Stopped. Needs you.**")
+        < text.index("## What fails")
+    )
+    deliver(tracker, TOLD)
+    text = path.read_text()
+    assert "\n# 04_gate: 04-REQ-1.E1 fails\n" in text
+    assert ("**Part of this is settled.**" in text, "Needs you" in text) == (True, False)
+    assert text.count("<!-- agent-fox status") == 2
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "told"),
+    [("# 04_gate: 04-REQ-1.1 fails", "# Kim looks", "title"), ("Needs you.", "Kim looks.", "block")],
+)
+def test_what_a_person_edits_of_them_stays_and_is_told_once(
+    tracker: LocalTracker, ours: str, theirs: str, told: str
+) -> None:
+    path = deliver(tracker, KEPT)
+    path.write_text(path.read_text().replace(ours, theirs, 1))
+    notes = []
+    for number in range(2):
+        delivery = tracker.deliver(replace(TOLD, id=f"again {number}"))
+        assert isinstance(delivery, Done)
+        notes.append(delivery.note)
+    assert notes == [f"a person's edit of its {told} is left alone", ""]
+    assert theirs in path.read_text()
+    assert ("Part of this is settled." in path.read_text()) is (told == "title")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.config import ConfigError, load
 from agent_fox.engine.issues.effects import effect_of
 from agent_fox.store.outbox import OutboxRow
-from agent_fox.trackers.github.text.pages import Style, written
+from agent_fox.trackers.text.pages import Style, written
 
 if TYPE_CHECKING:
     from agent_fox.store.issue_view import EffectView, IssueView

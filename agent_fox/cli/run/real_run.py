@@ -15,7 +15,7 @@ from agent_fox.cli.issues.lines import waits_told
 from agent_fox.cli.issues.tracker_place import in_words
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import OWN
-from agent_fox.cli.run.notify import notify
+from agent_fox.cli.run.notify import Notifier
 from agent_fox.cli.run.screens import JsonLines, Lines, Screen, is_live, print_line
 from agent_fox.cli.run.signals import listening
 from agent_fox.cli.run.summary import Summary
@@ -30,6 +30,7 @@ from agent_fox.engine.planning.scope import with_dependencies
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.running.run import Engine
 from agent_fox.engine.running.scheduler import Orders
+from agent_fox.evidence.waivers import first_commands
 from agent_fox.plugins import PluginError
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.store.issue_view import read_issue_counts
@@ -44,9 +45,9 @@ if TYPE_CHECKING:
     from agent_fox.config import Settings
     from agent_fox.engine.account import overview
     from agent_fox.engine.planning.workplace import RunOptions
+    from agent_fox.engine.record.watch import RunEvent
 else:
     overview = late_module("agent_fox.engine.account.overview")
-
 
 SHOWN_CHANGES = 5
 
@@ -56,7 +57,13 @@ def go(root: Path, settings: Settings, plugins: pluggy.PluginManager, options: R
     warn_of_changes(root)
     warn_of_open_agents(settings)
     screen = screen_for(root, settings, as_json=as_json)
-    engine, orders = Engine(root, settings, plugins, screen.show), Orders()
+    notifier = Notifier(root, settings.notify)
+
+    def show(event: RunEvent) -> None:
+        screen.show(event)
+        notifier.note(event)
+
+    engine, orders = Engine(root, settings, plugins, show), Orders()
     if not as_json:
         tell_where_issues_go(engine)
     with listening(orders, screen.notice), screen.on():
@@ -68,7 +75,7 @@ def go(root: Path, settings: Settings, plugins: pluggy.PluginManager, options: R
         click.echo("\n".join(["", *summary.lines()]))
     if stop.exit is RunExit.CANNOT_GO_ON:
         click.echo(plain(f"agent-fox: {stop.reason}"), err=True)
-    notify(root, settings.notify.command, summary.document())
+    notifier.end(summary.document())
     return Exit(int(stop.exit))
 
 
@@ -77,7 +84,7 @@ def warn_of_changes(root: Path) -> None:
     changed = [path for path in git.dirty(root) if not path.startswith(f"{OWN}/")] if git.is_repository(root) else []
     if changed:
         shown = ", ".join(changed[:SHOWN_CHANGES]) + (", ..." if len(changed) > SHOWN_CHANGES else "")
-        text = f"warning: not committed, so no session sees it: {shown}"
+        text = f"warning: not committed, so agents do not see it: {shown}"
         click.echo(plain(f"agent-fox: {text}"), err=True)
 
 
@@ -119,5 +126,9 @@ def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:
         account = read_account(
             db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only,
             in_force=lambda: notes_in_force(db, engine.grounds(), clock.now()),
-        )  # fmt: skip
-    return Summary(engine.root, stop, account.at_rest(), overview.takeover(engine.root, branch))
+        ).at_rest()  # fmt: skip
+        work = overview.takeover(engine.root, branch)
+        first = overview.read_overview(
+            db, account, is_alive=False, work=lambda: work, can_sign=lambda: not first_commands(engine.grounds())
+        )
+    return Summary(engine.root, stop, account, first, work, engine.settings.limits.cost_usd)

@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent_fox.core.plan.blame import ownership
 from agent_fox.core.values import dataclass, to_object
@@ -32,7 +32,8 @@ from agent_fox.engine.account.stories import (
 )
 from agent_fox.session import order
 from agent_fox.session.agents.runner.trace import trace_beside
-from agent_fox.store import history, run_rows
+from agent_fox.store import account as rows
+from agent_fox.store import history
 from agent_fox.store.plan import load_spec
 from agent_fox.system import git
 from agent_fox.system.files import last_lines
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.engine.account.account import RunAccount, SpecAccount
-    from agent_fox.engine.account.overview import Overview
+    from agent_fox.engine.account.overview import NeedsYou, Overview
     from agent_fox.store.history import Ruling
 
 SCHEMA = "agent-fox.run/1"
@@ -55,7 +56,6 @@ MOST_EVENTS = 300
 MOST_DEAREST = 10
 TEXTS = ("log", "events", "diff", "brief")
 """What is cut for size, in this order."""
-EMPTY: Mapping[str, Any] = {"log": {"log": ""}, "events": {"events": ()}, "diff": {"diff": ""}, "brief": {"brief": ""}}
 COUNTED = ("ended", "running", "interrupted")
 """Launches that count with what is assumed for their session, where they told no cost."""
 
@@ -107,15 +107,20 @@ def read_run(
         made_at=made_at,
         is_alive=is_alive,
         account=account_document(root, account),
-        overview=overview,
+        overview=replace(overview, needs_you=tuple(_from_root(card, root) for card in overview.needs_you)),
         requirements=requirements,
         nodes=nodes,
-        edges=tuple(Edge(names[s], names[t], kind) for s, t, kind in run_rows.edge_rows(db)),
+        edges=tuple(Edge(names[s], names[t], kind) for s, t, kind in rows.edge_rows(db)),
         sessions=sessions,
         decisions=tuple(_decision(ruling) for ruling in history.rulings(db)),
         costs=_costs(db, account, sessions, ceiling_usd),
     )
     return cut(whole, most) if most else whole
+
+
+def _from_root(card: NeedsYou, root: Path) -> NeedsYou:
+    """The card with an issue's file named from the repository's root."""
+    return replace(card, issue=card.issue.replace(f"{root.resolve().as_uri()}/", ""))
 
 
 def cut(whole: RunDocument, most: int) -> RunDocument:
@@ -131,11 +136,24 @@ def cut(whole: RunDocument, most: int) -> RunDocument:
             length = len_of(session, name)
             if size <= most or not length:
                 continue
-            sessions[session.id] = replace(session, **EMPTY[name])
+            sessions[session.id] = without(session, name)
             count, characters, size = count + 1, characters + length, size - length
         if count:
             cuts.append(Cut({"events": "session events"}.get(name, f"{name}s"), count, characters))
     return replace(whole, sessions=tuple(sessions.values()), cuts=(*whole.cuts, *cuts))
+
+
+def without(session: SessionStory, name: str) -> SessionStory:
+    """The session without one of its TEXTS."""
+    match name:
+        case "log":
+            return replace(session, log="")
+        case "events":
+            return replace(session, events=())
+        case "diff":
+            return replace(session, diff="")
+        case _:
+            return replace(session, brief="")
 
 
 def len_of(session: SessionStory, name: str) -> int:
@@ -146,13 +164,13 @@ def len_of(session: SessionStory, name: str) -> int:
 
 def _nodes(db: Database) -> tuple[tuple[NodeStory, ...], dict[str, str]]:
     """The nodes of the plan, and their names by uid."""
-    rows = run_rows.node_rows(db)
-    names = {row[0]: row[1] for row in rows}
+    recorded = rows.all_node_rows(db)
+    names = {row[0]: row[1] for row in recorded}
     sources: dict[str, list[str]] = {}
-    for source, target, _ in run_rows.edge_rows(db):
+    for source, target, _ in rows.edge_rows(db):
         sources.setdefault(target, []).append(source)
     levels: dict[str, int] = {}
-    for row in rows:  # in plan order: what a node waits for comes before it, or is not counted
+    for row in recorded:  # in plan order: what a node waits for comes before it, or is not counted
         levels[row[0]] = 1 + max((levels.get(source, 0) for source in sources.get(row[0], ())), default=-1)
     return tuple(
         NodeStory(
@@ -160,7 +178,7 @@ def _nodes(db: Database) -> tuple[tuple[NodeStory, ...], dict[str, str]]:
             attempt=attempt, reading=reading, level=levels[uid], because=because,
             waits_for=tuple(dict.fromkeys(names[source] for source in sources.get(uid, ()))),
         )
-        for uid, name, spec, _, archetype, mode, title, status, outcome, attempt, reading, because in rows
+        for uid, name, spec, _, archetype, mode, title, status, outcome, attempt, reading, because in recorded
     ), names  # fmt: skip
 
 
@@ -168,15 +186,15 @@ def _requirements(
     db: Database, account: RunAccount, sessions: Sequence[SessionStory]
 ) -> Iterator[RequirementStory]:  # fmt: skip
     readings: dict[tuple[str, str], list[Reading]] = {}
-    for spec, part, *row in run_rows.reading_rows(db):
+    for spec, part, *row in rows.reading_rows(db):
         readings.setdefault((spec, part), []).append(_reading(row))
     states = {spec.name: states_of(spec) for spec in account.specs}
     known = {spec.name: spec.how for spec in account.specs}
-    for spec, rows in groupby(run_rows.part_rows(db), key=lambda row: row[0]):
+    for spec, parts in groupby(rows.text_rows(db), key=lambda row: row[0]):
         if spec not in states:
             continue
         owners = _owners(db, spec)
-        for _, part, text, gate in rows:
+        for _, part, text, gate in parts:
             read = _with_regressions(readings.get((spec, part), []))
             state = states[spec].get(part, "unread")
             story = RequirementStory(
@@ -206,11 +224,11 @@ def _owners(db: Database, spec_name: str) -> dict[str, tuple[str, ...]]:
 
 
 def _reading(row: Sequence[object]) -> Reading:
-    number, word, said, evidence, note, command, disposition, attempt, reading, session, *rest = row
+    number, word, stated, evidence, note, command, disposition, attempt, reading, session, *rest = row
     commit, at, how, is_current, record, trials = rest
     return Reading(
         id=int(str(number)), at=str(at), attempt=int(str(attempt)), reading=int(str(reading)), word=str(word),
-        said=str(said), note=str(note), evidence=str(evidence)[:LONGEST_TEXT], command=str(command),
+        said=str(stated), note=str(note), evidence=str(evidence)[:LONGEST_TEXT], command=str(command),
         disposition=str(disposition), commit=str(commit), session=int(str(session or 0)), how=str(how),
         record=str(record), is_current=bool(is_current), trials=json.loads(str(trials)) if trials else None,
     )  # fmt: skip
@@ -232,45 +250,41 @@ def _changed_since(story: RequirementStory, sessions: Iterable[SessionStory]) ->
 
 
 def _sessions(db: Database, root: Path, run: int | None) -> Iterator[SessionStory]:
-    launches: dict[int, list[run_rows.Row]] = {}
-    for row in run_rows.launch_rows(db):
+    launches: dict[int, list[rows.Row]] = {}
+    for row in rows.launch_rows(db):
         launches.setdefault(row[0], []).append(row)
-    bare = [_session(row, launches.get(row[0], []), root) for row in run_rows.session_rows(db)]
+    bare = [_session(row, launches.get(row[0], []), root) for row in rows.session_rows(db)]
     slots = slots_of(bare)
     critical = critical_chain([session for session in bare if session.run == run])
     for session in bare:
         yield replace(session, slot=slots[session.id], is_critical=session.id in critical)
 
 
-def _session(row: run_rows.Row, launches: Sequence[run_rows.Row], root: Path) -> SessionStory:
+def _session(row: rows.Row, launches: Sequence[rows.Row], root: Path) -> SessionStory:
     number, run, node, _uid, spec, archetype, attempt, reading, status, end, reason, summary, *rest = row
     started, ended, seconds, _, assumed, backend, agents, rung, pinned, base, landed, is_landed, log = rest
     lost = (f"{row[3] or row[2]}" for row in launches if row[2] in ("infrastructure", "lost", "interrupted"))
-    told = [row[4] for row in launches if row[4] is not None]
+    costs = [row[4] for row in launches if row[4] is not None]
     untold = sum(row[4] is None and row[2] in COUNTED for row in launches)
     return SessionStory(
         id=number, run=run, node=node, spec=spec, archetype=archetype, attempt=attempt, reading=reading, status=status,
         end=end, reason=reason, summary=summary, started_at=started, ended_at=ended, seconds=seconds,
-        cost_usd=sum(told) if told else None, assumed_usd=assumed * untold, agent=agent_words(backend, agents),
+        cost_usd=sum(costs) if costs else None, assumed_usd=assumed * untold, agent=agent_words(backend, agents),
         rung=rung, pinned=pinned, base=base, landed=landed if is_landed else "", slot=0, is_critical=False,
         lost=tuple(lost), diff=diff_text(root, base, landed) if landed and base else "",
-        **(_kept(Path(log)) if log else {}),
+        log=log_text(Path(log)) if log else "", events=events_beside(Path(log)) if log else (),
+        brief=kept_brief(Path(log)) if log else "",
     )  # fmt: skip
-
-
-def _kept(log: Path) -> dict[str, Any]:
-    """What is kept of a session beside its row."""
-    return {"log": log_text(log), "events": events_beside(log), "brief": kept_brief(log)}
 
 
 def agent_words(backend: str, agents: str) -> str:
     """`claude 2.1 (opus)`, of what a session told of who worked; several with commas."""
-    told = [
+    words = [
         f"{agent.get('backend') or backend} {agent.get('version', '')}".strip()
         + (f" ({agent['model']})" if agent.get("model") else "")
         for agent in json.loads(agents or "[]")
     ]
-    return ", ".join(told) or backend
+    return ", ".join(words) or backend
 
 
 def log_text(path: Path) -> str:
@@ -399,6 +413,6 @@ def _spends(sessions: Iterable[SessionStory], key: attrgetter[str]) -> Iterator[
 def _points(db: Database, run: int | None) -> Iterator[CostPoint]:
     """What launches of a run had cost by the end of each."""
     known = assumed = 0.0
-    for at, cost, guessed in run_rows.launch_costs(db, run):
+    for at, cost, guessed in rows.launch_costs(db, run):
         known, assumed = known + (cost or 0.0), assumed + (guessed if cost is None else 0.0)
         yield CostPoint(at, round(known, 6), round(assumed, 6))

@@ -30,14 +30,16 @@ class DocketFactory:
     run_id: int
     settings: Settings
     grounds: Callable[[], Grounds]
+    log_end: Callable[[str], str]
 
     def __call__(self, db: Database, at: str) -> Docket:
         def ceiling(spec_name: str, uid: str) -> str | None:
             return narrow_ceiling(db, self.run_id, self.settings.limits, spec_name, uid)
 
-        sub_issues = self.settings.tracker.sub_issues
+        tracker = self.settings.tracker
         docket = Docket(
-            db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=sub_issues,
+            db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=tracker.sub_issues,
+            max_new=tracker.max_new, log_end=self.log_end,
             touched=lambda base, landed: touched_by(self.grounds().root, base, landed),
         )  # fmt: skip
         return with_waivers(docket, self.grounds)

@@ -19,6 +19,7 @@ from agent_fox.store.desk import HOME, home_of_issue, remember
 from agent_fox.store.state import transaction
 from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, WorksAtADesk, later
+from agent_fox.trackers.facts import IssueFacts, IssueStatus
 from agent_fox.trackers.protocol import (
     Delivery,
     Done,
@@ -33,7 +34,6 @@ from agent_fox.trackers.protocol import (
     Tracker,
     Unsure,
 )
-from agent_fox.trackers.text import IssueFacts
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -183,6 +183,7 @@ class Payload(BaseModel, defer_build=True):
     target: str = ""
     work: tuple[str, ...] = ()
     facts: tuple[IssueFacts, ...] = ()
+    status: IssueStatus | None = None
 
 
 def says_of(row: OutboxRow) -> Says:
@@ -215,6 +216,7 @@ def effect_of(row: OutboxRow, before: str = "", *, is_one_comment: bool = False)
         says=says_of(row),
         slot=payload.slot,
         facts=payload.facts,
+        status=payload.status,
         remote=Remote(row.remote) if row.remote else None,
         parent=row.parent_number or "",
         target=payload.target,

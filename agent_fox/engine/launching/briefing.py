@@ -16,7 +16,7 @@ from agent_fox.engine.handlers.final_review import asked_in
 from agent_fox.engine.launching.required_checks import bound_facts
 from agent_fox.engine.launching.reviewed_change import change_of
 from agent_fox.engine.record.best_tree import FACT, STAY, undone
-from agent_fox.engine.record.convergence import touched_by
+from agent_fox.engine.record.convergence import own_failures, touched_by
 from agent_fox.session.briefs.text import (
     AskedExpectation,
     BriefFacts,
@@ -119,7 +119,7 @@ def coder_facts(db: Database, planned: PlannedNode, session: SessionRow, file: S
         failing=tuple(failure(row, file, past, node.uid) for row in failing),
         fixed=fixed_since(past, green, node.uid),
         must_stay_green=green,
-        tried=tried(db, planned, session, frozenset(green), undone(past)),
+        tried=tuple(tried(db, planned, session, frozenset(green), past, file)),
         reason=reason_of(past, node.uid),
         documents=documents(file),
         commands=commands(file),
@@ -197,35 +197,31 @@ def fixed_since(past: list[DecisionRow], green: tuple[str, ...], uid: str) -> tu
 
 
 def tried(
-    db: Database, planned: PlannedNode, session: SessionRow, green: frozenset[str], gone: frozenset[int]
-) -> tuple[Tried, ...]:
-    """Earlier sessions of this node, oldest first. What passes now is not told as failing, but of work that was taken
-    off the branch again (`gone`) all that failed is told.
+    db: Database, planned: PlannedNode, session: SessionRow, green: frozenset[str], past: list[DecisionRow],
+    file: SpecFile,
+) -> Iterator[Tried]:  # fmt: skip
+    """Earlier sessions of this node, oldest first, each with what of its own work failed after it. What passes now is
+    not told as failing, but of work that was taken off the branch again all that failed is told.
     """
-    rows = earlier(db, planned, session)
-    return tuple(
-        Tried(
-            row.ticket.attempt,
-            row.summary or "no summary",
-            taken_off(db, row) if row.id in gone else outcome(db, row, green),
-        )
-        for row in rows
-    )
+    gone = undone(past)
+    for row in earlier(db, planned, session):
+        failed = own_failures(planned.node.uid, failing_after(db, row.spec_name, row.id), file.ownership, past)
+        ended = taken_off(failed) if row.id in gone else outcome(row, failed, green)
+        yield Tried(row.ticket.attempt, row.summary or "no summary", ended)
 
 
-def taken_off(db: Database, row: SessionRow) -> str:
-    failed = ", ".join(failing_after(db, row.spec_name, row.id))
-    return f"landed; then failing: {failed}; taken off the branch again, do not repeat it"
+def taken_off(failed: tuple[str, ...]) -> str:
+    then = f"then failing: {', '.join(failed)}; " if failed else ""
+    return f"landed; {then}taken off the branch again, do not repeat it"
 
 
 def earlier(db: Database, planned: PlannedNode, session: SessionRow) -> list[SessionRow]:
     return sessions.sessions_where(db, "node_uid = ? AND id < ?", [planned.node.uid, session.id])
 
 
-def outcome(db: Database, row: SessionRow, green: frozenset[str]) -> str:
+def outcome(row: SessionRow, failed: tuple[str, ...], green: frozenset[str]) -> str:
     if row.reason:
         return row.reason
-    failed = failing_after(db, row.spec_name, row.id)
     open_still = [part for part in failed if part not in green]
     landed = "landed" if row.landed else "changed nothing"
     if open_still:

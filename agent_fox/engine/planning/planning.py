@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.core.plan.replan import PlanChange, describe
 from agent_fox.core.retry.standing import Outcome, Status, Step, first_standing
 from agent_fox.core.spec import text_version
-from agent_fox.engine.handlers import final_review
 from agent_fox.engine.issues.settling import withdraw_issues, withdraw_parts
 from agent_fox.engine.planning.changes import change_of
 from agent_fox.engine.record import promotion
@@ -22,7 +22,10 @@ from agent_fox.store.records import supersede_by_change
 
 if TYPE_CHECKING:
     from agent_fox.core.graph import Node, Plan
+    from agent_fox.engine.handlers import final_review
     from agent_fox.engine.planning.scope import Scope
+else:
+    final_review = late_module("agent_fox.engine.handlers.final_review")
 
 KIND = "Replan"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate
+from agent_fox.core.words import did_you_mean
 from agent_fox.engine.launching.agents import agent_of, choice_trouble, own_words_trouble, role_trouble
 from agent_fox.engine.planning.from_settings import RunRefused, RunStuck, own_state_folder
 from agent_fox.engine.planning.scope import settings_errors
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from agent_fox.session.workspaces import landing, workspace
     from agent_fox.system import git_objects
     from agent_fox.system.sandbox import bubblewrap as sandbox
-    from agent_fox.trackers.github.text import template
+    from agent_fox.trackers.text import template
     from agent_fox.verifier.lanes import formal
 else:
     pushing = late_module("agent_fox.engine.launching.pushing")
@@ -31,7 +32,7 @@ else:
     landing = late_module("agent_fox.session.workspaces.landing")
     git_objects = late_module("agent_fox.system.git_objects")
     sandbox = late_module("agent_fox.system.sandbox.bubblewrap")
-    template = late_module("agent_fox.trackers.github.text.template")
+    template = late_module("agent_fox.trackers.text.template")
     formal = late_module("agent_fox.verifier.lanes.formal")
 
 NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"
@@ -180,8 +181,8 @@ def used_agents(settings: Settings, plan: Plan) -> Iterable[tuple[str, AgentSett
 def lacks(backends: Mapping[str, Backend], name: str, agent: AgentSettings, root: Path) -> str | None:
     backend = backends.get(name)
     if backend is None:
-        known = ", ".join(sorted(backends))
-        return f"backend {name!r} is not known; known are: {known}"
+        hint = did_you_mean(name, backends)
+        return f"there is no backend {name!r}{hint} (known: {', '.join(sorted(backends))})"
     return backend.missing(agent_of(agent, name), root)
 
 

@@ -18,6 +18,7 @@ from agent_fox.system.git_objects import changes_between
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.plan.blame import Ownership
     from agent_fox.core.verdicts.judgement import Judged
     from agent_fox.engine.record.docket import Docket
     from agent_fox.store.sessions import SessionRow
@@ -72,6 +73,19 @@ def _blames(decision: DecisionRow, part: str) -> bool:
 def _uids(decision: DecisionRow) -> list[str]:
     blamed = decision.facts.get("blamed", [])
     return [str(uid) for uid in blamed] if _is_list(blamed) else []
+
+
+def own_failures(uid: str, failed: Iterable[str], owners: Ownership, past: list[DecisionRow]) -> tuple[str, ...]:
+    """Of what failed after a coder's session, what its work was for: its group owns it, or it was sent back for it.
+
+    `uid` is the coder's, which ends in the number of its group (or in `number~count`).
+    """
+    group = int(uid.rpartition(":")[2].partition("~")[0])
+    return tuple(
+        part
+        for part in failed
+        if group in owners.of(part) or any(_blames(each, part) and uid in _uids(each) for each in past)
+    )
 
 
 def _is_list(value: object) -> TypeGuard[list[object]]:

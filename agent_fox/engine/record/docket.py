@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype, Ticket
+from agent_fox.core.late import late_module
 from agent_fox.core.plan.blame import Ownership, ownership
 from agent_fox.core.retry.decision import Awaited, Facts, Ignore, Suspect, why_ignored
 from agent_fox.core.retry.standing import Standing, Step, evolve
 from agent_fox.core.values import dataclass
-from agent_fox.engine.record.shared_ids import KnownIds
 from agent_fox.store.plan import PlannedNode, StoredPart, ids_ever, load_parts, load_spec, move_node, nodes_of_spec
 from agent_fox.store.records import NewDecision, StepRow, record_decision, record_event
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from agent_fox.core.policy import Policy
     from agent_fox.core.retry.decision import CoderDecision, Decision, ReviewerDecision
     from agent_fox.core.spec import Spec
+    from agent_fox.engine.record import shared_ids
+else:
+    shared_ids = late_module("agent_fox.engine.record.shared_ids")
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class SpecShelf:
 
     def __init__(self) -> None:
         self._files: dict[str, SpecFile] = {}
-        self._ids: KnownIds | None = None
+        self._ids: shared_ids.KnownIds | None = None
 
     def take(self, db: Database, name: str) -> SpecFile:
         """Raises KeyError for a spec that has no snapshot."""
@@ -73,10 +76,10 @@ class SpecShelf:
             self._files[name] = SpecFile(load_spec(db, name), tuple(load_parts(db, name)))
         return self._files[name]
 
-    def ids(self, db: Database) -> KnownIds:
+    def ids(self, db: Database) -> shared_ids.KnownIds:
         """The ids of all specs that the state knows."""
         if self._ids is None:
-            self._ids = KnownIds(ids_ever(db))
+            self._ids = shared_ids.KnownIds(ids_ever(db))
         return self._ids
 
 
@@ -123,8 +126,9 @@ class Docket:
 
     `at` is the time of the result (ISO 8601, UTC). `waived` gives the ids of a spec with a valid waiver, and
     `waiver_lines` those waivers in words; `before_waiving` are commands without which nobody could sign one.
-    `sub_issues`: an issue for each requirement, too. `ceiling` says which ceiling of a spec or node is reached, if one
-    is. `touched` gives the files that differ between the two commits of a landing.
+    `sub_issues`: an issue for each requirement, too. `max_new`: how many issues a run files before the rest goes into a
+    digest (None: any number). `log_end` gives the end of a kept log by its address. `ceiling` says which ceiling of a
+    spec or node is reached, if one is. `touched` gives the files that differ between the two commits of a landing.
     """
 
     db: Database
@@ -137,6 +141,8 @@ class Docket:
     waiver_lines: Callable[[str], tuple[str, ...]] = field(default=lambda spec_name: ())
     before_waiving: Callable[[], tuple[str, ...]] = field(default=tuple)
     sub_issues: bool = False
+    max_new: int | None = None
+    log_end: Callable[[str], str] = field(default=lambda address: "")
     touched: Callable[[str, str], frozenset[str]] = field(default=lambda base, landed: frozenset())
 
     def file_of(self, spec_name: str) -> SpecFile:

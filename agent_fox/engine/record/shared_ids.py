@@ -8,11 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
-from agent_fox.verifier.ground.order import CheckOrder, order_of
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Spec
+    from agent_fox.verifier.ground import order
+else:
+    order = late_module("agent_fox.verifier.ground.order")
 
 _NAMES_ITS_SPEC = regex(r"\d+-REQ-", re.IGNORECASE)
 
@@ -36,11 +39,11 @@ class KnownIds:
         return {id for id in ids if self._holders[id] > (own is not None and id in own)}
 
 
-def order_among(spec: Spec, known: KnownIds) -> CheckOrder:
+def order_among(spec: Spec, known: KnownIds) -> order.CheckOrder:
     """What a spec asks to be checked, with what is known of the other specs."""
     entries = {entry for trace in spec.traceability for entry in trace.tests_specified}
     ids = {*spec.expected, *(requirement.id for requirement in spec.requirements)}
     ids = {id for id in ids | {id.rpartition(".")[0] for id in ids} if id and not _NAMES_ITS_SPEC.match(id)}
     others = tuple(name for name in known.names if name != spec.name)
     shared = known.shared(spec.name, ids) | {entry for entry in entries if others and " " in entry}
-    return replace(order_of(spec), others=others, shared=tuple(sorted(shared)))
+    return replace(order.order_of(spec), others=others, shared=tuple(sorted(shared)))

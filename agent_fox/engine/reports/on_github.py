@@ -27,8 +27,8 @@ from agent_fox.engine.reports.spec_report import block, kinds_of
 from agent_fox.store import outbox
 from agent_fox.store.sessions import recorded_tip
 from agent_fox.system import git
+from agent_fox.trackers.facts import places_in
 from agent_fox.trackers.protocol import EffectKind
-from agent_fox.trackers.text import places_in
 
 if TYPE_CHECKING:
     from agent_fox.config import Settings

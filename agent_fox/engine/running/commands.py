@@ -117,7 +117,9 @@ class Acting:
     @property
     def specs(self) -> list[str]:
         """The specs that the issue is about."""
-        return list(dict.fromkeys(spec for spec, _ in outbox.members_of(self.transaction.db, self.command.fingerprint)))
+        return list(
+            dict.fromkeys(spec for spec, *_ in outbox.members_of(self.transaction.db, self.command.fingerprint))
+        )
 
     def explain(self) -> Outcome:
         """How the specs of the issue stand, and what was seen of each requirement that is not proven, or of the one
@@ -166,8 +168,9 @@ class Acting:
     def part(self, subject: AboutRequirement | AboutExpectation) -> StoredPart:
         """The requirement that is signed for, which this issue must be about."""
         address = code(f"{subject.spec}/{subject.requirement}")
-        members = outbox.members_of(self.transaction.db, self.command.fingerprint)
-        if not {(subject.spec, subject.requirement), (subject.spec, "")} & set(members):
+        about = outbox.members_of(self.transaction.db, self.command.fingerprint)
+        members = {(spec, part) for spec, part, _ in about}
+        if not {(subject.spec, subject.requirement), (subject.spec, "")} & members:
             raise Refused(f"{address} is not what this issue is about")
         parts = load_parts(self.transaction.db, subject.spec)
         part = next((part for part in parts if part.id == subject.requirement), None)

@@ -59,9 +59,14 @@ if TYPE_CHECKING:
     from agent_fox.evidence.waivers import Grounds
     from agent_fox.store.ledger import audit as ledger_audit
     from agent_fox.store.ledger import journal
+    from agent_fox.verifier.artifacts import store as artifacts
 else:
+    artifacts = late_module("agent_fox.verifier.artifacts.store")
     journal = late_module("agent_fox.store.ledger.journal")
     ledger_audit = late_module("agent_fox.store.ledger.audit")
+
+
+LONGEST_LOG_END = 4_000
 
 
 class Engine(Workplace):
@@ -231,7 +236,13 @@ class Engine(Workplace):
         return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf)
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
-        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds)
+        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds, self.log_end)
+
+    def log_end(self, address: str) -> str:
+        """The end of a log that a judge kept, masked as it is; empty where it is gone."""
+        with suppress(OSError, ArtifactError):
+            return artifacts.ArtifactStore(artifacts_in(self.launches().parent), "", 0).end_of(address, LONGEST_LOG_END)
+        return ""
 
     def grounds(self) -> Grounds:
         """What waivers are held against, looked up anew for each use."""

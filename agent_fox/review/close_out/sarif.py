@@ -8,7 +8,7 @@ from agent_fox.core.ids import digest_of
 from agent_fox.core.ledger.close_out import PATHS, Check, Finding, Severity, Verification
 from agent_fox.core.markdown import one_line
 from agent_fox.core.sarif import SarifResult, SarifRule, sarif_log
-from agent_fox.trackers.text import Place, places_in
+from agent_fox.trackers.facts import Place, places_in
 
 if TYPE_CHECKING:
     from agent_fox.core.values import Json

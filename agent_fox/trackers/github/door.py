@@ -127,10 +127,16 @@ class Door:
         issues = self._issue_path(number).rpartition("/")[0]
         self.fine(self._send("PATCH", f"{issues}/comments/{comment_id}", {"body": body}))
 
-    def set_state(self, number: int, state: str, reason: str | None) -> None:
-        """Close (`completed`, `not_planned`, `duplicate`) or open. Older servers do not know duplicates."""
+    def edit_issue(self, number: int, changes: Mapping[str, str]) -> None:
+        """Write `title`, `body` or both anew."""
+        self.fine(self._send("PATCH", self._issue_path(number), changes))
+
+    def set_state(self, number: int, state: str, reason: str | None, changes: Mapping[str, str] | None = None) -> None:
+        """Close (`completed`, `not_planned`, `duplicate`) or open, with `changes` of title and body. Older servers do
+        not know duplicates."""
         path = self._issue_path(number)
-        answer = self._send("PATCH", path, {"state": state} | ({"state_reason": reason} if reason else {}))
+        asked = {"state": state, **({"state_reason": reason} if reason else {}), **(changes or {})}
+        answer = self._send("PATCH", path, asked)
         if answer.status == 422 and reason == "duplicate":
             answer = self._send("PATCH", path, {"state": state, "state_reason": "not_planned"})
         self.fine(answer)

@@ -18,13 +18,13 @@ from agent_fox.trackers.github.credentials import credential
 from agent_fox.trackers.github.door import Door, opened
 from agent_fox.trackers.github.marker_key import marker_key
 from agent_fox.trackers.github.repository import Address, address_of
-from agent_fox.trackers.github.text.pages import written
-from agent_fox.trackers.github.text.pen import Style
-from agent_fox.trackers.github.text.template import TemplateTrouble, read_template
 from agent_fox.trackers.github.tracker import GitHubTracker
 from agent_fox.trackers.github.trouble import SYNC, SetupTrouble
 from agent_fox.trackers.github.work.extras import Extras
 from agent_fox.trackers.protocol import Delivery, Effect, Held, Tracker
+from agent_fox.trackers.text.pages import written
+from agent_fox.trackers.text.pen import Style
+from agent_fox.trackers.text.template import TemplateTrouble, read_template
 from agent_fox.trackers.upkeep import Known, Seeing
 
 if TYPE_CHECKING:

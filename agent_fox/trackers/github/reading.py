@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -34,9 +34,9 @@ class Marked:
     marker: Marker
 
 
-def is_by(issue: RemoteIssue, creator: str) -> bool:
-    """Whether an issue is by `creator`."""
-    return is_same(issue.creator, creator)
+def is_by(issue: RemoteIssue, creators: Iterable[str]) -> bool:
+    """Whether an issue is by one of `creators`."""
+    return any(is_same(issue.creator, creator) for creator in creators)
 
 
 def is_same(login: str, ours: str) -> bool:
@@ -44,23 +44,26 @@ def is_same(login: str, ours: str) -> bool:
     return login.lower() == ours.lower() if ours else login.endswith("[bot]")
 
 
-def by_us(comments: Sequence[RemoteComment], issue: RemoteIssue, creator: str, key: bytes) -> tuple[RemoteComment, ...]:
+def by_us(
+    comments: Sequence[RemoteComment], issue: RemoteIssue, creators: Collection[str], key: bytes
+) -> tuple[RemoteComment, ...]:
     """The same comments, those of strangers without the mark that they have copied from one of ours.
 
-    Ours are by `creator`, or by whoever filed the issue, where it is ours: the token may have been another then.
+    Ours are by one of `creators`, or by whoever filed the issue, where it is ours.
     """
-    filed_by = issue.creator.lower() if marker.read(issue.body, key) is not None else creator.lower()
+    filed_by = issue.creator.lower() if marker.read(issue.body, key) is not None else ""
     return tuple(
         comment
-        if is_same(comment.author, creator) or (filed_by and comment.author.lower() == filed_by)
+        if any(is_same(comment.author, creator) for creator in creators)
+        or (filed_by and comment.author.lower() == filed_by)
         else replace(comment, body=f"\n{comment.body}")
         for comment in comments
     )
 
 
-def marked(issues: Sequence[RemoteIssue], creator: str, key: bytes) -> tuple[Marked, ...]:
-    """Those of our creator with our mark. A mark in a stranger's issue is a copy."""
-    read = ((issue, marker.read(issue.body, key)) for issue in issues if is_by(issue, creator) and not issue.is_pull)
+def marked(issues: Sequence[RemoteIssue], creators: Collection[str], key: bytes) -> tuple[Marked, ...]:
+    """Those of our logins with our mark. A mark in a stranger's issue is a copy."""
+    read = ((issue, marker.read(issue.body, key)) for issue in issues if is_by(issue, creators) and not issue.is_pull)
     return tuple(Marked(issue, mark) for issue, mark in read if mark is not None)
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.trackers.desk import Desk, TooSoon
 from agent_fox.trackers.github import reading
-from agent_fox.trackers.github.door import Door, DoorTrouble, RemoteComment, RemoteIssue
+from agent_fox.trackers.github.door import Absent, Door, DoorTrouble, RemoteComment, RemoteIssue
 from agent_fox.trackers.github.marker import Marker
 from agent_fox.trackers.protocol import Effect, Held, Retry, Unsure
+from agent_fox.trackers.status_block import Current, Seal, current, framed, told_edits
 
 if TYPE_CHECKING:
     from agent_fox.trackers.github.journal import Journal
     from agent_fox.trackers.github.search import Search, Waits
+    from agent_fox.trackers.text.pages import Written
 
 NOT_FOUND = 404
+SEAL_DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +59,52 @@ class Scribe:
     def talk(self, number: int, issue: RemoteIssue) -> Talk:
         """The issue with its comments; marks that strangers have copied are none."""
         comments = self.door.comments(number)
-        return Talk(number, issue, reading.by_us(comments, issue, self.search.creator(), self.key))
+        return Talk(number, issue, reading.by_us(comments, issue, self.search.creators(), self.key))
 
     def create(
-        self, effect: Effect, title: str, body: str, labels: Sequence[str], previous: int,
+        self, effect: Effect, page: Written, labels: Sequence[str], previous: int,
         more: Mapping[str, object] | None = None,
     ) -> RemoteIssue:  # fmt: skip
         """File an issue, and remember its number before anything else can go wrong. `more` are members of GitHub's
         request."""
         there = self.door.ensure_labels(tuple(labels))
+        block = framed(page.title, page.status, self._seal(effect.fingerprint)) + "\n" if page.status else ""
         above = f"Earlier: #{previous}\n\n" if previous else ""
-        text = Marker(effect.fingerprint, effect.id).above(f"{above}{body}", self.key)
-        send: Callable[[], RemoteIssue] = lambda: self.door.create(title, text, there, more)  # noqa: E731 - a write, to be sent once
+        text = Marker(effect.fingerprint, effect.id).above(f"{block}{above}{page.body}", self.key)
+        send: Callable[[], RemoteIssue] = lambda: self.door.create(page.title, text, there, more)  # noqa: E731 - a write, to be sent once
+        self._note_login(self.search.creator())
         issue = self.journal.once(issue_note(effect.id), int(effect.before), send, lambda made: made.number)
         self.remember(effect.fingerprint, issue.number)
         self.desk.note_newest(issue.number)
         self.desk.remember("login", issue.creator)
+        self._note_login(issue.creator)
         return issue
+
+    def _note_login(self, login: str) -> None:
+        """Before it writes: what it wrote is ours, whoever we are later."""
+        if login and not self.desk.recall(f"login {login}"):
+            self.desk.remember(f"login {login}", login)
+
+    def current(self, talk: Talk, fingerprint: str, page: Written) -> Current:
+        """What to write into the issue, as it stands just now, so that its title and its block say what is so."""
+        issue = self.door.issue(talk.number) if page.status else Absent.NONE
+        if isinstance(issue, Absent):
+            return Current()
+        return current(issue.body, issue.title, page.title, page.status, self._seal(fingerprint))
+
+    def edits_told(self, talk: Talk, edited: Sequence[str]) -> str:
+        """What a person should know of edits that are left alone; each is told once."""
+        new = [name for name in edited if not self.desk.recall(f"edited {name} {talk.number}")]
+        for name in new:
+            self.desk.remember(f"edited {name} {talk.number}", "told")
+        return told_edits(new)
+
+    def _seal(self, fingerprint: str) -> Seal:
+        def seal(text: str) -> str:
+            signed = f"agent-fox status\0{fingerprint}\0{text}".encode(errors="replace")
+            return hmac.new(self.key, signed, hashlib.sha256).hexdigest()[:SEAL_DIGITS]
+
+        return seal
 
     def remember(self, fingerprint: str, number: int) -> None:
         """This is the issue of the cause, whatever becomes of its marker."""

@@ -30,19 +30,21 @@ class Listing:
     """One reading of the list of our issues. `top` is the highest number known to exist anywhere in the repository."""
 
     issues: tuple[RemoteIssue, ...]
-    creator: str
+    creators: tuple[str, ...]
     is_witnessed: bool
     top: int
 
 
 @dataclass(frozen=True)
 class Search:
-    """Looks through a door, remembers at a desk. `grace_seconds`: how long what is in doubt is looked for."""
+    """Looks through a door, remembers at a desk. `grace_seconds`: how long what is in doubt is looked for. `former` are
+    logins that filed before, beside those that the desk remembers."""
 
     door: Door
     desk: Desk
     key: bytes
     grace_seconds: float
+    former: tuple[str, ...] = ()
 
     @property
     def journal(self) -> Journal:
@@ -51,6 +53,17 @@ class Search:
     def creator(self) -> str:
         """Our login; where the token does not give it, the author of our last issue."""
         return self.door.login() or self.desk.recall("login")
+
+    def creators(self) -> tuple[str, ...]:
+        """Our login, and those that we had before: an account that was changed has filed what it has filed."""
+        return tuple(dict.fromkeys((self.creator(), *self.desk.logins(), *self.former)))
+
+    def issues(self, state: str = "all") -> tuple[RemoteIssue, ...]:
+        """All issues of ours, the newest first."""
+        creators = self.creators()
+        asked = creators if all(creators) else ("",)
+        issues = {issue.number: issue for creator in asked for issue in self.door.issues(creator, state)}
+        return tuple(sorted(issues.values(), key=lambda issue: issue.number, reverse=True))
 
     def known(self, number: int, is_gone_before: bool) -> RemoteIssue | Absent | Retry:
         """The issue of a number that is known. That it is not found is believed after some readings, not at once."""
@@ -75,7 +88,7 @@ class Search:
         `op` is set where one is to be made otherwise: what may be out already is looked for until it is given up.
         """
         listing = self.listing()
-        ours = reading.marked(listing.issues, listing.creator, self.key)
+        ours = reading.marked(listing.issues, listing.creators, self.key)
         chosen = reading.chosen(ours, effect.fingerprint, effect.id, stale)
         if chosen is not None:
             return chosen
@@ -90,26 +103,25 @@ class Search:
 
     def listing(self) -> Listing:
         """Ask for the list of our issues, and for the newest number of all."""
-        creator = self.creator()
-        issues = self.door.issues(creator)
+        creators, issues = self.creators(), self.issues()
         if not issues and not self.desk.ours():
-            rereadings = (self.door.issues(creator) for _ in range(EMPTY_READINGS - 1))
+            rereadings = (self.issues() for _ in range(EMPTY_READINGS - 1))
             issues = next((again for again in rereadings if again), ())
         shown = max((issue.number for issue in issues), default=0)
         top = max(self.door.newest(), self.desk.newest(), shown)
         self.desk.note_newest(top)
-        return Listing(issues, creator, self._is_witnessed(issues, creator), top)
+        return Listing(issues, creators, self._is_witnessed(issues, creators), top)
 
-    def _is_witnessed(self, issues: tuple[RemoteIssue, ...], creator: str) -> bool:
+    def _is_witnessed(self, issues: tuple[RemoteIssue, ...], creators: tuple[str, ...]) -> bool:
         """Whether the list shows the issues that we know to be there. Those that are gone are no witnesses, nor
         are those that somebody else has opened."""
         shown = {issue.number for issue in issues}
         lacking = [number for number in self.desk.ours() if number not in shown]
         asked = ((number, self.door.issue(number)) for number in lacking[:MOST_WITNESSES])
-        return not any(self._should_be_listed(issue, number, creator) for number, issue in asked)
+        return not any(self._should_be_listed(issue, number, creators) for number, issue in asked)
 
-    def _should_be_listed(self, issue: RemoteIssue | Absent, number: int, creator: str) -> bool:
-        if isinstance(issue, Absent) or issue.is_pull or not reading.is_by(issue, creator):
+    def _should_be_listed(self, issue: RemoteIssue | Absent, number: int, creators: tuple[str, ...]) -> bool:
+        if isinstance(issue, Absent) or issue.is_pull or not reading.is_by(issue, creators):
             return False
         return (issue.repository.lower(), issue.number) == (self.door.repository.lower(), number)
 
@@ -129,7 +141,7 @@ class Search:
             missing = missing + 1 if issue is Absent.NONE and number > top else 0
             if isinstance(issue, RemoteIssue):
                 self.desk.note_newest(number)
-                if reading.chosen(reading.marked((issue,), listing.creator, self.key), effect.fingerprint, effect.id):
+                if reading.chosen(reading.marked((issue,), listing.creators, self.key), effect.fingerprint, effect.id):
                     return issue
             if missing == gap:
                 self._note_probed(name, "")

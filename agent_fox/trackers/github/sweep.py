@@ -46,7 +46,7 @@ class Sweep:
         return Seeing(tuple(observations), trouble)
 
     def _look(self, scribe: Scribe, known: Iterable[Known]) -> Iterator[Observation]:
-        listed = {issue.number: issue for issue in scribe.door.issues(scribe.search.creator())}
+        listed = {issue.number: issue for issue in scribe.search.issues()}
         for known_issue in known:
             number = self._number(scribe, known_issue, listed)
             remote_issue: RemoteIssue | Absent | None = listed.get(number)
@@ -64,7 +64,7 @@ class Sweep:
         """As noted at this desk; else only that of an issue with the mark of the cause. 0 where there is none."""
         noted = scribe.desk.recall(f"filed {one.fingerprint}")
         issue = listed.get(int(one.number)) if one.number.isdecimal() else None
-        ours = reading.marked((issue,), scribe.search.creator(), scribe.key) if issue else ()
+        ours = reading.marked((issue,), scribe.search.creators(), scribe.key) if issue else ()
         return int(noted or (one.number if any(each.marker.fp == one.fingerprint for each in ours) else 0))
 
     def _asked(self, scribe: Scribe, number: int, left: Remote | None) -> RemoteIssue | Absent | None:
@@ -79,10 +79,10 @@ class Sweep:
         return reading.as_found(sight, one.remote)
 
     def _sweep(self, scribe: Scribe) -> Iterator[Observation]:
-        creator = scribe.search.creator()
-        if not creator:
+        creators = scribe.search.creators()
+        if not all(creators):
             return
-        ours = reading.marked(scribe.door.issues(creator, "open"), creator, scribe.key)
+        ours = reading.marked(scribe.search.issues("open"), creators, scribe.key)
         for fingerprint in sorted({each.marker.fp for each in ours}):
             same = sorted((each for each in ours if each.marker.fp == fingerprint), key=lambda each: each.issue.number)
             if len(same) > 1:

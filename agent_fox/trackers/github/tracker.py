@@ -39,7 +39,7 @@ from agent_fox.trackers.upkeep import Commands, PersonsIssue
 
 if TYPE_CHECKING:
     from agent_fox.config import TrackerSettings
-    from agent_fox.trackers.github.text.pages import Written
+    from agent_fox.trackers.text.pages import Written
     from agent_fox.trackers.upkeep import Known, Seeing, Trouble
 
 MINUTE = 60.0
@@ -141,7 +141,8 @@ class GitHubTracker:
         return Sweep(self._delivering(self.desk).scribe, None, self.settings.reopen_days)
 
     def _delivering(self, desk: Desk) -> Delivering:
-        search = Search(self.door, desk, self.key, self.settings.grace_minutes * MINUTE)
+        former = tuple(self.settings.former_logins)
+        search = Search(self.door, desk, self.key, self.settings.grace_minutes * MINUTE, former)
         return Delivering(Scribe(self.door, desk, self.key, search), self.settings, self.write, self.extras)
 
     def _safely(self, deliver: Callable[[Delivering], Delivery]) -> Delivery:
@@ -252,7 +253,7 @@ class Delivering:
             return int(noted or 0)
         issue = self.door.issue(int(effect.number or 0))
         seen = () if isinstance(issue, Absent) else (issue,)
-        ours = reading.marked(seen, self.search.creator(), self.scribe.key)
+        ours = reading.marked(seen, self.search.creators(), self.scribe.key)
         return int(effect.number or 0) if any(each.marker.fp == effect.fingerprint for each in ours) else 0
 
     def _by_mark(self, effect: Effect, stale: tuple[int, ...]) -> Standing | Waits:
@@ -306,8 +307,8 @@ class Delivering:
                 return self._comment(effect, talk, standing.sight)
             case Act.CLOSE:
                 waits = None if talk.is_whole else self.search.lagging(effect)
-                waits = waits or self._say(effect, talk, self.write(effect))
-                return waits or self._left(effect, talk, standing.sight)
+                page = self.write(effect)
+                return waits or self._say(effect, talk, page) or self._left(effect, talk, page, standing.sight)
             case Act.NOTHING | Act.CREATE:
                 return _nothing(standing, effect)
             case _:
@@ -321,13 +322,13 @@ class Delivering:
         given = self.extras.of(effect, self.door) if self.extras else Given()
         previous, labels = standing.previous, self.settings.labels
         try:
-            issue = self.scribe.create(filing, page.title, page.body, labels, previous, given.members)
+            issue = self.scribe.create(filing, page, labels, previous, given.members)
         except DoorTrouble as trouble:
             if trouble.status != UNPROCESSED or not given.members:
                 raise
             lacks = f"GitHub takes none of {', '.join(given.members)}: {trouble.delivery.reason}"
             given = Given(lacks=(*given.lacks, lacks))
-            issue = self.scribe.create(filing, page.title, page.body, labels, previous)
+            issue = self.scribe.create(filing, page, labels, previous)
         done = self._completed(effect, Talk(issue.number, issue, ()), filing, Seen.OPEN)
         return _with_lacks(done, given, issue)
 
@@ -344,7 +345,7 @@ class Delivering:
         if waits is not None:
             return waits
         if talk.issue.state == "open":
-            return self._left(effect, talk, sight)
+            return self._left(effect, talk, page, sight)
         is_refused = sight is Seen.REFUSED or effect.says is not Says.PROOF
         return Done(
             str(talk.number), talk.issue.url, reading.as_found(sight, effect.remote) if is_refused else Remote.CLOSED
@@ -354,20 +355,39 @@ class Delivering:
         page = self.write(_as(effect, EffectKind.COMMENT))
         if sight is Seen.SPOKEN and effect.says is Says.PROOF:
             page = replace(page, body=f"{LEFT_OPEN}{page.body}")
-        return self._say(effect, talk, page) or self._update(effect, talk, sight)
+        return self._say(effect, talk, page) or self._left(effect, talk, page, sight)
 
-    def _left(self, effect: Effect, talk: Talk, sight: Seen) -> Delivery:
-        """All is said of an open issue. It is closed where the table says so."""
+    def _left(self, effect: Effect, talk: Talk, page: Written, sight: Seen) -> Delivery:
+        """All is said of an open issue: its title and block say so, too, and it is closed where the table says so."""
+        current = self.scribe.current(talk, effect.fingerprint, page)
+        texts = {"title": current.title, "body": current.body}
+        changes = {name: text for name, text in texts.items() if text is not None}
         if act(sight, effect.says) is Act.CLOSE:
             if effect.state_reason is StateReason.NOT_PLANNED:
                 self.scribe.withdraw(effect.fingerprint, talk.number)
-            self.door.set_state(talk.number, "closed", effect.state_reason or StateReason.COMPLETED)
-        return self._update(effect, talk, sight)
-
-    def _update(self, effect: Effect, talk: Talk, sight: Seen) -> Done:
+            note = self._written(talk.number, changes, ("closed", effect.state_reason or StateReason.COMPLETED))
+        else:
+            note = self._written(talk.number, changes)
         remote = reading.after(sight, effect.says, effect.remote)
-        note = "left open: a person has spoken there" if remote is Remote.KEPT else ""
-        return Done(str(talk.number), talk.issue.url, remote, note)
+        kept = "left open: a person has spoken there" if remote is Remote.KEPT else ""
+        notes = filter(None, (kept, note, self.scribe.edits_told(talk, current.edited)))
+        return Done(str(talk.number), talk.issue.url, remote, "; ".join(notes))
+
+    def _written(self, number: int, changes: dict[str, str], state: tuple[str, str] | None = None) -> str:
+        """Write title, block and state. Gives why title and block could not be written: that holds nothing else up."""
+        try:
+            if state:
+                self.door.set_state(number, *state, changes)
+            elif changes:
+                self.door.edit_issue(number, changes)
+        except DoorTrouble as trouble:
+            match trouble.delivery:
+                case Held(reason) if changes:
+                    if state:
+                        self.door.set_state(number, *state)
+                    return f"its title and block stay as they were: {reason}"
+            raise
+        return ""
 
     def _say(self, effect: Effect, talk: Talk, page: Written) -> Waits | None:
         op = effect.slot or effect.id

@@ -140,6 +140,12 @@ class ArtifactStore:
         """The content, masked as it is. Raises ArtifactError."""
         return self.path_of(uri).open("rb")
 
+    def end_of(self, uri: str, limit: int) -> str:
+        """The last `limit` bytes of the content, as text. Raises ArtifactError."""
+        with self.open(uri) as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - limit))
+            return file.read().decode("utf-8", "replace")
+
     def path_of(self, uri: str) -> Path:
         """Where the content lies: for our own parsers, never to be shown. Raises ArtifactError."""
         address = address_of(uri)

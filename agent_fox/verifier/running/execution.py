@@ -94,13 +94,9 @@ def execute(bench: Bench, prepared: Prepared, before: TreeState | None) -> Execu
     is_reported = outcome.status is not Status.PASSED or _is_reported(bench, prepared, reports)
     kept = [bench.store.keep_file(path, _kind(path), f"{bench.name}-{path.name}") for path in reports]
     kept += [bench.store.keep_file(path, ArtifactKind.COVERAGE, path.name) for path in _written(bench, COVERAGE, since)]
-    return Executed(end, outcome, changed(tree, after), (log, *kept), after, _tail(bench.store, log), is_reported)
-
-
-def _tail(store: ArtifactStore, log: Artifact) -> str:
-    with store.open(log.uri) as file:
-        file.seek(max(0, log.bytes - TAIL))
-        return file.read(TAIL).decode("utf-8", "replace")
+    return Executed(
+        end, outcome, changed(tree, after), (log, *kept), after, bench.store.end_of(log.uri, TAIL), is_reported
+    )
 
 
 def scope_of(context: RunContext, products: Sequence[str] = ()) -> SourceScope:

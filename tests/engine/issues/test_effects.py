@@ -25,6 +25,7 @@ from agent_fox.engine.record.watch import RunEvent
 from agent_fox.store import outbox
 from agent_fox.store.state import transaction
 from agent_fox.trackers.desk import Desk, later
+from agent_fox.trackers.facts import IssueFacts, Unproven
 from agent_fox.trackers.protocol import (
     Delivery,
     Done,
@@ -37,7 +38,6 @@ from agent_fox.trackers.protocol import (
     StateReason,
     Unsure,
 )
-from agent_fox.trackers.text import IssueFacts, Unproven
 from tests.engine.scripted_tracker import FarAway, Scripted, put, states
 from tests.states import fresh_state
 from tests.store.world import AT, VERIFIER, add_nodes

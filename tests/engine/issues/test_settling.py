@@ -39,6 +39,7 @@ class Court:
 
     desk: Desk
     sub_issues: bool = False
+    max_new: int | None = None
     waived: tuple[str, ...] = ()
     seen: set[str] = field(default_factory=set)
 
@@ -46,7 +47,10 @@ class Court:
     def deciding(self, spec: str) -> Iterator[tuple[Docket, PlannedNode, int]]:
         planned = self.desk.node(f"{spec}:2")
         with transaction(self.desk.db):
-            docket = replace(self.desk.docket(), sub_issues=self.sub_issues, waiver_lines=lambda name: self.waived)
+            docket = replace(
+                self.desk.docket(), sub_issues=self.sub_issues, max_new=self.max_new,
+                waiver_lines=lambda name: self.waived,
+            )  # fmt: skip
             yield docket, planned, docket.record(planned, "Block", ())[0]
 
     def fails(self, spec: str, causes: Mapping[str, str | None]) -> None:
@@ -174,7 +178,7 @@ def test_what_is_repaired_in_a_run_is_one_comment_of_that_run_the_newest_first(c
     court.fails(ROAD, {R2: "other"})
     first, *_, second = (told for _, told in court.payloads() if told["says"] == "progress")
     assert first["slot"] == second["slot"] != ""
-    assert str(second["so_far"]).startswith(f"Repaired: {R1} of {ROAD} passes")
+    assert str(second["so_far"]).startswith(f"Fixed: {R1} of {ROAD} passes")
     assert str(second["so_far"]).endswith(str(first["so_far"]))
     court.new_run()
     court.fails(GATE, {G1: "boom", G2: "boom"})
@@ -313,3 +317,61 @@ def test_a_spec_without_issues_says_nothing_when_it_is_proven_or_gone(court: Cou
     court.is_proven(GATE)
     court.is_removed(ROAD)
     assert court.new() == []
+
+
+def statuses(court: Court) -> list[tuple[str, str, list[str]]]:
+    """Of what is new: the title of its issue, the headline, and each requirement with its state."""
+    found = [told["status"] for _, told in court.payloads()]
+    return [
+        (status["title"], status["headline"], [f"{part['requirement']} {part['state']}" for part in status["parts"]])  # type: ignore[index]
+        for status in found
+    ]
+
+
+def test_title_and_block_of_an_issue_follow_what_is_decided(court: Court) -> None:
+    court.fails(GATE, {G1: "boom", G2: "boom"})
+    (filed,) = statuses(court)
+    assert filed[0].startswith(f"{GATE}: {G1} and 1 more ")
+    assert filed[1] == "Stopped: attempts spent. Needs you."
+    assert [part.partition(" ")[0] for part in filed[2]] == [G1, G2]
+    court.fails(GATE, {G2: "boom"})
+    ((title, _, _),) = statuses(court)
+    assert title.startswith(f"{GATE}: {G2} ")
+    court.is_proven(GATE)
+    ((kept, headline, _),) = statuses(court)
+    assert (kept, headline) == (title, "Proven: all of it passes.")
+
+
+def test_what_a_run_has_too_many_causes_of_is_one_issue_that_lists_them_and_is_closed_with_the_last(
+    court: Court,
+) -> None:
+    court.max_new = 1
+    court.new_run()
+    court.fails(GATE, {G1: "boom", G2: "no rule", G3: "no disk"})
+    assert court.new() == [FILED, FILED, AGAIN]
+    court.fails(ROAD, {R1: "no road"})
+    ((title, headline, parts),) = statuses(court)
+    assert title == "3 more requirements of 2 specs are not proven"
+    assert headline == "One run files 1 new issue; this one lists what else stopped. Needs you."
+    assert [part.partition(" ")[0] for part in parts] == [G2, G3, R1]
+    assert len(court.standing()) == 2
+    court.is_proven(ROAD)
+    assert court.new() == [PART]
+    court.is_proven(GATE)
+    assert sorted(court.new()) == sorted([PROVEN, PROVEN])
+
+
+def test_a_cause_of_a_digest_stays_there_while_it_is_open_and_has_an_issue_of_its_own_later(court: Court) -> None:
+    court.max_new = 1
+    court.new_run()
+    court.fails(GATE, {G1: "boom", G2: "no rule"})
+    court.new_run()
+    court.new()
+    court.fails(GATE, {G2: "no rule"})
+    assert court.new() == [AGAIN, PROVEN]
+    court.is_proven(GATE)
+    court.new_run()
+    court.new()
+    court.fails(GATE, {G2: "no rule"})
+    assert court.new() == [FILED]
+    assert len(court.standing()) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +64,8 @@ def landing(desk: Desk, node_id: str, base: str = "c0", landed: str = "c1") -> N
     with transaction(desk.db):
         row = sessions.session_by_id(desk.db, desk.session(desk.node(node_id)))
         if row.landed is None:
-            sessions.set_session(desk.db, row.id, {"base_commit": base, "landed_commit": landed})
+            ended = {"base_commit": base, "landed_commit": landed, "status": "completed"}
+            sessions.set_session(desk.db, row.id, ended)
 
 
 def round_of(desk: Desk, **words: str) -> None:
@@ -124,6 +126,18 @@ def test_a_coder_is_not_told_what_another_one_must_repair(desk: Desk) -> None:
     round_of(desk, a="FAIL", b="PASS", c="FAIL")
     assert [f.id for f in facts(desk, CODER).failing] == [A]
     assert [f.id for f in facts(desk, OTHER).failing] == [C]
+
+
+def test_what_was_tried_names_only_what_the_group_is_for(desk: Desk) -> None:
+    """In the brief, and in the issue that is filed when the attempts are spent."""
+    desk.policy = replace(desk.policy, attempts=2, stop_without_progress=False)
+    round_of(desk, a="PASS", b="PASS", c="FAIL")
+    assert [t.outcome for t in facts(desk, OTHER).tried] == [f"landed; then failing: {C}"]
+    round_of(desk, a="FAIL", b="PASS", c="FAIL")
+    (payload,) = (json.loads(text) for (text,) in desk.db.execute("SELECT payload FROM outbox WHERE kind = 'file'"))
+    (told,) = payload["facts"]
+    rows = [(row["summary"].partition(": ")[0], row["attempt"], row["failed"]) for row in told["attempts"]]
+    assert rows == [(CODER, 1, ""), (OTHER, 1, C), (OTHER, 2, C)]
 
 
 def test_other_evidence_for_the_same_failure_gives_another_brief(tmp_path: Path) -> None:

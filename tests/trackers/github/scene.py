@@ -18,7 +18,6 @@ from agent_fox.testing.github import GitHubFake, Request, mounted
 from agent_fox.trackers.desk import Desk, seconds_of
 from agent_fox.trackers.github.door import opened
 from agent_fox.trackers.github.repository import Address
-from agent_fox.trackers.github.text.pages import Style, written
 from agent_fox.trackers.github.tracker import GitHubTracker
 from agent_fox.trackers.protocol import (
     Delivery,
@@ -32,6 +31,7 @@ from agent_fox.trackers.protocol import (
     StateReason,
     Unsure,
 )
+from agent_fox.trackers.text.pages import Style, written
 from tests.states import fresh_state
 
 KEY = bytes(range(32))
@@ -184,9 +184,11 @@ def scene(
     db.close()
 
 
-def seated(db: Database, clock: Clock, settings: TrackerSettings, key: bytes = KEY) -> GitHubTracker:
+def seated(
+    db: Database, clock: Clock, settings: TrackerSettings, key: bytes = KEY, token: str = "ghp_fake"
+) -> GitHubTracker:
     """A tracker at a desk of its own, as a new process has it."""
     address = Address("https://api.github.com", "octo", "project")
-    door = opened("ghp_fake", address, clock.now, clock.pass_by)
+    door = opened(token, address, clock.now, clock.pass_by)
     tracker = GitHubTracker(door, settings, key, lambda effect: written(effect, Style()), clock.now)
     return tracker.at(Desk(db, tracker.place, now=clock.now, pause=clock.pass_by))

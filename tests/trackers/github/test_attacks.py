@@ -21,9 +21,9 @@ from agent_fox.trackers.github.credentials import credential
 from agent_fox.trackers.github.make import Unready, github_tracker
 from agent_fox.trackers.github.marker import Marker
 from agent_fox.trackers.github.repository import Address, address_of
-from agent_fox.trackers.github.text.template import TemplateTrouble, read_template
 from agent_fox.trackers.github.trouble import SetupTrouble
 from agent_fox.trackers.protocol import Done, EffectKind, Remote
+from agent_fox.trackers.text.template import TemplateTrouble, read_template
 from tests.trackers.github.scene import AGAIN, FILED, PROVEN, Scene, scene
 from tests.trackers.github.test_credentials import NOTHING, key_file, program
 

@@ -47,17 +47,17 @@ def comment(op: str, author: str = "fox-bot", is_bot: bool = False) -> RemoteCom
 
 
 def found(*issues: RemoteIssue, stale: tuple[int, ...] = ()) -> int | None:
-    issue = chosen(marked(issues, "fox-bot", KEY), "f1", "mine", stale)
+    issue = chosen(marked(issues, ("fox-bot",), KEY), "f1", "mine", stale)
     return None if issue is None else issue.number
 
 
 def test_only_marked_issues_of_our_creator_are_ours() -> None:
     forged = replace(ISSUE, body=Marker("f1", "e1").above("x", b"other"))
     strangers, pull, bare = replace(ISSUE, creator="m"), replace(ISSUE, is_pull=True), replace(ISSUE, body="x")
-    assert marked((forged, strangers, pull, bare), "fox-bot", KEY) == ()
-    assert [one.issue for one in marked((ISSUE,), "FOX-bot", KEY)] == [ISSUE]
-    assert marked((strangers,), "", KEY) == ()
-    assert len(marked((replace(ISSUE, creator="github-actions[bot]"),), "", KEY)) == 1
+    assert marked((forged, strangers, pull, bare), ("fox-bot",), KEY) == ()
+    assert [one.issue for one in marked((ISSUE,), ("other", "FOX-bot"), KEY)] == [ISSUE]
+    assert marked((strangers,), ("",), KEY) == ()
+    assert len(marked((replace(ISSUE, creator="github-actions[bot]"),), ("",), KEY)) == 1
 
 
 def test_the_issue_of_a_cause_is_what_this_made_else_the_lowest_open_else_the_latest_closed() -> None:

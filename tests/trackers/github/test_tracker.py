@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +13,11 @@ from agent_fox.config import TrackerSettings
 from agent_fox.core.retry.filing import TABLE, Act, Says, Seen
 from agent_fox.testing.github import Answer, Fault, Role, faults
 from agent_fox.trackers.desk import Desk
+from agent_fox.trackers.facts import IssueStatus, StatusPart
 from agent_fox.trackers.github.marker import Marker
-from agent_fox.trackers.github.text.pages import Written
 from agent_fox.trackers.protocol import Done, Effect, EffectKind, Held, Moot, Remote, Retry, Unsure
+from agent_fox.trackers.text.pages import Written
+from tests.states import fresh_state
 from tests.trackers.github.scene import AGAIN, DAY, FILED, KEY, PART, PROVEN, Scene, scene, seated
 
 URL = "https://github.com/octo/project/issues"
@@ -668,13 +671,86 @@ def test_an_effect_of_one_kind_is_written_as_what_is_done(at: Scene) -> None:
     assert kinds[-1] is EffectKind.COMMENT
 
 
-def test_a_filing_takes_eight_readings_and_a_comment_three(at: Scene) -> None:
+def test_a_filing_takes_eight_readings_a_comment_three_and_a_block_one(at: Scene) -> None:
     at.settled(replace(FILED, id="e0", fingerprint="f0"))
-    start = len(at.fake.exchanges)
-    at.settled(FILED)
-    filed = len(at.fake.exchanges)
-    at.settled(AGAIN)
-    asked = [
-        [one.request.method for one in part] for part in (at.fake.exchanges[start:filed], at.fake.exchanges[filed:])
+    asked = []
+    for effect in (KEPT, AGAIN, replace(AGAIN, id="e5", status=BETTER)):
+        start = len(at.fake.exchanges)
+        at.settled(effect)
+        methods = [one.request.method for one in at.fake.exchanges[start:]]
+        asked.append(tuple(methods.count(method) for method in ("GET", "POST", "PATCH")))
+    assert asked == [(8, 1, 0), (3, 1, 0), (4, 1, 1)]
+
+
+STATUS = IssueStatus(
+    "04_gate: 04-REQ-1.1 fails", "Stopped. Needs you.", (StatusPart("04_gate", "04-REQ-1.1", "It opens.", "fails"),)
+)
+BETTER = replace(STATUS, title="04_gate: 04-REQ-1.2 fails", headline="Part of this is settled.")
+KEPT = replace(FILED, status=STATUS)
+TOLD = replace(PART, status=BETTER)
+
+
+def test_title_and_block_say_what_is_so_now_and_closing_takes_one_write(at: Scene) -> None:
+    at.settled(KEPT)
+    (issue,) = at.fake.issues
+    assert issue.face.title == STATUS.title
+    body = issue.face.body or ""
+    assert [line[:21] for line in body.splitlines()[:3]] == [
+        "<!-- agent-fox v=1 fp",
+        "<!-- agent-fox status",
+        "**Stopped. Needs you.",
     ]
-    assert [(part.count("GET"), part.count("POST")) for part in asked] == [(8, 1), (3, 1)]
+    at.settled(TOLD)
+    (issue,) = at.fake.issues
+    assert (issue.face.title, "**Part of this is settled.**" in (issue.face.body or "")) == (BETTER.title, True)
+    writes = len(at.fake.writes)
+    at.settled(replace(PROVEN, status=replace(BETTER, headline="Proven: all of it passes.")))
+    (issue,) = at.fake.issues
+    assert (issue.is_open, issue.face.title) == (False, BETTER.title)
+    assert "**Proven: all of it passes.**" in (issue.face.body or "")
+    assert [write.method for write in at.fake.writes[writes:]] == ["POST", "PATCH"]
+
+
+@pytest.mark.parametrize(("name", "is_renewed"), [("title", True), ("body", False)])
+def test_what_a_person_edits_of_title_and_block_stays_and_is_told_once(at: Scene, name: str, is_renewed: bool) -> None:
+    at.settled(KEPT)
+    face = at.fake.issues[0].face
+    body = (face.body or "").replace("Stopped", "Kim looks") if name == "body" else face.body or ""
+    at.fake.person("kim").edits(1, body, "Kim looks" if name == "title" else None)
+    deliveries = [at.settled(replace(TOLD, id=f"t{number}")) for number in range(2)]
+    (issue,) = at.fake.issues
+    told = f"a person's edit of its {'title' if name == 'title' else 'block'} is left alone"
+    assert [one.note for one in deliveries if isinstance(one, Done)] == [told, ""]
+    assert "Kim looks" in f"{issue.face.title} {issue.face.body}"
+    assert ("Part of this is settled" in (issue.face.body or "")) is is_renewed
+
+
+def test_a_title_that_cannot_be_written_holds_nothing_up(at: Scene) -> None:
+    at.settled(KEPT)
+    at.fake.faults.append(Fault(faults.edits, faults.refusal(403, "Must have admin rights to Repository."), 2))
+    delivery = at.settled(replace(TOLD, id="t1"))
+    assert isinstance(delivery, Done)
+    assert delivery.note.startswith("its title and block stay as they were: ")
+    assert at.settled(replace(PROVEN, status=BETTER)) == replace(delivery, remote=Remote.CLOSED)
+
+
+def test_an_account_that_is_changed_files_nothing_twice(at: Scene) -> None:
+    """What the former one filed is found by its mark, also where the answer to that was lost."""
+    at.fake.faults.append(Fault(faults.creates, faults.dropped()))
+    assert isinstance(at.once(KEPT), Unsure)
+    at.clock.pass_by(30)
+    at.fake.add_token("ghp_other", "vixen-bot")
+    at.tracker = seated(at.db, at.clock, TrackerSettings(kind="github"), token="ghp_other")
+    assert at.settled(KEPT) == Done("1", f"{URL}/1", Remote.OPEN)
+    at.settled(replace(PROVEN, status=BETTER))
+    assert [(issue.author.login, issue.is_open) for issue in at.fake.issues] == [("fox-bot", False)]
+
+
+def test_where_the_state_is_new_the_settings_name_who_filed_before(tmp_path: Path, at: Scene) -> None:
+    at.settled(KEPT)
+    at.fake.add_token("ghp_other", "vixen-bot")
+    with closing(fresh_state(tmp_path / "other.db")) as db:
+        settings = TrackerSettings(kind="github", former_logins=["fox-bot"])
+        again = Scene(db, at.clock, at.fake, seated(db, at.clock, settings, token="ghp_other"))
+        assert again.settled(replace(KEPT, id="e7")) == Done("1", f"{URL}/1", Remote.OPEN)
+    assert len(at.fake.issues) == 1

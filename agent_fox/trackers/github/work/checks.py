@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent_fox.trackers.github.answers import Answer
     from agent_fox.trackers.github.scribe import Scribe
     from agent_fox.trackers.github.search import Waits
-    from agent_fox.trackers.github.text.pages import Written
+    from agent_fox.trackers.text.pages import Written
 
 TARGET = "checks"
 MOST_ANNOTATIONS = 50

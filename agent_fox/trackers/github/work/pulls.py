@@ -26,7 +26,7 @@ from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Moot, Retr
 if TYPE_CHECKING:
     from agent_fox.trackers.github.answers import Answer
     from agent_fox.trackers.github.scribe import Scribe
-    from agent_fox.trackers.github.text.pages import Written
+    from agent_fox.trackers.text.pages import Written
 
 TARGET = "pull"
 END = "<!-- agent-fox end -->"

@@ -21,8 +21,8 @@ WORDS = ("title", "spec", "node", "cause", "run", "commit")
 """Names for a few words, which may stand anywhere."""
 
 PARTS = (
-    *("what_happened", "specs", "failing", "unknown", "repaired", "places", "evidence", "known", "waivers"),
-    *("attempts", "blocked", "next_step"),
+    *("what_happened", "next_step", "specs", "failing", "unknown", "repaired", "places", "blocked", "known"),
+    *("waivers", "attempts", "evidence"),
 )
 """Names for whole sections, each on a line of its own."""
 

@@ -1,6 +1,6 @@
-"""The pen that an issue on GitHub is written with: foreign text is masked, made neutral and cut; links are ours alone.
+"""The pens that an issue is written with: foreign text is masked, made harmless and cut; links are ours alone.
 
-What an issue says is not here.
+`Pen` writes for a tracker that acts on what it reads, `PlainPen` for a file. What an issue says is not here.
 """
 
 from __future__ import annotations
@@ -9,14 +9,27 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core import neutral
-from agent_fox.core.markdown import cut, cut_middle, how_many_fit, in_fence, one_line
+from agent_fox.core.markdown import (
+    cell,
+    code,
+    cut,
+    cut_middle,
+    fenced,
+    how_many_fit,
+    in_fence,
+    one_line,
+    printable,
+    quoted,
+)
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
-    from agent_fox.trackers.text import Place
+    from agent_fox.trackers.facts import Place
 
 SHORT = 12
+LONGEST_COMMAND = 400
+LONGEST_PLACE = 1_000
 
 _SHA = regex(r"[0-9a-f]{7,64}")
 _URL = regex(r"https?://[A-Za-z0-9._~:/?#@&+,;=%-]+")
@@ -62,7 +75,7 @@ class Pen:
 
     def command(self, line: str) -> str:
         """A command of ours with foreign names in it, for a code block."""
-        return neutral.within(self._masked(line), 400, neutral.to_copy, one_line)
+        return neutral.within(self._masked(line), LONGEST_COMMAND, neutral.to_copy, one_line)
 
     def is_parted(self, command: str) -> bool:
         """Whether a command shown by `shell` has to be freed of what parts its names."""
@@ -94,7 +107,7 @@ class Pen:
 
     def place(self, sha: str, place: Place) -> str:
         """A line of code at a commit, linked where it can be."""
-        shown = self.span(f"{place.path}:{place.line}")
+        shown = self.span(f"{place.path}:{place.line}", LONGEST_PLACE)
         if self.style.blob_url is None or not self._is_sha(sha) or self._masked(place.path) != place.path:
             return shown
         return _linked(shown, self.style.blob_url(sha, place.path, place.line), shown)
@@ -105,6 +118,44 @@ class Pen:
     def _masked(self, text: str) -> str:
         """Masked as a whole, after what is invisible has gone: no cut goes through a secret."""
         return self.style.mask(neutral.clean(text))
+
+
+@dataclass(frozen=True, slots=True)
+class PlainPen(Pen):
+    """Writes Markdown that nobody acts on: commands can be copied as they stand, and nothing is parted."""
+
+    def words(self, text: str, limit: int = 200) -> str:
+        return cell(text, limit)
+
+    def title(self, text: str, limit: int) -> str:
+        return one_line(text, limit)
+
+    def lines(self, text: str, limit: int) -> str:
+        return quoted(cut(printable(text), limit))
+
+    def block(self, text: str, limit: int) -> str:
+        return fenced(cut_middle(printable(text).strip("\n"), limit))
+
+    def shell(self, command: str, limit: int) -> str:
+        return fenced(cut(command, limit), "sh")
+
+    def command(self, line: str) -> str:
+        return one_line(line, LONGEST_COMMAND)
+
+    def is_parted(self, command: str) -> bool:
+        return False
+
+    def span(self, text: str, limit: int = 200) -> str:
+        return code(text, limit)
+
+    def span_in_cell(self, text: str, limit: int = 100) -> str:
+        return cell(code(text, limit), limit + SHORT)
+
+    def commit(self, sha: str) -> str:
+        return code(sha[:SHORT])
+
+    def whole(self, markdown: str) -> str:
+        return printable(markdown)
 
 
 def _linked(shown: str, url: str, otherwise: str) -> str:

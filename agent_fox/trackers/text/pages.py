@@ -1,4 +1,4 @@
-"""What stands in an issue on GitHub and in the comments on it: neutral, masked, and within GitHub's limits.
+"""What stands in an issue and in the comments on it, for a file and for GitHub: complete, and within the limits.
 
 Which of them is written, and where, is the tracker's. What one section says is in `sections`.
 """
@@ -8,23 +8,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, groupby
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import how_many_fit
 from agent_fox.core.retry.filing import Says
 from agent_fox.core.values import dataclass
-from agent_fox.trackers.github.text.pen import Pen, Style
-from agent_fox.trackers.github.text.sections import LONGEST_REASON, Block, blocks, reason, repaired, sections, where
-from agent_fox.trackers.github.text.template import PARTS, fence_after, filled, uses
+from agent_fox.core.words import counted
 from agent_fox.trackers.protocol import Effect, EffectKind
+from agent_fox.trackers.text.pen import Pen, PlainPen, Style
+from agent_fox.trackers.text.sections import (
+    END_FOLD,
+    LONGEST_REASON,
+    LONGEST_STATUS,
+    OPEN_FOLD,
+    Block,
+    blocks,
+    reason,
+    repaired,
+    sections,
+    status_text,
+    where,
+)
+from agent_fox.trackers.text.template import PARTS, fence_after, filled, uses
 
-__all__ = ["LONGEST", "LONGEST_TITLE", "Style", "Written", "written"]
+if TYPE_CHECKING:
+    from agent_fox.trackers.facts import IssueFacts, IssueStatus
+
+__all__ = ["LONGEST", "LONGEST_TITLE", "Style", "Written", "plain_issue", "plain_status", "written"]
 
 LONGEST_TITLE = 200
 LONGEST = 60_000
 RESERVED = 400
 """What the tracker puts above: its marker, and the number of an earlier issue."""
 
-ROOM = LONGEST - RESERVED
+ROOM = LONGEST - RESERVED - LONGEST_STATUS - 2_000
+"""What is left beside the block at the top, its first lines and its marks."""
+
 MOST_COMMENTS = 5
 LONGEST_IDS = 1_000
 
@@ -34,24 +53,40 @@ AGAIN = "\n\n".join(f"${name}" for name in PARTS if name not in {"what_happened"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One issue or comment, and the comments that take what did not fit into it."""
+    """One issue or comment, and the comments that take what did not fit into it. `status`: the block at the top of the
+    issue as it is to stand now; empty where that is not known."""
 
     title: str
     body: str
     more: tuple[str, ...] = ()
+    status: str = ""
 
 
 def written(effect: Effect, style: Style) -> Written:
     """The whole issue where the effect files one, a comment otherwise. Never raises, whatever the effect holds."""
     pen = Pen(style)
-    title = pen.title(effect.title, LONGEST_TITLE) or "Not proven"
+    title = pen.title(effect.status.title if effect.status else effect.title, LONGEST_TITLE) or "Not proven"
+    status = status_text(effect.status, pen) if effect.status else ""
     if effect.says is not Says.FAILING or not effect.facts or effect.target:
-        return Written(title, _page_text(effect, pen))
+        return Written(title, _page_text(effect, pen), status=status)
     if effect.kind is EffectKind.FILE:
-        body, more = _fitted(style.template or ISSUE, effect, pen)
+        body, more = _fitted(style.template or ISSUE, effect.facts, effect.title, pen)
     else:
-        body, more = _fitted(AGAIN, effect, pen, _again(effect, pen))
-    return Written(title, body, more)
+        body, more = _fitted(AGAIN, effect.facts, effect.title, pen, _again(effect, pen))
+    return Written(title, body, more, status)
+
+
+def plain_issue(facts: Sequence[IssueFacts], title: str) -> tuple[str, str]:
+    """Title and body for a file: Markdown that nobody acts on, of at most LONGEST_TITLE and LONGEST characters."""
+    pen = PlainPen(Style())
+    body, _ = _fitted(ISSUE, facts, title, pen, has_comments=False)
+    return pen.title(title, LONGEST_TITLE), body
+
+
+def plain_status(status: IssueStatus) -> tuple[str, str]:
+    """Title and block for a file."""
+    pen = PlainPen(Style())
+    return pen.title(status.title, LONGEST_TITLE), status_text(status, pen)
 
 
 def _page_text(effect: Effect, pen: Pen) -> str:
@@ -68,26 +103,31 @@ def _page_text(effect: Effect, pen: Pen) -> str:
 
 
 def _again(effect: Effect, pen: Pen) -> str:
-    """What changed, in one line; and what of it is repaired."""
+    """What changed, in one line; and what of it is fixed."""
     first = effect.facts[0]
     count = sum(len(facts.failing) for facts in effect.facts)
-    what = f"{count} not met, {pen.words(first.cause)}" if count else pen.words(first.cause)
-    others = f" and {len(effect.facts) - 1} more specs" if len(effect.facts) > 1 else ""
-    line = f"**Failing again**: {what} ({where(first, pen)}{others})."
+    every = f" of {len(effect.status.parts)}" if effect.status and len(effect.status.parts) >= count else ""
+    what = f"{count}{every}, {pen.words(first.cause)}" if count else pen.words(first.cause)
+    others = f" and {counted(len(effect.facts) - 1, 'more spec')}" if len(effect.facts) > 1 else ""
+    word = "Also failing" if effect.status and effect.status.is_digest else "Still failing"
+    line = f"**{word}**: {what} ({where(first, pen)}{others})."
     best = pen.lines(first.best, LONGEST_REASON) if first.best else ""
     return "\n\n".join(piece for piece in (line, repaired(effect.facts, pen), best, reason(first, pen)) if piece)
 
 
-def _fitted(template: str, effect: Effect, pen: Pen, above: str = "") -> tuple[str, tuple[str, ...]]:
-    """The template filled; requirements that do not fit go to comments."""
-    values = sections(effect.facts, effect.title, pen)
-    explain = pen.command(f"agent-fox explain {quote(effect.facts[0].node)}")
-    parts = blocks(effect.facts, pen)
+def _fitted(
+    template: str, facts: Sequence[IssueFacts], title: str, pen: Pen, above: str = "", *, has_comments: bool = True
+) -> tuple[str, tuple[str, ...]]:
+    """The template filled; requirements that do not fit go to comments, or are named where there are none."""
+    values = sections(facts, title, pen)
+    explain = pen.command(f"agent-fox explain {quote(facts[0].node)}")
+    parts = blocks(facts, pen, is_first_shown=uses(template, "what_happened") > 0)
     frame = _joined(above, template, {**values, "failing": ""})
     room = (ROOM - len(frame)) // max(uses(template, "failing"), 1) - LONGEST_IDS - RESERVED
     shown = how_many_fit([f"{part.text}\n\n" for part in parts], room)
-    more = _comments(parts[shown:], explain, pen)
-    body = _joined(above, template, {**values, "failing": _failing(parts, shown, pen)})
+    more = _comments(parts[shown:], explain, pen) if has_comments else ()
+    place = "more in the comments below" if has_comments else "more"
+    body = _joined(above, template, {**values, "failing": _failing(parts, shown, place, pen)})
     return _clipped(body, explain), more
 
 
@@ -108,12 +148,12 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
     return kept
 
 
-def _failing(parts: Sequence[Block], shown: int, pen: Pen) -> str:
+def _failing(parts: Sequence[Block], shown: int, place: str, pen: Pen) -> str:
     if not parts:
         return ""
     rest = parts[shown:]
     named = pen.ids((part.id for part in rest), LONGEST_IDS - 100)
-    more = [f"{len(rest):,} more in the comments below: {named}"] if rest else []
+    more = [f"{len(rest):,} {place}: {named}"] if rest else []
     return "\n\n".join(["## What fails", *(part.text for part in parts[:shown]), *more])
 
 
@@ -145,4 +185,6 @@ def _clipped(text: str, explain: str) -> str:
     for line in kept.split("\n"):
         fence = fence_after(fence, line)
     closing = f"{fence[:RESERVED]}\n" if fence else ""
+    folds = kept.count(f"\n{OPEN_FOLD}") - kept.count(f"\n{END_FOLD}\n")
+    closing += f"\n{END_FOLD}\n" * max(0, folds)
     return f"{kept}{closing}\n{len(text) - len(kept):,} more characters:\n\n```sh\n{explain}\n```\n"

@@ -13,18 +13,30 @@ from hypothesis import strategies as st
 from agent_fox.core.neutral import BREAK, clean
 from agent_fox.core.retry.filing import Says
 from agent_fox.testing.github.notices import notices
-from agent_fox.trackers.github.text.pages import (
+from agent_fox.trackers.facts import (
+    AttemptRow,
+    ChangedTest,
+    Exhibit,
+    IssueFacts,
+    IssueStatus,
+    LedgerEnd,
+    Place,
+    StatusPart,
+    Unproven,
+)
+from agent_fox.trackers.protocol import Effect, EffectKind
+from agent_fox.trackers.text.pages import (
     LONGEST,
     LONGEST_TITLE,
     MOST_COMMENTS,
     RESERVED,
     Style,
     Written,
+    plain_issue,
+    plain_status,
     written,
 )
-from agent_fox.trackers.github.text.template import fence_after
-from agent_fox.trackers.protocol import Effect, EffectKind
-from agent_fox.trackers.text import AttemptRow, ChangedTest, Exhibit, IssueFacts, LedgerEnd, Place, Unproven
+from agent_fox.trackers.text.template import fence_after
 from tests.github_reader import hostile, read
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -46,7 +58,13 @@ FACTS = IssueFacts(
     run="7",
     commit=SHA,
     failing=(
-        Unproven("04-REQ-1.1", "WHEN @bob enters,\nTHE gate SHALL open.", "assert shut == open", "npx @a/b -k gate"),
+        Unproven(
+            "04-REQ-1.1",
+            "WHEN @bob enters,\nTHE gate SHALL open.",
+            "assert shut == open",
+            "npx @a/b -k gate",
+            "1 failed",
+        ),
     ),
     unknown=("04-REQ-2.1",),
     attempts=(
@@ -73,18 +91,35 @@ def pages(page: Written) -> tuple[str, ...]:
     return (page.body, *page.more)
 
 
+STATUS = IssueStatus(
+    "04_gate: 04-REQ-1.1 fails: WHEN @bob enters, THE gate SHALL open.",
+    "Stopped after 2 attempts. Needs you.",
+    (
+        StatusPart("04_gate", "04-REQ-1.2", "THE gate SHALL close.", "passes", is_open=False),
+        StatusPart("04_gate", "04-REQ-1.1", "WHEN @bob enters,\nTHE gate SHALL open.", "fails"),
+    ),
+    SHA, "7", "1.50 USD", "2026-03-01T12:00:00Z",
+)  # fmt: skip
+
+BLOCK = f"""\
+**Stopped after 2 attempts. Needs you.**
+
+1 of 2 open, spent 1.50 USD, commit [`0123456789ab`](https://github.com/o/r/commit/{SHA}), run 7, 2026-03-01 12:00 UTC
+
+| requirement | what it asks for | now |
+|---|---|---|
+| 04_gate/04-REQ-1.1 | WHEN @{BREAK}bob enters, THE gate SHALL open. | fails |
+| 04_gate/04-REQ-1.2 | THE gate SHALL close. | passes |"""
+
 BODY = f"""\
-Work has stopped: **attempts spent**. It waits for a person (spec `04_gate`, node `04_gate:4`, run `7`, \
-commit [`0123456789ab`](https://github.com/o/r/commit/{SHA})).
+Stopped in spec `04_gate`, node `04_gate:4`, run `7`, commit [`0123456789ab`](https://github.com/o/r/commit/{SHA}): \
+attempts spent.
 
-## What fails
+```text
+assert shut == open
+```
 
-### 04-REQ-1.1
-
-> WHEN @{BREAK}bob enters,
-> THE gate SHALL open.
-
-To see it:
+To see that 04-REQ-1.1 fails, in any checkout of commit [`0123456789ab`](https://github.com/o/r/commit/{SHA}):
 
 ```sh
 npx @{BREAK}a/b -k gate
@@ -93,11 +128,55 @@ npx @{BREAK}a/b -k gate
 An invisible character (U+200B) stands in it, so that nobody is notified. `agent-fox explain 04_gate:4` prints it \
 without.
 
+## What you must decide
+
+**Fix it**: read the whole story, clarify the spec, set a stronger agent or help by hand, then give it new attempts:
+
+```sh
+agent-fox explain 04_gate:4
+agent-fox reset 04_gate:4
+agent-fox run
+```
+
+**Change the spec**, where it asks for the wrong thing; `agent-fox run` reads what changed:
+
+```sh
+agent-fox plan
+agent-fox run
+```
+
+**Accept the gap**: sign a waiver (needs your key):
+
+```sh
+agent-fox waive 04-REQ-1.1 --spec 04_gate --reason '...' --expires 30d
+agent-fox waive 04-REQ-2.1 --spec 04_gate --reason '...' --expires 30d
+```
+
+Run `agent-fox` in the checkout where this run was made: its state (`.agent-fox/`) is not in git. Any other checkout \
+shows what fails by the test command, once the commit is pushed.
+
+agent-fox closes this issue when all of the above pass.
+
+## What fails
+
+### 04-REQ-1.1
+
+> WHEN @{BREAK}bob enters,
+> THE gate SHALL open.
+
 What was seen:
 
 ```text
 assert shut == open
 ```
+
+<details><summary>The end of the log</summary>
+
+```text
+1 failed
+```
+
+</details>
 
 ## No clear verdict
 
@@ -107,74 +186,43 @@ Neither PASS nor FAIL could be established for: 04-REQ-2.1
 
 - [`src/gate.py:12`](https://github.com/o/r/blob/{SHA}/src/gate.py#L12)
 
-## Evidence
+## What it holds back
 
-| requirement | verdict | record | session | commit | environment | verifier | gate |
-|---|---|---|---|---|---|---|---|
-| 04_gate/04-REQ-1.1 | FAIL | `abababababab…` | `04_gate:4@{BREAK}2.1` \
-| [`0123456789ab`](https://github.com/o/r/commit/{SHA}) | `5794cc24d85d5f13` | 1 checks | rejected |
-
-These records stand in the evidence ledger; after 1,234 of them its head was `{"cd" * 32}`. \
-The whole chain of each, and whether anything of it was changed:
-
-```sh
-agent-fox ledger show 04_gate/04-REQ-1.1
-agent-fox ledger verify
-```
+05_desk:1
 
 ## Waivers in force
 
 - 04-REQ-3.1 by a person until 2026-04-01: known
 
-## What was tried
+<details><summary>What was tried: 2 sessions, 1.50 USD, and 1 of unknown cost</summary>
 
 | spec | attempt | commit | cost | what failed | what was done |
 |---|---|---|---|---|---|
 | 04_gate | 1 | [`aaaaaaaaaaaa`](https://github.com/o/r/commit/aaaaaaaaaaaa) | 1.50 USD | 04-REQ-1.1 | opened it |
 | 04_gate | 2 |  | unknown | 04-REQ-1.1 | tried \\| again, see #{BREAK}26 |
 
-Together: 2 sessions, 1.50 USD, and 1 of unknown cost.
-
-The logs of it:
+The logs:
 
 ```sh
 agent-fox logs 04_gate:4
 ```
 
-## What waits for it
+</details>
 
-05_desk:1
+<details><summary>Evidence and environment</summary>
 
-## What would unblock it
+| requirement | verdict | record | session | commit | environment | verifier | gate |
+|---|---|---|---|---|---|---|---|
+| 04_gate/04-REQ-1.1 | FAIL | `abababababab…` | `04_gate:4@{BREAK}2.1` \
+| [`0123456789ab`](https://github.com/o/r/commit/{SHA}) | `5794cc24d85d5f13` | 1 checks | rejected |
 
-The whole story:
-
-```sh
-agent-fox explain 04_gate:4
-```
-
-**Mend it**: what stands in the way is in the work or in its environment. Then give it a new budget:
+Audit: `agent-fox ledger verify` (1,234 records, head `cdcdcdcdcdc…`)
 
 ```sh
-agent-fox reset 04_gate:4
-agent-fox run
+agent-fox ledger show 04_gate/04-REQ-1.1
 ```
 
-**Change the spec**, where it asks for the wrong thing; what changed is read again by itself:
-
-```sh
-agent-fox plan
-agent-fox run
-```
-
-**Waive it**, where it is to be accepted unproven; a person signs for that:
-
-```sh
-agent-fox waive 04-REQ-1.1 --spec 04_gate --reason '...' --expires 30d
-agent-fox waive 04-REQ-2.1 --spec 04_gate --reason '...' --expires 30d
-```
-
-This issue is closed with the proof once everything in it is proven.
+</details>
 """
 
 
@@ -182,9 +230,28 @@ def test_an_issue_tells_an_operator_everything_in_a_readable_order() -> None:
     assert written(effect(FACTS), STYLE) == Written(FACTS.title, BODY)
 
 
+def test_title_and_block_say_how_the_issue_stands_now_what_is_open_first() -> None:
+    page = written(replace(effect(FACTS), status=STATUS), STYLE)
+    assert (page.title, page.status) == (STATUS.title.replace("@", f"@{BREAK}"), BLOCK)
+
+
+def test_an_issue_in_a_file_is_the_same_text_that_can_be_copied_as_it_stands() -> None:
+    plain = re.sub(r"\[(`[^`]+`)\]\(https:[^)]+\)", r"\1", BODY.replace(BREAK, ""))
+    plain = re.sub(r"\n\nAn invisible character .*?without\.", "", plain, flags=re.DOTALL)
+    assert plain_issue([FACTS], "a | title\n") == ("a | title", plain)
+    assert plain_status(STATUS)[0] == STATUS.title
+    assert plain_status(STATUS)[1] == re.sub(r"\[(`[^`]+`)\]\(https:[^)]+\)", r"\1", BLOCK.replace(BREAK, ""))
+
+
+def test_a_command_and_a_log_that_many_share_stand_once() -> None:
+    parts = tuple(Unproven(f"R{n}", "", "", "make check", "1 failed") for n in range(3))
+    body = written(effect(replace(FACTS, failing=parts)), STYLE).body
+    assert (body.count("make check"), body.count("1 failed")) == (1, 1)
+
+
 def test_without_addresses_commits_and_lines_are_code() -> None:
     body = written(effect(FACTS), BARE).body
-    assert f"commit `{SHA}`)" in body
+    assert f"commit `{SHA}`: attempts spent" in body
     assert "- `src/gate.py:12`\n" in body
     assert read(body).links == ()
 
@@ -205,7 +272,8 @@ def test_an_address_that_is_none_makes_no_link() -> None:
 def test_one_cause_in_many_specs_is_one_issue_that_begins_with_their_table() -> None:
     every = [replace(FACTS, spec=f"{n:02}_spec", node=f"{n:02}_spec:4") for n in range(60)]
     page = written(effect(*every), STYLE)
-    assert page.body.startswith("Work on 60 specs has stopped, for one cause: **attempts spent**.")
+    assert page.body.startswith("Stopped in spec `00_spec`, node `00_spec:4`, run `7`, commit ")
+    assert " and 59 more specs: attempts spent.\n" in page.body
     rows = re.findall(r"^\| (\d\d_spec) \| `\d\d_spec:4` \| 1 \| 04-REQ-1\.1 \|$", page.body, re.MULTILINE)
     assert rows == [facts.spec for facts in every]
     assert "### 04-REQ-1.1 (00_spec)" in page.body
@@ -216,11 +284,15 @@ def test_failing_again_says_first_what_changed() -> None:
     again = replace(FACTS, repaired=("04-REQ-9.9",), reason="it is stuck")
     body = written(effect(again, kind=EffectKind.COMMENT), STYLE).body
     first, _, repaired, _, reason, *_ = body.splitlines()
-    assert first.startswith("**Failing again**: 1 not met, attempts spent (spec `04_gate`, node `04_gate:4`, run `7`")
-    assert repaired == "Repaired since this was last told: 04-REQ-9.9"
+    assert first.startswith("**Still failing**: 1, attempts spent (spec `04_gate`, node `04_gate:4`, run `7`")
+    assert repaired == "Fixed since the last update: 04-REQ-9.9"
     assert (reason, "it is stuck" in body) == ("```text", True)
     assert "## What fails" in body
-    assert "Work has stopped" not in body
+    assert "Stopped in" not in body
+    told = replace(effect(again, kind=EffectKind.COMMENT), status=STATUS)
+    assert written(told, STYLE).body.startswith("**Still failing**: 1 of 2, attempts spent")
+    digest = replace(told, status=replace(STATUS, is_digest=True))
+    assert written(digest, STYLE).body.startswith("**Also failing**: 1 of 2, attempts spent")
 
 
 @pytest.mark.parametrize("says", [Says.PROGRESS, Says.PROOF])
@@ -262,7 +334,7 @@ def test_hundreds_of_requirements_go_to_comments_and_what_is_left_out_is_counted
     assert f"{500 - len(shown[0]):,} more in the comments below: 04-REQ-{len(shown[0])}, " in page.body
     assert f"\n{500 - len(in_order):,} more: 04-REQ-{len(in_order)}, " in page.more[-1]
     assert page.more[-1].endswith("```sh\nagent-fox explain 04_gate:4\n```\n")
-    assert page.body.endswith("This issue is closed with the proof once everything in it is proven.\n")
+    assert "\nagent-fox closes this issue when all of the above pass.\n" in page.body
 
 
 def test_megabyte_of_evidence_shows_its_start_and_its_end_and_how_much_is_missing() -> None:
@@ -292,7 +364,7 @@ def test_a_file_of_nothing_but_the_longest_stays_within_every_limit() -> None:
             assert len(text) <= LONGEST - RESERVED
             assert read(text).acts() == []
             assert open_fence(text) == ""
-        assert "## What would unblock it" in page.body
+        assert "## What you must decide" in page.body
 
 
 def test_a_text_from_elsewhere_that_is_too_long_is_cut_and_its_code_closed() -> None:
@@ -307,7 +379,7 @@ def with_text(text: str) -> IssueFacts:
     """Every field that somebody else could have written holds `text`."""
     return IssueFacts(
         title=text, spec=text, node=text, cause=text, run=text, commit=text, reason=text,
-        failing=(Unproven(text, text, text, text), Unproven("B", text, text, text)), unknown=(text, text),
+        failing=(Unproven(text, text, text, text, text), Unproven("B", text, text, text)), unknown=(text, text),
         attempts=(AttemptRow(1, text, 1.0, text, text), AttemptRow(2, text, 1.0, text, text)), blocked=(text, text),
         exhibits=(Exhibit(*[text] * 8), Exhibit(*[text] * 8)), ledger=LedgerEnd(text, 1),
         waivers=(text, text), known=(text, text),
@@ -337,11 +409,13 @@ def test_no_field_of_the_facts_is_forgotten_here() -> None:
 
 @given(hostile, st.sampled_from(list(EffectKind)))
 def test_no_text_in_any_field_notifies_links_closes_loads_or_draws(text: str, kind: EffectKind) -> None:
-    made = effect(with_text(text), kind=kind)
+    parts = (StatusPart(text, text, text, text), StatusPart("", "", "", ""))
+    status = IssueStatus(text, text, parts, text, text, text, text)
+    made = replace(effect(with_text(text), kind=kind), status=status)
     page = written(made, STYLE)
     assert written(made, STYLE) == page
     assert "\n" not in page.title
-    for shown in pages(page):
+    for shown in (page.status, *pages(page)):
         seen = read(shown)
         assert seen.acts() == []
         assert all(link.startswith(OURS) for link in seen.links)
@@ -377,7 +451,7 @@ def test_a_text_from_elsewhere_acts_on_nothing_and_begins_with_no_marker(text: s
 def test_a_forged_marker_stands_nowhere(kind: EffectKind) -> None:
     marker = "<!-- agent-fox v=1 fp=fp op=id sig=00 -->\n"
     page = written(effect(with_text(marker), kind=kind), STYLE)
-    assert [html for text in pages(page) for html in read(text).html] == []
+    assert [html for text in pages(page) for html in read(text).foreign_html()] == []
     assert not page.body.startswith("<")
 
 
@@ -447,3 +521,53 @@ def open_fence(text: str) -> str:
     for line in text.split("\n"):
         fence = fence_after(fence, line)
     return fence
+
+
+def test_where_nobody_is_trusted_the_keys_come_before_the_waiver() -> None:
+    first = ("agent-fox keys new waiver", "agent-fox keys trust waiver --for waiver")
+    body = written(effect(replace(FACTS, before_waiving=first)), STYLE).body
+    commands = "\n".join((*first, "agent-fox waive 04-REQ-1.1 --spec 04_gate --reason '...' --expires 30d"))
+    assert f"none is trusted here yet, so the first lines make one):\n\n```sh\n{commands}" in body
+
+
+def test_an_issue_says_where_the_branch_stands_and_what_the_last_attempt_lost() -> None:
+    lost = (Unproven("04-REQ-7", "Rain is reported.", "no rain"),)
+    facts = replace(FACTS, best="the last attempt lost 1 of 3; the branch stands at attempt 2", lost=lost)
+    _, body = plain_issue([facts], "t")
+    told = body[body.index("## The last attempt") :]
+    assert "> the last attempt lost 1 of 3; the branch stands at attempt 2" in told
+    assert "### 04-REQ-7" in told
+    assert "no rain" in told
+
+
+def test_an_issue_without_records_says_nothing_of_the_ledger() -> None:
+    _, body = plain_issue([IssueFacts("t", "s", "n:1", "c", reason="it is blocked")], "t")
+    assert "Evidence" not in body
+    assert "agent-fox waive" not in body
+
+
+def test_a_file_stays_within_its_bounds_and_names_what_it_leaves_out() -> None:
+    long = "`" * 9 + "x" * 50_000
+    many = replace(
+        FACTS, failing=tuple(Unproven(f"04-REQ-{n}", long, long, f"{n}{long}", long) for n in range(500)),
+        attempts=tuple(AttemptRow(n, long, 1.0, long, long) for n in range(500)),
+        waivers=tuple(f"{n} {long}" for n in range(500)),
+        exhibits=tuple(Exhibit(*[f"{n} {long}"] * 8) for n in range(500)),
+    )  # fmt: skip
+    title, body = plain_issue([many], long)
+    assert (len(title), len(body) <= LONGEST, open_fence(body)) == (LONGEST_TITLE, True, "")
+    for left_out in (
+        r"\n\d+ more: 04-REQ-",
+        r"Earlier attempts left out: \d+",
+        r"- and \d+ more: `agent-fox waive --list`",
+    ):
+        assert re.search(left_out, body), left_out
+    assert body.count("<details>") == body.count("</details>")
+
+
+@given(st.text(alphabet=st.sampled_from("`~\n\r\x00\x1b[m@#|->a\ud800 "), max_size=200))
+def test_no_evidence_can_leave_its_block_in_a_file_or_bring_control_characters(evidence: str) -> None:
+    _, body = plain_issue([with_text(evidence)], evidence)
+    body.encode("utf-8")
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", body)
+    assert open_fence(body) == ""

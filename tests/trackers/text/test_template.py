@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.trackers.github.text.template import (
+from agent_fox.trackers.text.template import (
     LONGEST_TEMPLATE,
     PARTS,
     WORDS,

@@ -1,0 +1,1 @@
+"""The page about a run, as a file and live."""
