@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +18,14 @@ from agent_fox.core.ledger.close_out import Finding, Severity, Verification
 from agent_fox.core.words import counted
 
 if TYPE_CHECKING:
-    from agent_fox.cli import opening
+    from agent_fox.cli import opening, version
     from agent_fox.cli.evidence import attest
     from agent_fox.engine.doors import gate_recording, gating
     from agent_fox.review.close_out import report as close_out_report
     from agent_fox.review.close_out import sarif as close_out_sarif
     from agent_fox.review.hooks import push_hook
 else:
+    version = late_module("agent_fox.cli.version")
     opening = late_module("agent_fox.cli.opening")
     attest = late_module("agent_fox.cli.evidence.attest")
     gate_recording = late_module("agent_fox.engine.doors.gate_recording")
@@ -94,7 +94,7 @@ def command(
     if markdown is not None:
         _append(markdown, close_out_report.summary(answer.judged))
     if sarif is not None:
-        write_sarif(sarif, partial(close_out_sarif.sarif_document, answer.judged.verification))
+        write_sarif(sarif, close_out_sarif.sarif_document(answer.judged.verification, version.installed()))
     if as_json:
         print_json({**close_out_report.document_of(answer.judged), "path": str(answer.path)})
     else:
