@@ -169,7 +169,7 @@ def verify_(
     if file:
         return _verify_export(file, key, signers, noted, as_json)
     root, doubts = here(), Findings()
-    trusted = waivers_of(_trusted(signers, doubts))
+    trusted = waivers_of(trusted_signers(signers, doubts))
     note = None if no_witness else _noted(root, doubts)
     with reading(root) as db, snapshot(db):
         checked = verifying.verify(
@@ -184,9 +184,8 @@ def verify_(
 def _verify_export(file: Path, key: str | None, signers: Path | None, noted: tuple[str, ...], as_json: bool) -> Exit:
     _refuse_shortened(noted)
     doubts = Findings()
-    trusted = _trusted(signers, doubts)
-    makers = (keys.Signer(key, (keys.LEDGER,), keys.read_public(key_files.public_file(key))),) if key else trusted
-    makers = tuple(maker for maker in makers if keys.LEDGER in maker.namespaces)
+    trusted = trusted_signers(signers, doubts)
+    makers = makers_of(key, trusted)
     try:
         with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
             bounded = iter(lambda: lines.readline(LONGEST_LINE), "")
@@ -197,6 +196,13 @@ def _verify_export(file: Path, key: str | None, signers: Path | None, noted: tup
     checked.findings.unchecked.extend(doubts.unchecked)
     _tell(checked_document(checked, findings), checked_lines(checked, findings), as_json)
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
+
+
+def makers_of(key: str | None, trusted: tuple[keys.Signer, ...]) -> tuple[keys.Signer, ...]:
+    """Whose signature on evidence counts: the key that is named, or else those who are trusted for it."""
+    if key:
+        return (keys.Signer(key, (keys.LEDGER,), keys.read_public(key_files.public_file(key))),)
+    return tuple(signer for signer in trusted if keys.LEDGER in signer.namespaces)
 
 
 def _refuse_shortened(ends: tuple[str, ...]) -> None:
@@ -210,7 +216,7 @@ def waivers_of(signers: tuple[keys.Signer, ...]) -> tuple[keys.Signer, ...]:
     return tuple(signer for signer in signers if keys.WAIVERS in signer.namespaces)
 
 
-def _trusted(file: Path | None, doubts: Findings) -> tuple[keys.Signer, ...]:
+def trusted_signers(file: Path | None, doubts: Findings) -> tuple[keys.Signer, ...]:
     """Whose signatures count; a list that cannot be believed is a doubt, and nobody counts. Raises KeyTrouble."""
     if file is not None:
         if not file.is_file():
@@ -283,7 +289,7 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
             "say who vouches for it: --key NAME (`agent-fox keys new ledger` makes one), or --unsigned for nobody"
         )
     root = here()
-    sign, signer = _signing(key_files.key_file(key), passphrase_file) if key else (exporting.unsigned, None)
+    sign, signer = signing(key_files.key_file(key), passphrase_file) if key else (exporting.unsigned, None)
     with reading(root) as db, snapshot(db):
         doubts = refuse_unsound(db, root)
         repository = waivers.Grounds(root, os.environ, "HEAD").repository
@@ -308,7 +314,8 @@ def refuse_unsound(db: Database, root: Path) -> list[Unchecked]:
     return [*checked.findings.unchecked, *findings.unchecked]
 
 
-def _signing(path: Path, passphrase_file: Path | None) -> tuple[exporting.Sign, str]:
+def signing(path: Path, passphrase_file: Path | None) -> tuple[exporting.Sign, str]:
+    """What signs with a key, and the key's id. Asks for its passphrase where it has one."""
     passphrase = passphrases.asked(path, passphrase_file) if keys.is_locked(path) else None
     private = keys.load_key(path, passphrase)
     return exporting.signing(private), keys.public_of(private).id

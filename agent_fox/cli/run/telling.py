@@ -67,8 +67,9 @@ def _end(session: PastSession, *, is_coder: bool, is_whole: bool) -> str:
     if session.status in {"running", "waiting"}:
         return session.status
     took = f"{session.seconds:.1f} s, " if session.seconds is not None else ""
-    verb = "landed as" if is_coder else "the branch went back to the best tree by"
-    landed = f"; {verb} {session.landed[:12]}" if session.landed and is_whole else ""
+    verb = "landed" if is_coder else "the branch went back to the best attempt"
+    landed = f"; {verb}" if session.landed else ""
+    landed += f" as {session.landed[:12]}" if session.landed and is_whole else ""
     what = session.reason or session.summary or session.end
     return f"{what} ({took}{money(session.cost_usd)}){landed}"
 
