@@ -1,4 +1,4 @@
-"""What a table names and nobody imports before it is asked for; not what any table holds."""
+"""What is imported or made only when it is first asked for: entries of tables, modules, schemas of module level."""
 
 from __future__ import annotations
 
@@ -55,3 +55,25 @@ def moved(old: str, new: str) -> Callable[[str], object]:
         return getattr(import_module(new), name)
 
     return attribute
+
+
+def adapter(make: Callable[[], T]) -> T:
+    """What `make` makes, but at the first use: `ORDER = adapter(lambda: TypeAdapter(Order))`."""
+    return LateAdapter(make)  # type: ignore[return-value] # it stands in for what it makes
+
+
+class LateAdapter:
+    """An adapter that is made when one of its attributes is first asked for, and kept."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self.make = make
+        self.made: object = None
+
+    def __getattr__(self, name: str) -> object:
+        value: object = getattr(self.build(), name)
+        return value
+
+    def build(self) -> object:
+        if self.made is None:
+            self.made = self.make()
+        return self.made

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.ledger.close_out import CloseOut, Finding, FindingWaiver, Verification, judge
 from agent_fox.core.values import dataclass
-from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     import pydantic

@@ -29,12 +29,12 @@ from agent_fox.core.formal.specification import (
     TheoremStatement,
     TraceFormula,
 )
+from agent_fox.core.late import adapter
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.spec_library import FILE, has_library
 from agent_fox.specs.files import TextFile, error, place_of, read_text_file
-from agent_fox.system.adapters import adapter
 
 MOST = 1000
 MOST_BYTES = 1024 * 1024

@@ -14,11 +14,10 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.ledger.evidence import GENESIS
 from agent_fox.core.values import dataclass, to_document
 from agent_fox.store.ledger.ledger import head_at, repository_of, tip_of
-from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import Tool
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
+from agent_fox.core.late import adapter
 from agent_fox.mcp.catalogue import VERSION
-from agent_fox.system.adapters import adapter
 
 FOLDER = "descriptors"
 _DOCUMENT = adapter(lambda: TypeAdapter(dict[str, JsonValue]))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
+from agent_fox.core.late import adapter
 from agent_fox.mcp.inputs import Arguments
-from agent_fox.system.adapters import adapter
 
 MOST_NAMED_MODULES = 50
 """With more modules than this the schema names none of them: a list that long is read by nobody."""

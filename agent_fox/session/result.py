@@ -12,8 +12,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from agent_fox.core.json_text import NotJson, read_json
+from agent_fox.core.late import adapter
 from agent_fox.core.values import dataclass
-from agent_fox.system.adapters import adapter
 from agent_fox.system.files import read_regular
 
 LARGEST_RESULT = 256 * 1024

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.cut_off import CutOff
 from agent_fox.core.values import to_object
 from agent_fox.store.records import record_event
-from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     import pydantic

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from agent_fox.core.ids import Archetype, Ticket
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.decision import ROWS, Cause
 from agent_fox.core.values import dataclass
-from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -17,12 +17,11 @@ from agent_fox.core.formal.specification import (
     Who,
     read_author,
 )
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, ReviewerDecision, SpecRef
 from agent_fox.core.values import Json, to_document
 from agent_fox.store.ledger import ledger
 from agent_fox.store.values import insert_many, to_json
-from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     import pydantic

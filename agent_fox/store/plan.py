@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.graph import EdgeKind, Node
 from agent_fox.core.ids import Archetype, Mode
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.standing import Outcome, Standing, Status
 from agent_fox.core.spec import Spec
 from agent_fox.core.values import dataclass
 from agent_fox.store.values import insert_many, storable
-from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     import pydantic

@@ -14,10 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.values import dataclass
 from agent_fox.system import outside
-from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     import pydantic

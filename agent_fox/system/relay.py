@@ -17,9 +17,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.values import dataclass
-from agent_fox.system.adapters import adapter
 from agent_fox.system.processes import SHIM
 
 if TYPE_CHECKING:

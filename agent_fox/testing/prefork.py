@@ -34,9 +34,9 @@ from typing import BinaryIO, NoReturn
 from pydantic import BaseModel
 
 import agent_fox
+from agent_fox.core.late import LateAdapter
 from agent_fox.core.regex import Regex
 from agent_fox.core.values import dataclass
-from agent_fox.system.adapters import LateAdapter
 
 PROGRAM = "agent_fox.cli.main"
 SOURCE = Path(__file__).resolve().parents[2]

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
+from pydantic import TypeAdapter
 
-from agent_fox.core.late import Late, late_module
+from agent_fox.core.late import Late, adapter, late_module
 
 PROGRAM = """
 import sys
-from agent_fox.core.late import Late, late_module
+from agent_fox.core.late import Late, adapter, late_module
 entry, module = Late("wave:Error"), late_module("colorsys")
 assert not {"wave", "colorsys"} & set(sys.modules)
 entry.load(), module.rgb_to_hsv
@@ -41,3 +42,17 @@ def test_a_wrong_place_is_an_error_at_its_first_use(place: str, error: type[Exce
     entry: Late[object] = Late(place)
     with pytest.raises(error):
         entry.load()
+
+
+def test_an_adapter_is_made_at_its_first_use_and_kept() -> None:
+    made: list[str] = []
+
+    def make() -> TypeAdapter[list[int]]:
+        made.append("once")
+        return TypeAdapter(list[int])
+
+    numbers = adapter(make)
+    assert made == []
+    assert numbers.validate_python(["1", 2]) == [1, 2]
+    assert numbers.dump_json([3]) == b"[3]"
+    assert made == ["once"]

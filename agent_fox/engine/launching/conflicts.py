@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.session.briefs.facts import Conflict as ConflictFacts
 from agent_fox.session.order import Unmerged
 from agent_fox.store.records import conflicts_kept, last_conflict
 from agent_fox.system import git
-from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     import pydantic

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.formal.specification import Checklist, Specification
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.evidence import library
 from agent_fox.evidence.library import Trust
 from agent_fox.evidence.library_files import errors, read_spec_library
@@ -16,7 +16,6 @@ from agent_fox.evidence.waivers import grounds_of
 from agent_fox.session.agents.runner.trace import trace_beside
 from agent_fox.store import library as stored
 from agent_fox.store.sessions import coder_logs
-from agent_fox.system.adapters import adapter
 from agent_fox.verifier.ground.order import CheckOrder
 from agent_fox.verifier.lanes.order import ORDER, LibraryOrder
 from agent_fox.verifier.lanes.results import TraceFile

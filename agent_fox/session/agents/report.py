@@ -8,11 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents.events import Tokens  # noqa: TC001 - pydantic reads it
 from agent_fox.session.infrastructure import Infrastructure  # noqa: TC001 - pydantic reads it
-from agent_fox.system.adapters import adapter
 from agent_fox.system.files import read_regular, replace_file
 
 if TYPE_CHECKING:

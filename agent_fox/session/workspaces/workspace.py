@@ -17,12 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.values import dataclass
 from agent_fox.session.order import LaunchOrder, Paths, Provisions, StopSignal
 from agent_fox.session.workspaces.unfinished_merge import lay, lay_tree, name_sides
 from agent_fox.system import git, git_objects
-from agent_fox.system.adapters import adapter
 from agent_fox.system.files import last_lines
 from agent_fox.system.processes import Command, ProcessEnd, started
 

@@ -10,8 +10,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from agent_fox.core.json_text import NotJson, read_json
+from agent_fox.core.late import adapter
 from agent_fox.core.values import dataclass
-from agent_fox.system.adapters import adapter
 from agent_fox.system.redaction.masking import redact
 
 MOST_ISSUES = 10**9

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import digest_of
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.system.adapters import adapter
 from agent_fox.system.files import replace_file
 from agent_fox.verifier.ground.results import Artifact  # noqa: TC001 - pydantic reads it
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from agent_fox.core.late import adapter
 from agent_fox.core.spec import (
     Spec,  # noqa: TC001 - pydantic reads it
     Trace,  # noqa: TC001 - pydantic reads it
@@ -20,7 +21,6 @@ from agent_fox.core.verdicts.expectations import (
 )
 from agent_fox.core.verdicts.hidden import Reveal
 from agent_fox.core.verdicts.verdict import Word
-from agent_fox.system.adapters import adapter
 from agent_fox.system.sandbox.bubblewrap import SandboxMode
 
 DEFAULT_TIMEOUT = 600.0

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.formal.specification import Specification  # noqa: TC001 - pydantic reads it
 from agent_fox.core.json_text import json_object
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.values import dataclass
-from agent_fox.system.adapters import adapter
 from agent_fox.verifier.ground.order import CheckOrder  # noqa: TC001 - pydantic reads it
 from agent_fox.verifier.lanes.results import LaneResult, TraceFile
 

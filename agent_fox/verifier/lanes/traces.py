@@ -20,7 +20,7 @@ from agent_fox.core.formal.temporal import (
     parse,
     witness,
 )
-from agent_fox.system.adapters import adapter
+from agent_fox.core.late import adapter
 from agent_fox.system.redaction.masking import MASK
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult, TraceFile, failed, passed, unknown
 

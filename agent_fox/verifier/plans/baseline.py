@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import digest_of
-from agent_fox.core.late import late_module
+from agent_fox.core.late import adapter, late_module
 from agent_fox.system import git
-from agent_fox.system.adapters import adapter
 from agent_fox.system.files import replace_file
 from agent_fox.verifier.dispositions.disposing import Surroundings, facts_of
 from agent_fox.verifier.dispositions.rules import dispose

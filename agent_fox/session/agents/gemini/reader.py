@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
+from agent_fox.core.late import adapter
 from agent_fox.core.regex import regex
 from agent_fox.session.agents import events
 from agent_fox.session.agents.command_line import LONGEST_SHOWN, Reader
@@ -17,7 +18,6 @@ from agent_fox.session.agents.gemini.settings import SERVER, known_as
 from agent_fox.session.agents.gemini.transcript import Transcript
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
-from agent_fox.system.adapters import adapter
 
 LONGEST_TROUBLE = 400
 """Characters of a line of standard error that an event keeps."""

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
 
+from agent_fox.core.late import adapter
 from agent_fox.session.agents import events
 from agent_fox.session.agents.command_line import LONGEST_SHOWN, Reader
 from agent_fox.session.agents.signatures import kind_of
 from agent_fox.session.infrastructure import Infrastructure
-from agent_fox.system.adapters import adapter
 
 SUBMITTED = "Submitted"
 

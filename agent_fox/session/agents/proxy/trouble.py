@@ -7,10 +7,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
 
+from agent_fox.core.late import adapter
 from agent_fox.session.agents.events import Trouble
 from agent_fox.session.agents.signatures import hint_of, is_too_long, kind_of
 from agent_fox.session.infrastructure import Infrastructure
-from agent_fox.system.adapters import adapter
 
 LONGEST_WORDS = 300
 

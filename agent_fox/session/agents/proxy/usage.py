@@ -10,9 +10,9 @@ from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
 
+from agent_fox.core.late import adapter
 from agent_fox.session.agents.events import Event, Tokens, Used
 from agent_fox.session.agents.proxy.trouble import ErrorBody, trouble_of
-from agent_fox.system.adapters import adapter
 
 LARGEST_PART = 8 * 1024 * 1024
 """Bytes of one event, or of a plain answer, that are looked into; a larger one is passed on unread."""

@@ -13,9 +13,9 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from agent_fox.core.ids import digest_of
+from agent_fox.core.late import adapter
 from agent_fox.core.markdown import one_line
 from agent_fox.core.values import dataclass
-from agent_fox.system.adapters import adapter
 from agent_fox.trackers.github.door import DoorTrouble
 from agent_fox.trackers.github.trouble import SYNC
 from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Held

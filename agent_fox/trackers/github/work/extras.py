@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from agent_fox.core.late import adapter
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted, listed
 from agent_fox.system import git
-from agent_fox.system.adapters import adapter
 from agent_fox.trackers.github.work.codeowners import LARGEST, PLACES, ranked, read_owners
 
 if TYPE_CHECKING:

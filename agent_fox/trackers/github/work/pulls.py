@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from agent_fox.core.late import adapter
 from agent_fox.core.values import dataclass
-from agent_fox.system.adapters import adapter
 from agent_fox.trackers.github import marker, reading
 from agent_fox.trackers.github.answers import MOST_ISSUES, Absent
 from agent_fox.trackers.github.door import DoorTrouble
