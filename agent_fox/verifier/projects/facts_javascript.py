@@ -112,7 +112,7 @@ def _script(runner: str, program: str, arguments: list[str], variables: dict[str
             notes.append(f"the script `test` says {each}, which is left aside: it selects tests by name")
             if "=" not in each:
                 next(kept, None)
-        elif each.startswith("-") or (options and _takes_value(options[-1]) and not _GLOB.search(each)):
+        elif each.startswith("-") or (options and options[-1] in _VALUED and not _GLOB.search(each)):
             options.append(each)
         else:
             targets.append(each)
@@ -130,10 +130,6 @@ _VALUED = frozenset(
         "--package", "--node-option", "-n", "--slow", "-s", "--jobs", "-j", "--test-concurrency", "--conditions", "-C",
     }
 )  # fmt: skip
-
-
-def _takes_value(option: str) -> bool:
-    return option in _VALUED
 
 
 def _by_use(manifests: Manifests, folder: str, traits: set[str]) -> Script | None:
