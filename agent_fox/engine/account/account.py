@@ -61,31 +61,31 @@ class Activity:
 def activity_in(folder: Path) -> Activity | None:
     """The agent at work in a launch's folder; of several judges, the one whose turn it is. None: nobody tells."""
     places = (folder, *sorted(folder.glob("judge-*"), reverse=True))
-    found = (_activity(place / REPORT) for place in places)
-    return next((activity for activity in found if activity is not None), None)
+    activities = (_activity(place / REPORT) for place in places)
+    return next((activity for activity in activities if activity is not None), None)
 
 
 def _activity(path: Path) -> Activity | None:
     """What a runner wrote; anything else that may stand there is nothing."""
     try:
         raw = path.read_bytes() if path.stat().st_size <= LARGEST else b""
-        told = json.loads(raw)
+        report = json.loads(raw)
     except (OSError, ValueError, RecursionError):
         return None
-    if not isinstance(told, dict) or told.get("ending") != RUNNING:
+    if not isinstance(report, dict) or report.get("ending") != RUNNING:
         return None
     return Activity(
-        cli=str(told.get("cli", "")),
-        model=str(told.get("model", "")),
-        turns=int(_number_in(told, "turns") or 0),
-        cost_usd=_number_in(told, "cost_usd"),
-        last=str(told.get("last", "")),
-        silent=_number_in(told, "silent") or 0.0,
+        cli=str(report.get("cli", "")),
+        model=str(report.get("model", "")),
+        turns=int(_number_in(report, "turns") or 0),
+        cost_usd=_number_in(report, "cost_usd"),
+        last=str(report.get("last", "")),
+        silent=_number_in(report, "silent") or 0.0,
     )
 
 
-def _number_in(told: Mapping[str, object], key: str) -> float | None:
-    value = told.get(key)
+def _number_in(report: Mapping[str, object], key: str) -> float | None:
+    value = report.get(key)
     return float(value) if isinstance(value, int | float) else None
 
 
@@ -262,7 +262,7 @@ class RunAccount:
 
     def at_rest(self) -> RunAccount:
         """The same where no process is at work: nothing runs, and what was under way waits for the next `run`."""
-        specs = tuple(replace(one, standing=WAITING) if one.standing == RUNNING else one for one in self.specs)
+        specs = tuple(replace(spec, standing=WAITING) if spec.standing == RUNNING else spec for spec in self.specs)
         nodes = dict(self.nodes)
         left = nodes.pop("running", 0)
         if left:
@@ -317,7 +317,9 @@ def read_account(
         ledger=tip_of(db),
         issue_counts=read_issue_counts(db, clock.now()),
         disbelieved=why,
-        elsewhere=tuple(dict.fromkeys(one for differs in (elsewhere or {}).values() for one in differs)),
+        elsewhere=tuple(
+            dict.fromkeys(environment for differs in (elsewhere or {}).values() for environment in differs)
+        ),
     )
 
 
@@ -351,7 +353,7 @@ def _specs(
     nodes = {name: (done, count, frozenset(every.split(","))) for name, done, count, every in rows.node_rows(db, only)}
     verifiers = {spec: _Verifier(*rest) for spec, *rest in rows.verifier_rows(db, only)}
     required, short = _short(db, only)
-    signed = {(one.spec, one.address) for one in waivers}
+    signed = {(waiver.spec, waiver.address) for waiver in waivers}
     known = words_known(db, lambda spec, part: (spec, part) in signed, _one_of(only))
     for name, commit, problem, is_read in rows.spec_rows(db, only):
         done, count, statuses = nodes.get(name, (0, 0, frozenset()))
@@ -403,15 +405,15 @@ def _parts(
 ) -> dict[str, list[tuple[str, str, str | None]]]:
     """Expected ids by spec, each with its current verdict and the tree it was given on. A PASS from `away` is named
     `ELSEWHERE`; specs that were left out have only ids."""
-    found: dict[str, list[tuple[str, str, str | None]]] = {}
+    by_spec: dict[str, list[tuple[str, str, str | None]]] = {}
     for spec, part, word, tree, environment in rows.part_rows(db, only):
         stands = ELSEWHERE if word == "PASS" and environment in away else word
-        found.setdefault(spec, []).append((part, stands, tree))
-    planned = frozenset(found)
+        by_spec.setdefault(spec, []).append((part, stands, tree))
+    planned = frozenset(by_spec)
     for spec, part in rows.unplanned_rows(db, only):
         if spec not in planned:
-            found.setdefault(spec, []).append((part, "unread", None))
-    return found
+            by_spec.setdefault(spec, []).append((part, "unread", None))
+    return by_spec
 
 
 def _standing(verifier: _Verifier | None, statuses: frozenset[str]) -> str:
@@ -425,11 +427,11 @@ def _standing(verifier: _Verifier | None, statuses: frozenset[str]) -> str:
 def _short(db: Database, only: frozenset[str] | None) -> tuple[Gate, dict[str, frozenset[str]]]:
     """The gate that the last run asked for, and by spec the ids whose gate is not that."""
     required = Gate(rows.required_state(db) or Gate.TESTED)
-    found: dict[str, set[str]] = {}
+    by_spec: dict[str, set[str]] = {}
     for spec, part, state, proved in rows.gate_rows(db, only):
         if not is_enough(required, Gate(state), was_proved=bool(proved)):
-            found.setdefault(spec, set()).add(part)
-    return required, {spec: frozenset(ids) for spec, ids in found.items()}
+            by_spec.setdefault(spec, set()).add(part)
+    return required, {spec: frozenset(ids) for spec, ids in by_spec.items()}
 
 
 def _sorted(

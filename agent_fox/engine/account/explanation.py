@@ -108,7 +108,7 @@ def explain(
     held = history.held(db, node.uid)
     waits = () if at.is_settled else tuple(history.awaited_by(db, node.uid))
     parts = tuple(history.open_parts(db, node.spec_name)) if is_verifier else ()
-    blamed = dict.fromkeys(name for one in rulings for name in one.blamed)
+    blamed = dict.fromkeys(name for each in rulings for name in each.blamed)
     return Explanation(
         node=node.id,
         spec=node.spec_name,
@@ -215,7 +215,7 @@ def budgets(db: Database, planned: PlannedNode, blamed: Iterable[str], policy: P
     if node.archetype is Archetype.REVIEWER:
         yield attempts(db, planned, policy.review_attempts)
         return
-    coders = {one.node.id: one for one in nodes_of_spec(db, node.spec_name)}
+    coders = {coder.node.id: coder for coder in nodes_of_spec(db, node.spec_name)}
     yield from (attempts(db, coders[name], policy.attempts) for name in blamed if name in coders)
 
 
@@ -231,7 +231,7 @@ def remedies(
     """What would change where the node stands, as commands to type."""
     node, at = planned.node, planned.standing
     if at.status is Status.BLOCKED or at.outcome is Outcome.ESCALATED:
-        yield from lifting(node.id, held, [f"{one.requirement} --spec {node.spec_name}" for one in open_parts])
+        yield from lifting(node.id, held, [f"{part.requirement} --spec {node.spec_name}" for part in open_parts])
     elif at.status is Status.PENDING:
         yield from (f"agent-fox explain {name}" for name, _ in waits)
         yield "agent-fox run"
@@ -254,16 +254,16 @@ def agreements(db: Database, planned: PlannedNode) -> Iterator[str]:
                 yield f"agree that the committed test {test} was changed: {command}"
 
 
-def with_keys_first(told: Iterable[str], before: Callable[[], tuple[str, ...]]) -> Iterator[str]:
+def with_keys_first(remedies: Iterable[str], before: Callable[[], tuple[str, ...]]) -> Iterator[str]:
     """The remedies, and before the first that a person signs what makes a key to sign with, where nobody is trusted."""
     is_told = False
-    for one in told:
-        if not is_told and any(command in one for command in SIGNED):
+    for remedy in remedies:
+        if not is_told and any(command in remedy for command in SIGNED):
             is_told = True
             commands = before()
             if commands:
                 yield f"{NO_KEY}: {'; '.join(commands)}"
-        yield one
+        yield remedy
 
 
 def lifting(node_id: str, held: Held | None, unproven: Sequence[str]) -> Iterator[str]:

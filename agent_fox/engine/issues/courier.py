@@ -79,7 +79,7 @@ class Courier:
     def wake(self) -> None:
         self.bell.set()
 
-    def told(self) -> Iterator[RunEvent]:
+    def drain(self) -> Iterator[RunEvent]:
         """What happened since it was asked last."""
         while True:
             try:

@@ -83,7 +83,7 @@ class Delivering:
         """Send what is due, until nothing is that was not tried in this pass."""
         passed, tried = Passed(why_stopped=self.why_closed()), set[str]()
         while not passed.why_stopped and not self.is_over():
-            row = next((one for one in outbox.due(self.db, self.now()) if one.id not in tried), None)
+            row = next((due for due in outbox.due(self.db, self.now()) if due.id not in tried), None)
             if row is None:
                 break
             tried.add(row.id)
@@ -111,7 +111,7 @@ class Delivering:
         passed.found += isinstance(delivery, Done) and row.is_in_doubt
         passed.why_stopped = self.why_stopped(delivery)
         if not passed.why_stopped and not is_known(row, delivery):
-            self.watch(RunEvent("issue", text=told(row, delivery)))
+            self.watch(RunEvent("issue", text=describe(row, delivery)))
 
     def send(self, row: OutboxRow) -> Delivery | None:
         """None where it was settled meanwhile."""
@@ -130,10 +130,10 @@ class Delivering:
             return ""
         later_ones = outbox.followers(self.db, row)
         is_told = not row.number and says_of(row) is not Says.PROOF
-        if is_told and any(says_of(one) is Says.PROOF for one in later_ones):
+        if is_told and any(says_of(later) is Says.PROOF for later in later_ones):
             return FIXED
         slot = row.payload.get("slot")
-        is_again = slot and any(one.payload.get("slot") == slot and one.kind == row.kind for one in later_ones)
+        is_again = slot and any(later.payload.get("slot") == slot and later.kind == row.kind for later in later_ones)
         return TOLD_LATER if is_again else ""
 
     def why_elsewhere(self, row: OutboxRow) -> Held | None:
@@ -188,9 +188,9 @@ class Payload(BaseModel, defer_build=True):
 
 def says_of(row: OutboxRow) -> Says:
     """What the row says of its cause; rows of older formats tell by their kind alone."""
-    said = row.payload.get("says")
-    if said is not None:
-        return Says(str(said))
+    word = row.payload.get("says")
+    if word is not None:
+        return Says(str(word))
     by_kind = {EffectKind.CLOSE: Says.PROOF, EffectKind.COMMENT: Says.PROGRESS}
     return by_kind.get(EffectKind(row.kind), Says.FAILING)
 
@@ -275,7 +275,7 @@ def is_known(row: OutboxRow, delivery: Delivery) -> bool:
     return isinstance(delivery, Retry | Unsure) and delivery.reason == row.note
 
 
-def told(row: OutboxRow, delivery: Delivery) -> str:
+def describe(row: OutboxRow, delivery: Delivery) -> str:
     """One line for people: what came of an effect."""
     title = str(row.payload.get("title", ""))
     match delivery:

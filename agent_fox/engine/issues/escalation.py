@@ -67,24 +67,26 @@ LONGEST_LINE = 400
 
 def file_issues(
     transaction: Docket, planned: PlannedNode, decision_id: int, cause: Cause, judged: Judged, commit: str | None,
-    moved: Iterable[Transition], back: WayBack | None = None, said: Judged | None = None,
+    moved: Iterable[Transition], back: WayBack | None = None, last_judged: Judged | None = None,
 ) -> tuple[str, ...]:  # fmt: skip
     """One issue per cause of an escalated verifier; an issue that is open already is commented, not doubled.
 
     `judged` is what holds of the branch; with a way `back`, the first issue also has what the last attempt, which
-    `said` judges, has lost.
+    `last_judged` judges, has lost.
     """
     spec_name = planned.node.spec_name
     failing = [judged.counted[part].verdict for part in judged.failing]
-    found = clusters(failing, spec_name) or (Cluster(fingerprint_of(None, spec_name), None, judged.unknown),)
+    causes = clusters(failing, spec_name) or (Cluster(fingerprint_of(None, spec_name), None, judged.unknown),)
     blocked = held_ids(planned, moved)
     repaired = repair(transaction, spec_name, judged)
     filed: list[str] = []
-    for cluster in found:
+    for cluster in causes:
         facts = facts_of(transaction, planned, cause, judged, cluster, commit, blocked)
         facts = replace(facts, repaired=repaired.pop(cluster.fingerprint, ()), best=back.in_words if back else "")
-        if back and back.landing and said and not filed:
-            facts = replace(facts, lost=tuple(unproven(transaction, spec_name, said, part) for part in back.lost))
+        if back and back.landing and last_judged and not filed:
+            facts = replace(
+                facts, lost=tuple(unproven(transaction, spec_name, last_judged, part) for part in back.lost)
+            )
         filed += _file(transaction, planned, decision_id, cluster, facts)
     return (*filed, *settle_repaired(transaction, planned, decision_id, commit, repaired))
 
@@ -99,7 +101,7 @@ def file_node_issue(
         title=f"{planned.node.id} stopped ({cause}): {planned.node.title}", spec=spec_name, node=planned.node.id,
         cause=cause.value, run=str(transaction.run_id or ""), commit=commit or "",
         attempts=attempt_rows(transaction, planned), blocked=held_ids(planned, moved), reason=reason,
-        changed_tests=tuple(changed_test(part, one) for part, one in changed),
+        changed_tests=tuple(changed_test(part, change) for part, change in changed),
         before_waiving=transaction.before_waiving(),
     )  # fmt: skip
     return _file(transaction, planned, decision_id, Cluster(fingerprint_of(None, spec_name), None, ()), facts)
@@ -111,12 +113,12 @@ def file_again(
 ) -> tuple[str, ...]:  # fmt: skip
     """What a waiver does not hold any more: the issues that these parts were in, else the one of the spec."""
     spec_name, blocked = planned.node.spec_name, held_ids(planned, moved)
-    found: dict[str, list[str]] = {}
+    parts_of: dict[str, list[str]] = {}
     for part in parts:
         known = outbox.issues_about(transaction.db, spec_name, part)
-        found.setdefault(known[0] if known else fingerprint_of(None, spec_name), []).append(part)
+        parts_of.setdefault(known[0] if known else fingerprint_of(None, spec_name), []).append(part)
     filed: list[str] = []
-    for fingerprint, members in found.items():
+    for fingerprint, members in parts_of.items():
         cluster = Cluster(fingerprint, None, tuple(members))
         facts = IssueFacts(
             title=f"{spec_name}: {named((spec_name, part) for part in members)} not proven: no waiver counts any more",
@@ -166,9 +168,9 @@ def facts_of(
 def changed_tests(judged: Judged, parts: Iterable[str]) -> Iterator[ChangedTest]:
     """The committed tests that fail although the tests of the tree pass: a person may agree that they were changed."""
     for part in parts:
-        found = judged.counted[part].verdict.expectation
-        if found is not None:
-            yield changed_test(part, found)
+        expectation = judged.counted[part].verdict.expectation
+        if expectation is not None:
+            yield changed_test(part, expectation)
 
 
 def changed_test(part: str, found: Expectation) -> ChangedTest:
@@ -179,26 +181,28 @@ def unclear_words(transaction: Docket, spec_name: str, judged: Judged) -> str:
     """What each requirement without a clear verdict asks for, and what was said of it: an id tells nobody why."""
     texts = transaction.file_of(spec_name).texts
     pairs = ((f"{part}: {texts.get(part, '')}", judged.counted[part].verdict.evidence) for part in judged.unknown)
-    lines = (f"{one_line(what, LONGEST_LINE)}\n    {one_line(said, LONGEST_LINE)}".rstrip() for what, said in pairs)
+    lines = (
+        f"{one_line(what, LONGEST_LINE)}\n    {one_line(evidence, LONGEST_LINE)}".rstrip() for what, evidence in pairs
+    )
     return "\n".join(lines)
 
 
 def exhibits(transaction: Docket, spec_name: str, parts: Iterable[str]) -> tuple[Exhibit, ...]:
     """The record of the current verdict on each of these, and its gate. Verdicts must have been written before."""
     gates = {row.requirement_id: row.state.value for row in gates_of(transaction.db, spec_name)}
-    found = current_verdicts(transaction.db, spec_name)
-    known = [(part, *found[part]) for part in parts if part in found]
+    verdicts = current_verdicts(transaction.db, spec_name)
+    known = [(part, *verdicts[part]) for part in parts if part in verdicts]
     return tuple(exhibit(transaction, part, number, word, gates.get(part, "")) for part, number, word in known)
 
 
 def exhibit(transaction: Docket, part: str, number: int, word: Word, gate: str) -> Exhibit:
     """Without a record where the verdict is older than the ledger, or its record cannot be read."""
-    found = read(ledger.records(transaction.db, "identity = ?", [f"verdict:{number}"]))
-    if not found:
+    records = read(ledger.records(transaction.db, "identity = ?", [f"verdict:{number}"]))
+    if not records:
         return Exhibit(part, word, gate=gate)
-    record, context = found[0].record, found[0].record.context
+    record, context = records[0].record, records[0].record.context
     return Exhibit(
-        part, word, found[0].id, context.ticket, record.artifact.commit, context.environment, context.verifier, gate
+        part, word, records[0].id, context.ticket, record.artifact.commit, context.environment, context.verifier, gate
     )
 
 

@@ -67,7 +67,7 @@ def leave(db: Database, issue: IssueView, former: str, home: str, at: str) -> st
     What was still to be said of the old one is said by the new one, whose text is the newest that there is.
     """
     with transaction(db):
-        again = next((one for one in read_issues(db) if one.fingerprint == issue.fingerprint), None)
+        again = next((each for each in read_issues(db) if each.fingerprint == issue.fingerprint), None)
         if again is None or (again.number, again.episode) != (issue.number, issue.episode):
             return ""  # another process was here
         last = outbox.last_failing(db, issue.fingerprint)
@@ -82,8 +82,8 @@ def leave(db: Database, issue: IssueView, former: str, home: str, at: str) -> st
         text = {**payload, "says": Says.FAILING.value, "slot": "", "at": at}
         outbox.put(db, *room, issue.fingerprint, spec, text, at)
         remember(db, "", f"{HOME}{issue.fingerprint}", home)
-        told = {"home": former, "number": issue.number, "url": issue.where, "title": issue.title, "spec": spec}
-        remember(db, "", f"{MOVED}{issue.fingerprint} {issue.episode}", json.dumps(told))
+        moved = {"home": former, "number": issue.number, "url": issue.where, "title": issue.title, "spec": spec}
+        remember(db, "", f"{MOVED}{issue.fingerprint} {issue.episode}", json.dumps(moved))
     return ""
 
 
@@ -91,9 +91,11 @@ def unnoted(db: Database) -> Iterator[tuple[Former, str]]:
     """Each issue that was left and does not say yet where its cause goes on, and the address of that."""
     urls = {issue.fingerprint: issue.where for issue in read_issues(db) if issue.number}
     for name, value in all_remembered(db, "", MOVED):
-        fingerprint, told = name.partition(" ")[0], json.loads(value)
+        fingerprint, moved = name.partition(" ")[0], json.loads(value)
         if fingerprint in urls:
-            former = Former(fingerprint, told["title"], told["spec"], told["home"], told["number"], told["url"], name)
+            former = Former(
+                fingerprint, moved["title"], moved["spec"], moved["home"], moved["number"], moved["url"], name
+            )
             yield former, urls[fingerprint]
 
 
@@ -104,12 +106,12 @@ def noted(db: Database, former: Former) -> None:
 
 def is_same_issue(tracker: Tracker, former: Former, url: str) -> bool:
     """Whether the old address leads to the new issue: a repository was renamed, and nothing was moved."""
-    return any(one.url == url for one in _seen(tracker, former.fingerprint, former.number))
+    return any(seen.url == url for seen in _seen(tracker, former.fingerprint, former.number))
 
 
 def sight_of(tracker: Tracker, fingerprint: str, number: str) -> Remote | None:
     """How an issue stands there now; None where that can't be told."""
-    return next((one.remote for one in _seen(tracker, fingerprint, number)), None)
+    return next((seen.remote for seen in _seen(tracker, fingerprint, number)), None)
 
 
 def _seen(tracker: Tracker, fingerprint: str, number: str) -> tuple[Observation, ...]:
@@ -120,9 +122,9 @@ def _seen(tracker: Tracker, fingerprint: str, number: str) -> tuple[Observation,
 
 def note_of(former: Former, url: str, at: str) -> Effect:
     """What closes the old issue, with the place where its cause goes on; of one id, however often it is sent."""
-    said = digest_of("moved", former.home, former.name, digits=24)
+    id = digest_of("moved", former.home, former.name, digits=24)
     return Effect(
-        id=said,
+        id=id,
         kind=EffectKind.CLOSE,
         fingerprint=former.fingerprint,
         title=one_line(former.title, _LONGEST_TITLE),

@@ -45,15 +45,15 @@ def repair(transaction: Docket, spec_name: str, judged: Judged) -> dict[str, tup
     """Note which parts of open issues pass in this report, although the spec is not proven: by fingerprint."""
     passing = {part for part, counted in judged.counted.items() if counted.word is Word.PASS}
     passing -= {*judged.failing, *judged.unknown}
-    found: dict[str, tuple[str, ...]] = {}
+    repaired: dict[str, tuple[str, ...]] = {}
     for fingerprint in outbox.issues_of_spec(transaction.db, spec_name):
         members = outbox.open_members(transaction.db, fingerprint)
         parts = tuple(part for spec, part in members if spec == spec_name and part in passing)
         for part in parts:
             outbox.settle_member(transaction.db, fingerprint, spec_name, part)
         if parts:
-            found[fingerprint] = parts
-    return found
+            repaired[fingerprint] = parts
+    return repaired
 
 
 def settle_repaired(
@@ -90,8 +90,8 @@ def withdraw_issues(transaction: Docket, planned: PlannedNode, decision_id: int)
     """The spec was removed from the plan: nothing of it is proven by that, and nobody asks for it any more."""
     spec_name = planned.node.spec_name
     words = f"{one_line(spec_name, 200)} was removed from the plan. That proves nothing: nobody asks for it any more."
-    found = outbox.issues_of_spec(transaction.db, spec_name)
-    return tuple(_removed(transaction, planned, decision_id, fingerprint, words) for fingerprint in found)
+    fingerprints = outbox.issues_of_spec(transaction.db, spec_name)
+    return tuple(_removed(transaction, planned, decision_id, fingerprint, words) for fingerprint in fingerprints)
 
 
 def withdraw_parts(
@@ -126,8 +126,8 @@ def _without(
 
 def is_in_open_issue(db: Database, spec_name: str, part: str) -> bool:
     """Whether an open issue names this requirement as open."""
-    found = outbox.issues_of_spec(db, spec_name)
-    return any((spec_name, part) in outbox.open_members(db, fingerprint) for fingerprint in found)
+    fingerprints = outbox.issues_of_spec(db, spec_name)
+    return any((spec_name, part) in outbox.open_members(db, fingerprint) for fingerprint in fingerprints)
 
 
 def waive_part(transaction: Docket, planned: PlannedNode, decision_id: int, part: str, line: str) -> tuple[str, ...]:
@@ -255,8 +255,8 @@ def known_lines(transaction: Docket, spec_name: str) -> tuple[str, ...]:
     """How the requirements of a spec are known, a line for each word: `4 red without: 01-REQ-1.1, ...`."""
     spec = account.read_spec(transaction.db, spec_name, transaction.waived(spec_name))
     known = grouped(spec.how) if spec else {}
-    found = ((word, named((spec_name, part) for part in ids), len(ids)) for word, ids in known.items())
-    return tuple(f"{count} {one_line(word, 200)}: {ids}" for word, ids, count in found)
+    rows = ((word, named((spec_name, part) for part in ids), len(ids)) for word, ids in known.items())
+    return tuple(f"{count} {one_line(word, 200)}: {ids}" for word, ids, count in rows)
 
 
 def closing_words(
@@ -266,8 +266,8 @@ def closing_words(
     all that was signed."""
     how = "\n".join(["\n\nHow each is known:\n", *(f"- {line}" for line in known)]) if known else ""
     if not waived:
-        one, several = f"the only requirement of {spec_name} passes", f"all {count} requirements of {spec_name} pass"
-        return f"Proven: {one if count == 1 else several} on commit `{commit}`.{how}"
+        single, several = f"the only requirement of {spec_name} passes", f"all {count} requirements of {spec_name} pass"
+        return f"Proven: {single if count == 1 else several} on commit `{commit}`.{how}"
     listed = "\n".join(f"- {one_line(line, LONGEST_WAIVER)}" for line in waived)
     passed = f"{count - len(waived)} of {counted(count, 'requirement')} of {spec_name} pass on commit `{commit}`"
     return f"Waived: {passed}; no evidence, but a person's signature, stands for the rest:\n\n{listed}{how}"

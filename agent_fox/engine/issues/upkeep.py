@@ -34,7 +34,7 @@ def look_and_sweep(db: Database, tracker: Tracker, watch: Watch, at: str, desk: 
         return ""
     seen = tracker.look(known)
     swept = tracker.sweep() if seen.trouble is None else Seeing()
-    before = {one.fingerprint: one for one in known}
+    before = {issue.fingerprint: issue for issue in known}
     for line in note(db, before, (*seen.observations, *swept.observations), at):
         watch(RunEvent("note", text=line))
     note_limit(desk, seen.trouble or swept.trouble)
@@ -48,20 +48,22 @@ def known_issues(db: Database) -> Iterator[Known]:
 
 def note(db: Database, before: dict[str, Known], seen: Iterable[Observation], at: str) -> list[str]:
     """Keep what was seen of issues that are known; a line for each that stands otherwise than was known."""
-    told = []
+    lines = []
     with transaction(db):
-        for one in seen:
-            known = before.get(one.fingerprint)
+        for observation in seen:
+            known = before.get(observation.fingerprint)
             if known is None:
                 continue
-            if one.number == known.number:
-                outbox.note_remote(db, one.fingerprint, one.remote, at)
+            if observation.number == known.number:
+                outbox.note_remote(db, observation.fingerprint, observation.remote, at)
             else:
-                outbox.name_issue(db, one.fingerprint, one.number, one.url, one.remote, at)
-                told.append(f"issue #{one.number} stands for #{known.number} now")
-            if known.remote not in (None, one.remote):
-                told.append(f"issue #{one.number} is {one.remote} now")
-    return told
+                outbox.name_issue(
+                    db, observation.fingerprint, observation.number, observation.url, observation.remote, at
+                )
+                lines.append(f"issue #{observation.number} stands for #{known.number} now")
+            if known.remote not in (None, observation.remote):
+                lines.append(f"issue #{observation.number} is {observation.remote} now")
+    return lines
 
 
 def words(trouble: Trouble | None) -> str:

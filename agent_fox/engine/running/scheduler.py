@@ -415,7 +415,7 @@ class Run:
         return bool(handled)
 
     def hear_courier(self) -> None:
-        for event in self.courier.told():
+        for event in self.courier.drain():
             self.watch(event)
 
     def finish_deliveries(self, seconds: float) -> None:

@@ -64,7 +64,7 @@ class Here:
     def all_of(self, courier: Courier) -> list[str]:
         """Let it deliver what it can. Everything that it has told."""
         courier.finish(LONG)
-        self.told += [event.text for event in courier.told()]
+        self.told += [event.text for event in courier.drain()]
         return self.told
 
 
@@ -95,7 +95,7 @@ def test_a_tracker_that_hangs_holds_up_neither_the_run_nor_its_end(here: Here) -
     assert tracker.is_asked.wait(LONG)
     put(here.db, "c")
     courier.wake()
-    assert list(courier.told()) == []
+    assert list(courier.drain()) == []
     courier.finish(0.05)
     assert courier.thread is not None
     assert (courier.thread.is_alive(), courier.thread.daemon) == (True, True)
@@ -204,7 +204,7 @@ def test_a_state_file_that_cannot_be_used_is_told_and_not_touched(tmp_path: Path
     courier = Courier(path, Scripted(), TrackerSettings())
     courier.start()
     courier.finish(LONG)
-    (event,) = courier.told()
+    (event,) = courier.drain()
     assert "delivering issues has failed" in event.text
     assert path.read_bytes().startswith(b"no state file")
 
