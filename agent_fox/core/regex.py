@@ -27,7 +27,7 @@ class Regex:
         self._compiled: re.Pattern[str] | re.Pattern[bytes] | None = None
 
     def __getattr__(self, name: str) -> object:
-        """Called only for what is not kept yet. Raises re.error for a pattern that is none."""
+        """Called only for what is not kept yet. Raises re.error for an invalid pattern."""
         if name.startswith("__"):
             raise AttributeError(name)
         value: object = getattr(self.compile(), name)

@@ -83,7 +83,7 @@ class Look:
 
 @contextmanager
 def look(repo: Path) -> Iterator[Look]:
-    """A look at the work tree with this root. Raises GitError where it is none."""
+    """A look at the work tree with this root. Raises GitError where it is not one."""
     common = git.common_folder(repo)
     with git_objects.store(repo, repo) as store:
         own = store.folder / "objects"

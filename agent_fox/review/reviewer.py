@@ -19,7 +19,7 @@ from agent_fox.system.processes import Command, ProcessEnd, started
 from agent_fox.system.redaction.masking import redact
 
 OUTPUT_LIMIT = 256 * 1024
-"""Bytes of its output; an answer that is longer is none."""
+"""Bytes of its output; a longer answer does not count."""
 
 GRACE = 1.0
 LONGEST_COMPLAINT = 300

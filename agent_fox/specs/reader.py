@@ -185,7 +185,7 @@ def _rank(path: Path) -> tuple[int, int, str]:
 
 
 def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> bool:
-    """Read what may be a spec. False where it is none."""
+    """Read what may be a spec; False where it is not."""
     claiming = _claiming(path, dialects)
     if not claiming:
         found.problems += _unrecognised(path, root)

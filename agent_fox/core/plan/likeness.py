@@ -41,7 +41,7 @@ def common_words(texts: Sequence[Words]) -> Words:
 def exactly(new: Iterable[tuple[str, Hashable]], known: Iterable[tuple[str, Hashable]], *, only_once: bool) -> Pairs:
     """Pairs of names whose texts are equal, in order. `only_once`: a text that stands twice on a side pairs nothing.
 
-    None is no text.
+    A name whose text is None is left out.
     """
     there, here = _names(known), _names(new)
     usable = (text for text, names in here.items() if not only_once or len(names) == len(there.get(text, ())) == 1)

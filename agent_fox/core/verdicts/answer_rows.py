@@ -41,7 +41,7 @@ class Row:
 
 
 def is_answer(value: object) -> bool:
-    """Whether a value is an answer: an object that wraps rows, or a list of rows. A row alone is none."""
+    """Whether a value is an answer: an object that wraps rows, or a list of rows. A single row is not."""
     if isinstance(value, list):
         return all(isinstance(row, dict) for row in value) and any(_has(row, WORD_KEYS) for row in value)
     return isinstance(value, dict) and any(isinstance(value.get(key), list | dict) for key in WRAPPER_KEYS)

@@ -87,7 +87,7 @@ def _markdown_below(folder: Path, root: Path, problems: list[Problem], depth: in
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether a folder is there; what can't be looked at is none."""
+    """Whether a folder is there; False where nobody can look."""
     try:
         return path.is_dir()
     except OSError:

@@ -61,7 +61,7 @@ def word_of(shown: str) -> str:
 
 
 def words_of(shown: str) -> tuple[str, ...] | None:
-    """A list of words; None where it is none."""
+    """A list of words; None where the text is not one."""
     words = _WORD.findall(shown)
     return tuple(word_of(word) for word in words) if ", ".join(words) == shown.strip() else None
 

@@ -107,7 +107,7 @@ def _is_proof(outcomes: tuple[bool | None, ...]) -> bool:
 
 
 def _doubts(run: SuiteRun, proven: Sequence[Case], ground: Ground, name: str) -> dict[Case, str]:
-    """Why passing all reruns is no proof of chance, for each test where it is none."""
+    """Why passing all reruns does not prove chance, by test; tests for which it does are left out."""
     if not proven:
         return {}
     left = list(_left_behind(ground, run.started))

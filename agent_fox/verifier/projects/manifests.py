@@ -71,7 +71,7 @@ class Manifests:
             return self._bounded(path, file.fileno())
 
     def toml(self, path: str) -> Record | None:
-        """A TOML manifest as a table, None where it is none."""
+        """A TOML manifest as a table, None where it is not one."""
         if path not in self._tables:
             self._tables[path] = self._toml(path)
         return self._tables[path]
@@ -87,7 +87,7 @@ class Manifests:
             return None
 
     def json(self, path: str) -> Record | None:
-        """A JSON manifest as an object, None where it is none."""
+        """A JSON manifest as an object, None where it is not one."""
         text = self.text(path)
         if text is None:
             return None

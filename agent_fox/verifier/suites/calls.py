@@ -123,7 +123,7 @@ def tool_name(word: str) -> str:
 
 
 def _step(name: str) -> Callable[[tuple[str, ...], int], int] | None:
-    """How to get over a wrapper, None if `name` is none."""
+    """How to get over a wrapper, None if `name` is not one."""
     if name in ("env", "time", "nice", "nohup", "stdbuf", "xvfb-run", "timeout"):
         return _over_prefix
     if name in _PYTHON_RUNNERS:

@@ -133,7 +133,7 @@ def _environment(task: AgentTask, door: Door) -> dict[str, str]:
 
 
 def _configuration(task: AgentTask, door: Door) -> dict[str, object]:
-    """JSON, which is YAML as well. A cost ceiling is looked after by whoever runs it: 0 is none."""
+    """JSON, which is YAML as well. A cost ceiling is kept by whoever runs it: 0 means no ceiling."""
     return {
         "run": {"task": task.prompt},
         "agent": {

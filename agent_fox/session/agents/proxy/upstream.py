@@ -17,7 +17,7 @@ _VERSIONS = ("v1", "v1beta", "v1alpha")
 
 
 class Upstream:
-    """An address such as `https://host/path`. Raises ValueError where it is none."""
+    """An address such as `https://host/path`. Raises ValueError for anything else."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)  # raises ValueError itself, as `port` and the name's encoding below do
