@@ -126,7 +126,7 @@ class TestEnvironment:
     def test_an_unknown_variable_is_named_with_the_nearest_setting(self, tmp_path: Path) -> None:
         said = complaint(tmp_path, AGENT_FOX__RETRY__ATEMPTS="2")
         assert said.startswith("environment variable AGENT_FOX__RETRY__ATEMPTS: ")
-        assert "the nearest known one is retry.attempts" in said
+        assert "did you mean retry.attempts" in said
 
     def test_a_variable_cannot_go_below_a_value(self, tmp_path: Path) -> None:
         said = complaint(tmp_path, "[retry]\nattempts = 2\n", AGENT_FOX__RETRY__ATTEMPTS__MORE="2")
@@ -156,7 +156,7 @@ class TestMistakes:
     def test_an_unknown_key_is_named_with_the_nearest(self, tmp_path: Path, text: str, key: str, nearest: str) -> None:
         said = complaint(tmp_path, text)
         assert said.startswith(f".agent-fox/config.toml: {key}")
-        assert "unknown setting, the nearest known one is " in said
+        assert "unknown setting; did you mean " in said
         assert nearest in said
 
     @pytest.mark.parametrize(

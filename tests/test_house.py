@@ -158,11 +158,22 @@ def test_packages_import_only_downwards_and_the_core_is_pure() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def glossary_rows(part: int) -> list[list[str]]:
+    """The rows of a table: 0 the words of the screens, 1 those of the inside."""
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").split("## Inside")[part]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
 def glossary() -> dict[str, tuple[str, str]]:
     """Word -> (meaning, where)."""
-    lines = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").splitlines()
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    return {word: (meaning, where) for word, meaning, where in rows[2:]}
+    return {word: (meaning, where) for word, meaning, where in glossary_rows(1)}
+
+
+def test_the_words_of_the_screens_are_few_and_each_is_explained() -> None:
+    rows = glossary_rows(0)
+    assert 20 <= len(rows) <= 28
+    assert all(len(row) == 2 and all(row) for row in rows)
 
 
 def test_the_glossary_has_every_word_with_its_meaning() -> None:

@@ -45,9 +45,9 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def _unknown(self, name: str) -> str:
-        from agent_fox.core.words import nearest  # noqa: PLC0415 - after a mistake alone
+        from agent_fox.core.words import did_you_mean  # noqa: PLC0415 - after a mistake alone
 
-        return f"there is no command {name!r}; the nearest is {nearest(name, self.table)!r}"
+        return f"there is no command {name}{did_you_mean(name, self.table)}"
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

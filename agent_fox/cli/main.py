@@ -29,47 +29,42 @@ COLLECTED_AT = 50_000
 
 HELP_OPTIONS = ["-h", "--help"]
 COMMANDS = {
-    "init": Entry("agent_fox.cli.setup.init", "Set up a repository: settings with comments, and what git ignores."),
-    "plan": Entry(
-        "agent_fox.cli.specs.plan", "Read the specs and show what would be done, and what is wrong with them."
+    "init": Entry("agent_fox.cli.setup.init", "Set up a repository: a commented settings file, and what git ignores."),
+    "plan": Entry("agent_fox.cli.specs.plan", "Read the specs; show what would be done and what is wrong with them."),
+    "lint": Entry("agent_fox.cli.specs.lint", "Check the specs for weak spots; --fix repairs what is certain."),
+    "run": Entry("agent_fox.cli.run.command", "Run the plan until everything is proven or needs you."),
+    "status": Entry("agent_fox.cli.run.status", "Show what is proven, what needs you, what runs and what it cost."),
+    "explain": Entry("agent_fox.cli.run.explain", "Show why a node or requirement stands as it does, and what to do."),
+    "logs": Entry("agent_fox.cli.run.logs", "Show what a session printed; of a verifier, what its tests printed."),
+    "report": Entry(
+        "agent_fox.cli.page.report",
+        "Write the run as one HTML page: what is proven, what needs you, why, what it cost.",
     ),
-    "lint": Entry("agent_fox.cli.specs.lint", "Find what could be better in the specs, and repair what is certain."),
-    "run": Entry("agent_fox.cli.run.command", "Run the plan until everything is proven, or nothing more can be done."),
-    "status": Entry("agent_fox.cli.run.status", "Show what is proven, what runs, what is blocked, what it cost."),
-    "explain": Entry(
-        "agent_fox.cli.run.explain", "Tell why a node or requirement is where it is, and what would help."
-    ),
-    "logs": Entry("agent_fox.cli.run.logs", "Show the log of a node's session."),
-    "report": Entry("agent_fox.cli.page.report", "Write the run as one HTML page, which needs no network."),
-    "view": Entry("agent_fox.cli.page.view", "Show the same page in a browser, live, while a run goes on."),
-    "issues": Entry("agent_fox.cli.issues.commands", "List, show, deliver, export, adopt and move issues."),
-    "reset": Entry("agent_fox.cli.run.reset", "Give a node a new budget, and set free what it held back."),
+    "view": Entry("agent_fox.cli.page.view", "Show the page of a run in a browser, live, on this machine only."),
+    "issues": Entry("agent_fox.cli.issues.commands", "List, show, send, export, link and move issues."),
+    "reset": Entry("agent_fox.cli.run.reset", "Give a node new attempts, and unblock what waits for it."),
     "waive": Entry(
-        "agent_fox.cli.evidence.waive", "Accept what is not proven, signed, for a time; --list, --revoke, --ask."
+        "agent_fox.cli.evidence.waive", "Accept an unproven requirement for a time, signed; list, revoke or ask."
     ),
-    "agree": Entry(
-        "agent_fox.cli.evidence.agree", "Agree to a changed expectation of a committed test, signed; --list, --revoke."
-    ),
-    "hidden": Entry("agent_fox.cli.evidence.hidden", "List, write and accept checks that no coder sees."),
+    "agree": Entry("agent_fox.cli.evidence.agree", "Agree that a committed test was rightly changed, signed."),
+    "hidden": Entry("agent_fox.cli.evidence.hidden", "List, write and accept checks that coders never see."),
     "attest": Entry(
         "agent_fox.cli.evidence.attest", "Sign what is proven of a commit, for machines without this state."
     ),
-    "ledger": Entry("agent_fox.cli.evidence.ledger", "Show the recorded evidence, check that it is whole, export it."),
-    "keys": Entry("agent_fox.cli.evidence.keys", "Make keys that sign, and say whose signatures count."),
-    "library": Entry("agent_fox.cli.evidence.library", "Show, propose, adopt and check specifications."),
-    "replay": Entry("agent_fox.cli.run.replay", "Decide about recorded verifier outputs, without running anything."),
-    "verify": Entry(
-        "agent_fox.cli.verifier.verify", "Build, test and check this checkout by a plan; say what failed, and why."
-    ),
+    "ledger": Entry("agent_fox.cli.evidence.ledger", "Audit the recorded evidence: show, verify, export."),
+    "keys": Entry("agent_fox.cli.evidence.keys", "Make signing keys, and choose whose signatures count."),
+    "library": Entry("agent_fox.cli.evidence.library", "Show, propose, adopt and check reusable specifications."),
+    "replay": Entry("agent_fox.cli.run.replay", "Show what would be decided about recorded verifier outputs."),
+    "verify": Entry("agent_fox.cli.verifier.verify", "Build, test and check this checkout, without any agent."),
     "gate": Entry(
         "agent_fox.cli.evidence.gate", "Judge whether a task may be closed: what ran, what it wrote, which rules fired."
     ),
-    "parse-log": Entry("agent_fox.cli.verifier.parse_log", "Read a build or test log: what failed, where, and why."),
-    "mcp": Entry("agent_fox.cli.verifier.mcp", "Serve tools to coding agents over the Model Context Protocol."),
-    "hook": Entry("agent_fox.cli.chat.hook", "Hold a chat with an agent until its work is reviewed."),
-    "review": Entry("agent_fox.cli.chat.review", "Show review tasks; set the password that clears them."),
-    "doctor": Entry("agent_fox.cli.setup.doctor", "Check that everything this configuration needs is here."),
-    "completion": Entry("agent_fox.cli.setup.completion", "Print the completion script for a shell."),
+    "parse-log": Entry("agent_fox.cli.verifier.parse_log", "Read a build or test log: what failed, where and why."),
+    "mcp": Entry("agent_fox.cli.verifier.mcp", "Serve tools to coding agents over MCP."),
+    "hook": Entry("agent_fox.cli.chat.hook", "Block an agent from finishing until its work is reviewed."),
+    "review": Entry("agent_fox.cli.chat.review", "List review tasks; set the password that clears them."),
+    "doctor": Entry("agent_fox.cli.setup.doctor", "Check that everything a run needs is here."),
+    "completion": Entry("agent_fox.cli.setup.completion", "Print the completion script of a shell."),
 }
 
 
@@ -91,7 +86,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) ->
     "folder",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Work as if started in DIR.",
+    help="Run as if started in DIR.",
 )
 @click.option(
     "--version",
@@ -99,11 +94,11 @@ def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) ->
     expose_value=False,
     is_eager=True,
     callback=_print_version,
-    help="Print the version and leave.",
+    help="Print the version and exit.",
 )
 @click.pass_context
 def cli(ctx: click.Context, folder: Path | None) -> Exit | None:
-    """Orchestrate coding agents over many specs; a verifier's verdict drives the plan."""
+    """Run coding agents over many specs until a verifier has proven every requirement."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         ctx.color = False
     if folder:

@@ -52,6 +52,21 @@ def waivers_of(root: Path, db: Database) -> Callable[[], tuple[WaiverNote, ...]]
     return in_force
 
 
+def can_sign(root: Path) -> bool:
+    """Whether somebody is trusted to sign a waiver here. The settings, which take long to load, are loaded only where
+    there is a list of signers; settings that are wrong are not this question's to tell."""
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path(os.environ.get("HOME", "")) / ".config") / "agent-fox"
+    if not os.path.lexists(Path(os.environ.get("AGENT_FOX_KEYS") or home) / "allowed_signers"):
+        return False
+    from agent_fox.config import ConfigError  # noqa: PLC0415 - heavy, and rarely needed
+    from agent_fox.evidence.signing.keys import KeyTrouble  # noqa: PLC0415 - with it
+
+    try:
+        return not before_waiving(root)
+    except (ConfigError, KeyTrouble):
+        return False
+
+
 def before_waiving(root: Path) -> tuple[str, ...]:
     """Commands without which nobody could sign a waiver here; nothing where somebody is trusted to. Rarely asked."""
     from agent_fox.config import load  # noqa: PLC0415 - heavy, and rarely needed

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.cli.place import near
+from agent_fox.cli.screen import cut
 from agent_fox.core.ids import Archetype
 from agent_fox.core.retry.standing import Outcome, Step
 from agent_fox.core.words import listed
+from agent_fox.store.account import texts
 from agent_fox.store.history import Ruling, ruling
 from agent_fox.store.state import read_state
 from agent_fox.system.state_folders import STATE
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from agent_fox.store.plan import PlannedNode
 
 WIDEST_NAME = 28
+WIDEST_TEXT = 100
+MOST_TEXTS = 3
 _BACK = frozenset({Step.RECODE, Step.RETRY, Step.SEND_BACK})
 _DECIDED = frozenset({"decided", "harvested"})
 _DONE = {"file": "filed", "comment": "commented", "close": "closed", "reopen": "reopened"}
@@ -49,7 +53,7 @@ class Story:
         if event.kind == "reopened" and event.handled is not None:
             ruling = self.ruling(event.handled)
             why = ruling.note if ruling is not None else ""
-            return [self._line(t.node_id, f"is read again: {why}") for t in event.handled.transitions]
+            return [self._line(t.node_id, f"is verified again: {why}") for t in event.handled.transitions]
         if event.kind == "launched" and event.planned is not None:
             return [self._line(event.planned.node.id, begins(event.planned))]
         if event.planned is not None:
@@ -68,6 +72,11 @@ class Story:
         with closing(read_state(self.root / STATE)) as db:
             return ruling(db, number)
 
+    def texts(self, spec: str) -> dict[str, str]:
+        """The requirements of a spec by id, each in one line."""
+        with closing(read_state(self.root / STATE)) as db:
+            return texts(db, [spec]).get(spec, {})
+
     def _decided(self, planned: PlannedNode, handled: Handled) -> Iterator[str]:
         ruling = self.ruling(handled)
         node = planned.node
@@ -75,10 +84,13 @@ class Story:
             yield self._line(node.id, "Ignore: a late or doubled end changes nothing")
             return
         yield self._line(node.id, self._decision_line(planned, handled, ruling))
+        texts = self.texts(node.spec_name) if ruling.failing else {}
+        for part in ruling.failing[:MOST_TEXTS]:
+            yield self._line(node.id, cut(f"  FAIL {part}  {texts.get(part, '')}", WIDEST_TEXT))
         for spec, names in held_back(handled, node.id).items():
             held = listed(names) if spec == node.spec_name else spec
             verb = "wait" if spec == node.spec_name and len(names) > 1 else "waits"
-            yield self._line(held, f"{verb} for {node.id}, which is blocked")
+            yield self._line(held, f"{verb} for {node.id}, which stopped")
 
     def _decision_line(self, planned: PlannedNode, handled: Handled, ruling: Ruling) -> str:
         match ruling.kind:
@@ -91,18 +103,19 @@ class Story:
                 is_waived = any(t.standing.outcome is Outcome.WAIVED for t in handled.transitions)
                 return "WAIVED: what is not proven rests on a waiver" if is_waived else self.proven
             case "Recode" | "SendBack":
-                fails = f"FAIL {listed(ruling.failing)} " if ruling.failing else ""
+                fails = f"; fails {listed(ruling.failing)}" if ruling.failing else ""
                 best = f"; {ruling.best}" if ruling.best else ""
-                return f"{fails}→ {ruling.kind}: {'; '.join(self._sent_back(handled, planned.node.uid))}{best}"
+                return (
+                    f"{ruling.kind}: sent back to {'; '.join(self._sent_back(handled, planned.node.uid))}{fails}{best}"
+                )
             case "Retry":
-                return f"{ruling.note} → Retry: {'; '.join(self._sent_back(handled, ''))}"
+                return f"Retry: {'; '.join(self._sent_back(handled, ''))} again; {ruling.note}"
             case "Reread":
-                who = "the coders are not charged"
-                return f"Reread: the {planned.node.archetype} gave no complete answer; {who}"
+                return f"Reread: asked again: the {planned.node.archetype} gave no complete answer; no coder is charged"
             case "Block":
                 fails = f"{ruling.cause}; fails {listed(ruling.failing)}"
                 what = fails if ruling.failing else ruling.note or ruling.cause
-                return f"blocked: {what}{f'; {ruling.best}' if ruling.best else ''}"
+                return f"Block: stopped: {what}{f'; {ruling.best}' if ruling.best else ''}"
             case _:
                 return f"{ruling.kind}: {ruling.note}"
 
@@ -111,7 +124,7 @@ class Story:
             if moved.step in _BACK and moved.uid != about:
                 tries = moved.standing.attempts_spent
                 of = f" of {self.attempts}" if tries <= self.attempts else ""
-                yield f"{moved.node_id} gets it back (attempt {tries}{of})"
+                yield f"{moved.node_id} (attempt {tries}{of})"
 
     def document(self, event: RunEvent, at: str) -> dict[str, object]:
         """The event as one JSON object; keys without a value are left out."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -125,6 +124,6 @@ def _location(result: SarifResult) -> Json:
 
 def artifact(path: str) -> Json:
     """A path below the root, relative to it; any other as an address."""
-    if PurePosixPath(path).is_absolute():
+    if path.startswith("/"):
         return {"uri": f"file://{quote(path, errors='surrogateescape')}"}
     return {"uri": quote(path, errors="surrogateescape"), "uriBaseId": ROOT}

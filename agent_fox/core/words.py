@@ -21,18 +21,23 @@ def counted(number: int, word: str) -> str:
     return f"{number} {word[:-1]}ies" if word.endswith("y") else f"{number} {word}s"
 
 
-def nearest(word: str, known: Iterable[str], likeness: float = 0.0) -> str:
-    """The known word that is most like one that is not known, of those that are as alike as that (0 to 1), or empty."""
-    import difflib  # noqa: PLC0415 - it loads as much as a command's help, and is wanted after a mistake alone
-
-    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=likeness)), "")
-
-
-def nearest_told(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """`; the nearest is WORD`, to be put behind what is wrong; `otherwise` where nothing is known."""
-    near = nearest(word, known)
-    return f"; the nearest is {near}" if near else otherwise
-
-
 LIKE = 0.6
 """Where two words are near enough for the one to be meant by the other."""
+LEAST_BEGUN = 2
+"""Letters of a word that may be the beginning of another."""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known word that is most like one that is not known, or the shortest that begins with it; empty for none."""
+    import difflib  # noqa: PLC0415 - it loads as much as a command's help, and is wanted after a mistake alone
+
+    words = list(known)
+    like = difflib.get_close_matches(word, words, n=1, cutoff=LIKE)
+    begun = (other for other in words if len(word) >= LEAST_BEGUN and other.startswith(word))
+    return like[0] if like else min(begun, key=len, default="")
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """`; did you mean WORD?`, to be put behind what is wrong; `otherwise` where no known word is near enough."""
+    near = nearest(word, known)
+    return f"; did you mean {near}?" if near else otherwise

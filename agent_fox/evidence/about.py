@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.values import dataclass
-from agent_fox.core.words import nearest_told
+from agent_fox.core.words import did_you_mean
 from agent_fox.evidence.documents import evidence_of
 from agent_fox.evidence.library import Trust
 from agent_fox.store.account import required_state
@@ -77,7 +77,7 @@ def parts_named(db: Database, name: str) -> tuple[StoredPart, ...]:
 def _nearest(name: str, db: Database) -> str:
     parts = load_parts(db)
     names = [part.id for part in parts] + [address(part.spec_name, part.id) for part in parts]
-    return nearest_told(name, names, "; `agent-fox plan` shows what there is")
+    return did_you_mean(name, names, "; `agent-fox plan` shows what there is")
 
 
 def required_by(db: Database) -> Gate:

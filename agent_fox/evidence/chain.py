@@ -257,7 +257,7 @@ def staleness(found: Found, version: str, now: Now, parts_then: Mapping[str, str
     """Why a record does not count: it was changed, is about something else, or that is not known here."""
     record, context = found.record, found.record.context
     then = Freshness(record.artifact.tree, record.about.version, context.environment, context.verifier)
-    known = {"the tree": now.tree, "the environment": now.environment, "the verifier": now.verifier}
+    known = {"the code": now.tree, "the environment": now.environment, "the verifier": now.verifier}
     current = Freshness(
         then.tree if now.tree is None else now.tree, version,
         then.environment if now.environment is None else now.environment,

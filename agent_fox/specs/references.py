@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.core.words import LIKE, nearest
+from agent_fox.core.words import nearest
 from agent_fox.specs.files import error
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _nearest(name: str, by_name: Mapping[str, Spec], by_number: Mapping[int, lis
     number = _number(name)
     near = next(iter(by_number.get(number, ())), "") if number is not None else ""
     if not near and len(by_name) <= _MOST_NAMES:
-        near = nearest(name, by_name, LIKE)
+        near = nearest(name, by_name)
     return f". Did you mean {near}?" if near else ". Add it, or correct the row"
 
 

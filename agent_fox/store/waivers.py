@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import Columns, asks_for_waiver
 from agent_fox.core.values import dataclass
 from agent_fox.store.values import insert
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+    from agent_fox.core import words
+else:
+    words = late_module("agent_fox.core.words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,13 @@ class Asked:
     requirement_id: str
     petitions: int
     sessions: int
+
+    @property
+    def line(self) -> str:
+        """`waiver asked for: 01_a/01-REQ-1.1: 2 petitions, 0 sessions`."""
+        about = f"{self.spec_name}/{self.requirement_id}" if self.requirement_id else self.spec_name
+        counts = f"{words.counted(self.petitions, 'petition')}, {words.counted(self.sessions, 'session')}"
+        return f"waiver asked for: {about}: {counts}"
 
 
 COLUMNS = (

@@ -148,8 +148,9 @@ def _at(keys: Keys, table: Toml) -> object:
 def _unknown(keys: Keys, model: type[BaseModel]) -> str:
     """What a person may have meant by an unknown key, and what else is known in that table."""
     known = sorted(field.alias or name for name, field in _table_class(keys[:-1], model).model_fields.items())
-    near = _dotted((*keys[:-1], words.nearest(str(keys[-1]), known)))
-    return f"unknown setting, the nearest known one is {near} (known here: {', '.join(known)})"
+    near = words.nearest(str(keys[-1]), known)
+    hint = f"; did you mean {_dotted((*keys[:-1], near))}?" if near else ""
+    return f"unknown setting{hint} (known here: {', '.join(known)})"
 
 
 def _table_class(keys: Keys, model: type[BaseModel]) -> type[BaseModel]:

@@ -44,7 +44,7 @@ def test_the_version_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["plna"], "there is no command 'plna'; the nearest is 'plan' (see `agent-fox --help`)"),
+        (["plna"], "there is no command plna; did you mean plan? (see `agent-fox --help`)"),
         (["--what"], "'--what'"),
         (["plan", "--jsno"], "(see `agent-fox plan --help`)"),
         (["plan", "surplus"], "surplus"),

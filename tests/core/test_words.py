@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.core.words import MOST_IDS, counted, listed
+from agent_fox.core.words import MOST_IDS, counted, did_you_mean, listed
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,24 @@ from agent_fox.core.words import MOST_IDS, counted, listed
 )
 def test_a_number_stands_with_the_right_form_of_its_word(number: int, word: str, said: str) -> None:
     assert counted(number, word) == said
+
+
+NAMES = ("claude", "codex", "03_split:1", "03_split", "05_settle:3")
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("claud", "; did you mean claude?"),
+        ("03_splt", "; did you mean 03_split?"),
+        ("03", "; did you mean 03_split?"),
+        ("99", "; look at the list"),
+        ("3", "; look at the list"),
+        ("", "; look at the list"),
+    ],
+)
+def test_only_what_is_near_is_suggested(word: str, hint: str) -> None:
+    assert did_you_mean(word, NAMES, "; look at the list") == hint
 
 
 @pytest.mark.parametrize(

@@ -257,7 +257,7 @@ def test_an_empty_plan_is_not_proven(tmp_path: Path) -> None:
 
 
 def test_a_reset_that_makes_no_sense_is_refused_with_the_reason(db: sqlite3.Connection) -> None:
-    with pytest.raises(HostError, match="it will run anyway; nothing to reset"), begun(db):
+    with pytest.raises(HostError, match="it runs anyway; there is nothing to reset"), begun(db):
         hosting.reset(db, "01_a:1", AT)
 
 

@@ -65,10 +65,10 @@ def test_the_commands_check_the_ledger_and_run_again_what_was_run(db: Database) 
 @pytest.mark.parametrize(
     ("now", "why"),
     [
-        (replace(NOW, tree="b" * 40), "the tree has changed"),
+        (replace(NOW, tree="b" * 40), "the code has changed"),
         (replace(NOW, environment="other"), "the environment has changed"),
         (replace(NOW, verifier="2 checks"), "the verifier has changed"),
-        (replace(NOW, tree=None), "whether the tree has changed is not known here"),
+        (replace(NOW, tree=None), "whether the code has changed is not known here"),
         (replace(NOW, environment=None), "whether the environment has changed is not known here"),
         (replace(NOW, verifier=None), "whether the verifier has changed is not known here"),
     ],
@@ -180,8 +180,8 @@ def test_a_requirement_is_named_by_its_id_with_its_spec_or_by_the_one_it_belongs
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("04-REQ-1.3", "04-REQ-1.3: there is no such requirement in the plan; the nearest is 04-REQ-1.1"),
-        ("05_b/04-REQ-1.1", "05_b/04-REQ-1.1: there is no such requirement in the plan; the nearest is "),
+        ("04-REQ-1.3", "04-REQ-1.3: there is no such requirement in the plan; did you mean 04-REQ-1.1"),
+        ("05_b/04-REQ-1.1", "05_b/04-REQ-1.1: there is no such requirement in the plan; did you mean "),
         ("A", "A: several specs have it; say which one: 05_b/A, 06_c/A"),
         ("", ": there is no such requirement in the plan"),
     ],

@@ -136,7 +136,7 @@ def test_a_plan_that_is_not_the_recorded_one_is_said_to_prove_nothing(finished: 
 def test_what_is_not_known_to_the_server_is_not_said_to_count(finished: Path) -> None:
     told = read(finished, "evidence://gates/01_calc/01-REQ-1.1")
     assert told["is_proven_now"] is False
-    assert "whether the tree has changed is not known here" in told["proofs"][-1]["why_stale"]
+    assert "whether the code has changed is not known here" in told["proofs"][-1]["why_stale"]
 
 
 NOT_THERE = (

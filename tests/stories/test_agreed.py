@@ -52,7 +52,7 @@ def test_a_changed_expectation_waits_for_a_person_who_agrees_and_can_take_it_bac
 
     lines = agree(root, alice, "01_cart", "01-REQ-1.1").splitlines()
     assert lines[0].endswith(f"is agreed to by alice: as the coder said: {REASON}")
-    assert "01_cart:2: reopen, now pending" in lines
+    assert "verified again by the next run: 01_cart:2" in lines
     assert lines[-1] == "next: agent-fox run"
     again = alice.cli(root, "agree", "01_cart", "01-REQ-1.1", *alice.signing)
     assert (again.returncode, "alice has agreed already" in again.stderr) == (1, True)

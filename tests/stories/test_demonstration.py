@@ -85,9 +85,9 @@ def last_record(root: Path, address: str) -> tuple[str, str, str, int, str]:
 
 def test_explain_shows_the_chain_of_evidence(demo: Path) -> None:
     record, commit, environment, _, _ = last_record(demo, "03_split/03-REQ-2.1")
-    node = " ".join(run_cli(demo, "explain", "03_split").stdout.split())
-    assert f"03-REQ-2.1 proposed FAIL record {record[:12]} by 03_split:3@3.1 on {commit[:12]}" in node
-    chain = " ".join(run_cli(demo, "explain", "03-REQ-2.1").stdout.split())
+    node = " ".join(run_cli(demo, "explain", "03_split", "--all").stdout.split())
+    assert f"proposed; record {record[:12]} by 03_split:3@3.1 on {commit[:12]}" in node
+    chain = " ".join(run_cli(demo, "explain", "03-REQ-2.1", "--all").stdout.split())
     for part in (
         f"● FAIL {record[:12]} verdict by 03_split:3@3.1 (checks)",
         f"on commit {commit[:12]}",

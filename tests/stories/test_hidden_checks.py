@@ -143,7 +143,7 @@ def test_an_agent_of_another_vendor_reads_them_and_both_names_are_recorded(tmp_p
     ("reader", "said", "why"),
     [
         ("claude-3", {"checks": [ROW]}, "is of the same vendor"),
-        ("house-model", {"checks": [ROW]}, "who made the model of command house-model"),
+        ("house-model", {"checks": [ROW]}, "the vendor of command house-model's model"),
         ("gpt-9", {"checks": [{**ROW, "answer": "it asks for more"}]}, "not accepted: "),
         ("gpt-9", "fine", "no complete answer was found"),
     ],
@@ -163,7 +163,7 @@ def test_checks_that_do_not_fail_before_there_is_any_work_are_not_accepted(tmp_p
     (folder / ".proposed" / "tests").mkdir(parents=True)
     (folder / ".proposed" / NAME).write_text(SECRET)
     done = alice.cli(root, "hidden", "accept", *alice.signing)
-    assert (done.returncode, "not red on HEAD: 01_cart/01-REQ-1.1" in done.stderr) == (1, True), done
+    assert (done.returncode, "these pass on HEAD already: 01_cart/01-REQ-1.1" in done.stderr) == (1, True), done
     assert (folder / ".proposed" / NAME).exists()
 
 

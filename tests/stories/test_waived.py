@@ -31,8 +31,8 @@ def root(tmp_path: Path, alice: Person) -> Path:
 def test_a_waiver_lets_the_plan_go_on_without_a_new_session(root: Path, alice: Person) -> None:
     before = len(log(root))
     told = alice.waive(root, WAIVED)
-    assert "01_calc:2: waive, now waived" in told
-    assert "02_top:1: lift, now pending" in told
+    assert "waived: 01_calc:2" in told
+    assert "unblocked: 02_top:1, 02_top:2" in told
     assert len(log(root)) == before
     alice.run(root, PROVEN)
     assert outcomes(root) == {"01_calc:2": "waived", "02_top:2": "verified"}

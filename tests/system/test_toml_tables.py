@@ -41,7 +41,7 @@ def test_a_variable_makes_the_tables_it_needs() -> None:
 
 def test_a_key_in_a_list_in_a_named_table_is_found() -> None:
     said = complaint({"shelves": {"left": [{}, {"widht": 3}]}})
-    assert said.startswith("shop.toml: shelves.left[1].widht = 3: unknown setting, the nearest known one is")
+    assert said.startswith("shop.toml: shelves.left[1].widht = 3: unknown setting; did you mean")
     assert "shelves.left[1].width" in said
 
 

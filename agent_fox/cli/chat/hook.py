@@ -47,9 +47,9 @@ class _Closed(click.Command):
             door.end((door.BLOCKED, "", f"BLOCKED: {plain(error.format_message())}\n"))
 
 
-@click.group("hook", short_help="Hold a chat with an agent until its work is reviewed.")
+@click.group("hook", short_help="Block an agent from finishing until its work is reviewed.")
 def command() -> None:
-    """Hold a chat with an agent until its work is reviewed.
+    """Block an agent from finishing until its work is reviewed.
 
     The hook is no barrier: Claude Code ends after nine blocks, codex never gives up, and an agent that can write your
     files can take it out. `agent-fox gate --task-id` is what a merge should wait for.
@@ -62,10 +62,8 @@ def command() -> None:
     short_help="What a client runs when its agent wants to stop.",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-@click.option(
-    "--state", metavar="DIR", help="The project's `.agent-fox`; else it is looked for from the chat's folder."
-)
-@click.option("--seconds", metavar="N", default="100", show_default=True, help="After this time it blocks.")
+@click.option("--state", metavar="DIR", help="The project's `.agent-fox`. Unset: found from the chat's folder.")
+@click.option("--seconds", metavar="N", default="100", show_default=True, help="Block when this much time has passed.")
 @json_option
 @click.pass_context
 def stop(ctx: click.Context, state: str | None, seconds: str, as_json: bool) -> None:
@@ -80,10 +78,10 @@ def stop(ctx: click.Context, state: str | None, seconds: str, as_json: bool) -> 
 
 
 @command.command("install", short_help="Write the hook and the review server into the settings of a client.")
-@click.option("--claude", "is_claude", is_flag=True, help="Claude Code. Neither of the two: what is on PATH.")
-@click.option("--codex", "is_codex", is_flag=True, help="Codex.")
-@click.option("--user", "is_user", is_flag=True, help="For all that you do, not for this project alone.")
-@click.option("--project", "is_project", is_flag=True, help="For this project. This is the default.")
+@click.option("--claude", "is_claude", is_flag=True, help="For Claude Code. Unset: for what is on PATH.")
+@click.option("--codex", "is_codex", is_flag=True, help="For Codex.")
+@click.option("--user", "is_user", is_flag=True, help="For all your projects.")
+@click.option("--project", "is_project", is_flag=True, help="For this project only (the default).")
 @click.option("--dry-run", is_flag=True, help="Show what would be written.")
 @json_option
 def install(is_claude: bool, is_codex: bool, is_user: bool, is_project: bool, dry_run: bool, as_json: bool) -> None:
@@ -103,15 +101,15 @@ def install(is_claude: bool, is_codex: bool, is_user: bool, is_project: bool, dr
         click.echo(f"note: {note}")
 
 
-@command.command("uninstall", short_help="Take the hook and the review server out of the settings again.")
-@click.option("--claude", "is_claude", is_flag=True, help="Claude Code. Neither of the two: both.")
-@click.option("--codex", "is_codex", is_flag=True, help="Codex.")
-@click.option("--user", "is_user", is_flag=True, help="For all that you do, not for this project alone.")
-@click.option("--project", "is_project", is_flag=True, help="For this project. This is the default.")
+@command.command("uninstall", short_help="Remove the hook and the review server from the settings.")
+@click.option("--claude", "is_claude", is_flag=True, help="For Claude Code. Unset: for both.")
+@click.option("--codex", "is_codex", is_flag=True, help="For Codex.")
+@click.option("--user", "is_user", is_flag=True, help="For all your projects.")
+@click.option("--project", "is_project", is_flag=True, help="For this project only (the default).")
 @click.option("--dry-run", is_flag=True, help="Show what would be written.")
 @json_option
 def uninstall(is_claude: bool, is_codex: bool, is_user: bool, is_project: bool, dry_run: bool, as_json: bool) -> None:
-    """Take what `install` wrote out of the settings again, and only that."""
+    """Remove what `install` wrote from the settings, and only that."""
     named = _named(is_claude, is_codex)
     place = Place.of(here(), os.environ)
     planned = changes(named or list(Program), _scope(is_user, is_project), place, program_argv(), is_out=True)
@@ -121,7 +119,7 @@ def uninstall(is_claude: bool, is_codex: bool, is_user: bool, is_project: bool, 
     _show(planned, dry_run)
 
 
-@command.command("show", short_help="Show where the hook is installed, and what speaks against it.")
+@command.command("show", short_help="Show where the hook is installed, and what keeps it from working.")
 @json_option
 def show(as_json: bool) -> None:
     """Show where the hook is installed, and what keeps it from working."""
@@ -168,7 +166,7 @@ def _notes(programs: Sequence[Program], scope: Scope) -> list[str]:
         notes.append(REVIEWER.format(file=own_folder(os.environ) / REVIEW_FILE))
     if Program.CLAUDE in programs and scope is Scope.USER:
         words = " ".join(server_argv(program_argv()))
-        notes.append(f"the server of a user is added by Claude Code itself: {CLAUDE_SERVER} {SERVER} -- {words}")
+        notes.append(f"for all your projects, Claude Code itself adds the server: {CLAUDE_SERVER} {SERVER} -- {words}")
     return [*notes, "the hook is no barrier (docs/threat-model.md); let a merge wait for `agent-fox gate --task-id`"]
 
 

@@ -39,9 +39,9 @@ NO_TASK_YET = (
 CHANGED = "changed"
 
 
-@click.group("review", short_help="Show review tasks; set the password that clears them.")
+@click.group("review", short_help="List review tasks; set the password that clears them.")
 def command() -> None:
-    """Independent review of tasks, which `agent-fox mcp review` serves to agents."""
+    """Review tasks of agents in chats, served by `agent-fox mcp review`."""
 
 
 @command.command("tasks", short_help="List the review tasks and where each stands.")
@@ -69,7 +69,7 @@ def tasks(ids: tuple[str, ...], as_json: bool) -> Exit:
     return Exit.DONE if all(row["standing"] == Word.VERIFIED for row in rows) else Exit.UNPROVEN
 
 
-@command.command("password", short_help="Set the password by which an agent may clear tasks.")
+@command.command("password", short_help="Set the password that clears review tasks.")
 @json_option
 def password(as_json: bool) -> None:
     """Set the password that `todoClear` wants: typed at a terminal, its salted hash kept outside of the project.

@@ -46,9 +46,9 @@ NOT_YOURS = "agree; say in the summary why the test had to be changed, and a per
 Sign = Callable[[Place], "waiver_signing.Signing"]
 
 
-@click.command("agree", short_help="Agree to a changed expectation of a committed test, signed; --list, --revoke.")
+@click.command("agree", short_help="Agree that a committed test was rightly changed, signed.")
 @click.argument("words", nargs=-1, metavar="[SPEC REQ]", shell_complete=specs)
-@click.option("--reason", default="", metavar="TEXT", help="Why. Unset: the reason that the coder stated.")
+@click.option("--reason", default="", metavar="TEXT", help="Why. Unset: the reason that the coder gave.")
 @click.option(
     "--key", metavar="FILE", help="Sign with this key of `agent-fox keys`. Unset: the only one that may waive."
 )
@@ -58,14 +58,14 @@ Sign = Callable[[Place], "waiver_signing.Signing"]
     help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
 )  # fmt: skip
 @waive.comment_option
-@click.option("--list", "is_list", is_flag=True, help="Show all agreements, and which count.")
-@click.option("--revoke", metavar="ID", help="End an agreement, with --reason. It never holds again.")
+@click.option("--list", "is_list", is_flag=True, help="List agreements, and which of them count.")
+@click.option("--revoke", metavar="ID", help="End this agreement for good, with --reason.")
 @json_option
 def command(
     words: tuple[str, ...], reason: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None,
     is_comment: bool, is_list: bool, revoke: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Agree that a committed test was changed: of requirement REQ of SPEC, as it was last read.
+    """Agree that a committed test of requirement REQ of SPEC was rightly changed, as it stands now.
 
     It is signed with a key that may waive, and bound to the requirement's text and to both versions of the test, the
     committed one and the present one: another change of either asks again. The next run reads the requirement again.

@@ -86,7 +86,9 @@ def command(
     if evidence is not None or key is not None:
         if evidence is None or any((task_id, output_dir, input_dir, base, sarif)):
             raise click.UsageError("--evidence FILE and --key go with --commit, --summary and --json alone", ctx)
-        return attest.judge(evidence, key, commit or "HEAD", markdown and partial(_append, markdown), as_json=as_json)
+        return attest.judge(
+            evidence, key, commit or "HEAD", partial(_append, markdown) if markdown else None, as_json=as_json
+        )
     if task_id is None:
         raise click.UsageError("--task-id is missing: name the task to be judged", ctx)
     asked = gating.Asked(task_id, here(), Path.cwd(), os.environ, input_dir, output_dir, base, commit)

@@ -23,7 +23,7 @@ from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import Evidence, Json, Kind, Outcome, SpecRef
 from agent_fox.core.ledger.waivers import HIDDEN, NEVER, AboutHidden, Statement, told
 from agent_fox.core.verdicts.hidden import vendor_of, why_not_accepted
-from agent_fox.core.words import counted, listed
+from agent_fox.core.words import counted, did_you_mean, listed
 from agent_fox.engine.doors import hidden_writing
 from agent_fox.engine.launching.agents import agent_of
 from agent_fox.engine.planning.extensions import backends_of
@@ -48,7 +48,7 @@ else:
 REASON = "read and found to check what the requirements ask for"
 
 
-@click.group("hidden", short_help="List, write and accept checks that no coder sees.")
+@click.group("hidden", short_help="List, write and accept checks that coders never see.")
 def command() -> None:
     """List, write and accept checks that no coder sees: those in the folder of `[verify] hidden`."""
 
@@ -72,7 +72,7 @@ def list_(as_json: bool) -> None:
 
 @command.command("write", short_help="Have an agent propose hidden checks, from the specs alone.")
 @click.option("--agent", required=True, metavar="NAME", help="The backend that writes them, such as `codex`.")
-@click.option("--spec", "names", multiple=True, metavar="SPEC", help="Of this spec only. May be given again.")
+@click.option("--spec", "names", multiple=True, metavar="SPEC", help="Of this spec only. Repeatable.")
 @json_option
 def write(agent: str, names: tuple[str, ...], as_json: bool) -> None:
     """Have an agent write checks for the requirements of the specs, in a session that sees the specs and the files of
@@ -93,7 +93,7 @@ def write(agent: str, names: tuple[str, ...], as_json: bool) -> None:
     show({"proposed": made, "folder": str(folder)}, [*lines, "next: read them, then agent-fox hidden accept"], as_json)
 
 
-@command.command("accept", short_help="Let proposed hidden checks count: they are red on HEAD, and you have read them.")
+@command.command("accept", short_help="Let proposed hidden checks count, once you have read them.")
 @click.option("--agent", metavar="NAME", help="Have this backend read them, of another vendor than who wrote them.")
 @click.option("--reason", default=REASON, metavar="TEXT", help="What is signed beside their hash.")
 @click.option(
@@ -186,7 +186,7 @@ def refuse_kin(writer: Mapping[str, Json], reader: Mapping[str, Json]) -> None:
     unknown = [named(agent) for agent in (writer, reader) if not agent["vendor"]]
     if unknown:
         what = "name its model in the settings, or accept them with your own signature"
-        raise UserError(f"who made the model of {unknown[0]} is not known: {what}")
+        raise UserError(f"the vendor of {unknown[0]}'s model is not known: {what}")
     if writer["vendor"] == reader["vendor"]:
         raise UserError(f"{named(reader)} is of the same vendor as who wrote them, {named(writer)}; take another")
 
@@ -206,7 +206,9 @@ def refuse_green(place: Place, folder: Path) -> None:
     green = dict(hidden_writing.not_red(place.root, place.settings, specs_of(place, ()), folder))
     if green:
         words = ", ".join(sorted({str(verdict.word) for verdict in green.values()}))
-        raise UserError(f"not red on HEAD: {listed(green)} ({words}); mend the checks, or take them out of {PROPOSED}")
+        raise UserError(
+            f"these pass on HEAD already: {listed(green)} ({words}); correct them, or remove them from {PROPOSED}"
+        )
 
 
 def sign(place: Place, db: Database, folder: Path, reason: str, key: tuple[str | None, str | None, Path | None]) -> Act:
@@ -243,7 +245,8 @@ def specs_of(place: Place, names: Iterable[str]) -> tuple[Spec, ...]:
     wanted = tuple(names) or tuple(known)
     absent = [name for name in wanted if name not in known]
     if absent:
-        raise UserError(f"--spec {absent[0]}: there is no such spec; there are {listed(known) or 'none'}")
+        hint = did_you_mean(absent[0], known, f"; there are: {listed(known) or 'none'}")
+        raise UserError(f"--spec {absent[0]}: there is no such spec{hint}")
     return tuple(known[name] for name in wanted)
 
 

@@ -25,11 +25,11 @@ PURPOSES = {"ledger": keys.LEDGER, "waiver": keys.WAIVERS}
 OR_WAIVER = " (it signs exports), or --for waiver (you waive with it)"
 
 
-@click.group("keys", invoke_without_command=True, short_help="Make keys that sign, and say whose signatures count.")
+@click.group("keys", invoke_without_command=True, short_help="Make signing keys, and choose whose signatures count.")
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Make keys that sign exports and waivers, and say whose signatures count. Alone, the same as `agent-fox keys
+    """Make keys that sign exports and waivers, and choose whose signatures count. Without a command: `agent-fox keys
     list`.
 
     They lie outside of every repository: in $AGENT_FOX_KEYS, else in $XDG_CONFIG_HOME/agent-fox, else in
@@ -77,7 +77,7 @@ def list_(as_json: bool) -> None:
         click.echo("\n".join(map(plain, _lines(folder, own, signers))))
 
 
-@command.command("trust", short_help="Say that a key's signatures count.")
+@command.command("trust", short_help="Trust a key: its signatures count from now on.")
 @click.argument("key")
 @click.option(
     "--for", "purposes", multiple=True, required=True, type=click.Choice(sorted(PURPOSES)), help="What they count for."
@@ -96,7 +96,7 @@ def trust_(key: str, purposes: tuple[str, ...], principal: str | None, as_json: 
         click.echo(plain(f"{signer.principal} is trusted for: {', '.join(purposes)} ({_folder() / keys.SIGNERS})"))
 
 
-@command.command("export", short_help="Print a public key, in OpenSSH's form or as PEM.")
+@command.command("export", short_help="Print a public key, for OpenSSH or as PEM.")
 @click.argument("key")
 @click.option("--pem", is_flag=True, help="As PEM (SubjectPublicKeyInfo), as in-toto, sigstore and openssl read it.")
 @json_option

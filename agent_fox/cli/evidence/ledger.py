@@ -76,12 +76,12 @@ LONGEST_LINE = 64 * 1024**2
 FILE = click.Path(path_type=Path)
 
 
-@click.group("ledger", short_help="Show the recorded evidence, check that it is whole, export it.")
+@click.group("ledger", short_help="Audit the recorded evidence: show, verify, export.")
 def command() -> None:
-    """Show the recorded evidence, check that it is whole, and export it to other machines."""
+    """Audit the recorded evidence: show it, verify that nothing was changed or removed, export it."""
 
 
-@command.command("show", short_help="Show records: the last ones, one, or all that bears on a requirement.")
+@command.command("show", short_help="Show the last records, one of them, or everything about a requirement.")
 @click.argument("name", required=False, metavar="[RECORD | REQ]")
 @click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="Records of this kind only.")
 @click.option("--all", "is_all", is_flag=True, help=f"All of them, not the last {SHOWN}.")
@@ -136,7 +136,7 @@ def record_named(db: Database, name: str) -> Kept:
     return records[0]
 
 
-@command.command("verify", short_help="Check that the ledger is whole, here or from an export.")
+@command.command("verify", short_help="Check that no record was changed or removed, here or in an export.")
 @click.option(
     "--export", "file", type=FILE, metavar="FILE", help="Check this export, not the state of this repository."
 )
@@ -241,7 +241,7 @@ def _noted(root: Path, doubts: Findings) -> Witness | None:
         return None
 
 
-@command.command("accept-loss", short_help="Go on after a ledger was cut or put back; recorded, with who and why.")
+@command.command("accept-loss", short_help="Go on after records were lost; who accepted that and why is recorded.")
 @click.option("--reason", required=True, metavar="TEXT", help="Why. It stands in the record.")
 @json_option
 def accept_loss(reason: str, as_json: bool) -> None:
@@ -272,7 +272,7 @@ def accept_loss(reason: str, as_json: bool) -> None:
     _tell({**record.body, "record": tip.position, "kept": str(kept)}, iter(lines), as_json)
 
 
-@command.command("export", short_help="Write the ledger as signed statements, for other machines.")
+@command.command("export", short_help="Write all records as signed statements, for other machines.")
 @click.argument("file", type=FILE)
 @click.option("--key", metavar="KEY", help="Sign with this key: a name of `agent-fox keys list`, or a file.")
 @click.option("--passphrase-file", type=FILE, metavar="FILE", help="Read the key's passphrase from its first line.")
@@ -343,7 +343,7 @@ def write_lines(file: Path, lines: Iterator[str]) -> int:
     return count
 
 
-@command.command("rebuild", short_help="Make a state file anew from the records of the ledger.")
+@command.command("rebuild", short_help="Rebuild the state file from the records.")
 @click.argument("file", type=FILE, required=False)
 @click.option("--install", is_flag=True, help="Put it in the place of the present state, which is kept beside it.")
 @json_option

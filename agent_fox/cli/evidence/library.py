@@ -85,11 +85,13 @@ key_options = (
 )  # fmt: skip
 
 
-@click.group("library", invoke_without_command=True, short_help="Show, propose, adopt and check specifications.")
+@click.group(
+    "library", invoke_without_command=True, short_help="Show, propose, adopt and check reusable specifications."
+)
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Everything checkable, by address and version. Alone, the same as `agent-fox library list`."""
+    """Reusable specifications by address and version. Without a command: `agent-fox library list`."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_, spec=None, with_all=False, as_json=as_json)
 
@@ -130,7 +132,7 @@ def show(address: str, as_json: bool) -> None:
         click.echo("\n".join(plain(line) for line in shown_lines(now, history, records)))
 
 
-@command.command("propose", short_help="Write down what should be checked. It binds nothing.")
+@command.command("propose", short_help="Propose what should be checked; nothing counts until it is adopted.")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @json_option
 def propose(file: Path | None, as_json: bool) -> None:
@@ -171,7 +173,7 @@ def adopt(
     tell(decide(address, State.ADOPTED, (key, ssh_key, passphrase_file), note), as_json)
 
 
-@command.command("withdraw", short_help="Take a specification back, signed by a person.")
+@command.command("withdraw", short_help="Withdraw a specification, signed by a person.")
 @click.argument("address")
 @json_option
 def withdraw(
@@ -226,7 +228,7 @@ def tell(change: Change, as_json: bool) -> None:
     click.echo("next: agent-fox run")
 
 
-@command.command("check", short_help="Run the checks on this checkout. It records nothing.")
+@command.command("check", short_help="Run the checks on this checkout; nothing is recorded.")
 @click.argument("addresses", nargs=-1)
 @click.option("--file", "file", type=click.Path(path_type=Path), help="What stands in this file, proposed or not.")
 @json_option
@@ -374,7 +376,8 @@ def found(db: Database, address: str) -> Present:
         entry = Entry(0, requirement, requirement.version, State.ADOPTED, Author(Who.SPEC, stored.spec_of(address)), "")
         return Present(entry, None, entry)
     known = [row.address for row, _ in all_rows(db, with_all=True)]
-    raise UserError(f"{address}: there is no such specification{words.nearest_told(address, known)}")
+    hint = words.did_you_mean(address, known, "; `agent-fox library list` shows what there is")
+    raise UserError(f"{address}: there is no such specification{hint}")
 
 
 def summary_of(one: Specification, state: str) -> dict[str, object]:

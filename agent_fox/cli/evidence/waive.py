@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_fox.cli.account_lines import asked_line
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.evidence.waiver_lines import as_document, document_of, held_lines, moved
 from agent_fox.cli.names import specs
@@ -22,7 +21,7 @@ from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
 from agent_fox.core.values import dataclass, to_document
-from agent_fox.core.words import counted, nearest_told
+from agent_fox.core.words import counted, did_you_mean
 from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
 from agent_fox.evidence.witness import WitnessBroken
@@ -79,10 +78,10 @@ comment_option = click.option(
 )  # fmt: skip
 
 
-@click.command("waive", short_help="Accept what is not proven, signed, for a time; --list, --revoke, --ask.")
+@click.command("waive", short_help="Accept an unproven requirement for a time, signed; list, revoke or ask.")
 @click.argument("words", nargs=-1, metavar="[REQ | TASK CHECK [DETAIL_HASH]]")
-@click.option("--spec", metavar="SPEC", shell_complete=specs, help="The spec of REQ, where several have it.")
-@click.option("--reason", default="", metavar="TEXT", help="Why. It stands in every report while the waiver holds.")
+@click.option("--spec", metavar="SPEC", shell_complete=specs, help="The spec, where several have a REQ of that id.")
+@click.option("--reason", default="", metavar="TEXT", help="Why. Shown in every report while the waiver holds.")
 @click.option("--expires", default="", metavar="WHEN", help="30d, 12h, 2w, or a date (to its end, UTC).")
 @click.option(
     "--key",
@@ -94,21 +93,19 @@ comment_option = click.option(
     "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
     help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
 )  # fmt: skip
-@click.option("--depends-on", multiple=True, metavar="PATH", help="It ends when this file changes. May be given again.")
-@click.option("--finding", "is_finding", is_flag=True, help="Waive a finding of the close-out gate: TASK CHECK [HASH].")
+@click.option("--depends-on", multiple=True, metavar="PATH", help="End the waiver when this file changes. Repeatable.")
+@click.option("--finding", "is_finding", is_flag=True, help="Waive a finding of `agent-fox gate`: TASK CHECK [HASH].")
 @comment_option
-@click.option("--list", "is_list", is_flag=True, help="Show all waivers, which count, and how often one was asked for.")
-@click.option("--revoke", metavar="ID", help="End a waiver. It never holds again.")
-@click.option(
-    "--ask", "is_ask", is_flag=True, help="Ask a person for a waiver of REQ. It binds nothing; it is counted."
-)
+@click.option("--list", "is_list", is_flag=True, help="List waivers, which of them count, and what was asked for.")
+@click.option("--revoke", metavar="ID", help="End this waiver for good.")
+@click.option("--ask", "is_ask", is_flag=True, help="Ask a person to waive REQ. Nothing is waived by that.")
 @json_option
 def command(
     words: tuple[str, ...], spec: str | None, reason: str, expires: str, key: str | None, ssh_key: str | None,
     passphrase_file: Path | None, depends_on: tuple[str, ...], is_finding: bool, is_comment: bool, is_list: bool,
     revoke: str | None, is_ask: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Accept one requirement that is not proven, or one finding of the close-out gate.
+    """Accept one unproven requirement, or one finding of `agent-fox gate`, for a time.
 
     A waiver is signed with a key that agents cannot have, trusted in `allowed_signers` (`agent-fox keys`). It is bound
     to this repository, to the text as it is, and to what the spec depends on; it ends by itself. Exits 4 while a run
@@ -166,7 +163,7 @@ class Place:
             try:
                 witness.advance(db, witness.path_of(os.environ, self.root))
             except WitnessBroken as error:
-                raise UserError(f"it is done, but not witnessed outside of the state file: {error}") from error
+                raise UserError(f"it is done, but could not be noted outside of the state file: {error}") from error
         return done
 
 
@@ -257,7 +254,7 @@ def find_part(db: Database, name: str, spec_name: str | None) -> StoredPart:
     if criteria:
         raise UserError(f"{part}: its criteria are proven one by one; waive one of them: {', '.join(criteria)}")
     where = f"spec {spec_name}" if spec_name else "the plan"
-    hint = nearest_told(part, (candidate.id for candidate in parts), "; `agent-fox status` lists specs")
+    hint = did_you_mean(part, (candidate.id for candidate in parts), "; `agent-fox status` lists specs")
     raise UserError(f"{part}: there is no such requirement in {where}{hint}")
 
 
@@ -317,7 +314,7 @@ def revoking(name: str, reason: str) -> Callable[[Place], Act]:
 def revoke(place: Place, db: Database, name: str, reason: str) -> Act:
     with transaction(db):
         number, handled = waiving.revoke(place.transaction(db), place.grounds(), name, reason)
-    lines = [f"{number} is revoked, for ever: {reason}", *moves_in_words(handled)]
+    lines = [f"{number} is revoked for good: {reason}", *moves_in_words(handled)]
     return {"revoked": number, "reason": reason, "moved": moved(handled)}, lines
 
 
@@ -326,7 +323,7 @@ def listing(place: Place) -> Act:
     with reading(place.root) as db:
         asked = stored.asked(db)
     lines = [line for waiver in held for line in held_lines(waiver)] or ["no waivers"]
-    lines += [asked_line(waiver) for waiver in asked]
+    lines += [request.line for request in asked]
     return {"waivers": [as_document(waiver) for waiver in held], "asked": to_document(asked)}, lines
 
 

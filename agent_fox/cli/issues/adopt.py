@@ -17,7 +17,7 @@ from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.core.retry.clusters import fingerprint_of
 from agent_fox.core.values import dataclass
-from agent_fox.core.words import nearest
+from agent_fox.core.words import did_you_mean
 from agent_fox.engine.issues.courier import desk_of
 from agent_fox.engine.issues.effects import home_of
 from agent_fox.engine.issues.heading import WHOLE_SPEC
@@ -122,9 +122,8 @@ def unknown(db: Database, name: str) -> Wanted:
     names = spec_names(db)
     if name in names:
         return Wanted(fingerprint_of(None, name), name, "adopted", name, is_new=True)
-    near = nearest(name, names)
-    hint = f"; the nearest spec is {near}" if near else "; `agent-fox run` reads specs"
-    raise UserError(f"--for {name}: neither a spec nor a fingerprint of a cause that is known{hint}")
+    hint = did_you_mean(name, names, "; `agent-fox status` lists specs, `agent-fox issues list` causes")
+    raise UserError(f"--for {name}: there is no such spec or cause{hint}")
 
 
 def ask(place: Workplace, db: Database, wanted: Wanted, number: int) -> Done:

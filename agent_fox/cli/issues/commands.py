@@ -23,34 +23,34 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, title
 from agent_fox.core.values import to_document
-from agent_fox.core.words import LIKE, counted, nearest
+from agent_fox.core.words import counted, did_you_mean
 from agent_fox.store.issue_view import EffectView, IssueView, named, read_effects, read_issues, read_waiting
 from agent_fox.system import clock
 
 MOST_CLOSED = 10
 FOLDER = ".agent-fox/exported-issues"
 
-tracker_option = click.option("--tracker", metavar="KIND", help="Tracker instead of [tracker] kind.")
+tracker_option = click.option(
+    "--tracker", metavar="KIND", help="local, github, or the name of a plugin. Unset: [tracker] kind."
+)
 
 
-@click.group("issues", invoke_without_command=True, short_help="List, show, deliver, export, adopt and move issues.")
+@click.group("issues", invoke_without_command=True, short_help="List, show, send, export, link and move issues.")
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """List the issues that were filed; show, deliver, export, adopt and move them. Alone, the same as `agent-fox issues
-    list`.
-    """
+    """List the issues that were filed; show, send, export, link and move them. Without a command: `issues list`."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_, only_open=False, is_all=False, as_json=as_json)
 
 
-@command.command("list", short_help="List issues, open ones first, and what waits to be delivered.")
+@command.command("list", short_help="List issues, open ones first, and updates not sent yet.")
 @click.option("--open", "only_open", is_flag=True, help="Open issues only.")
-@click.option("--all", "is_all", is_flag=True, help=f"All closed ones too, not the last {MOST_CLOSED}.")
+@click.option("--all", "is_all", is_flag=True, help=f"All closed ones, not only the last {MOST_CLOSED}.")
 @json_option
 def list_(only_open: bool, is_all: bool, as_json: bool) -> None:
-    """List issues: number, how it stands, title; cause, specs and what is open of them, age, place. What is not
-    delivered yet is told once for each reason, with what to do. As JSON every issue is listed.
+    """List issues: number, state and title; why, which requirements are open, age, and where it is. Updates that were
+    not sent yet are listed by reason, with what to do. With --json every issue is listed.
     """
     root = here()
     with reading(root) as db:
@@ -79,12 +79,12 @@ def without_old(issues: list[IssueView]) -> list[IssueView]:
     return [issue for issue in issues if issue.standing.is_open or issue.fingerprint in kept]
 
 
-@command.command("show", short_help="Show one issue: its text, what it is about, what became of each effect.")
+@command.command("show", short_help="Show one issue: its text, its requirements, and what was sent about it.")
 @click.argument("name", metavar="NUMBER|FINGERPRINT|SPEC", shell_complete=spec_names)
 @json_option
 def show(name: str, as_json: bool) -> None:
-    """Show one issue by its number, its fingerprint (the start of it is enough), or the spec that it is about: the text
-    that was handed over, requirements, effects with their tries, and earlier issues of the same cause.
+    """Show one issue, by its number, its spec, or the start of its fingerprint: its text, its requirements, what was
+    sent about it and what came of that, and earlier issues of the same cause.
     """
     root = here()
     with reading(root) as db:
@@ -113,9 +113,8 @@ def find(issues: tuple[IssueView, ...], name: str) -> IssueView:
         issue.fingerprint for issue in issues if not issue.number
     ]
     specs = sorted({spec for issue in issues for spec in issue.specs})
-    near = nearest(name, specs, LIKE)
-    hint = f"; the nearest spec with one is {near}" if near else ""
-    raise UserError(f"there is no issue {name}; there are: {', '.join(known) or 'none'}{hint}")
+    there = f"; there are: {', '.join(known)}" if known else "; there are none yet"
+    raise UserError(f"there is no issue {name}{did_you_mean(name, specs, there)}")
 
 
 def text_of(root: Path, issue: IssueView, effects: tuple[EffectView, ...]) -> str:
@@ -129,23 +128,23 @@ def text_of(root: Path, issue: IssueView, effects: tuple[EffectView, ...]) -> st
     return text
 
 
-@command.command("sync", short_help="Deliver what waits: what was held, too.")
+@command.command("sync", short_help="Send queued issue updates now.")
 @click.option(
-    "--wait", type=click.FloatRange(0), default=0.0, metavar="SECONDS", help="Go on trying for so long at most."
+    "--wait", type=click.FloatRange(0), default=0.0, metavar="SECONDS", help="Keep trying for this long at most."
 )
 @tracker_option
 @json_option
 def sync(wait: float, tracker: str | None, as_json: bool) -> Exit:
-    """Look how the issues stand, deliver what is due and what was held, and tell what came of each. Works while a run
-    goes on.
+    """Send queued issue updates now, also those held back, after a look at how the issues stand. Works while a run goes
+    on.
 
-    Exits 0 when everything is delivered, 2 when something still waits or the tracker cannot be asked.
+    Exits 0 when everything was sent, 2 when something still waits or the tracker cannot be reached.
     """
     # The engine and its settings, as above.
     return Exit(import_module("agent_fox.cli.issues.sync").synchronise(here(), wait, tracker, as_json=as_json))
 
 
-@command.command("export", short_help="Write all issues with their text into files.")
+@command.command("export", short_help="Write all issues with their texts into files.")
 @click.option(
     "--format", "form", type=click.Choice(["markdown", "json"]), default="markdown", help="One file an issue."
 )
@@ -155,8 +154,8 @@ def sync(wait: float, tracker: str | None, as_json: bool) -> Exit:
 @click.option("--force", is_flag=True, help="Write over files that are not of an earlier export.")
 @json_option
 def export(form: str, output: Path, force: bool, as_json: bool) -> None:
-    """Write every issue with its text and effects into a file of its own, with an index: for people without access to
-    the tracker, or when it cannot be reached. Files that are not of an earlier export are left alone.
+    """Write every issue with its text into a file of its own, with an index: for people without access to the tracker,
+    or when it cannot be reached. Files that are not from an earlier export are left alone.
     """
     root = here()
     with reading(root) as db:
@@ -172,23 +171,23 @@ def export(form: str, output: Path, force: bool, as_json: bool) -> None:
         click.echo(plain(f"wrote {counted(len(sheets), 'issue')} to {output}"))
 
 
-@command.command("adopt", short_help="Make an issue that is there the one of a cause.")
+@command.command("adopt", short_help="Link an existing issue to a failing cause.")
 @click.argument("number", metavar="NUMBER")
 @click.option(
     "--for", "cause", required=True, metavar="SPEC|FINGERPRINT", shell_complete=spec_names,
-    help="The cause: its fingerprint, or the spec that it is about.",
+    help="The cause: its spec, or its fingerprint.",
 )  # fmt: skip
 @tracker_option
 @json_option
 def adopt(number: str, cause: str, tracker: str | None, as_json: bool) -> Exit:
-    """Make the issue NUMBER of the tracker the one of a cause: where a person wrote it, or its mark or our state was
-    lost. From then on it is commented and closed like one that was filed. One that is another cause's is refused.
+    """Link the existing issue NUMBER to a failing cause: one that a person wrote, or whose link was lost. From then on
+    it is commented and closed like one that agent-fox filed. An issue of another cause is refused.
     """
     # The engine and its settings, as above.
     return Exit(import_module("agent_fox.cli.issues.adopt").adopt(here(), number, cause, tracker, as_json=as_json))
 
 
-@command.command("migrate", short_help="Move open issues of a former tracker to the present one.")
+@command.command("migrate", short_help="Move open issues from the former tracker to the current one.")
 @tracker_option
 @json_option
 def migrate(tracker: str | None, as_json: bool) -> Exit:
@@ -202,14 +201,14 @@ def migrate(tracker: str | None, as_json: bool) -> Exit:
     return Exit(import_module("agent_fox.cli.issues.migrate").migrate(here(), tracker, as_json=as_json))
 
 
-@command.command("doctor", short_help="Check that issues can be filed, and tell what is missing.")
+@command.command("doctor", short_help="Check that issues can be filed; say what is missing.")
 @tracker_option
 @json_option
 def doctor(tracker: str | None, as_json: bool) -> Exit:
     """Check the tracker that issues go to: repository, token, permissions. Writes nothing there. Each line that is not
     `ok` names its remedy.
 
-    Exits 0 when all is well, 2 when something is missing or cannot be told.
+    Exits 0 when all is well, 2 when something is missing or not known.
     """
     # The engine and its settings, as above.
     return Exit(import_module("agent_fox.cli.issues.doctor").examine(here(), tracker, as_json=as_json))

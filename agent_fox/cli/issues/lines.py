@@ -53,9 +53,9 @@ def _why(group: Waiting) -> str:
     reason = shortened(group.note)
     match group.why:
         case Waits.HELD:
-            return reason if SYNC in group.note else f"{reason or 'held'}, then {SYNC}"
+            return reason if SYNC in group.note else f"{reason or 'held back'}; then: {SYNC}"
         case Waits.DOUBT:
-            return f"may be out already, {SYNC} looks" + (f": {reason}" if reason else "")
+            return f"possibly already sent, {SYNC} will check" + (f": {reason}" if reason else "")
         case Waits.LATER:
             return f"{reason or 'to be tried again'}, not before {shown_time(group.until)}"
         case Waits.DUE:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.cli.errors import UserError
 from agent_fox.config import Settings, load
 from agent_fox.core.values import dataclass
+from agent_fox.core.words import did_you_mean
 from agent_fox.engine.planning.extensions import tracker_of
 from agent_fox.engine.planning.plugin_hooks import given
 from agent_fox.plugins import load_plugins
@@ -38,7 +39,7 @@ def with_tracker(settings: Settings, kind: str | None, plugins: pluggy.PluginMan
         return settings
     known = kinds(plugins)
     if kind not in known:
-        raise UserError(f"--tracker {kind}: no such tracker; there are: {', '.join(known)}")
+        raise UserError(f"--tracker {kind}: no such tracker{did_you_mean(kind, known)} (known: {', '.join(known)})")
     return settings.model_copy(update={"tracker": settings.tracker.model_copy(update={"kind": kind})})
 
 

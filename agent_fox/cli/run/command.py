@@ -28,34 +28,37 @@ else:
     workplace = late_module("agent_fox.engine.planning.workplace")
 
 
-@click.command("run", short_help="Run the plan until everything is proven, or nothing more can be done.")
+@click.command("run", short_help="Run the plan until everything is proven or needs you.")
 @click.option(
     "--spec",
     "specs",
     multiple=True,
     metavar="NAME",
     shell_complete=spec_names,
-    help="Only this spec and what it depends on; may be given several times.",
+    help="Only this spec and what it depends on. Repeatable.",
 )
-@click.option("--parallel", type=click.IntRange(1), metavar="N", help="Sessions at the same time.")
-@click.option("--max-cost", type=click.FloatRange(0), metavar="DOLLARS", help="Ceiling instead of [limits] cost_usd.")
-@click.option("--skip-broken", is_flag=True, help="Leave out specs that cannot be read; they count as not proven.")
-@click.option("--new-run", is_flag=True, help="Start a new account instead of continuing a paused run.")
-@click.option("--redo", is_flag=True, help="Launch groups that are ticked in the spec, too.")
-@click.option("--reprove", is_flag=True, help="Read again what is known as `tests passed` alone: can its tests fail?")
-@click.option("--dry-run", is_flag=True, help="Tell what would run, in which order, and what it may cost; do nothing.")
+@click.option("--parallel", type=click.IntRange(1), metavar="N", help="How many sessions run at once.")
 @click.option(
-    "--tracker", metavar="KIND", help="Where issues go, instead of [tracker] kind: local, github, a plugin's."
+    "--max-cost",
+    type=click.FloatRange(0),
+    metavar="DOLLARS",
+    help="Stop before this is exceeded, instead of at [limits] cost_usd.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line; the last one is the summary.")
+@click.option("--skip-broken", is_flag=True, help="Leave out specs that cannot be read; they count as not proven.")
+@click.option("--new-run", is_flag=True, help="Start over with a fresh budget.")
+@click.option("--redo", is_flag=True, help="Also run tasks already ticked off.")
+@click.option("--reprove", is_flag=True, help="Verify again what rests on passing tests alone: can these tests fail?")
+@click.option("--dry-run", is_flag=True, help="Show what would run, in which order, and what it may cost; run nothing.")
+@click.option("--tracker", metavar="KIND", help="Where issues go: local, github, or the name of a plugin.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line; the last is the summary.")
 def command(
     specs: tuple[str, ...], parallel: int | None, max_cost: float | None, skip_broken: bool, new_run: bool,
     redo: bool, reprove: bool, dry_run: bool, tracker: str | None, as_json: bool,
 ) -> Exit:  # fmt: skip
-    """Run the plan until everything is proven, or nothing more can be done. Work lands on the integration branch;
-    your checkout stays as it is. A run that was paused, interrupted or killed goes on.
+    """Run the plan until everything is proven or needs you. Work lands on the integration branch; your checkout stays
+    as it is. A run that was paused, interrupted or killed goes on where it was.
 
-    Ctrl-C waits for the sessions that run; a second one ends them.
+    Ctrl-C waits for the sessions that are running; a second one ends them.
     """
     root = here()
     loaded = plugins.load_plugins()

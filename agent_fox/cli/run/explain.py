@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
 
-from agent_fox.cli.evidence.evidence_lines import SHORT, tell_chains, trial_lines
+from agent_fox.cli.evidence.evidence_lines import SHORT, tell_chains, trial_lines, why_not
 from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.opening import before_waiving, signed_in
 from agent_fox.cli.place import here, near
 from agent_fox.cli.run.finding import find_node
 from agent_fox.cli.run.telling import about_ruling, about_saved, about_session
-from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
+from agent_fox.cli.screen import columns, cut, json_option, link, plain, print_json, shown_time, title, wrapped
 from agent_fox.config import load
 from agent_fox.core.late import late_module
 from agent_fox.core.values import to_document
@@ -30,31 +30,38 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.cli.evidence import chains
+    from agent_fox.engine.account import overview
+    from agent_fox.evidence.chain import Chain
     from agent_fox.store.history import LastRead, OpenPart
 else:
     chains = late_module("agent_fox.cli.evidence.chains")
+    overview = late_module("agent_fox.engine.account.overview")
 
 RECENT = 6  # sessions and decisions shown without --all
 MOST_PARTS = 8
-EVIDENCE_LINES = 2
 TESTS_AT_FAULT = frozenset(map(str, Unproven))
 
 
-@click.command("explain", short_help="Tell why a node or requirement is where it is, and what would help.")
+@click.command("explain", short_help="Show why a node or requirement stands as it does, and what to do.")
 @click.argument("name", metavar="NODE|REQ", shell_complete=nodes_and_specs)
-@click.option("--all", "is_whole", is_flag=True, help="The whole story, however long.")
+@click.option("--all", "is_whole", is_flag=True, help="Show everything: every session, hash and table row.")
 @json_option
 def command(name: str, is_whole: bool, as_json: bool) -> None:
-    """Tell why NODE (or the verifier of a spec, named by the spec) is where it is: its sessions, verdicts and
-    decisions with their row of the decision table, the evidence, the budget left, and what would change it.
+    """Show why NODE stands as it does (a spec's name means its verifier): what is not proven, what happened and was
+    decided, how the rest is known, the budget left, and what to do.
 
-    For a requirement REQ (`04-REQ-1.2`, or `SPEC/04-REQ-1.2`): its chain of evidence, as `ledger show` tells it.
+    For a requirement REQ (`04-REQ-1.2`, or `SPEC/04-REQ-1.2`): everything that was recorded about it, as `ledger show`
+    does.
     """
     root = here()
     policy = policy_of(load(root, os.environ))
     with closing(read_state(root / STATE)) as db:
         if is_requirement(db, name):
-            tell_chains(chains.chains_named(db, root, name), is_whole=is_whole, as_json=as_json)
+            named = chains.chains_named(db, root, name)
+            if as_json or is_whole:
+                tell_chains(named, is_whole=is_whole, as_json=as_json)
+            else:
+                click.echo("\n\n".join("\n".join(_requirement(chain)) for chain in named))
             return
         planned = find_node(db, name, others=[part.id for part in load_parts(db)])
         story = explain(db, planned, policy, signed_in(root, db), lambda: before_waiving(root))
@@ -71,15 +78,44 @@ def is_requirement(db: Database, name: str) -> bool:
     return "/" in name or any(name in (part.id, part.requirement_id) for part in load_parts(db))
 
 
+def _requirement(chain: Chain) -> Iterator[str]:
+    """A requirement for a person on call: what each reading said, whether it counts, and what would change it."""
+    address = f"{chain.spec}/{chain.requirement}"
+    state = f"proven: {chain.how or 'it passed'}" if chain.is_proven_now else f"not proven now: {why_not(chain)}"
+    yield f"{title(address)}  {plain(state)}"
+    yield from (f"  {line}" for line in wrapped(chain.text, columns() - 2))
+    shown = chain.proofs[-RECENT:]
+    hidden = chain.left_out + len(chain.proofs) - len(shown)
+    yield title("what was seen") + (
+        f" (the last {len(shown)} of {len(shown) + hidden}; --all shows all)" if hidden else ""
+    )
+    for proof in shown:
+        stale = f"; does not count: {'; '.join(proof.why_stale)}" if proof.why_stale else ""
+        how = f", {proof.how}" if proof.how else ""
+        by = proof.ticket.partition("@")[0] or proof.kind
+        yield plain(f"  {shown_time(proof.at)}  {proof.status:<7}  by {by}{how}{stale}")
+        if proof.is_current:
+            yield from (cut(f"            {line}", columns()) for line in overview.quoted(proof.said))
+            if proof.command:
+                yield plain(f"            $ {proof.command}")
+    if not shown:
+        yield "  nothing was recorded about it"
+    if not chain.is_proven_now:
+        yield title("what to do")
+        yield from (f"  first, to sign: {command}" for command in before_waiving(here()))
+        yield from (f"  {plain(move.why)}" for move in chain.promotion.blocked)
+        yield f"  agent-fox explain {plain(chain.spec)}"
+    yield f"  everything that was recorded: agent-fox ledger show {plain(address)}"
+
+
 def _screen(story: Explanation, *, is_whole: bool) -> Iterator[str]:
-    stands = f"{story.status}, {story.outcome}" if story.outcome else story.status
     role = story.mode or story.archetype
     yield f"{title(story.node)}  {role}{f' · {plain(story.title)}' if story.title else ''}"
-    yield f"{stands}: {plain(story.why)}"
+    yield from wrapped(f"{stands(story)}: {story.why}", columns(), "  ")
     if story.issue:
-        yield f"issue: {plain(near(here(), story.issue))}"
-    yield from _story(story, is_whole=is_whole)
+        yield f"issue: {link(near(here(), story.issue), story.issue)}"
     yield from _open_parts(story.open_parts, is_whole=is_whole)
+    yield from _story(story, is_whole=is_whole)
     yield from _evidence(story, is_whole=is_whole)
     if story.budgets:
         yield title("budget")
@@ -90,13 +126,20 @@ def _screen(story: Explanation, *, is_whole: bool) -> Iterator[str]:
     if story.saved:
         yield title("what stopping saved")
         yield from (f"  {plain(line)}" for line in about_saved(story.saved, story.spec))
-    yield title("what would change it")
+    yield title("what to do")
     yield from (f"  {plain(remedy)}" for remedy in story.remedies)
 
 
+def stands(story: Explanation) -> str:
+    """How the node stands, in one word or two."""
+    if story.outcome:
+        return overview.STANDINGS.get(story.outcome, story.outcome) if story.archetype == "verifier" else story.outcome
+    return {"pending": "waiting"}.get(story.status, story.status)
+
+
 def _story(story: Explanation, *, is_whole: bool) -> Iterator[str]:
-    entries = [(s.started_at, 0, about_session(s, story.archetype)) for s in story.sessions]
-    entries += [(r.at, r.id, about_ruling(r, story.node)) for r in story.rulings]
+    entries = [(s.started_at, 0, about_session(s, story.archetype, is_whole=is_whole)) for s in story.sessions]
+    entries += [(r.at, r.id, about_ruling(r, story.node, is_whole=is_whole)) for r in story.rulings]
     if not entries:
         return
     entries.sort()
@@ -108,21 +151,24 @@ def _story(story: Explanation, *, is_whole: bool) -> Iterator[str]:
 
 
 def _evidence(story: Explanation, *, is_whole: bool) -> Iterator[str]:
-    """What is not proven first: who looks here wants to know about that."""
+    """How each requirement is known; what is not proven stands above already, and comes first with everything shown."""
     parts = sorted(story.evidence, key=lambda part: part.word == "PASS")
+    named = {part.requirement for part in story.open_parts}
+    parts = parts if is_whole else [part for part in parts if part.requirement not in named]
     if not parts:
         return
     shown = parts if is_whole else parts[:MOST_PARTS]
-    cut = f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else ""
-    yield title("evidence") + cut
+    cut_off = f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else ""
+    yield title("evidence") + cut_off
     names, widest = max(len(part.requirement) for part in shown), max(len(part.how) for part in shown)
     for part in shown:
-        by = f"record {part.record[:SHORT]} by {part.session} on {part.commit[:SHORT]}"
-        record = by if part.record else "no record"
-        how = f"  {part.how:<{widest}}" if widest else ""
-        yield plain(f"  {part.requirement:<{names}}  {part.gate:<8}  {part.word or 'unread':<7}{how}  {record}")
-        lines = list(trial_lines(part.trials, is_whole=is_whole))
-        yield from (plain(f"  {'':<{names}}  {line.strip()}") for line in (lines if is_whole else lines[1:]))
+        how = f"{part.how:<{widest}}  " if widest else ""
+        line = f"  {part.word or 'not read':<8}  {part.requirement:<{names}}  {how}{part.text}"
+        yield plain(line) if is_whole else cut(line, columns())
+        if is_whole:
+            by = f"record {part.record[:SHORT]} by {part.session} on {part.commit[:SHORT]}"
+            yield plain(f"  {'':<8}  {part.gate}; {by if part.record else 'no record'}")
+            yield from (plain(f"  {'':<8}  {line.strip()}") for line in trial_lines(part.trials, is_whole=True))
     yield f"  the whole chain: agent-fox ledger show {plain(story.spec)}/{plain(shown[0].requirement)}"
 
 
@@ -133,9 +179,14 @@ def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]
     yield title("not proven") + (f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else "")
     for part in shown:
         fault = f"({part.disposition}) " if part.disposition in TESTS_AT_FAULT else ""
-        yield f"  {part.word:<7} {part.requirement}  {plain(fault)}{plain(part.text)}"
-        evidence = [line for line in part.evidence.splitlines() if line.strip()]
-        yield from (f"          {plain(line)}" for line in (evidence if is_whole else evidence[:EVIDENCE_LINES]))
+        line = f"  {part.word:<7} {part.requirement}  {fault}{part.text}"
+        yield plain(line) if is_whole else cut(line, columns())
+        evidence = (
+            [line for line in part.evidence.splitlines() if line.strip()]
+            if is_whole
+            else overview.quoted(part.evidence)
+        )
+        yield from (f"          {plain(line)}" for line in evidence)
         if part.last_read is not None:
             yield from _last_read(part, part.last_read, is_whole=is_whole)
         if part.command:
@@ -147,5 +198,11 @@ def _last_read(part: OpenPart, last: LastRead, *, is_whole: bool) -> Iterator[st
     fault = f": {last.disposition}" if last.disposition else ""
     last_word = f"the last reading, of attempt {last.attempt}, said UNKNOWN{fault}"
     yield plain(f"          that was attempt {part.attempt}; {last_word}")
-    evidence = [line for line in last.evidence.splitlines() if line.strip()]
-    yield from (f"          {plain(line)}" for line in (evidence if is_whole else evidence[:EVIDENCE_LINES]))
+    evidence = (
+        [line for line in last.evidence.splitlines() if line.strip()] if is_whole else overview.quoted(last.evidence)
+    )
+    yield from (f"          {plain(line)}" for line in evidence)
+
+
+def _lines_of(evidence: str, *, is_whole: bool) -> Iterable[str]:
+    return filter(str.strip, evidence.splitlines()) if is_whole else overview.quoted(evidence)

@@ -28,8 +28,8 @@ def find_node(db: Database, name: str, *, others: Iterable[str] = ()) -> Planned
     verifiers = {p.node.spec_name: p for p in nodes if p.node.archetype is Archetype.VERIFIER}
     node = known.get(name) or verifiers.get(name) or _by_role(name, known, verifiers)
     if node is None:
-        hint = words.nearest_told(name, [*known, *verifiers, *others])
-        raise UserError(f"{name}: there is no such node or spec in the plan{hint}; `agent-fox status` lists specs")
+        hint = words.did_you_mean(name, [*known, *verifiers, *others], "; `agent-fox plan` lists specs and nodes")
+        raise UserError(f"{name}: there is no such node or spec in the plan{hint}")
     return node
 
 

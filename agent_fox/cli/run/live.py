@@ -6,17 +6,18 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
+from agent_fox.cli.account_lines import Most, Page
 from agent_fox.cli.opening import reading, state_file, waivers_of
-from agent_fox.cli.screen import ago, duration, plain, shown_time
-from agent_fox.core.words import counted, listed
-from agent_fox.engine.account.account import RunAccount, RunningSession, SpecAccount, read_account
+from agent_fox.cli.screen import WHOLE, Line, duration, plain, shown_time
+from agent_fox.engine.account.account import RunAccount, read_account
+from agent_fox.engine.account.overview import Overview, read_overview
 from agent_fox.store.state import NoState, OlderState, StateError
 from agent_fox.system import clock
 
@@ -28,13 +29,10 @@ KEPT_LINES = 200
 REFRESHES = 4  # a second
 READ_EVERY = 0.5  # seconds between readings of the state, at least
 READ_SHARE = 20  # times what a reading took: a large plan must not be held up by being watched
-WIDE = 60  # columns from which a spec's line has a bar
-BAR = 16
-COLOURS = {
-    "verified": "green", "waived": "yellow", "escalated": "red", "waiver ended": "red", "blocked": "red",
-    "left out": "red", "running": "cyan",
-}  # fmt: skip
-SIGNS = {"green": "✓", "yellow": "✓", "red": "✗", "cyan": "▶"}
+WIDE = 60  # columns from which a line of the story has its time
+TALL = 20  # lines from which the sections have titles
+SHORTENED = ("needs you", "running")
+MOST = Most(cards=3, parts=1, quoted=1)
 
 
 @dataclass
@@ -50,6 +48,7 @@ class LiveScreen:
     said: str = ""
     trouble: str = ""
     account: RunAccount | None = None
+    overview: Overview | None = None
     started: float = field(default_factory=clock.monotonic)
     _read_next: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -81,7 +80,9 @@ class LiveScreen:
             return
         try:
             with reading(self.story.root) as db:
-                self.account = read_account(db, in_force=waivers_of(self.story.root, db))
+                account = read_account(db, in_force=waivers_of(self.story.root, db))
+                overview = read_overview(db, account, is_alive=True, work=lambda: None)
+            self.account, self.overview = account, overview
             self.trouble = ""
         except (NoState, OlderState):
             return  # the run is just making it, or bringing it up to date
@@ -92,35 +93,72 @@ class LiveScreen:
         self._read_next = now + max(READ_EVERY, READ_SHARE * (now - begun))
 
     def rows(self, lines: list[str], width: int, height: int) -> list[Text]:
-        """The screen as at most `height` lines of at most `width` columns."""
-        account = self.account
-        if account is None:
-            return cropped(
-                [Text("agent-fox: preparing the run"), *map(Text, lines[-max(height - 1, 0) :])], width, height
-            )
-        head = [self.headline(account, width), big_bar(account, width), self.money(account)]
+        """The screen as at most `height` lines of at most `width` columns: the page of `status`, then the story."""
+        account, overview = self.account, self.overview
+        if account is None or overview is None:
+            kept = lines[-max(height - 1, 0) :]
+            return cropped([Text("agent-fox: preparing the run"), *map(Text, kept)], width, height)
+        most = replace(MOST, specs=max(height // 3, 2))
+        page = Page(self.story.root, account, overview, width, most, False, self.ceiling_usd, "agent-fox status")
         foot = [Text(line, style="bold yellow") for line in (self.said, self.trouble) if line]
+        head = [*self.banner(page)[: max(height // 4, 1)], big_bar(account, width)]
         room = max(height - len(head) - len(foot), 0)
-        running = [running_row(session) for session in account.running][: max(room // 3, 1)]
-        room = max(room - len(running), 0)
-        specs = spec_rows(account.specs, width, max(room - min(len(lines), max(room // 3, 1)), 1))
-        story = [Text(fitting(line, width), style="dim") for line in lines[-max(room - len(specs), 1) :]]
-        return cropped([*head, *specs, *running, *story, *foot], width, height)
+        body = sections(page, room - min(len(lines), max(room // 4, 1)), has_titles=height >= TALL)
+        story = [Text(fitting(line, width), style="dim") for line in lines[-max(room - len(body), 1) :]]
+        return cropped([*head, *body, *story, *foot], width, height)
 
-    def headline(self, account: RunAccount, width: int) -> Text:
-        left = f"agent-fox run {account.run}"
-        right = duration(clock.monotonic() - self.started)
-        return Text(f"{left}{right:>{max(width - len(left), len(right) + 1)}}", style="bold")
+    def banner(self, page: Page) -> list[Text]:
+        """The answer and why; at the right of its first line which run it is, and for how long it has gone on."""
+        right = f"run {page.account.run}  {duration(clock.monotonic() - self.started)}"
+        first, *rest = map(drawn, replace(page, width=max(page.width - len(right) - 2, 1)).banner())
+        gap = " " * max(page.width - first.cell_len - len(right), 2)
+        return [first.append(f"{gap}{right}"), *rest]
 
-    def money(self, account: RunAccount) -> Text:
-        total = account.cost.total_usd
-        limit = f" of ${self.ceiling_usd:.2f}" if self.ceiling_usd is not None else ""
-        assumed = f", ${account.cost.assumed_usd:.2f} assumed" if account.cost.assumed_usd else ""
-        is_near = self.ceiling_usd is not None and total >= 0.8 * self.ceiling_usd
-        text = Text(f"${account.cost.known_usd:.2f} spent{limit}{assumed}", style="bold yellow" if is_near else "bold")
-        opened = sum(issue.state == "open" for issue in account.issues)
-        made = [counted(account.sessions, "session"), counted(account.retries, "retry"), counted(opened, "issue")]
-        return text.append(f"  {', '.join(made)}", style="none")
+
+def sections(page: Page, room: int, *, has_titles: bool) -> list[Text]:
+    """The page's sections in at most `room` lines. Cards and sessions get a third each at most; fewer specs are shown
+    until all fits, then the longest section gives way. What is left out is counted."""
+    third = max(room // 3, 1)
+    named = []
+    for name, section in page.sections():
+        lines = [*map(drawn, section)]
+        kept = lines[:third] if name in SHORTENED else lines
+        named += [(name, kept, len(lines) - len(kept))] * (name != "also")
+    for most in range(page.most.specs - 1, 1, -1):
+        if _size(named, has_titles) <= room:
+            break
+        fewer = [*map(drawn, replace(page, most=replace(page.most, specs=most)).specs())]
+        named = [(name, fewer if name == "specs" else lines, left_out) for name, lines, left_out in named]
+    while _size(named, has_titles) > room and any(len(lines) > 1 for _, lines, _ in named):
+        at = max(range(len(named)), key=lambda number: len(named[number][1]))
+        name, lines, left_out = named[at]
+        named[at] = (name, lines[:-1], left_out + 1)
+    rows: list[Text] = []
+    for name, lines, left_out in named:
+        rows += [Text(name, style="bold")] * has_titles
+        rows += lines if not left_out else [*lines[:-1], _cut_off(lines[-1], left_out, page, is_last=len(lines) == 1)]
+    return rows[: max(room, 0)]
+
+
+def _size(named: list[tuple[str, list[Text], int]], has_titles: bool) -> int:
+    return sum(len(lines) + has_titles for _, lines, _ in named)
+
+
+def _cut_off(last: Text, left_out: int, page: Page, *, is_last: bool) -> Text:
+    """In place of the last line that there was room for: how many are missing. The only one stays, and says so."""
+    if not is_last:
+        return Text(f"  … {left_out + 1} lines more: {page.more}", style="dim")
+    count = f" … {left_out} lines more"
+    last.truncate(max(page.width - len(count), 1), overflow="ellipsis")
+    return last.append(count, style="dim")
+
+
+def drawn(line: Line) -> Text:
+    return Text.assemble(*((plain(text), _style(style)) for text, style in line))
+
+
+def _style(style: str) -> str:
+    return f"link {style}" if "://" in style else "bold" if style == WHOLE else style
 
 
 def big_bar(account: RunAccount, width: int) -> Text:
@@ -139,37 +177,6 @@ def big_bar(account: RunAccount, width: int) -> Text:
         text.stylize(f"bold {style}", at, min(end, width))
         at = end
     return text
-
-
-def spec_rows(specs: tuple[SpecAccount, ...], width: int, room: int) -> list[Text]:
-    """One line a spec; where there are too many, those that move or hang come first, and the rest is a number."""
-    if len(specs) <= room:
-        return [spec_row(spec, specs, width) for spec in specs]
-    order = {"running": 0, "escalated": 1, "blocked": 2, "left out": 2, "waiting": 3}
-    first = sorted(specs, key=lambda spec: order.get(spec.standing, 4))[: max(room - 1, 0)]
-    kept = [spec for spec in specs if spec in first]
-    rest = [spec for spec in specs if spec not in first]
-    waived = sum(spec.is_proven and bool(spec.waived) for spec in rest)
-    proven = f"{sum(spec.is_proven for spec in rest) - waived} proven{f', {waived} waived' if waived else ''}"
-    more = Text(f"  and {counted(len(rest), 'spec')} more, {proven}", style="dim")
-    return [*(spec_row(spec, specs, width) for spec in kept), more][:room]
-
-
-def spec_row(spec: SpecAccount, specs: tuple[SpecAccount, ...], width: int) -> Text:
-    colour = COLOURS.get(spec.standing, "none")
-    names = min(max(len(other.name) for other in specs), max(width // 3, 8))
-    text = Text(f"{SIGNS.get(colour, '·')} ", style=colour).append(f"{spec.name[:names]:<{names}}", style="none")
-    if width >= WIDE:
-        done = BAR * spec.nodes_done // max(spec.nodes, 1)
-        text.append("  ").append("━" * done, style=colour).append("━" * (BAR - done), style="grey30")
-    text.append(f"  {len(spec.proven):>3}/{spec.expected:<3}  ", style="bold")
-    text.append(f"{len(spec.waived)} " if spec.waived else "", style=colour)
-    return text.append(spec.standing, style=colour).append(f"  {listed(spec.failing)}", style="red")
-
-
-def running_row(one: RunningSession) -> Text:
-    ticket = f"attempt {one.attempt}" + (f", reading {one.reading}" if one.archetype != "coder" else "")
-    return Text(f"▶ {ago(one.since)}  {one.node}  {one.archetype}, {ticket}", style="bold cyan")
 
 
 def fitting(line: str, width: int) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,37 +31,46 @@ if TYPE_CHECKING:
     from agent_fox.cli.run import live_log
     from agent_fox.cli.run.live_log import LiveLog
     from agent_fox.engine.planning import from_settings
+    from agent_fox.verifier.artifacts import index as artifact_index
     from agent_fox.verifier.artifacts import store as artifacts
 else:
     config = late_module("agent_fox.config")
     live_log = late_module("agent_fox.cli.run.live_log")
     from_settings = late_module("agent_fox.engine.planning.from_settings")
+    artifact_index = late_module("agent_fox.verifier.artifacts.index")
     artifacts = late_module("agent_fox.verifier.artifacts.store")
 
 CHUNK = 1 << 16
 LOOK_EVERY = 0.3
 """Seconds between two looks at a session that is followed."""
 ARTIFACT = "artifact://"
+LARGEST_REPORT = 8 * 1024 * 1024
+"""Bytes of a log that is read as a report; a larger one is shown as it is."""
+REPORT = "{\n"
+"""How a report begins; what agents print line by line is an object on each line."""
+STDERR = "--- stderr, "
 
 
-@click.command("logs", short_help="Show the log of a node's session.")
+@click.command("logs", short_help="Show what a session printed; of a verifier, what its tests printed.")
 @click.argument("node", metavar="NODE|ARTIFACT", shell_complete=nodes_and_specs)
-@click.option("--attempt", type=click.IntRange(1), metavar="N", help="The attempt. Unset: the last.")
+@click.option("--attempt", type=click.IntRange(1), metavar="N", help="Which attempt. Unset: the last.")
 @click.option(
-    "--reading", "number", type=click.IntRange(1), metavar="N", help="The reading of a verifier. Unset: the last."
+    "--reading", "number", type=click.IntRange(1), metavar="N", help="Which of a verifier's readings. Unset: the last."
 )
 @click.option("--path", "is_path", is_flag=True, help="Print where the log is, not what it holds.")
-@click.option("-f", "--follow", "is_followed", is_flag=True, help="Go on until the session ends, as it prints.")
+@click.option(
+    "--raw", "is_raw", is_flag=True, help="Show a verifier's report as it was recorded, not its tests' output."
+)
+@click.option("-f", "--follow", "is_followed", is_flag=True, help="Keep printing until the session ends.")
 @json_option
 def command(
-    node: str, attempt: int | None, number: int | None, is_path: bool, is_followed: bool, as_json: bool
+    node: str, attempt: int | None, number: int | None, is_path: bool, is_raw: bool, is_followed: bool, as_json: bool
 ) -> None:
-    """Show the log of the last session of NODE (or of the verifier of a spec, named by the spec), or of the attempt
-    and reading named; of a session that was launched again, its last launch. NODE may also be the address of an
-    artifact, as reports and issues name it: `artifact://RUN/ATTEMPT/NAME`.
+    """Show what the last session of NODE printed (a spec's name means its verifier), or that of the attempt and
+    reading given. NODE may also be the address of a log that a report names: `artifact://RUN/ATTEMPT/NAME`.
 
-    Of a session that runs, what it has printed so far is shown, masked as a log is; with -f also what comes, until it
-    ends.
+    Of a verifier that runs tests, what the tests printed is shown, and the verdicts below it. Of a session that is
+    still running, what it has printed so far is shown; with -f also what comes, until it ends. Secrets are masked.
     """
     if is_followed and (is_path or as_json):
         raise click.UsageError("-f shows lines as they come: it goes with neither --path nor --json")
@@ -73,7 +84,7 @@ def command(
     log = choose(node, logs, attempt, number)
     if log.launch and not is_path and _show_live(root, log, is_followed=is_followed, as_json=as_json):
         return
-    _show(newest(root, log), log.document(), is_path=is_path, as_json=as_json)
+    _show(newest(root, log), log.document(), is_path=is_path, as_json=as_json, root=None if is_raw else root)
 
 
 def _show_live(root: Path, log: SessionLog, *, is_followed: bool, as_json: bool) -> bool:
@@ -86,9 +97,8 @@ def _show_live(root: Path, log: SessionLog, *, is_followed: bool, as_json: bool)
             text = "".join((*live.more(), *live.rest()))
             print_json({**log.document(), "path": "", "text": text, "is_running": is_running})
             return True
-        for text in _followed(root, log, live) if is_followed else live.more():
-            click.echo(_shown(text), nl=False)
-        for text in live.rest():
+        printed = _followed(root, log, live) if is_followed else live.more()
+        for text in _with_report(root, chain(printed, live.rest())):
             click.echo(_shown(text), nl=False)
     ended = "it has ended" if is_followed else "it is running; -f follows it"
     if not is_running:
@@ -108,21 +118,94 @@ def _followed(root: Path, log: SessionLog, live: LiveLog) -> Iterator[str]:
             time.sleep(LOOK_EVERY)
 
 
+def _with_report(root: Path, printed: Iterator[str]) -> Iterator[str]:
+    """The same text, in which a report on test runs, once it is whole, is shown by what the tests printed."""
+    held: list[str] = []
+    for text in printed:
+        if held or text.startswith(REPORT):
+            held.append(text)
+        else:
+            yield text
+    report = read_report("".join(held))
+    yield from report_text(root, *report) if report else held
+
+
 def _artifact(root: Path, uri: str) -> Path:
     """Where the content of an artifact is. Raises ArtifactError where there is none of that address."""
     state = from_settings.state_folder(root, config.load(root, os.environ), os.environ)
     return artifacts.ArtifactStore(artifacts_in(folder_of(state, root)), "", 0).path_of(uri)
 
 
-def _show(path: Path, about: Mapping[str, object], *, is_path: bool, as_json: bool) -> None:
+def _show(path: Path, about: Mapping[str, object], *, is_path: bool, as_json: bool, root: Path | None = None) -> None:
+    """With `root` reports of test runs are shown by what the tests printed."""
     if as_json:
         print_json({**about, "path": str(path), "text": path.read_text("utf-8", "replace")})
     elif is_path:
         click.echo(str(path))
     else:
         for each in (path, *others_beside(path)):
-            for text in _chunks(each):
+            report = report_in(each) if root is not None else None
+            for text in report_text(root, *report) if root is not None and report else _chunks(each):
                 click.echo(text, nl=False)
+
+
+def report_in(path: Path) -> tuple[dict[str, object], str] | None:
+    """The report on test runs that a log holds, and what stood on standard error; None for any other log."""
+    if path.stat().st_size > LARGEST_REPORT:
+        return None
+    return read_report(path.read_text("utf-8", "replace").partition("\n")[2])
+
+
+def read_report(text: str) -> tuple[dict[str, object], str] | None:
+    """The same of a log's text, without its first heading."""
+    try:
+        report, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return None
+    is_report = isinstance(report, dict) and isinstance(report.get("runs"), list) and report["runs"]
+    return (report, text[end:].partition(STDERR)[2].partition("\n")[2]) if is_report else None
+
+
+def report_text(root: Path, report: Mapping[str, object], errors: str) -> Iterator[str]:
+    """Each command with what it printed and how it ended, then the verdicts."""
+    for run in _rows(report, "runs"):
+        yield f"$ {run.get('command')}\n"
+        yield from _output(root, run)
+        yield f"--- {_ending(run)}\n\n"
+    yield from (f"standard error:\n{_shown(errors.rstrip())}\n\n" for _ in range(1) if errors.strip())
+    for verdict in _rows(report, "verdicts"):
+        evidence = str(verdict.get("evidence") or verdict.get("note") or "").partition("\n")[0]
+        yield _shown(f"{verdict.get('verdict', ''):<7} {verdict.get('requirement_id')}  {evidence}").rstrip() + "\n"
+
+
+def _rows(report: Mapping[str, object], key: str) -> Iterator[Mapping[str, object]]:
+    rows = report.get(key)
+    return (row for row in rows if isinstance(row, dict)) if isinstance(rows, list) else iter(())
+
+
+def _output(root: Path, run: Mapping[str, object]) -> Iterator[str]:
+    """All that a command printed; its last lines where the whole is not kept any more, which is said."""
+    uri = str(run.get("artifact") or "")
+    try:
+        yield from _chunks(_artifact(root, uri))
+    except artifact_index.ArtifactError:
+        if uri:
+            yield f"({uri} is not kept any more: only the last lines)\n"
+        yield _shown(str(run.get("output_tail") or run.get("not_attempted") or ""))
+
+
+def _ending(run: Mapping[str, object]) -> str:
+    failing, total = _names(run.get("failing")), run.get("tests")
+    exit_code, seconds = run.get("exit_code"), run.get("seconds")
+    parts = [f"exit {exit_code}" if exit_code is not None else "it did not run"]
+    parts += [f"{seconds:.1f} s"] if isinstance(seconds, float) else []
+    if total is not None:
+        parts.append(f"{len(failing)} of {total} tests failed" if failing else f"{total} tests passed")
+    return ", ".join(parts)
+
+
+def _names(value: object) -> list[str]:
+    return [str(name) for name in value] if isinstance(value, list) else []
 
 
 def others_beside(path: Path) -> list[Path]:

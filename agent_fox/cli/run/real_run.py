@@ -30,6 +30,7 @@ from agent_fox.engine.planning.scope import with_dependencies
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.running.run import Engine
 from agent_fox.engine.running.scheduler import Orders
+from agent_fox.evidence.waivers import first_commands
 from agent_fox.plugins import PluginError
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.store.issue_view import read_issue_counts
@@ -83,7 +84,7 @@ def warn_of_changes(root: Path) -> None:
     changed = [path for path in git.dirty(root) if not path.startswith(f"{OWN}/")] if git.is_repository(root) else []
     if changed:
         shown = ", ".join(changed[:SHOWN_CHANGES]) + (", ..." if len(changed) > SHOWN_CHANGES else "")
-        text = f"warning: not committed, so no session sees it: {shown}"
+        text = f"warning: not committed, so agents do not see it: {shown}"
         click.echo(plain(f"agent-fox: {text}"), err=True)
 
 
@@ -125,5 +126,9 @@ def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:
         account = read_account(
             db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only,
             in_force=lambda: notes_in_force(db, engine.grounds(), clock.now()),
-        )  # fmt: skip
-    return Summary(engine.root, stop, account.at_rest(), overview.takeover(engine.root, branch))
+        ).at_rest()  # fmt: skip
+        work = overview.takeover(engine.root, branch)
+        first = overview.read_overview(
+            db, account, is_alive=False, work=lambda: work, can_sign=lambda: not first_commands(engine.grounds())
+        )
+    return Summary(engine.root, stop, account, first, work, engine.settings.limits.cost_usd)

@@ -26,7 +26,7 @@ else:
 STDIN = "-"
 
 
-@click.command("replay", short_help="Decide about recorded verifier outputs, without running anything.")
+@click.command("replay", short_help="Show what would be decided about recorded verifier outputs.")
 @click.argument("file", metavar="FILE")
 @click.option(
     "--policy", metavar="FILE", type=click.Path(path_type=Path), help="TOML with other `[retry]` settings, and rungs."

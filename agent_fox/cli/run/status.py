@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, TypedDict
 
 import click
 
-from agent_fox.cli.account_lines import evidence_line, spec_lines, total_lines, trouble_lines
-from agent_fox.cli.opening import reading, waivers_of
+from agent_fox.cli.account_lines import ALL, Most, Page, audit_lines
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.opening import can_sign, reading, waivers_of
 from agent_fox.cli.place import OWN, held_for, here
-from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
+from agent_fox.cli.screen import columns, json_option, plain, print_json, styled, title
+from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import OF_CHECKS, environment_parts
-from agent_fox.engine.account.account import RunAccount, read_account
-from agent_fox.engine.account.document import account_document
+from agent_fox.engine.account.account import read_account
+from agent_fox.engine.account.overview import read_overview, takeover
 from agent_fox.evidence import witness
 from agent_fox.store.known import judged_elsewhere
 from agent_fox.store.state import is_locked
@@ -29,23 +31,26 @@ from agent_fox.system.state_folders import LOCK
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.engine.account.account import Activity
+    from agent_fox.engine.account import document as documents
+    from agent_fox.engine.account.overview import Banner
+else:
+    documents = late_module("agent_fox.engine.account.document")
 
-NEVER = "no run yet"
 VARIABLES = "AGENT_FOX__VERIFY"
 PROBE = ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true")
 LONGEST_PROBE = 5  # seconds
-LONG_SILENCE = 30.0
-"""Seconds without a sign of an agent, from which on `status` shows the silence."""
-
-LOST = "not running (it was ended from outside); `agent-fox run` goes on"
 
 
-@click.command("status", short_help="Show what is proven, what runs, what is blocked, what it cost.")
+@click.command("status", short_help="Show what is proven, what needs you, what runs and what it cost.")
+@click.option("--all", "is_whole", is_flag=True, help="Show everything: all specs and requirements, hashes, counts.")
+@click.option("--exit-code", "is_deciding", is_flag=True, help="Exit as `run` would: 0 proven, 2 not proven (yet).")
 @json_option
-def command(as_json: bool) -> None:
-    """Show what is proven, what runs, what is blocked and what it cost. Works while a run goes on, and changes
-    nothing.
+def command(is_whole: bool, is_deciding: bool, as_json: bool) -> Exit:
+    """Show whether everything is proven, what needs you, each spec, what runs, what it cost, and what to do next.
+    Works while a run goes on, and changes nothing.
+
+    With --exit-code the exit code is the answer: 0 proven, 2 not proven, not run yet or still running, 3 stopped at a
+    ceiling, 4 cannot go on or ended from outside, 130 interrupted. Without it, 0 wherever the state could be read.
     """
     root = here()
     with reading(root) as db:
@@ -54,15 +59,28 @@ def command(as_json: bool) -> None:
             db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), **judged_away(root, db),
             lost=f"the history does not hold together, and proves nothing: {lost}" if lost else "",
         )  # fmt: skip
-    is_alive = account.status == "running" and is_locked(root / LOCK)
-    if is_alive:
-        account = replace(account, seconds=account.seconds + held_for(root))
-    else:
-        account = account.at_rest()
+        is_alive = account.status == "running" and is_locked(root / LOCK)
+        if is_alive:
+            account = replace(account, seconds=account.seconds + held_for(root))
+        else:
+            account = account.at_rest()
+        overview = read_overview(
+            db, account, is_alive=is_alive, work=lambda: takeover(root, integration_branch(root)),
+            can_sign=lambda: can_sign(root),
+        )  # fmt: skip
     if as_json:
-        print_json({**account_document(root, account), "is_alive": is_alive, "ledger_lost": lost})
+        document = {**documents.account_document(root, account), **documents.overview_document(overview)}
+        print_json({**document, "is_alive": is_alive, "ledger_lost": lost})
     else:
-        click.echo("\n".join(_lines(root, account, is_alive=is_alive)))
+        is_lost = account.status == "running" and not is_alive
+        page = Page(root, account, overview, columns(), ALL if is_whole else Most(), is_lost)
+        click.echo("\n".join(_lines(page, is_whole=is_whole)))
+    return Exit(code_of(overview.banner)) if is_deciding else Exit.DONE
+
+
+def code_of(banner: Banner) -> int:
+    """What `run` would exit with; nothing is proven as long as it runs, and before it did."""
+    return int(Exit.UNPROVEN) if banner.exit_code is None else banner.exit_code
 
 
 class Away(TypedDict):
@@ -119,12 +137,11 @@ def is_open_at_a_glance(verify: Mapping[str, object]) -> bool | None:
 
 def tip_tree(root: Path) -> str | None:
     """The tree of the integration branch now."""
-    branch = integration_branch(root)
-    tip = git.commit_of(root, branch) if branch else None
+    tip = git.commit_of(root, integration_branch(root))
     return git.tree_of(root, tip) if tip else None
 
 
-def integration_branch(root: Path) -> str | None:
+def integration_branch(root: Path) -> str:
     """The branch's name without reading all settings, which takes longer than all the rest."""
     chosen = os.environ.get("AGENT_FOX__GIT__INTEGRATION_BRANCH")
     if chosen:
@@ -141,30 +158,10 @@ def _table(root: Path) -> dict[str, object]:
         return {}
 
 
-def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:
-    state = plain(_state(account, is_alive=is_alive))
-    yield f"{title(f'run {account.run}')}: {state}" if account.run else NEVER
-    yield from spec_lines(account.specs)
-    counts = ", ".join(f"{count} {status}" for status, count in account.nodes.items())
-    yield f"nodes: {counts or 'none'}"
-    yield from total_lines(account, is_lost=account.status == "running" and not is_alive)
-    yield evidence_line(account)
-    for session in account.running:
-        ticket = f"attempt {session.attempt}" + (f", reading {session.reading}" if session.archetype != "coder" else "")
-        about = f"{session.node} ({session.archetype}, {ticket})"
-        yield plain(f"running: {about} since {ago(session.since)}{_doing(session.activity)}")
-    yield from trouble_lines(root, account)
-
-
-def _doing(activity: Activity | None) -> str:
-    if activity is None:
-        return ""
-    cost = "" if activity.cost_usd is None else f", ${activity.cost_usd:.2f}"
-    silent = f", silent for {duration(activity.silent)}" if activity.silent >= LONG_SILENCE else ""
-    return f"; {activity.cli}: {activity.turns} turns{cost}{silent}; {activity.last or 'nothing heard yet'}"
-
-
-def _state(account: RunAccount, *, is_alive: bool) -> str:
-    if account.status == "running":
-        return "running" if is_alive else LOST
-    return f"{account.status}: {account.reason}" if account.reason else account.status
+def _lines(page: Page, *, is_whole: bool) -> Iterator[str]:
+    yield from styled(page.lines(), page.width)
+    if is_whole:
+        yield from ("", title("for an audit"), *(plain(f"  {line}") for line in audit_lines(page.account)))
+    steps = [*page.next()]
+    if steps:
+        yield from ("", title("next"), *styled(steps, page.width))

@@ -1,4 +1,4 @@
-"""The end of a run, for people and for programs: what is proven, what it cost, what to do next. Nothing is decided."""
+"""The end of a run, for people and for programs: the page of `status`, the work, what to do next."""
 
 from __future__ import annotations
 
@@ -6,73 +6,48 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.cli.account_lines import spec_lines, total_lines, trouble_lines
-from agent_fox.cli.screen import plain, title
+from agent_fox.cli.account_lines import Page
+from agent_fox.cli.screen import columns, plain, styled, title
 from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted
-from agent_fox.engine.account.document import account_document
-from agent_fox.engine.record.ending import RunExit, Stop
+from agent_fox.engine.account.document import account_document, overview_document
 
 if TYPE_CHECKING:
     from agent_fox.engine.account.account import RunAccount
-    from agent_fox.engine.account.overview import Takeover
-
-MOST_BLOCKED = 3
+    from agent_fox.engine.account.overview import Overview, Takeover
+    from agent_fox.engine.record.ending import Stop
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that the end of a run tells. `shell` is what a person may type next."""
+    """All that the end of a run tells."""
 
     root: Path
     stop: Stop
     account: RunAccount
+    overview: Overview
     work: Takeover | None
-
-    @property
-    def shell(self) -> list[str]:
-        """What to do next, as commands."""
-        roots = [blocked.node for blocked in self.account.blocked[:MOST_BLOCKED]]
-        match self.stop.exit:
-            case RunExit.PROVEN:
-                return [self.work.command] if self.work else []
-            case RunExit.NOT_PROVEN:
-                return [f"agent-fox {word} {node}" for node in roots for word in ("explain", "reset")]
-            case RunExit.CEILING:
-                return ["agent-fox run --max-cost DOLLARS" if "cost" in self.stop.reason else "agent-fox run"]
-            case RunExit.CANNOT_GO_ON:
-                return ["agent-fox doctor", "agent-fox run"]
-            case RunExit.INTERRUPTED:
-                return ["agent-fox run"]
+    ceiling_usd: float | None = None
 
     def document(self) -> dict[str, object]:
         """The summary as one JSON object."""
-        ended = {
-            "exit_code": int(self.stop.exit),
-            "reason": self.stop.reason,
-            "work": to_document(self.work),
-            "next": self.shell,
-        }
-        return {"kind": "summary", **account_document(self.root, self.account), **ended}
+        ended = {"exit_code": int(self.stop.exit), "reason": self.stop.reason, "work": to_document(self.work)}
+        document = {**account_document(self.root, self.account), **overview_document(self.overview)}
+        return {"kind": "summary", **document, **ended}
 
     def lines(self) -> Iterator[str]:
         """The summary as text."""
-        yield f"{title(f'run {self.account.run}')}: {plain(self.stop.reason)} (exit {int(self.stop.exit)})"
-        yield ""
-        yield from spec_lines(self.account.specs)
-        yield ""
-        yield from total_lines(self.account)
-        yield from trouble_lines(self.root, self.account)
-        yield from self._work()
-        if self.shell:
-            yield title("next")
-            yield from (f"  {plain(command)}" for command in self.shell)
+        page = Page(self.root, self.account, self.overview, columns(), ceiling_usd=self.ceiling_usd)
+        yield from styled(page.lines(), page.width)
+        if self.work is not None:
+            yield from ("", *self._work(self.work))
+        steps = [*page.next()]
+        if steps:
+            yield from ("", title("next"), *styled(steps, page.width))
 
-    def _work(self) -> Iterator[str]:
-        if self.work is None:
-            return
-        ahead = counted(self.work.commits, "commit")
-        yield f"{title('the work')} is on {self.work.branch}, {ahead} ahead of HEAD"
-        yield from (f"  {plain(line.strip())}" for line in self.work.diffstat.splitlines())
-        yield f"  look at it:   git diff HEAD...{self.work.branch}"
-        yield f"  take it over: {self.work.command}"
+    def _work(self, work: Takeover) -> Iterator[str]:
+        ahead = counted(work.commits, "commit")
+        yield f"{title('the work')} is on {work.branch}, {ahead} ahead of HEAD"
+        yield from (f"  {plain(line.strip())}" for line in work.diffstat.splitlines())
+        yield f"  look at it:   git diff HEAD...{work.branch}"
+        yield f"  take it over: {work.command}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.retry.progress import Progress
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.core.words import counted, listed
 
@@ -15,22 +16,22 @@ if TYPE_CHECKING:
 
 
 def money(dollars: float | None) -> str:
-    return "cost not told" if dollars is None else f"${dollars:.2f}"
+    return "cost unknown" if dollars is None else f"${dollars:.2f}"
 
 
-def about_session(session: PastSession, archetype: str) -> list[str]:
-    """One session: its ticket, how it ended, what it said."""
+def about_session(session: PastSession, archetype: str, *, is_whole: bool) -> list[str]:
+    """One session: which attempt it was, how it ended, what it said. With `is_whole` also by which agent, on which
+    commits."""
     is_coder = archetype == Archetype.CODER
-    ticket = f"attempt {session.attempt}" + ("" if is_coder else f", reading {session.reading}")
-    rung = f" (rung {session.rung})" if session.rung else ""
-    on = f" on {session.pinned[:12]}" if session.pinned else ""
-    kept = [f"  {cut_off.told}" for cut_off in session.cut_offs]
+    ticket = f"attempt {session.attempt}" + ("" if is_coder or session.reading == 1 else f", reading {session.reading}")
+    rung = f" (rung {session.rung})" if session.rung and is_whole else ""
+    on = f" on {session.pinned[:12]}" if session.pinned and is_whole else ""
     return [
-        f"{ticket}{rung}{on}: {_end(session, is_coder=is_coder)}",
-        *_who(session),
+        f"{ticket}{rung}{on}: {_end(session, is_coder=is_coder, is_whole=is_whole)}",
+        *_who(session, is_whole=is_whole),
         *_lost(session),
         *_noted(session),
-        *kept,
+        *(f"  {cut_off.told}" for cut_off in session.cut_offs),
         *_verdicts(session),
     ]
 
@@ -48,10 +49,10 @@ def _lost(session: PastSession) -> Iterator[str]:
         yield f"  launched again: {reason}{f' ({count} times)' if count > 1 else ''}"
 
 
-def _who(session: PastSession) -> Iterator[str]:
+def _who(session: PastSession, *, is_whole: bool) -> Iterator[str]:
     """Which program and model worked, where they told it, and what they tried that they must not."""
     for agent in session.agents:
-        if agent.version or agent.model:
+        if is_whole and (agent.version or agent.model):
             words = (f"{agent.backend} {agent.version}".strip(), agent.model, _turns(agent))
             yield f"  by {', '.join(filter(None, words))}"
         yield from (f"  forbidden: {attempt}" for attempt in agent.forbidden)
@@ -62,48 +63,65 @@ def _turns(agent: Agent) -> str:
     return f"{agent.turns} turns{cost}" if agent.turns else ""
 
 
-def _end(session: PastSession, *, is_coder: bool) -> str:
+def _end(session: PastSession, *, is_coder: bool, is_whole: bool) -> str:
     if session.status in {"running", "waiting"}:
         return session.status
     took = f"{session.seconds:.1f} s, " if session.seconds is not None else ""
     verb = "landed as" if is_coder else "the branch went back to the best tree by"
-    landed = f"; {verb} {session.landed[:12]}" if session.landed else ""
+    landed = f"; {verb} {session.landed[:12]}" if session.landed and is_whole else ""
     what = session.reason or session.summary or session.end
     return f"{what} ({took}{money(session.cost_usd)}){landed}"
 
 
 def _verdicts(session: PastSession) -> Iterator[str]:
     words = [(word, session.ids(word)) for word in (Word.FAIL, Word.UNKNOWN)]
-    parts = [f"{len(session.ids(Word.PASS))} PASS"] + [f"{word} {listed(ids)}" for word, ids in words if ids]
+    parts = [f"{word} {listed(ids)}" for word, ids in words if ids] + [f"{len(session.ids(Word.PASS))} PASS"]
     if session.verdicts:
-        yield f"  said: {'; '.join(parts)}"
+        yield f"  {'; '.join(parts)}"
     if session.changed:
         yield f"  changed: {', '.join(f'{row.requirement} {row.was} → {row.word}' for row in session.changed)}"
 
 
-def about_ruling(ruling: Ruling, seen_from: str) -> list[str]:
-    """One decision, as seen from a node."""
-    row = f" (row {ruling.row})" if ruling.row else ""
-    by = "" if ruling.about == seen_from else f" by {ruling.about}"
-    cause = f": {ruling.cause}" if ruling.cause else ""
-    return [f"→ {ruling.kind}{cause}{row}{by}{''.join(f'; {part}' for part in _facts(ruling, seen_from))}"]
+DONE = {
+    "Accept": "it passed", "Land": "its work landed", "Reread": "asked again, and no coder is charged",
+    "Block": "stopped", "Retry": "tried again", "Reopen": "verified again", "Reset": "reset by a person",
+    "Ignore": "changes nothing",
+}  # fmt: skip
+"""What a decision did, in words; those that send coders back name them."""
+TRENDS = {
+    Progress.PROGRESS: "improving", Progress.REPEAT: "the same failures again",
+    Progress.OSCILLATION: "going in circles", Progress.REGRESSION: "getting worse", Progress.CHANGED: "other failures",
+}  # fmt: skip
 
 
-def _facts(ruling: Ruling, seen_from: str) -> Iterator[str]:
+def about_ruling(ruling: Ruling, seen_from: str, *, is_whole: bool) -> list[str]:
+    """One decision, as seen from a node: its name, and what it did. With `is_whole` its row of the decision table."""
+    row = f" (row {ruling.row})" if ruling.row and is_whole else ""
+    by = f", decided about {ruling.about}" if ruling.about != seen_from else ""
+    trend = f" ({TRENDS[Progress(ruling.progress)]})" if ruling.progress in TRENDS and ruling.failing else ""
+    facts = "".join(f"; {fact}" for fact in _facts(ruling))
+    return [f"{ruling.kind}{row}: {done_words(ruling, seen_from)}{trend}{by}{facts}"]
+
+
+def done_words(ruling: Ruling, seen_from: str) -> str:
+    """`sent back to coder 03_split:2`, `stopped: attempts spent`."""
+    if ruling.kind in {"Recode", "SendBack"} and ruling.blamed:
+        return f"sent back to coder{'s' if len(ruling.blamed) > 1 else ''} {', '.join(ruling.blamed)}"
+    if ruling.kind == "Block" and ruling.about != seen_from:
+        return f"waits for {ruling.about}, which stopped: {ruling.cause}"
+    words = DONE.get(ruling.kind, ruling.kind)
+    return f"{words}: {ruling.cause}" if ruling.cause else words
+
+
+def _facts(ruling: Ruling) -> Iterator[str]:
     if ruling.failing:
-        yield f"failing {listed(ruling.failing)}"
+        yield f"fails {listed(ruling.failing)}"
     if ruling.unknown:
-        yield f"unclear {listed(ruling.unknown)}"
-    if ruling.kind in {"Recode", "SendBack"}:
-        yield f"{', '.join(ruling.blamed)} again"
+        yield f"no clear verdict on {listed(ruling.unknown)}"
     if ruling.best:
         yield ruling.best
-    if ruling.progress not in {"", "first"} and ruling.failing:
-        yield f"compared with the last round: {ruling.progress}"
     if ruling.note and not ruling.failing and not ruling.unknown:
         yield ruling.note
-    if ruling.about != seen_from and ruling.step:
-        yield f"here: {ruling.step}"
 
 
 def about_saved(saved: Saved, spec_name: str) -> Iterator[str]:
@@ -111,5 +129,5 @@ def about_saved(saved: Saved, spec_name: str) -> Iterator[str]:
     yield from (
         f"{coder.node}: {coder.left} of {counted(coder.total, 'attempt')} left unspent" for coder in saved.coders
     )
-    untold = f" ({saved.untold} told no cost)" if saved.untold else ""
+    untold = f" ({saved.untold} reported no cost)" if saved.untold else ""
     yield f"the {counted(saved.sessions, 'session')} of {spec_name} so far cost {money(saved.cost_usd)}{untold}"

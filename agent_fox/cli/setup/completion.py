@@ -12,7 +12,7 @@ SHELLS = ("bash", "zsh", "fish")
 PROGRAM, VARIABLE = "agent-fox", "_AGENT_FOX_COMPLETE"
 
 
-@click.command("completion", short_help="Print the completion script for a shell.")
+@click.command("completion", short_help="Print the completion script of a shell.")
 @click.argument("shell", type=click.Choice(SHELLS))
 @json_option
 @click.pass_context

@@ -29,14 +29,14 @@ NEEDED = frozenset({"git", "settings", "plugins"})
 COLOURS = {State.OK: "green", State.WARNING: "yellow", State.MISSING: "red"}
 
 
-@click.command("doctor", short_help="Check that everything this configuration needs is here.")
-@click.option("--try", "is_try", is_flag=True, help="Also have one tiny session with each agent; it costs cents.")
+@click.command("doctor", short_help="Check that everything a run needs is here.")
+@click.option("--try", "is_try", is_flag=True, help="Also try one tiny session with each agent; it costs cents.")
 @json_option
 def command(is_try: bool, as_json: bool) -> Exit:
-    """Check that everything this configuration needs is here; each line that is not `ok` names its remedy.
+    """Check that everything a run needs is here; each line that is not `ok` says what to do.
 
     With --try each agent that is configured is asked one question, in its role and its sandbox: three minutes, four
-    turns and $0.50 at most each. What came of it, and what it cost, is a line.
+    turns and $0.50 at most each. A line says what came of it and what it cost.
 
     Exits 1 where something is missing that a run needs; warnings do not count.
     """

@@ -70,7 +70,7 @@ def _repository(root: Path) -> Iterator[Check]:
 def _checkout(root: Path) -> Iterator[Check]:
     head = git.head(root)
     if head is None:
-        yield Check("commit", State.MISSING, "there is no commit yet", "commit what the coders shall start from")
+        yield Check("commit", State.MISSING, "there is no commit yet", "commit what coders should start from")
         return
     yield Check("commit", State.OK, f"HEAD is {head[:12]}")
     yield _dirty(git.dirty(root))

@@ -43,7 +43,7 @@ def _as_you(settings: Settings) -> Iterator[Check]:
     ]
     free = [archetype for archetype in free if settings.agents.of(archetype).sandbox != "require"]
     if free:
-        what = f'{listed(free)}: without a sandbox, as you; `sandbox = "require"` puts it into one'
+        what = f'{listed(free)}: runs without a sandbox, as you; set `sandbox = "require"` to change that'
         yield Check("command", State.OK, what)
 
 
@@ -52,7 +52,7 @@ def _steering(root: Path) -> Iterator[Check]:
     committed = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD")
     unread = unread_words(root, git.call(root, *committed).records if git.head(root) else ())
     if unread:
-        what = f"{listed(unread)}: no session reads it"
+        what = f"{listed(unread)}: not given to sessions"
         yield Check("steering", State.WARNING, what, f"agent-fox init --steering {unread[0]}, or write {STEERING_FILE}")
 
 
@@ -117,14 +117,14 @@ def _independent(settings: Settings) -> Iterator[Check]:
     name, judges = "independent verifier", _minds(verifier)
     shared = judges & set().union(*(_minds(settings.agent_for("coder", "", rung)) for rung in _rungs(coder)))
     if judges and CHECKS not in verifier.backends:
-        what = "only a model judges, and nothing is run by ourselves"
+        what = "only a model judges: no tests are run"
         yield Check(name, State.WARNING, what, 'put "checks" first into [agents.verifier] backend')
     if shared:
         backend, model = sorted(shared)[0]
         what = f"{backend} with {f'model {model}' if model else 'its usual model'} both writes and judges"
         yield Check(name, State.WARNING, what, "set another `model` or backend for [agents.verifier]")
     elif judges:
-        yield Check(name, State.OK, "another model judges than writes")
+        yield Check(name, State.OK, "the judge is another model than the coder")
 
 
 def _rungs(agent: AgentSettings) -> range:

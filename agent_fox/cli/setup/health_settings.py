@@ -72,7 +72,7 @@ def _sandbox(mode: SandboxMode) -> Check:
 def _settings(root: Path) -> Check:
     if (root / FILE).exists():
         return Check("settings", State.OK, str(FILE))
-    return Check("settings", State.WARNING, f"there is no {FILE}; defaults hold", "run `agent-fox init`")
+    return Check("settings", State.WARNING, f"there is no {FILE}; the defaults apply", "run `agent-fox init`")
 
 
 def _branch(root: Path, branch: str) -> Check:

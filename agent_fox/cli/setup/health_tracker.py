@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.cli.issues.doctor import in_folder
 from agent_fox.cli.issues.tracker_place import kinds
 from agent_fox.cli.setup.health import Check, State
+from agent_fox.core.words import did_you_mean
 from agent_fox.system.state_folders import ISSUES
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def tracker_check(root: Path, settings: Settings, plugins: pluggy.PluginManager,
         case _ if kind in known:
             return Check(NAME, State.OK, f"{kind}, made by a plugin")
         case _:
-            return Check(NAME, State.MISSING, f"{kind}: no such tracker", f"set [tracker] kind to {', '.join(known)}")
+            what = f"{kind}: no such tracker{did_you_mean(kind, known)}"
+            return Check(NAME, State.MISSING, what, f"set [tracker] kind to one of {', '.join(known)}")
 
 
 def _on_github(root: Path, settings: Settings, environ: Mapping[str, str]) -> Check:

@@ -66,7 +66,7 @@ def tries(root: Path, settings: Settings) -> Iterator[Check]:
         name = f"try {listed(candidate.places)}"
         if candidate.agent.backend not in NAMES:
             if candidate.agent.backend not in OUR_OWN:
-                yield Check(name, State.OK, f"{candidate.agent.backend}: not tried, for nobody knows what it would do")
+                yield Check(name, State.OK, f"{candidate.agent.backend}: not tried: what it would do is not known")
             continue
         missing = lacks(backends, candidate.agent.backend, candidate.settings, root)
         if missing:

@@ -27,8 +27,10 @@ from agent_fox.specs.plain.example import MARKDOWN, TOML
 from agent_fox.system.state_folders import IGNORED, IGNORED_BY_ITSELF
 
 if TYPE_CHECKING:
+    from agent_fox.core import words
     from agent_fox.session.briefs import project_words
 else:
+    words = late_module("agent_fox.core.words")
     project_words = late_module("agent_fox.session.briefs.project_words")
 
 EXAMPLE = "agent-fox init --agent command -- PROGRAM ARGUMENT..."
@@ -46,8 +48,13 @@ _COLUMN = 40  # where the comment behind a setting starts
 Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and values
 
 
-@click.command("init", short_help="Set up a repository: settings with comments, and what git ignores.")
-@click.option("--agent", "backend", metavar="BACKEND", help="Backend of coders and reviewers, such as `command`.")
+@click.command("init", short_help="Set up a repository: a commented settings file, and what git ignores.")
+@click.option(
+    "--agent",
+    "backend",
+    metavar="BACKEND",
+    help="Who codes and reviews: claude, codex, gemini, opencode, mini, or `command`.",
+)
 @click.option(
     "--skill",
     "skills",
@@ -67,7 +74,7 @@ Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and v
     "--steering",
     "steering",
     metavar="FILE",
-    help="Also make a file of yours, such as CLAUDE.md, what sessions are told: a copy in .agent-fox/steering.md.",
+    help="Also give sessions a file of yours, such as CLAUDE.md: it is copied to .agent-fox/steering.md.",
 )
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED)
 @json_option
@@ -105,7 +112,7 @@ def command(
     for name, is_new in written.items():
         click.echo(f"{'wrote' if is_new else 'kept '} {name}")
     for name in project_words.unread_words(root):
-        click.echo(f"{name} is not read by sessions; what they are to know of it: agent-fox init --steering {name}")
+        click.echo(f"sessions do not read {name}; to give it to them: agent-fox init --steering {name}")
     click.echo(_next(root, first))
 
 
@@ -139,11 +146,10 @@ def _first_spec(root: Path, name: str | None) -> dict[Path, str]:
 
 def _next(root: Path, first: Mapping[Path, str]) -> str:
     if first:
-        return (
-            f"next: say in {', '.join(map(str, first))} what you want, look with `agent-fox plan` and `agent-fox lint`"
-        )
+        names = ", ".join(map(str, first))
+        return f"next: write what you want into {names}, then run `agent-fox plan` and `agent-fox lint`"
     if any((root / place).is_dir() for place in USUAL_PLACES):
-        return "next: look with `agent-fox doctor`, `agent-fox plan` and `agent-fox lint`"
+        return "next: run `agent-fox doctor`, `agent-fox plan` and `agent-fox lint`"
     return (
         "next: put specs into .agent-fox/specs (begin with `agent-fox init --spec`), "
         "look with `agent-fox doctor` and `agent-fox plan`"
@@ -159,7 +165,8 @@ def _agents(backend: str | None, argv: tuple[str, ...]) -> Chosen:
         raise UserError("the backend `command` needs a program: agent-fox init --agent command -- PROGRAM ARGUMENT...")
     known = backends_of(load_plugins())
     if backend not in known:
-        raise UserError(f"there is no backend {backend!r}; known are: {', '.join(sorted(known))}")
+        hint = words.did_you_mean(backend, known)
+        raise UserError(f"there is no backend {backend!r}{hint} (known: {', '.join(sorted(known))})")
     if backend in NAMES and argv:
         raise UserError(f"the backend `{backend}` knows its program; set further arguments as [agents.coder] arguments")
     if backend in NAMES:

@@ -19,7 +19,7 @@ from agent_fox.cli.specs.plan import red_specs
 from agent_fox.cli.version import installed
 from agent_fox.config import FILE, ConfigError, Settings, load
 from agent_fox.core.late import late_module
-from agent_fox.core.words import counted, nearest
+from agent_fox.core.words import counted, did_you_mean
 from agent_fox.engine.planning.plan_reading import read_plan
 from agent_fox.engine.planning.plugged_dialects import dialects_of
 from agent_fox.plugins import load_plugins
@@ -82,7 +82,7 @@ class Scope:
         return repairs(self.root, places, self.world, lambda finding: (finding.rule, finding.path) in wanted)
 
 
-@click.command("lint", short_help="Find what could be better in the specs, and repair what is certain.")
+@click.command("lint", short_help="Check the specs for weak spots; --fix repairs what is certain.")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @json_option
 @click.option(
@@ -95,20 +95,20 @@ class Scope:
 def command(
     paths: tuple[Path, ...], as_json: bool, form: Form, fix: bool, diff: bool, runs: bool, strict: bool
 ) -> Exit:
-    """Find what could be better in the specs, and repair what is certain. docs/lint.md has all rules.
+    """Check the specs for weak spots, and repair what is certain. docs/lint.md lists the rules.
 
     Without PATH all specs are read; a PATH inside of them narrows what is told. Exits 1 if there are errors. With
     `--run` it also exits 2 where a requirement has no test that was seen to fail.
     """
     form = "json" if as_json else form
     if runs and (diff or form == "sarif"):
-        raise UserError("--run is told as text or with --json, and not beside --diff; leave the other away")
+        raise UserError("--run is shown as text or with --json only, and not with --diff")
     root = here()
     settings = load(root, os.environ)
     unknown = unknown_rules(settings.lint.off)
     if unknown:
-        near = nearest(unknown[0], (rule.id for rule in RULES))
-        raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule; the nearest is {near!r}")
+        hint = did_you_mean(unknown[0], (rule.id for rule in RULES), "; docs/lint.md lists the rules")
+        raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule{hint}")
     named = tuple(_counted(path, root) for path in paths)
     scope = Scope(root, settings, dialects_of(load_plugins()), _places(root, settings, named), named)
     try:
@@ -221,7 +221,7 @@ def _repair_lines(made: Repairs) -> Iterator[str]:
     for finding in made.made:
         yield f"{click.style('fixed:', fg='green')} {_line(finding)}"
     for finding in made.refused:
-        yield f"{click.style('not fixed:', fg='yellow')} {_line(finding)}: the plan would become another"
+        yield f"{click.style('not fixed:', fg='yellow')} {_line(finding)}: that would change the plan"
 
 
 def _lines(report: Report) -> Iterator[str]:

@@ -39,7 +39,7 @@ Known = Mapping[str, Mapping[str, str]]
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
-@click.command("plan", short_help="Read the specs and show what would be done, and what is wrong with them.")
+@click.command("plan", short_help="Read the specs; show what would be done and what is wrong with them.")
 @click.option(
     "--specs",
     "given",
@@ -54,12 +54,12 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
     type=click.Choice((TEXT, JSON, MARKDOWN)),
     help="How the plan is printed. markdown: all specs as one document, which --specs reads as the same plan.",
 )
-@click.option("--red", is_flag=True, help="Run each spec's tests on HEAD's tree, and tell which of them can fail.")
+@click.option("--red", is_flag=True, help="Run each spec's tests on HEAD, and show which of them can fail.")
 @json_option
 def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool) -> Exit:
-    """Read the specs and show what would be done, and what is wrong with them. Nothing is run or changed.
+    """Read the specs; show what would be done and what is wrong with them. Nothing is run or changed.
 
-    Where there is a state already, what the next run would change about it comes first. Exits 1 if there are
+    What has changed since the last run comes first. Exits 1 if there are
     errors; the plan is printed all the same.
 
     With `--format markdown` every spec that could be read, of whatever dialect, is printed in one normal form
@@ -80,7 +80,7 @@ def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool)
             print_json(plan_document(_nothing(given, missing)))
         raise
     if red and form == MARKDOWN:
-        raise UserError("--red is told as text or with --json; leave --format markdown away")
+        raise UserError("--red is shown as text or with --json: leave out --format markdown")
     reds = red_specs(root, plan, settings) if red else ()
     is_stored = not given and form != MARKDOWN
     changes = changes_of(root, plan, settings) if is_stored else ()
@@ -194,7 +194,7 @@ def _unowned(spec: Spec) -> Iterator[str]:
     last = next((group for group in spec.groups if (group.number,) == owned.fallback), None)
     if owned.unowned and last is not None:
         count = f"{len(owned.unowned)} of {len(spec.expected)} without an owner: no task names {_named(owned.unowned)}"
-        yield f"{count}; where they fail, the last group is blamed: {last.number}. {last.title}"
+        yield f"{count}; if they fail, the last group gets them back: {last.number}. {last.title}"
 
 
 def _named(names: Sequence[str]) -> str:
@@ -207,8 +207,8 @@ def _to_prove(spec: Spec, is_planned: bool) -> str:
     if is_planned:
         return f"{len(spec.expected)} to prove"
     if spec.is_withdrawn:
-        return "taken back: nothing is planned"
-    return "says what is there: nothing is planned" if spec.is_baseline else "nothing is planned"
+        return "withdrawn: nothing is planned"
+    return "describes what exists: nothing is planned" if spec.is_baseline else "nothing is planned"
 
 
 def _role(node: Node) -> str:

@@ -33,7 +33,7 @@ REMEDY = "`agent-fox mcp` needs the extra `mcp`; install it: pip install 'agent-
 _EXTRA = ("mcp", "mcp_types", "anyio", "starlette", "uvicorn")
 
 
-@click.group("mcp", short_help="Serve tools to coding agents over the Model Context Protocol.")
+@click.group("mcp", short_help="Serve tools to coding agents over MCP.")
 def command() -> None:
     """Serve tools to coding agents over the Model Context Protocol. Needs the extra `mcp`."""
 

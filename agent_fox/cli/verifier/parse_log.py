@@ -32,12 +32,14 @@ def tools(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
     return [CompletionItem(word) for word in BUILT_IN.words() if word.startswith(incomplete)]
 
 
-@click.command("parse-log", short_help="Read a build or test log: what failed, where, and why.")
+@click.command("parse-log", short_help="Read a build or test log: what failed, where and why.")
 @click.argument("log", type=_FILE)
-@click.option("--tool", required=True, metavar="TOOL", shell_complete=tools, help="Whose log it is, such as `pytest`.")
+@click.option(
+    "--tool", required=True, metavar="TOOL", shell_complete=tools, help="Which tool wrote it, such as `pytest`."
+)
 @click.option("--root", metavar="DIR", help="The folder the tool ran in. Unset: the root of this repository.")
 @click.option("--report", "reports", multiple=True, type=_FILE, help="A report of the same run, such as JUnit XML.")
-@click.option("--exit-code", type=int, metavar="N", help="How the tool exited. Unset, or -1: nobody saw.")
+@click.option("--exit-code", type=int, metavar="N", help="How the tool exited. Unset, or -1: not known.")
 @click.option("--timed-out", "has_timed_out", is_flag=True, help="The tool was stopped for running too long.")
 @json_option
 def command(

@@ -37,15 +37,19 @@ else:
     sarif_report = late_module("agent_fox.verifier.reporting.sarif")
 
 
-@click.command("verify", short_help="Build, test and check this checkout by a plan; say what failed, and why.")
+@click.command("verify", short_help="Build, test and check this checkout, without any agent.")
 @click.option("--plan", metavar="NAME", help="A plan by name; `auto` chooses by what changed.")
 @click.option("--base", metavar="REF", help="The commit or branch that the change is compared with.")
-@click.option("--profile", metavar="ID", help="The profile to use. Unset: by the manifests.")
-@click.option("--module", metavar="DIR", help="One module of the project only.")
-@click.option("--reason", default="", metavar="TEXT", help="Why tests were changed; commit messages count too.")
-@click.option("--baseline", type=click.Choice(["on_failure", "always", "never"]), help="Run the plan on the base too?")
-@click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), help="bubblewrap around every command?")
-@click.option("--format-apply/--no-format-apply", default=None, help="May the formatter change source files?")
+@click.option("--profile", metavar="ID", help="The profile to use. Unset: chosen by the manifests.")
+@click.option("--module", metavar="DIR", help="Only this module of the project.")
+@click.option("--reason", default="", metavar="TEXT", help="Why tests were changed; commit messages are read too.")
+@click.option(
+    "--baseline", type=click.Choice(["on_failure", "always", "never"]), help="Whether to run the plan on the base too."
+)
+@click.option(
+    "--sandbox", type=click.Choice(["auto", "require", "off"]), help="Whether each command runs in bubblewrap."
+)
+@click.option("--format-apply/--no-format-apply", default=None, help="Whether the formatter may change source files.")
 @click.option(
     "--network",
     type=click.Choice(["none", "package-readonly"]),

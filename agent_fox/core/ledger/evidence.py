@@ -231,7 +231,7 @@ class Freshness:
 def why_stale(record: Freshness, now: Freshness) -> tuple[str, ...]:
     """In which respects a record is about something else than what stands now; empty where it counts."""
     pairs = (
-        ("the tree", record.tree, now.tree),
+        ("the code", record.tree, now.tree),
         ("the text of the specification", record.version, now.version),
         ("the environment", record.environment, now.environment),
         ("the verifier", record.verifier, now.verifier),

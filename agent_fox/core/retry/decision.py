@@ -6,50 +6,17 @@ Source of the rules: `docs/decision-table.md`, which a test reads row by row.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent_fox.core.policy import Switch as Switch
 from agent_fox.core.retry.progress import Progress
+from agent_fox.core.retry.standing import Cause as Cause
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.judgement import Judged, Judgement
 from agent_fox.core.verdicts.verdict import Disposition, Word
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from agent_fox.core.ids import Ticket
-
-
-class Cause(StrEnum):
-    """Why a node is held back; the words stand in the blocking history and in issues.
-
-    `row` is the row of the decision table that blocks for it (None: no row does), `remedy` what a person does about it.
-    """
-
-    row: int | None
-    remedy: str
-
-    NEEDS_PERSON = (
-        "needs a person", 2, "it needs a person: do what the findings ask (often a change of the spec), then reset",
-    )  # fmt: skip
-    SPEC_FAULT = "spec fault", 2, "correct the spec: `agent-fox run` then reads it again by itself"
-    RETRY_DISABLED = "retry disabled", 4, "let FAILs send coders back (retry_predecessor = true), then reset"
-    CEILING = "ceiling", 5, "raise the ceiling in [limits], then reset"
-    ATTEMPTS_SPENT = (
-        "attempts spent", 6, "give it new attempts by a reset, better with a clearer spec or a stronger agent",
-    )  # fmt: skip
-    NO_PROGRESS = "no progress", 7, "add a stronger agent ([[agents.coder.rungs]]) or help by hand, then reset"
-    NOTHING_TO_PROVE = (
-        "nothing to prove", 9, "write requirements with ids into the spec: it is then planned again by itself",
-    )  # fmt: skip
-    NO_CLEAR_VERDICT = "no clear verdict", 11, "see in its log why the verifier gave no clear answer, then reset"
-    CASCADE = "depends on a blocked node"
-
-    def __new__(cls, words: str, row: int | None = None, remedy: str = "") -> Self:
-        member = str.__new__(cls, words)
-        member._value_, member.row, member.remedy = words, row, remedy
-        return member
 
 
 @dataclass(frozen=True, slots=True)

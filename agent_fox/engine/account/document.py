@@ -9,6 +9,7 @@ from agent_fox.core.values import to_document, to_object
 
 if TYPE_CHECKING:
     from agent_fox.engine.account.account import Cost, RunAccount, SpecAccount
+    from agent_fox.engine.account.overview import Overview
     from agent_fox.store.issue_view import IssueCounts, IssueView
 
 
@@ -31,6 +32,15 @@ def account_document(root: Path, account: RunAccount) -> dict[str, object]:
         "asked_for_waivers": to_document(account.asked),
         **to_object(account, only=("gates", "elsewhere")),
         "ledger": {"records": account.ledger.position, "head": account.ledger.head, "disbelieved": account.disbelieved},
+    }
+
+
+def overview_document(overview: Overview) -> dict[str, object]:
+    """The answer, what needs a person, worst first, and the commands to type next."""
+    return {
+        "banner": to_document(overview.banner),
+        "needs_you": to_document(overview.needs_you),
+        "next": [step.command for step in overview.next],
     }
 
 

@@ -31,7 +31,7 @@ else:
     stopping = late_module("agent_fox.engine.record.stopping")
 
 SIGNED = ("agent-fox waive ", "agent-fox agree ")
-NO_KEY = "nobody is trusted to sign here yet, so first a key is made and trusted"
+NO_KEY = "nobody is trusted to sign here yet; first make a key and trust it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class PartEvidence:
     at: str
     how: str = ""
     trials: object = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +144,16 @@ def saved(db: Database, planned: PlannedNode, held: Held | None) -> Saved | None
 def evidence_of(db: Database, planned: PlannedNode, how: Mapping[str, str]) -> Iterator[PartEvidence]:
     """Of the requirements that the node judges, or that it is to make true. `how`: as `SpecAccount` has it."""
     wanted = requirements_of(db, planned)
+    texts = {part.id: " ".join(part.text.split()) for part in load_parts(db, planned.node.spec_name)}
     gates = {row.requirement_id: row.state.value for row in gates_of(db, planned.node.spec_name)}
     records = current_records(db, planned.node.spec_name)
     none = ("", "", "", "", "", None)
     for part in wanted:
         word, record, commit, by, at, trials = records.get(part, none)
         tried = json.loads(trials) if trials else None
-        yield PartEvidence(part, gates.get(part, ""), word, record, commit, by, at, how.get(part, ""), tried)
+        yield PartEvidence(
+            part, gates.get(part, ""), word, record, commit, by, at, how.get(part, ""), tried, texts.get(part, "")
+        )
 
 
 def requirements_of(db: Database, planned: PlannedNode) -> tuple[str, ...]:
@@ -169,14 +173,14 @@ def why(planned: PlannedNode, rulings: list[Ruling], held: Held | None, waits: I
     at, last = planned.standing, rulings[-1] if rulings else None
     match at.status:
         case Status.RUNNING:
-            return "its session is running"
+            return "its session is under way"
         case Status.BLOCKED:
-            return held.reason if held else "it is blocked"
+            return held.reason if held else "it needs a person"
         case Status.WITHDRAWN:
             return "it is no longer in the plan"
         case Status.PENDING:
             names = ", ".join(f"{name} ({status})" for name, status in waits)
-            return f"it waits for {names}" if names else "nothing holds it: the next run launches it"
+            return f"it waits for {names}" if names else "nothing holds it back: the next run starts it"
         case Status.COMPLETED:
             return completed(at.outcome, last, held)
 
@@ -189,13 +193,13 @@ def completed(outcome: Outcome | None, last: Ruling | None, held: Held | None) -
         case Outcome.WAIVED:
             return f"everything that its spec expects is proven or waived{commit}"
         case Outcome.ESCALATED:
-            return f"not proven: {held.reason}" if held else "not proven"
+            return held.reason if held else "its spec is not proven"
         case Outcome.LANDED:
             return f"its work landed{commit}"
         case Outcome.UNCHANGED:
             return "its session changed nothing, which is no failure"
         case Outcome.TICKED:
-            return "it is ticked in the spec, so it was not launched; its verifier judges all the same"
+            return "it is ticked off in the spec, so it was not run; its verifier judges it all the same"
         case Outcome.REVIEWED | None:
             return "its review found nothing critical"
 
@@ -232,10 +236,10 @@ def remedies(
         yield from (f"agent-fox explain {name}" for name, _ in waits)
         yield "agent-fox run"
     elif at.status is Status.COMPLETED and node.archetype is Archetype.VERIFIER:
-        yield "a change of a requirement's text, or of the tree until the run's end, has it read again by itself"
-        yield f"agent-fox reset {node.id}   (read again now)"
+        yield "nothing: it is verified again by itself where a requirement or the code changes"
+        yield f"agent-fox reset {node.id}   (verify it again now)"
     elif at.status is Status.COMPLETED:
-        yield "a FAIL of a requirement that it owns sends it back by itself"
+        yield "it goes back to work by itself where a requirement that it owns fails"
         yield f"agent-fox reset {node.id}   (do it again now)"
 
 
@@ -247,7 +251,7 @@ def agreements(db: Database, planned: PlannedNode) -> Iterator[str]:
         for read in read_expectations(db, node.spec_name):
             if read.word is not Word.PASS or read.expectation.is_asked:
                 test, command = read.expectation.test, f"agent-fox agree {node.spec_name} {read.requirement}"
-                yield f"a person agrees that the committed test {test} was changed: {command}"
+                yield f"agree that the committed test {test} was changed: {command}"
 
 
 def with_keys_first(told: Iterable[str], before: Callable[[], tuple[str, ...]]) -> Iterator[str]:
@@ -264,10 +268,10 @@ def with_keys_first(told: Iterable[str], before: Callable[[], tuple[str, ...]]) 
 
 def lifting(node_id: str, held: Held | None, unproven: Sequence[str]) -> Iterator[str]:
     if held is not None and held.root != node_id:
-        yield f"it goes on by itself once {held.root} does: agent-fox explain {held.root}"
+        yield f"nothing here: it unblocks itself when {held.root} passes: agent-fox explain {held.root}"
         return
     if held is not None and (remedy := Cause(held.cause).remedy):
         yield remedy
     if unproven:
-        yield f"a person accepts it unproven: agent-fox waive {unproven[0]} --reason '...' --expires 30d"
+        yield f"accept the gap, signed and for a time: agent-fox waive {unproven[0]} --reason '...' --expires 30d"
     yield f"agent-fox reset {node_id}"

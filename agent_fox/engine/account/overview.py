@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
-from agent_fox.core.retry.decision import Cause
+from agent_fox.core.retry.standing import Cause
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted, listed
 from agent_fox.store import account as rows
@@ -34,6 +34,13 @@ MOST_QUOTED = 3
 MOST_CITED = 5
 """Requirements on one card; the rest is a number."""
 NEVER_TEXT = "no run yet"
+RESET = "agent-fox reset"
+CITED = ("requirement fails", "requirements fail", "have no clear verdict")
+"""How those parts of a reason begin, before their colon, that list requirements."""
+
+
+STANDINGS = {"verified": "proven", "escalated": "not proven"}
+"""What the standing of a spec, or the outcome of its verifier, is called on a screen where that is another word."""
 
 
 class Answer(StrEnum):
@@ -238,13 +245,13 @@ def _cards(db: Database, account: RunAccount, can_sign: Callable[[], bool]) -> I
         if spec.problem:
             yield NeedsYou(
                 Need.LEFT_OUT, spec.name, "", spec.problem, decide="Correct the files of the spec, then run again.",
-                commands=(f"agent-fox lint {spec.name}", "agent-fox run"),
+                commands=("agent-fox lint", "agent-fox run"),
             )  # fmt: skip
         elif spec.standing == "waiver ended":
             yield NeedsYou(
                 Need.WAIVER_ENDED, spec.name, spec.verifier or "", "a waiver that it rests on does not count any more",
                 tuple(_cited(db, spec.name, 0)), decide="Sign a new waiver, or have the work done.",
-                commands=("agent-fox waive list", "agent-fox run"),
+                commands=("agent-fox waive --list", "agent-fox run"),
             )  # fmt: skip
     held = [effect for effect in account.undelivered if effect.state == "held"]
     if held:
@@ -291,16 +298,18 @@ def _stopped(
 
 
 def stopped_because(blocked: BlockedNode, attempt: int) -> str:
-    """`stopped after 3 attempts`; another cause in its own words."""
+    """`stopped after 3 attempts`, and what else its reason says beside the requirements that are cited anyway."""
     match blocked.cause:
         case Cause.ATTEMPTS_SPENT:
-            return f"stopped after {counted(attempt, 'attempt')}"
+            first = f"stopped after {counted(attempt, 'attempt')}"
         case Cause.NO_PROGRESS:
-            return f"stopped after {counted(attempt, 'attempt')}: the same requirements kept failing"
+            first = f"stopped after {counted(attempt, 'attempt')}: the same requirements kept failing"
         case Cause.NO_CLEAR_VERDICT:
-            return "stopped: the verifier gave no clear verdict"
+            first = "stopped: the verifier gave no clear verdict"
         case _:
-            return f"stopped: {blocked.reason or blocked.cause}"
+            first = f"stopped: {blocked.cause}"
+    parts = (part for part in blocked.reason.split("; ") if part != blocked.cause)
+    return "; ".join((first, *(part for part in parts if not part.partition(": ")[0].endswith(CITED))))
 
 
 def decision_asked(cause: str) -> str:
@@ -309,7 +318,8 @@ def decision_asked(cause: str) -> str:
         remedy = Cause(cause).remedy
     except ValueError:
         return ""
-    return f"{remedy[:1].upper()}{remedy[1:]}." if remedy else ""
+    end = "" if remedy.endswith(RESET) else "."
+    return f"{remedy[:1].upper()}{remedy[1:]}{end}" if remedy else ""
 
 
 def _cited(db: Database, spec: str, most: int) -> Iterator[Cited]:
@@ -352,8 +362,10 @@ def next_steps(
         case Answer.STOPPED:
             yield from _going_on(account)
         case Answer.NOT_PROVEN:
-            for card in needs[:MOST_NEXT]:
-                yield from (NextStep(command, _why(command, card)) for command in card.commands[:2])
+            steps = [
+                NextStep(command, _why(command, card)) for card in needs[:MOST_NEXT] for command in card.commands[:2]
+            ]
+            yield from {step.command: step for step in steps}.values()
             if not needs:
                 yield NextStep("agent-fox run", "go on: nothing waits for you")
 
@@ -370,4 +382,8 @@ def _going_on(account: RunAccount) -> Iterator[NextStep]:
 def _why(command: str, card: NeedsYou) -> str:
     word = command.split()[1]
     about = listed(part.requirement for part in card.cited[:2]) or card.node or card.spec
-    return {"explain": f"see why {about} stopped", "reset": "give it new attempts"}.get(word, "")
+    return {
+        "explain": f"see why {about} stopped", "reset": "give it new attempts", "lint": "see what is wrong in the spec",
+        "run": "go on, when that is done", "waive": "see which waivers count", "ledger": "see what was changed",
+        "issues": "see what holds issue updates back" if command.endswith("doctor") else "send them",
+    }.get(word, "")  # fmt: skip

@@ -36,10 +36,12 @@ def reset(docket: Docket, node_id: str, reason: str = "") -> Handled:
 
 def refuse_idle(docket: Docket, planned: PlannedNode) -> None:
     if planned.standing.status in {Status.PENDING, Status.RUNNING}:
-        raise NothingToReset(f"{planned.node.id} is {planned.standing.status}: it will run anyway; nothing to reset")
+        raise NothingToReset(
+            f"{planned.node.id} is {planned.standing.status}: it runs anyway; there is nothing to reset"
+        )
     _, root = last_block(docket.db, planned.node.uid) or ("", planned.node.id)
     if planned.standing.status is Status.BLOCKED and root != planned.node.id:
-        raise NothingToReset(f"{planned.node.id} only waits for {root}; reset that: agent-fox reset {root}")
+        raise NothingToReset(f"{planned.node.id} only waits for {root}: agent-fox reset {root}")
 
 
 def moves_for(docket: Docket, planned: PlannedNode) -> tuple[list[Move], tuple[tuple[str, str], ...]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.config import FILE, Settings
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.spec import Problem, Severity
-from agent_fox.core.words import nearest_told
+from agent_fox.core.words import did_you_mean
 from agent_fox.evidence.spec_library import has_library
 from agent_fox.specs.places import find_places
 from agent_fox.specs.planner import PlanShape, plan_of
@@ -86,4 +86,4 @@ def unknown_names(plan: Plan, settings: Settings) -> Iterator[Problem]:
 
 
 def unknown_name(table: str, kind: str, name: str, known: Iterable[str]) -> Problem:
-    return Problem(Severity.ERROR, str(FILE), f"[{table}]: there is no such {kind}{nearest_told(name, sorted(known))}")
+    return Problem(Severity.ERROR, str(FILE), f"[{table}]: there is no such {kind}{did_you_mean(name, sorted(known))}")

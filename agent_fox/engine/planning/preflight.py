@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate
+from agent_fox.core.words import did_you_mean
 from agent_fox.engine.launching.agents import agent_of, choice_trouble, own_words_trouble, role_trouble
 from agent_fox.engine.planning.from_settings import RunRefused, RunStuck, own_state_folder
 from agent_fox.engine.planning.scope import settings_errors
@@ -180,8 +181,8 @@ def used_agents(settings: Settings, plan: Plan) -> Iterable[tuple[str, AgentSett
 def lacks(backends: Mapping[str, Backend], name: str, agent: AgentSettings, root: Path) -> str | None:
     backend = backends.get(name)
     if backend is None:
-        known = ", ".join(sorted(backends))
-        return f"backend {name!r} is not known; known are: {known}"
+        hint = did_you_mean(name, backends)
+        return f"there is no backend {name!r}{hint} (known: {', '.join(sorted(backends))})"
     return backend.missing(agent_of(agent, name), root)
 
 

@@ -8,6 +8,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core import words
 from agent_fox.core.values import dataclass
 from agent_fox.engine.planning import preflight
 from agent_fox.engine.planning.extensions import backends_of, handlers_of, tracker_of
@@ -58,8 +59,9 @@ class Workplace:
         scope = scope_of(plan, self.settings, skip_broken=options.skip_broken)
         unknown = set(options.specs) - {spec.name for spec in scope.plan.specs}
         if unknown:
-            known = ", ".join(spec.name for spec in scope.plan.specs)
-            raise RunRefused(f"--spec {', '.join(sorted(unknown))}: no such spec; there are: {known}")
+            names = [spec.name for spec in scope.plan.specs]
+            hint = words.did_you_mean(min(unknown), names, f"; there are: {words.listed(names)}")
+            raise RunRefused(f"--spec {', '.join(sorted(unknown))}: there is no such spec{hint}")
         if options.reprove and self.settings.verify.counterfactual == "off":
             raise RunRefused(
                 '--reprove: [verify] counterfactual is "off", so that a reading would show no more than before; '

@@ -168,7 +168,8 @@ class Acting:
     def part(self, subject: AboutRequirement | AboutExpectation) -> StoredPart:
         """The requirement that is signed for, which this issue must be about."""
         address = code(f"{subject.spec}/{subject.requirement}")
-        members = {member[:2] for member in outbox.members_of(self.transaction.db, self.command.fingerprint)}
+        about = outbox.members_of(self.transaction.db, self.command.fingerprint)
+        members = {(spec, part) for spec, part, _ in about}
         if not {(subject.spec, subject.requirement), (subject.spec, "")} & members:
             raise Refused(f"{address} is not what this issue is about")
         parts = load_parts(self.transaction.db, subject.spec)

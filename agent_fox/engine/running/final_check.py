@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent_fox.engine.record.board import Board, Place
     from agent_fox.engine.record.environment import Standpoint
 
-AGAIN = "since this spec was verified; it is read again on the final tip"
+AGAIN = "since this spec was verified; it is verified again as it stands at the end"
 OLD = "no record shows what its verdict counts for"
 TWICE = "an issue about it has flapped, and is closed by two proving reports: it is read once more"
 CHANCE = "drawn by chance: its old evidence is made again"
@@ -83,7 +83,7 @@ def why_again(docket: Docket, place: Place, present: Present, tree: str) -> Agai
     if origin.run is None or origin.run == docket.run_id:
         return None
     if not origin.environment or not is_on_record(docket.db, place.planned.node.spec_name):
-        return Again(f"{OLD}; it is read again on the final tip", {})
+        return Again(f"{OLD}; it is verified again as it stands at the end", {})
     return by_chance(docket, place, present.evidence.rerun_fraction)
 
 
@@ -129,7 +129,7 @@ def reopen_read_elsewhere(docket: Docket, board: Board, commit: str, tree: str) 
     For hosts, where work need not be in a git repository of ours.
     """
     stale = [place for place in proven(board) if not is_read_on(docket.db, place.planned.node.uid, tree)]
-    again = Again(f"the tree has changed {AGAIN}", {"stale": ["the tree has changed"]})
+    again = Again(f"the code has changed {AGAIN}", {"stale": ["the code has changed"]})
     return [reopen(docket, place, commit, again) for place in stale]
 
 

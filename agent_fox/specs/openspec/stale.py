@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.words import LIKE, nearest
+from agent_fox.core.words import nearest
 from agent_fox.specs.document import read_markdown
 from agent_fox.specs.files import TextFile, place_of, read_text_file, warning
 from agent_fox.specs.openspec.deltas import read_delta
@@ -31,7 +31,7 @@ def stale_references(one: Capability, baseline: Path, root: Path) -> Iterator[Pr
     there = {same(draft.title): draft.title for draft in read_delta(read_markdown(file).lines).drafts}
     stale = [row for row in named if same(row[1]) not in there]
     for place, (line, title, what_is_done) in enumerate(stale):
-        near = nearest(same(title), list(there)[:_COMPARED], LIKE) if place < _HINTS else ""
+        near = nearest(same(title), list(there)[:_COMPARED]) if place < _HINTS else ""
         hint = f'Did you mean "{there[near]}"?' if near else "Correct the title, or write it as ADDED"
         what = f'{what_is_done} "{title}", which {place_of(baseline, root)} does not have. {hint}'
         yield warning(one.markdown.at(line), what)

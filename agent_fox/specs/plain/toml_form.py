@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requirement, Spec, Subtask, TaskState
-from agent_fox.core.words import nearest
+from agent_fox.core.words import did_you_mean
 from agent_fox.specs.documents import about
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 from agent_fox.specs.id_ranges import PartIndex, index_of
@@ -74,8 +74,8 @@ def _problem(one: ErrorDetails, places: TomlPlaces) -> Problem:
     ]
     if one["type"] == "extra_forbidden":
         known = keys_at(location[:-1])
-        near = nearest(str(location[-1])[:_SHOWN], known)
-        what = f"{shown} is no key of a spec; the nearest is {near} (known here: {', '.join(known)})"
+        hint = did_you_mean(str(location[-1])[:_SHOWN], known)
+        what = f"{shown} is no key of a spec{hint} (known here: {', '.join(known)})"
         return error(places.at(places.of(location)), what)
     place = places.of(location[:-1] if one["type"] == "missing" else location)
     return error(places.at(place), f"{shown}: {_WORDS.get(one['type'], one['msg'])}")

@@ -174,7 +174,7 @@ def _writing(answer: Answer, place: Place, found: Credential) -> Check:
         return _app_may(found.auth)
     scopes = {scope.strip() for scope in answer.headers.get("x-oauth-scopes", "").split(",") if scope.strip()}
     if not scopes:
-        return Check("writing", None, "the token does not tell what it may, and nothing was written to try", LEAST)
+        return Check("writing", None, "cannot check write access without writing", LEAST)
     may = "repo" in scopes or ("public_repo" in scopes and place.private is False)
     detail = f"scopes of the token: {', '.join(sorted(scopes))}"
     return _fact("writing", may, detail, detail, "add the scope `public_repo`, or `repo` for a private repository")

@@ -278,9 +278,12 @@ def _reruns(run: SuiteRun, case: Case) -> str:
     record = next((each for each in run.reruns if each.test == case.id and each.rerun.tree is RerunTree.SAME), None)
     if record is None:
         return ""
-    passed = sum(outcome is True for outcome in record.rerun.outcomes)
+    outcomes = record.rerun.outcomes
+    again = "re-run once" if len(outcomes) == 1 else f"re-run {len(outcomes)} times"
+    has_failed = set(outcomes) == {False}
+    ending = "failed again, so not flaky" if has_failed else f"passed {sum(o is True for o in outcomes)} of them"
     note = f"; {record.note}" if record.note else ""
-    return f"{case.name}: run again on the same tree, passed {passed} of {len(record.rerun.outcomes)} times{note}"
+    return f"{case.name}: {again}: {ending}{note}"
 
 
 def _unknown(id: str, run: SuiteRun, why: Unattempted) -> Finding:

@@ -134,9 +134,10 @@ class Parsers:
         return replace(self, of_texts=(*map(_given, texts), *self.of_texts))
 
     def _unknown(self, word: str) -> str:
-        from agent_fox.core.words import nearest  # noqa: PLC0415 - after a mistake alone
+        from agent_fox.core.words import did_you_mean  # noqa: PLC0415 - after a mistake alone
 
-        return f"there is no parser for the tool {word!r}; the nearest is {nearest(word.lower(), self.words())!r}"
+        hint = did_you_mean(word.lower(), self.words(), f"; there are: {', '.join(self.words())}")
+        return f"there is no parser for the tool {word!r}{hint}"
 
 
 def _loaded(entries: Iterable[Entry[P]]) -> tuple[P, ...]:

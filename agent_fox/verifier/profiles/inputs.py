@@ -197,4 +197,5 @@ def _unknown(module: str, places: Iterable[str]) -> str:
     known = sorted(places)
     if not known:
         return f"there is no module {module[:60]!r}: the project has none"
-    return f"there is no module {module[:60]!r}; the nearest is {words.nearest(module, known)!r} (of {len(known)})"
+    names = f"; there are: {words.listed(known)}"
+    return f"there is no module {module[:60]!r}{words.did_you_mean(module, known, names)}"

@@ -32,15 +32,16 @@ _EXTENDS = "extends"
 
 
 class ProfileError(ValueError):
-    """A profile that cannot be used: what is wrong, where, and what is nearest to what was meant."""
+    """A profile that cannot be used: what is wrong, where, and what may be meant."""
 
 
 class UnknownProfile(LookupError):
-    """An id that no profile has; its text names the nearest."""
+    """An id that no profile has; its text names what may be meant."""
 
     def __init__(self, id: str, known: Iterable[str]) -> None:
-        near = words.nearest(id, known)
-        super().__init__(f"there is no profile {id!r}; the nearest is {near!r}" if near else f"no profile {id!r}")
+        names = sorted(known)
+        hint = words.did_you_mean(id, names, f"; there are: {', '.join(names)}")
+        super().__init__(f"there is no profile {id!r}{hint}")
 
 
 @cache

@@ -28,7 +28,7 @@ def test_a_proven_requirement_tells_by_what_by_whom_on_which_commit_and_how_to_c
         f"ledger: {document['head']['position']} records, head {document['head']['head']}",
     ):
         assert part in words(told), (part, told)
-    assert "does not count: the tree has changed" in told
+    assert "does not count: the code has changed" in told
 
 
 def test_a_requirement_that_is_not_proven_says_so_and_what_would_move_it(finished: Finished) -> None:
@@ -63,13 +63,13 @@ def test_a_record_is_still_shown_by_its_id_and_by_its_position(finished: Finishe
 def test_an_unknown_requirement_gets_the_nearest(finished: Finished) -> None:
     done = run_cli(finished.root, "ledger", "show", "01-REQ-9.1")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("agent-fox: 01-REQ-9.1: there is no such requirement in the plan; the nearest is 01-")
+    assert done.stderr.startswith("agent-fox: 01-REQ-9.1: there is no such requirement in the plan; did you mean 01-")
 
 
 def test_explain_names_the_nearest_requirement_too(finished: Finished) -> None:
     done = run_cli(finished.root, "explain", "01-REQ-2.7")
     assert done.returncode == 1
-    assert "there is no such node or spec in the plan; the nearest is 01-REQ-2.1" in done.stderr
+    assert "there is no such node or spec in the plan; did you mean 01-REQ-2.1" in done.stderr
 
 
 def test_explain_tells_the_same_chain_of_a_requirement(finished: Finished) -> None:
@@ -103,7 +103,7 @@ def test_status_tells_where_the_gates_stand_and_the_ledgers_head(finished: Finis
     document = json.loads(finished.tell("status", "--json"))
     assert document["gates"] == {"proposed": 3, "tested": 3}
     head, records = document["ledger"]["head"], document["ledger"]["records"]
-    assert f"gates: 3 proposed, 3 tested; ledger: {records} records, head {head[:12]}" in finished.tell("status")
+    assert f"gates: 3 proposed, 3 tested; ledger: {records} records, head {head}" in finished.tell("status", "--all")
 
 
 def test_a_change_of_the_branch_makes_the_evidence_stale_at_once(finished: Finished, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_change_of_the_branch_makes_the_evidence_stale_at_once(finished: Finis
     git(copy, "add", "more.txt")
     git(copy, "commit", "-qm", "more")
     told = words(run_cli(copy, "ledger", "show", "01-REQ-1.1").stdout)
-    assert told.startswith("01_calc/01-REQ-1.1 tested · not proven now: the tree has changed")
+    assert told.startswith("01_calc/01-REQ-1.1 tested · not proven now: the code has changed")
 
 
 def git(root: Path, *arguments: str) -> None:

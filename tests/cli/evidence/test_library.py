@@ -216,7 +216,7 @@ def test_an_agent_in_its_workspace_can_check_what_its_spec_asks_for(tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("show", "library/emty-is-nothing"), "the nearest is library/empty-is-nothing"),
+        (("show", "library/emty-is-nothing"), "did you mean library/empty-is-nothing"),
         (("adopt", "01_cart/01-REQ-1.1"), "nothing is proposed there"),
         (("check", "library/empty-is-nothing"), "this is not adopted"),
         (("propose", "nosuch.toml"), "can't be read"),

@@ -173,7 +173,7 @@ def test_without_trusted_signers_nothing_can_be_waived(root: Path, alice: Person
         ((REQ, "--reason", "x", "--expires", "900d"), ("366 days at most",)),
         (("--reason", "x", "--expires", "30d"), ("name what is waived",)),
         ((REQ, PROVEN, *WHY), ("a waiver is about one",)),
-        (("01-REQ-1.9", *WHY), ("there is no such requirement", "the nearest is 01-REQ-1.")),
+        (("01-REQ-1.9", *WHY), ("there is no such requirement", "did you mean 01-REQ-1.")),
         (("01-REQ-1", *WHY), ("waive one of them: 01-REQ-1.1, 01-REQ-1.2",)),
         ((PROVEN, *WHY), ("has passed: there is nothing to waive",)),
         ((REQ, *WHY, "--depends-on", "no.txt"), ("no such file at the tip",)),

@@ -113,8 +113,8 @@ def test_adopting_what_is_adopted_changes_nothing(tmp_path: Path) -> None:
         ("99", "01_a", "there is no issue 99 in "),
         ("one", "01_a", "one: no number of an issue; give one such as 7"),
         ("-4", "01_a", "No such option"),
-        ("4", "01_b", "neither a spec nor a fingerprint of a cause that is known; the nearest spec is 01_a"),
-        ("4", "", "--for : neither a spec"),
+        ("4", "01_b", "there is no such spec or cause; did you mean 01_a?"),
+        ("4", "", "--for : there is no such spec or cause"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(

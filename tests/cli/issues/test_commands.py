@@ -82,7 +82,7 @@ def test_a_number_that_there_is_none_of_names_those_there_are(finished: Finished
 
 
 def test_a_spec_that_is_misspelt_is_told_the_nearest_that_has_an_issue(finished: Finished) -> None:
-    assert "the nearest spec with one is 02_top" in run_cli(finished.root, "issues", "show", "02_tpo").stderr
+    assert "did you mean 02_top" in run_cli(finished.root, "issues", "show", "02_tpo").stderr
 
 
 def test_no_issue_at_all_is_said(tmp_path: Path) -> None:

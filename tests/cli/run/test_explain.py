@@ -17,12 +17,13 @@ def test_a_verifiers_screen_tells_each_report_and_decision_with_its_row(finished
     told = finished.tell("explain", "01_calc:3")
     lines = [" ".join(line.split()) for line in told.splitlines()]
     assert lines[0] == "01_calc:3 verifier"
-    assert lines[1].startswith("completed, verified: everything that its spec expects is proven (commit ")
+    assert lines[1].startswith("proven: everything that its spec expects is proven (commit ")
     for part in (
-        "→ Reread (row 10); unclear 01-REQ-1.1, 01-REQ-2.1, 01-REQ-2.E1",
-        "→ Recode (row 8); failing 01-REQ-2.E1; 01_calc:2 again",
+        "Reread: asked again, and no coder is charged; no clear verdict on 01-REQ-1.1, 01-REQ-2.1, 01-REQ-2.E1",
+        "Recode: sent back to coder 01_calc:2; fails 01-REQ-2.E1",
         "changed: 01-REQ-2.E1 FAIL → PASS",
-        "→ Accept (row 3)",
+        "Accept: it passed",
+        "PASS 01-REQ-2.E1 judged WHEN its proof is read",
         "01_calc:2: 2 of 3 attempts spent, 1 left",
     ):
         assert part in " ".join(lines), (part, told)
@@ -31,17 +32,21 @@ def test_a_verifiers_screen_tells_each_report_and_decision_with_its_row(finished
 
 def test_a_coders_screen_tells_why_it_was_sent_back_and_by_whom(finished: Finished) -> None:
     told = finished.tell("explain", "01_calc:2")
-    assert "→ Recode (row 8) by 01_calc:3; failing 01-REQ-2.E1; 01_calc:2 again; here: recode" in told
-    assert told.count("landed as ") == 2
+    words = "sent back to coder 01_calc:2, decided about 01_calc:3; fails 01-REQ-2.E1"
+    assert f"Recode: {words}" in told
+    assert "landed as " not in told
+    whole = finished.tell("explain", "01_calc:2", "--all")
+    assert f"Recode (row 8): {words}" in whole
+    assert whole.count("landed as ") == 2
 
 
 def test_an_escalated_verifiers_screen_tells_what_fails_and_what_would_change_it(finished: Finished) -> None:
     told = finished.tell("explain", "02_top")
-    assert "completed, escalated: not proven: no progress; 1 requirement fails: 02-REQ-1.1" in told
+    assert "not proven: no progress; 1 requirement fails: 02-REQ-1.1" in told
     assert "issue: .agent-fox/issues/0001-" in told
     assert "FAIL    02-REQ-1.1  WHEN its proof is read" in told
     assert "proof/02-REQ-1.1.txt: wrong at attempt 2" in told
-    assert "compared with the last round: repeat" in told
+    assert "Block: stopped: no progress (the same failures again)" in told
     assert "[[agents.coder.rungs]]" in told
     assert told.rstrip().endswith("agent-fox reset 02_top:2")
 
@@ -52,7 +57,7 @@ def test_a_verifier_that_was_stopped_for_want_of_progress_tells_what_stopping_sa
     saved = json.loads(finished.tell("explain", "02_top", "--json"))["saved"]
     assert saved["coders"] == [{"node": "02_top:1", "left": 1, "total": 3}]
     assert (saved["sessions"], saved["untold"]) == (4, 2)
-    assert f"the 4 sessions of 02_top so far cost ${saved['cost_usd']:.2f} (2 told no cost)" in told
+    assert f"the 4 sessions of 02_top so far cost ${saved['cost_usd']:.2f} (2 reported no cost)" in told
     assert json.loads(finished.tell("explain", "01_calc", "--json"))["saved"] is None
 
 
@@ -60,7 +65,7 @@ def test_a_node_that_only_waits_names_what_holds_it(finished: Finished) -> None:
     told = finished.tell("explain", "03_dep:1")
     assert "blocked: waits for 02_top:2, which is blocked: no progress" in told
     assert "03_dep:1: 0 of 3 attempts spent, 3 left" in told
-    assert "it goes on by itself once 02_top:2 does: agent-fox explain 02_top:2" in told
+    assert "it unblocks itself when 02_top:2 passes: agent-fox explain 02_top:2" in told
 
 
 @pytest.mark.parametrize("name", ["01_calc", "01_calc:3", "01_calc:0:verifier"])
@@ -79,7 +84,7 @@ def test_a_name_that_is_not_there_gets_the_nearest(finished: Finished) -> None:
     done = run_cli(finished.root, "explain", "01_clac:3")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(
-        "agent-fox: 01_clac:3: there is no such node or spec in the plan; the nearest is 01_calc"
+        "agent-fox: 01_clac:3: there is no such node or spec in the plan; did you mean 01_calc"
     )
 
 
@@ -95,7 +100,7 @@ def test_an_id_that_several_specs_have_is_told_with_its_ways_to_say_which(tmp_pa
     told = {name: run_cli(root, "explain", name).stderr for name in ("1.1", "locks/1.7", "doors/1.1")}
     assert told == {
         "1.1": "agent-fox: 1.1: several specs have it; say which one: doors/1.1, locks/1.1\n",
-        "locks/1.7": "agent-fox: locks/1.7: there is no such requirement in the plan; the nearest is locks/1.1\n",
+        "locks/1.7": "agent-fox: locks/1.7: there is no such requirement in the plan; did you mean locks/1.1?\n",
         "doors/1.1": "",
     }
 
@@ -114,8 +119,8 @@ def test_a_long_story_is_cut_to_a_screen_unless_all_is_asked_for(tmp_path: Path)
     assert run_cli(root, "run").returncode == 2
     short, whole = (run_cli(root, "explain", "01_a", *more).stdout for more in ((), ("--all",)))
     assert "(the last 6 of 10; --all shows all)" in short
-    assert whole.count("→ Reread (row 10)") == 4
-    assert "→ Block: no clear verdict (row 11)" in short
+    assert whole.count("Reread (row 10)") == 4
+    assert "Block: stopped: no clear verdict" in short
 
 
 def test_where_nobody_is_trusted_the_keys_come_before_the_waiver(finished: Finished) -> None:

@@ -28,4 +28,4 @@ def test_a_verifier_is_reset_by_each_of_its_names(tmp_path: Path, name: str) -> 
 def test_an_unknown_name_is_told_with_the_nearest(finished: Finished, command: str) -> None:
     done = run_cli(finished.root, command, "02_tpo")
     assert done.returncode == 1
-    assert done.stderr.startswith("agent-fox: 02_tpo: there is no such node or spec in the plan; the nearest is 02_top")
+    assert done.stderr.startswith("agent-fox: 02_tpo: there is no such node or spec in the plan; did you mean 02_top")

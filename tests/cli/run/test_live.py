@@ -18,9 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.text import Text
 
-from agent_fox.cli.run.live import LiveScreen, big_bar, spec_rows
+from agent_fox.cli.run.live import LiveScreen, big_bar
 from agent_fox.cli.story import Story
 from agent_fox.engine.account.account import Cost, RunAccount, RunningSession, SpecAccount
+from agent_fox.engine.account.overview import Answer, Banner, Cited, Need, NeedsYou, Overview
 from agent_fox.store.issue_view import IssueView
 from agent_fox.store.light import FORMATS
 from agent_fox.store.state import open_state
@@ -39,31 +40,50 @@ ACCOUNT = RunAccount(
     running=(RunningSession("02_cart:2", "coder", 2, 1, "2026-03-01T12:00:00.000Z"),), blocked=(),
     issues=(ISSUE,), undelivered=(),
 )  # fmt: skip
+SECTIONS = ("needs you", "specs", "running", "money")
 TOLD = [f"12:00:{second:02}  02_cart:{second}  attempt 1 landed" for second in range(40)]
 
 
+CARD = NeedsYou(
+    Need.FAILING, "03_split", "03_split:3", "stopped after 3 attempts",
+    (Cited("03-REQ-1.1", "WHEN an amount is split, THE parts SHALL add up.", "FAIL", ("assert 3 == 4",), 3),),
+    holds_specs=("04_receipt",), known_usd=1.5, decide="Clarify the spec.",
+)  # fmt: skip
+OVERVIEW = Overview(
+    Banner(Answer.RUNNING, "1 requirement fails, 2 not read yet; 2 of 5 proven", None), (CARD,), (),
+    {"02_cart": {"02-REQ-1.1": "A cart SHALL hold."}},
+)  # fmt: skip
+
+
 def drawn(width: int, height: int, account: RunAccount | None = ACCOUNT, said: str = "") -> list[str]:
-    screen = LiveScreen(Story(Path("/nowhere"), 3), ceiling_usd=4.0, said=said, account=account)
-    return [row.plain for row in screen.rows(TOLD, width, height)]
+    overview = None if account is None else OVERVIEW
+    screen = LiveScreen(Story(Path("/nowhere"), 3), ceiling_usd=4.0, said=said, account=account, overview=overview)
+    return [row.plain.rstrip() for row in screen.rows(TOLD, width, height)]
 
 
-def test_at_80_by_24_everything_of_importance_is_there() -> None:
+def test_at_80_by_24_it_says_what_status_says_in_the_same_order() -> None:
     rows = drawn(80, 24)
-    assert rows[0].startswith("agent-fox run 7")
+    assert rows[0].startswith("RUNNING  1 requirement fails, 2 not read yet; 2 of 5 proven")
+    assert rows[0].endswith("run 7  00:00")
     assert rows[1].strip() == "2 of 5 proven, 1 failing"
-    assert rows[2] == "$3.00 spent of $4.00, $0.50 assumed  9 sessions, 2 retries, 1 issue"
-    assert [row.split()[1] for row in rows[3:7]] == [spec.name for spec in SPECS]
-    assert "escalated  03-REQ-1.1" in rows[5]
-    assert "02_cart:2  coder, attempt 2" in rows[7]
+    assert [row for row in rows if row in SECTIONS] == [*SECTIONS]
+    assert rows[3] == "  ✗ 03_split:3 stopped after 3 attempts; 04_receipt waits for it; $1.50 spent on"
+    assert rows[5].startswith("      FAIL     03-REQ-1.1  WHEN an amount is split")
+    specs = rows[rows.index("specs") + 1 :]
+    assert [row.split()[1] for row in specs[:4]] == [spec.name for spec in SPECS]
+    assert specs[2].startswith("  ✗ 03_split    0 of 1  not proven  1 fails")
+    assert any("02_cart:2  coder, attempt 2" in row for row in rows)
+    assert any(row == "  $3.00 spent of at most $4.00, $0.50 assumed where no cost is known" for row in rows)
     assert rows[-1] == TOLD[-1]
     assert len(rows) == 24
 
 
-def test_at_40_by_10_what_moves_and_what_hangs_comes_first() -> None:
+def test_at_40_by_10_each_section_keeps_a_line_and_what_is_cut_is_counted() -> None:
     rows = drawn(40, 10, said="finishing what runs; press again to stop now")
     assert len(rows) == 10
-    assert rows[1].strip() == "2 of 5 proven, 1 failing"
-    assert any("02_cart" in row and "running" in row for row in rows)
+    assert any("✗ 03_split:3 stop" in row for row in rows)
+    assert any("spent" in row for row in rows)
+    assert any("lines more" in row for row in rows)
     assert rows[-1].startswith("finishing what runs; press again")
 
 
@@ -82,19 +102,21 @@ def test_the_bar_is_as_long_as_the_terminal_is_wide() -> None:
 
 def test_many_specs_leave_a_line_that_counts_the_rest() -> None:
     many = tuple(replace(SPECS[0], name=f"{number:02}_spec") for number in range(50)) + SPECS[1:]
-    rows = [row.plain for row in spec_rows(many, 80, 6)]
-    assert len(rows) == 6
-    assert "02_cart" in rows[2]
-    assert rows[-1] == "  and 48 specs more, 48 proven"
+    rows = drawn(80, 24, replace(ACCOUNT, specs=many))
+    specs = rows[rows.index("specs") + 1 :]
+    assert any("02_cart" in row for row in specs)
+    assert "  and 49 specs more: 49 proven (agent-fox status)" in specs
 
 
 def test_what_is_waived_is_no_part_of_what_is_proven() -> None:
     waived = replace(SPECS[0], standing="waived", proven=("01-REQ-1.1",), waived=("01-REQ-1.2",))
-    rows = drawn(80, 24, replace(ACCOUNT, specs=(waived, *SPECS[1:])))
+    rows = drawn(120, 30, replace(ACCOUNT, specs=(waived, *SPECS[1:])))
     assert rows[1].strip() == "1 of 5 proven, 1 waived, 1 failing"
-    assert rows[3].endswith("1/2    1 waived  ")
+    assert "  ✓ 01_money    1 of 2  waived      1 waived" in rows
     many = tuple(replace(waived, name=f"{number:02}_spec") for number in range(50)) + SPECS[:1]
-    assert spec_rows(many, 80, 6)[-1].plain == "  and 46 specs more, 1 proven, 45 waived"
+    rows = drawn(80, 24, replace(ACCOUNT, specs=many))
+    (rest,) = (row for row in rows if "specs more" in row)
+    assert rest == "  and 46 specs more: 45 waived, 1 proven (agent-fox status)"
 
 
 def on_terminal(root: Path, size: tuple[int, int], **variables: str) -> tuple[int, str]:
@@ -127,7 +149,7 @@ def test_on_a_terminal_the_screen_is_live_and_given_back_before_the_summary(
     code, text = on_terminal(root, size, TERM="xterm-256color")
     assert code == 0
     assert ALTERNATE_SCREEN in text
-    assert "1 proven, 0 not proven" in text.split("\x1b[?1049l")[-1]
+    assert "1 of 1 proven" in text.split("\x1b[?1049l")[-1]
 
 
 @pytest.mark.parametrize("variables", [{"TERM": "dumb"}, {"TERM": "xterm", "NO_COLOR": "1"}])

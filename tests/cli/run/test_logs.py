@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.cli.run.logs import report_in, report_text
 from agent_fox.store.state import single_writer
 from agent_fox.testing.worlds import run_cli
 from tests.cli.conftest import Finished
@@ -55,6 +56,44 @@ def test_a_session_that_there_is_none_of_is_one_clear_line(
     done = run_cli(finished.root, "logs", *arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert said in done.stderr
+
+
+REPORT = {
+    "verdicts": [
+        {"requirement_id": "02-REQ-1.1", "verdict": "FAIL", "evidence": "`make check` (exit 1): 3 is not 4\nmore"},
+        {"requirement_id": "02-REQ-1.2", "verdict": "UNKNOWN", "evidence": "", "note": "no test names it"},
+    ],
+    "overall_verdict": "FAIL",
+    "runs": [
+        {
+            "command": "make check", "exit_code": 1, "seconds": 1.25, "tests": 3, "failing": ["test_a"],
+            "output_tail": "3 is not 4\n1 failed, 2 passed\n", "artifact": "artifact://gone/1/checks.log",
+        }
+    ],
+}  # fmt: skip
+PRINTED = """$ make check
+(artifact://gone/1/checks.log is not kept any more: only the last lines)
+3 is not 4
+1 failed, 2 passed
+--- exit 1, 1.2 s, 1 of 3 tests failed
+
+"""
+VERDICTS = "FAIL    02-REQ-1.1  `make check` (exit 1): 3 is not 4\nUNKNOWN 02-REQ-1.2  no test names it\n"
+
+
+def test_of_a_verifier_that_runs_tests_what_they_printed_is_shown(finished: Finished, tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(f"--- stdout, 9 bytes\n{json.dumps(REPORT, indent=2)}\n--- stderr, 8 bytes\na warning\n")
+    report = report_in(path)
+    assert report is not None
+    assert "".join(report_text(finished.root, *report)) == f"{PRINTED}standard error:\na warning\n\n{VERDICTS}"
+
+
+@pytest.mark.parametrize("text", ['{"runs": "none"}', '{"runs": []}', '[{"runs": [{}]}]', "{", "", "Report follows."])
+def test_a_log_that_is_no_report_on_test_runs_is_shown_as_it_is(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(f"--- stdout, 9 bytes\n{text}\n--- stderr, 0 bytes\n")
+    assert report_in(path) is None
 
 
 @dataclass
@@ -136,6 +175,11 @@ def test_a_running_session_is_followed_until_it_ends_and_nothing_of_it_is_lost(u
         under_way.end()
         assert follower.stdout.read() == "the last word"
         assert follower.wait(30) == 0
+
+
+def test_a_verifiers_report_that_comes_while_it_is_followed_is_shown_by_its_tests(under_way: UnderWay) -> None:
+    under_way.prints(json.dumps(REPORT, indent=2) + "\n")
+    assert run_cli(under_way.root, "logs", "01_calc:1", "-f").stdout == f"--- stdout, so far\n{PRINTED}{VERDICTS}"
 
 
 def test_a_session_whose_run_is_gone_is_not_waited_for(under_way: UnderWay) -> None:

@@ -23,10 +23,10 @@ def test_a_reset_gives_a_new_budget_and_what_waited_goes_on(tmp_path: Path) -> N
     root = spent(tmp_path)
     done = run_cli(root, "reset", "01_a:1", "--reason", "the spec is clearer now")
     assert done.stdout.splitlines() == [
-        "01_a:1: reset, now pending",
-        "01_a:2: reopen, now pending",
-        "02_b:1: lift, now pending",
-        "02_b:2: lift, now pending",
+        "1 attempt restored for 01_a:1",
+        "starts anew with the next run: 01_a:1",
+        "verified again by the next run: 01_a:2",
+        "unblocked: 02_b:1, 02_b:2",
         "next: agent-fox run",
     ]
     assert rows(root, "SELECT note FROM decisions WHERE kind = 'Reset'") == [("the spec is clearer now",)]
@@ -44,7 +44,7 @@ def test_json_tells_what_moved(tmp_path: Path) -> None:
 def test_a_node_that_only_waits_is_refused_with_the_node_that_holds_it(tmp_path: Path) -> None:
     done = run_cli(spent(tmp_path), "reset", "02_b:1")
     assert done.returncode == 1
-    assert "reset that: agent-fox reset 01_a:2" in done.stderr
+    assert "only waits for 01_a:2: agent-fox reset 01_a:2" in done.stderr
 
 
 def test_an_unknown_node_is_refused(tmp_path: Path) -> None:

@@ -18,17 +18,43 @@ from agent_fox.testing.worlds import Req, World, environment, run_cli
 from tests.cli.conftest import Finished
 from tests.cli.program import start
 
+SECTIONS = ("needs you", "specs", "also", "money", "next")
+
 
 def test_a_person_sees_specs_counts_cost_blocks_and_issues(finished: Finished) -> None:
     told = finished.tell("status")
-    assert told.splitlines()[0] == "run 1: ended: not proven: 02_top, 03_dep"
-    assert "  01_calc  verified   3 of 3 proven: 3 judged  on " in told
-    assert "  03_dep   blocked    0 of 1 proven            no verdict yet" in told
-    assert "how it is known: 3 judged" in told
-    assert "nodes: 2 blocked, 5 completed" in told
-    assert "3 proven, 3 not proven, 0 waived" in told
-    assert "blocked: 02_top:2: no progress" in told
+    lines = [" ".join(line.split()) for line in told.splitlines()]
+    assert lines[0].startswith(
+        "NOT PROVEN 1 requirement fails, 1 passed before the code changed, 1 not read yet; 1 spec"
+    )
+    assert lines[1:3] == [
+        "run 1: ended, exit code 2", "how it is known: 3 judged",
+    ]  # fmt: skip
+    assert [line for line in lines if line in SECTIONS] == [*SECTIONS]
+    assert "✗ 02_top:2 stopped after 2 attempts: the same requirements kept failing; 03_dep waits for it;" in told
+    assert any(line.startswith("FAIL 02-REQ-1.1 WHEN its proof is read") for line in lines)
     assert "issue: .agent-fox/issues/0001-" in told
+    assert any(line.startswith("✓ 01_calc 3 of 3 proven 3 judged; on ") for line in lines)
+    assert "✗ 02_top 0 of 2 not proven 1 fails; 1 passed, but code has changed since" in lines
+    assert "✗ 03_dep 0 of 1 waits for 02_top:2 1 not read yet" in lines
+    assert told.endswith(
+        "next\n  agent-fox explain 02_top:2   see why 02-REQ-1.1 stopped\n  agent-fox reset 02_top:2     "
+        "give it new attempts\n"
+    )
+
+
+def test_what_is_only_for_an_audit_is_shown_where_all_is(finished: Finished) -> None:
+    told = finished.tell("status", "--all")
+    for line in ("nodes: 2 blocked, 5 completed", "01_calc: judged: 01-REQ-1.1, 01-REQ-2.1, 01-REQ-2.E1", "; ledger: "):
+        assert line in told
+        assert line not in finished.tell("status")
+    assert " ".join(told.split()).count("outdated 02-REQ-1.2 WHEN its proof is read") == 1
+
+
+def test_the_exit_code_tells_what_is_proven_where_it_is_asked_to(finished: Finished) -> None:
+    told = run_cli(finished.root, "status", "--exit-code")
+    assert (told.returncode, told.stdout) == (2, finished.tell("status"))
+    assert run_cli(finished.root, "status", "--exit-code", "--json").returncode == 2
 
 
 def test_the_document_has_the_numbers_of_the_runs_own_summary(finished: Finished) -> None:
@@ -66,10 +92,11 @@ def test_a_setting_that_is_wrong_does_not_hide_the_status(tmp_path: Path) -> Non
     root = World({"01_a": [Req("01-REQ-1.1")]}).build(tmp_path / "w")
     assert run_cli(root, "run").returncode == 0
     (root / ".agent-fox" / "config.toml").write_text("[retyr]\nattempts = 2\n")
-    assert "1 of 1 proven" in run_cli(root, "status").stdout
+    done = run_cli(root, "status", "--exit-code")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "PROVEN  1 of 1 proven")
 
 
-PASSED = "passed in another environment: 01-REQ-1.1"
+PASSED = "1 passed in another environment"
 OFF = '\n[verify]\nsandbox = "off"\n'
 NETWORK = "\n[verify]\nnetwork = true\n"
 
@@ -131,11 +158,11 @@ def test_what_changed_is_said_by_its_name(proven: Path) -> None:
         settings.write_text(before)
     if was == "no":
         pytest.skip("no sandbox here: switching it off changes nothing")
-    assert "0 proven, 1 not proven" in told
+    assert "0 of 1 proven" in told
     assert "another environment (sandbox was yes and is no): not proven now" in told
-    assert "1 proven, 0 not proven" in let
+    assert "1 of 1 proven" in let
     assert '`[evidence] environment = "show"`' in let
-    assert "0 proven, 1 not proven" in untold
+    assert "0 of 1 proven" in untold
     assert "what the environment is now is not known" in untold
 
 

@@ -122,7 +122,7 @@ def test_files_for_agents_in_a_chat_that_no_session_reads_are_named(root: Path) 
     subprocess.run(["git", "add", "-A"], cwd=root, check=True)
     subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x"], cwd=root, check=True)
     found = lacking(root)["steering"]
-    assert (found["state"], found["what"]) == ("warning", "AGENTS.md, packages/a/CLAUDE.md: no session reads it")
+    assert (found["state"], found["what"]) == ("warning", "AGENTS.md, packages/a/CLAUDE.md: not given to sessions")
     assert "agent-fox init --steering AGENTS.md" in found["remedy"]
     (root / ".agent-fox/steering.md").write_text("Use tabs.\n")
     assert "steering" not in lacking(root)

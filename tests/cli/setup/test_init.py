@@ -124,7 +124,7 @@ def test_an_agent_that_is_known_takes_no_program(tmp_path: Path) -> None:
 
 def test_an_agent_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     ended = start(tmp_path, "init", "--agent", "nosuch")
-    assert (ended.returncode, "known are: checks, claude" in ended.stderr) == (1, True)
+    assert (ended.returncode, "(known: checks, claude" in ended.stderr) == (1, True)
     assert not (tmp_path / ".agent-fox").exists()
 
 
@@ -150,7 +150,7 @@ def test_a_first_spec_plans_and_lints_without_a_word(
 
 def test_it_says_what_to_do_with_the_first_spec(tmp_path: Path) -> None:
     last = start(tmp_path, "init", "--spec").stdout.splitlines()[-1]
-    assert last.startswith("next: say in .agent-fox/specs/example.md what you want")
+    assert last.startswith("next: write what you want into .agent-fox/specs/example.md")
 
 
 def test_specs_that_are_there_are_looked_at_and_not_asked_for(tmp_path: Path) -> None:

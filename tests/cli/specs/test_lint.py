@@ -146,7 +146,7 @@ def test_a_rule_is_switched_off_by_the_settings_and_a_limit_is_set(root: Path) -
 def test_a_rule_that_there_is_none_of_is_named_with_the_nearest(root: Path) -> None:
     done = start(root, "lint", AGENT_FOX__LINT__OFF='["uper-case-box"]')
     assert done.returncode == 1
-    assert said(done).endswith("lint.off = 'uper-case-box': there is no such rule; the nearest is 'upper-case-box'")
+    assert said(done).endswith("lint.off = 'uper-case-box': there is no such rule; did you mean upper-case-box?")
 
 
 def test_no_specs_is_one_line(tmp_path: Path) -> None:

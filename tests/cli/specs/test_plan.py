@@ -169,7 +169,7 @@ def test_what_only_says_what_is_there_has_nothing_to_prove(root: Path) -> None:
         "### Requirement: Keep\nThe system SHALL keep notes.\n\n#### Scenario: One\n- **THEN** it is kept\n"
     )
     lines = start(root, "plan").stdout.splitlines()
-    assert "notes (openspec): 1 requirement, says what is there: nothing is planned" in lines
+    assert "notes (openspec): 1 requirement, describes what exists: nothing is planned" in lines
     assert lines[-1].startswith("2 specs, 5 nodes, 2 to prove")
 
 
@@ -187,7 +187,7 @@ def test_what_nobody_owns_and_what_is_a_detail_stand_below_the_nodes(tmp_path: P
         "verdict on each"
     ) in lines
     assert (
-        "1 of 2 without an owner: no task names 02-REQ-1.2; where they fail, the last group is blamed: 2. Polish"
+        "1 of 2 without an owner: no task names 02-REQ-1.2; if they fail, the last group gets them back: 2. Polish"
     ) in lines
     (spec,) = json.loads(run_cli(tmp_path, "plan", "--json").stdout)["specs"]
     assert (spec["unowned"], spec["blamed_for_unowned"]) == (["02-REQ-1.2"], [2])

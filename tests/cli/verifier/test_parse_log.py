@@ -67,7 +67,7 @@ def test_a_tool_that_exited_with_0_and_reports_no_failure_has_passed(folder: Pat
 def test_an_unknown_tool_is_told_the_nearest(folder: Path) -> None:
     done = start(folder, "parse-log", "--tool", "pytets", "log.txt")
     assert done.returncode == 1
-    assert said(done) == "agent-fox: there is no parser for the tool 'pytets'; the nearest is 'pytest'"
+    assert said(done) == "agent-fox: there is no parser for the tool 'pytets'; did you mean pytest?"
 
 
 def test_a_file_that_is_not_there_is_an_error(folder: Path) -> None:

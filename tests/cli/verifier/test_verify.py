@@ -106,7 +106,7 @@ def test_a_plan_of_ones_own_is_taken_from_the_settings(checkout: Path) -> None:
     ("options", "said"),
     [
         (("--plan", "quik"), "there is no verification plan 'quik'"),
-        (("--profile", "pyton"), "the nearest is 'python'"),
+        (("--profile", "pyton"), "did you mean python?"),
         (("--base", "nowhere"), "'nowhere' names no commit here"),
     ],
 )

@@ -165,7 +165,7 @@ def test_a_record_counts_where_everything_is_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("respect", "words"),
     [
-        ("tree", "the tree has changed"),
+        ("tree", "the code has changed"),
         ("version", "the text of the specification has changed"),
         ("environment", "the environment has changed"),
         ("verifier", "the verifier has changed"),

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from agent_fox.core.words import nearest
 from agent_fox.engine.account.account import RunAccount, read_account
 from agent_fox.engine.account.overview import Takeover, read_overview
 from agent_fox.engine.account.run_document import (
@@ -157,7 +156,7 @@ def test_what_is_cut_is_counted_logs_first_and_what_is_not_proven_last(document:
         of_proven = [session for session in small.sessions if session.spec == "01_a"]
         assert all(not session.log for session in of_proven)
     assert [name for name in ("logs", "diffs", "briefs") if name in {cut.what for cut in small.cuts}] == [
-        cut.what for cut in small.cuts if nearest(cut.what, ("logs", "diffs", "briefs"), 1.0)
+        cut.what for cut in small.cuts if cut.what in ("logs", "diffs", "briefs")
     ]
 
 

@@ -91,6 +91,6 @@ def test_after_a_block_the_issue_and_the_history_are_told_anew(tmp_path: Path) -
     run(root, ends=NOT_PROVEN, PATH=meddling_git(tmp_path / "bin", deed, FOURTH))
     assert decisions(root, "01_calc:2") == ["Recode", "Block", "Stay"]
     assert verdicts(root) == {A: "FAIL", B: "PASS", C: "FAIL"}
-    assert f"blocked: 01_calc:2: attempts spent; {STAYS}" in run_cli(root, "status").stdout
+    assert f"01_calc:2 stopped after 2 attempts; {STAYS}" in " ".join(run_cli(root, "status").stdout.split())
     texts = "".join(path.read_text() for path in issue_files(root))
     assert f"proof/{A}.txt: wrong at attempt 2" in texts

@@ -91,8 +91,8 @@ def test_another_tree_is_read_again(desk: Desk, repo: Path) -> None:
     (repo / "a.txt").write_text("b\n")
     commit_all(repo, "change")
     ((note, facts),) = reopened(desk, present(repo))
-    assert note == "the tree has changed since this spec was verified; it is read again on the final tip"
-    assert facts == {"stale": ["the tree has changed"]}
+    assert note == "the code has changed since this spec was verified; it is verified again as it stands at the end"
+    assert facts == {"stale": ["the code has changed"]}
     assert desk.node("01_x:2").standing.status is Status.PENDING
 
 

@@ -67,8 +67,8 @@ def test_a_whole_file_is_a_whole_spec(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "word"),
     [
-        ('requirements = ["x"]\n[[groups]]\ntitel = "T"\n', 3, "nearest is title"),
-        ('groups = []\nrequirments = ["x"]\ntitle = "A"\n', 2, "nearest is requirements"),
+        ('requirements = ["x"]\n[[groups]]\ntitel = "T"\n', 3, "did you mean title"),
+        ('groups = []\nrequirments = ["x"]\ntitle = "A"\n', 2, "did you mean requirements"),
         ('requirements = ["x"]\n\n[[groups]]\ntitle = 3\n', 4, "a text in quotes"),
         ('requirements = ["x"\n[[groups]]\n', 2, "not TOML"),
         ('requirements = ["x"]\n<<<<<<< a\n', 2, "merge"),

@@ -85,6 +85,7 @@ def test_an_issue_is_read_as_it_was_written(fake: GitHubFake, door: Door) -> Non
         is_locked=False,
         comments=0,
         created_at=START,
+        updated_at=START,
         closed_at="",
         url="https://github.com/octo/project/issues/1",
         repository="octo/project",

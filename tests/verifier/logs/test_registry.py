@@ -33,7 +33,7 @@ def test_an_alias_leads_to_a_tool_with_parsers() -> None:
 
 
 def test_an_unknown_word_is_told_the_nearest() -> None:
-    with pytest.raises(UnknownTool, match=r"no parser for the tool 'pytets'; the nearest is 'pytest'"):
+    with pytest.raises(UnknownTool, match=r"no parser for the tool 'pytets'; did you mean pytest\?"):
         BUILT_IN.for_tool("pytets")
 
 
