@@ -41,7 +41,7 @@ COMMANDS = {
         "Write the run as one HTML page: what is proven, what needs you, why, what it cost.",
     ),
     "view": Entry("agent_fox.cli.page.view", "Show the page of a run in a browser, live, on this machine only."),
-    "issues": Entry("agent_fox.cli.issues.commands", "List, show, send, export, link and move issues."),
+    "issues": Entry("agent_fox.cli.issues.commands", "List, show, send, export, link, move and take issues."),
     "reset": Entry("agent_fox.cli.run.reset", "Give a node new attempts, and unblock what waits for it."),
     "waive": Entry(
         "agent_fox.cli.evidence.waive", "Accept an unproven requirement for a time, signed; list, revoke or ask."

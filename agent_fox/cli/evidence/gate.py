@@ -19,13 +19,14 @@ from agent_fox.core.ledger.close_out import Finding, Severity, Verification
 from agent_fox.core.words import counted
 
 if TYPE_CHECKING:
-    from agent_fox.cli import opening
+    from agent_fox.cli import opening, version
     from agent_fox.cli.evidence import attest
     from agent_fox.engine.doors import gate_recording, gating
     from agent_fox.review.close_out import report as close_out_report
     from agent_fox.review.close_out import sarif as close_out_sarif
     from agent_fox.review.hooks import push_hook
 else:
+    version = late_module("agent_fox.cli.version")
     opening = late_module("agent_fox.cli.opening")
     attest = late_module("agent_fox.cli.evidence.attest")
     gate_recording = late_module("agent_fox.engine.doors.gate_recording")
@@ -86,9 +87,8 @@ def command(
     if evidence is not None or key is not None:
         if evidence is None or any((task_id, output_dir, input_dir, base, sarif)):
             raise click.UsageError("--evidence FILE and --key go with --commit, --summary and --json alone", ctx)
-        return attest.judge(
-            evidence, key, commit or "HEAD", partial(_append, markdown) if markdown else None, as_json=as_json
-        )
+        tell = None if markdown is None else partial(_append, markdown)
+        return attest.judge(evidence, key, commit or "HEAD", tell, as_json=as_json)
     if task_id is None:
         raise click.UsageError("--task-id is missing: name the task to be judged", ctx)
     asked = gating.Asked(task_id, here(), Path.cwd(), os.environ, input_dir, output_dir, base, commit)
@@ -96,7 +96,7 @@ def command(
     if markdown is not None:
         _append(markdown, close_out_report.summary(answer.judged))
     if sarif is not None:
-        write_sarif(sarif, partial(close_out_sarif.sarif_document, answer.judged.verification))
+        write_sarif(sarif, close_out_sarif.sarif_document(answer.judged.verification, version.installed()))
     if as_json:
         print_json({**close_out_report.document_of(answer.judged), "path": str(answer.path)})
     else:

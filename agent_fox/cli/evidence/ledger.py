@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from agent_fox.evidence.signing import keys, trust
     from agent_fox.store import state as states
     from agent_fox.store.ledger.ledger import Kept
-    from agent_fox.system import git
+    from agent_fox.system import files, git
 else:
     chains = late_module("agent_fox.cli.evidence.chains")
     key_files = late_module("agent_fox.cli.evidence.keys")
@@ -58,6 +58,7 @@ else:
     heads = late_module("agent_fox.engine.running.ledger_witness")
     granting = late_module("agent_fox.evidence.granting")
     states = late_module("agent_fox.store.state")
+    files = late_module("agent_fox.system.files")
     git = late_module("agent_fox.system.git")
     passphrases = late_module("agent_fox.cli.evidence.passphrases")
     exporting = late_module("agent_fox.evidence.exports.export")
@@ -329,18 +330,12 @@ def _exported(file: Path, count: int, head: str, signer: str | None, doubts: lis
 
 def write_lines(file: Path, lines: Iterator[str]) -> int:
     """Write lines to a file that is there as a whole or not at all; how many there were. Raises UserError."""
-    new = file.with_name(f".{file.name}.{os.getpid()}.new")
     try:
-        with new.open("w", encoding="utf-8", newline="\n") as opened:
-            count = sum(1 for line in lines if opened.write(line))
-            opened.flush()
-            os.fsync(opened.fileno())
-        new.replace(file)
+        file.parent.stat()  # a folder that is not there is a slip of the pen, and is not made
+        with files.replacing(file) as new:
+            return sum(1 for line in lines if new.write(line.encode()))
     except OSError as error:
         raise UserError(f"{file}: cannot be written ({error.strerror}); check the folder and the disk") from error
-    finally:
-        new.unlink(missing_ok=True)
-    return count
 
 
 @command.command("rebuild", short_help="Rebuild the state file from the records.")
