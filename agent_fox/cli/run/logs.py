@@ -195,17 +195,14 @@ def _output(root: Path, run: Mapping[str, object]) -> Iterator[str]:
 
 
 def _ending(run: Mapping[str, object]) -> str:
-    failing, total = _names(run.get("failing")), run.get("tests")
+    failing, total = run.get("failing") or [], run.get("tests")
     exit_code, seconds = run.get("exit_code"), run.get("seconds")
     parts = [f"exit {exit_code}" if exit_code is not None else "it did not run"]
     parts += [f"{seconds:.1f} s"] if isinstance(seconds, float) else []
     if total is not None:
-        parts.append(f"{len(failing)} of {total} tests failed" if failing else f"{total} tests passed")
+        count = len(failing) if isinstance(failing, list) else 0
+        parts.append(f"{count} of {total} tests failed" if count else f"{total} tests passed")
     return ", ".join(parts)
-
-
-def _names(value: object) -> list[str]:
-    return [str(name) for name in value] if isinstance(value, list) else []
 
 
 def others_beside(path: Path) -> list[Path]:
