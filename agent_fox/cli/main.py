@@ -38,13 +38,16 @@ COMMANDS = {
     "logs": Entry("agent_fox.cli.run.logs", "Show what a session printed; of a verifier, what its tests printed."),
     "report": Entry("agent_fox.cli.page.report", "Write the run as one HTML page, which needs no network."),
     "view": Entry("agent_fox.cli.page.view", "Show the same page in a browser, live, while a run goes on."),
-    "issues": Entry("agent_fox.cli.issues.commands", "List, show, send, export, link and move issues."),
+    "issues": Entry("agent_fox.cli.issues.commands", "List, show, send, export, link, move and take issues."),
     "reset": Entry("agent_fox.cli.run.reset", "Give a node new attempts, and unblock what waits for it."),
     "waive": Entry(
         "agent_fox.cli.evidence.waive", "Accept an unproven requirement for a time, signed; list, revoke or ask."
     ),
     "agree": Entry("agent_fox.cli.evidence.agree", "Agree that a committed test was rightly changed, signed."),
     "hidden": Entry("agent_fox.cli.evidence.hidden", "List, write and accept checks that coders never see."),
+    "attest": Entry(
+        "agent_fox.cli.evidence.attest", "Sign what is proven of a commit, for machines without this state."
+    ),
     "ledger": Entry("agent_fox.cli.evidence.ledger", "Audit the recorded evidence: show, verify, export."),
     "keys": Entry("agent_fox.cli.evidence.keys", "Make signing keys, and choose whose signatures count."),
     "library": Entry("agent_fox.cli.evidence.library", "Show, propose, adopt and check reusable specifications."),

@@ -16,11 +16,8 @@ from agent_fox.core.late import late_module
 
 if TYPE_CHECKING:
     import unicodedata
-
-    from agent_fox.cli import version
 else:
     unicodedata = late_module("unicodedata")
-    version = late_module("agent_fox.cli.version")
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
 Line = tuple[tuple[str, str], ...]
@@ -50,10 +47,10 @@ def sarif_option(command: _Command) -> _Command:
     )
 
 
-def write_sarif(path: Path, document: Callable[[str], object]) -> None:
-    """`document` makes the log of the version that is installed. Raises UsageError."""
+def write_sarif(path: Path, log: object) -> None:
+    """Raises UsageError."""
     try:
-        path.write_text(json.dumps(document(version.installed()), indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(log, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise click.UsageError(f"--sarif {path}: {error.strerror}; name a file that can be written") from error
 

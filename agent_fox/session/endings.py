@@ -207,7 +207,9 @@ def _keep_log(order: LaunchOrder, end: ProcessEnd, secrets: tuple[str, ...]) -> 
 
 @contextmanager
 def _renamed_to(kept: Path, launch: str) -> Iterator[IO[str]]:
-    """Written beside and renamed, so that no reader sees half of it."""
+    """Written beside and renamed, so that no reader sees half of it. The file beside bears the launch's name: who ends
+    a launch again, after a sudden death, takes it over, and none is left behind.
+    """
     unfinished = kept.with_name(f"{kept.name}.{launch}.part")
     with unfinished.open("w", encoding="utf-8") as file:
         yield file

@@ -53,6 +53,25 @@ class KeepsOrder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class PersonsIssue:
+    """An issue that a person wrote. `source` names it as specs do: `OWNER/NAME#NUMBER`."""
+
+    number: int
+    title: str
+    body: str
+    author: str
+    source: str
+
+
+@runtime_checkable
+class ReadsIssues(Protocol):
+    """A tracker whose other issues can be read, too."""
+
+    def read_issue(self, number: int) -> PersonsIssue | Trouble:
+        """One that a person wrote. Held for one that is none, is not there, or is ours. Never raises."""
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """What a person asks for in a comment on an issue of ours: the words after `/agent-fox`, and what stands below.
 

@@ -17,7 +17,7 @@ from tests.session.world import make_repo, sh, write
 from tests.stories.scene import NOT_PROVEN, PROVEN, coders, decisions, run
 
 ROOT = Path(__file__).parents[2]
-ACTION = ROOT / ".github/actions/agent-fox-gate"
+ACTION = ROOT / "actions/gate"
 SCRIPTS = Path(sys.executable).parent
 PASSED, BLOCKED = 0, 2
 RECORD: dict[str, object] = {"command": "pytest -q", "exit_code": 0, "stdout": "", "stderr": ""}
@@ -143,7 +143,7 @@ def test_a_task_s_name_is_never_run_by_the_action(repo: Path) -> None:
     assert action(repo, name, GATE_BASE="main").returncode == PASSED
     assert not (repo.parent / "owned").exists()
     assert "${{" not in (ACTION / "gate.sh").read_text()
-    script = (ACTION / "action.yml").read_text().partition("run: ")[2]
+    script = (ACTION / "action.yml").read_text().rpartition("run: ")[2]
     assert "${{" not in script
 
 

@@ -35,11 +35,13 @@ tracker_option = click.option(
 )
 
 
-@click.group("issues", invoke_without_command=True, short_help="List, show, send, export, link and move issues.")
+@click.group("issues", invoke_without_command=True, short_help="List, show, send, export, link, move and take issues.")
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """List the issues that were filed; show, send, export, link and move them. Without a command: `issues list`."""
+    """List the issues that were filed; show, send, export, link and move them, or take one as a spec. Without a
+    command: `issues list`.
+    """
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_, only_open=False, is_all=False, as_json=as_json)
 
@@ -185,6 +187,20 @@ def adopt(number: str, cause: str, tracker: str | None, as_json: bool) -> Exit:
     """
     # The engine and its settings, as above.
     return Exit(import_module("agent_fox.cli.issues.adopt").adopt(here(), number, cause, tracker, as_json=as_json))
+
+
+@command.command("take", short_help="Write a draft of a spec from a person's issue.")
+@click.argument("number", metavar="NUMBER")
+@click.option("--name", metavar="NAME", help="The spec's name. Unset: made from the issue's number and title.")
+@tracker_option
+@json_option
+def take(number: str, name: str | None, tracker: str | None, as_json: bool) -> Exit:
+    """Write a draft of a spec from the issue NUMBER, in the plain dialect: items of its lists that say what must hold
+    become criteria, its words are quoted, and a `Source:` line names it. The draft is linted, and what is missing is
+    said. Nothing that is there is overwritten; the issue stays as it is.
+    """
+    # The engine and its settings, as above.
+    return Exit(import_module("agent_fox.cli.issues.take").take(here(), number, name, tracker, as_json=as_json))
 
 
 @command.command("migrate", short_help="Move open issues from the former tracker to the current one.")

@@ -61,7 +61,7 @@ def on_github(root: Path, settings: Settings, environ: Mapping[str, str]) -> Ite
     from agent_fox.trackers.github.doctor import examine as checks  # noqa: PLC0415 - PyGithub takes long to import
 
     words = {True: "ok", False: "missing", None: "unknown"}
-    for check in checks(settings.tracker, root, environ):
+    for check in checks(settings.tracker, root, environ, github=settings.github):
         yield Line(check.name, words[check.ok], check.detail, check.remedy)
 
 

@@ -31,7 +31,7 @@ def about_session(session: PastSession, archetype: str, *, is_whole: bool) -> li
         *_who(session, is_whole=is_whole),
         *_lost(session),
         *_noted(session),
-        *(f"  {cut_off.told}" for cut_off in session.cut_offs),
+        *(f"  {cut_off.in_words}" for cut_off in session.cut_offs),
         *_verdicts(session),
     ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.cli.setup.health import Check, State
 from agent_fox.cli.setup.health_agents import agents_apart
-from agent_fox.cli.setup.health_tracker import tracker_check
+from agent_fox.cli.setup.health_tracker import github_checks, tracker_check
 from agent_fox.config import FILE, AgentSettings, ConfigError, Settings, load
 from agent_fox.core.ids import Archetype
 from agent_fox.core.ledger.gates import Gate
@@ -54,6 +54,7 @@ def configuration(root: Path, *, in_repository: bool) -> Iterator[Check]:
     yield _sandbox(SandboxMode(settings.verify.sandbox))
     yield _specs(root, settings, dialects)
     yield tracker_check(root, settings, plugins, os.environ)
+    yield from github_checks(root, settings)
     yield from _agents(root, settings, backends)
     yield from agents_apart(root, settings)
 

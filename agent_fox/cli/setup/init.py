@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.specs.places import USUAL_PLACES
 from agent_fox.specs.plain.detection import is_reserved
+from agent_fox.specs.plain.draft import taken_by
 from agent_fox.specs.plain.example import MARKDOWN, TOML
 from agent_fox.system.state_folders import IGNORED, IGNORED_BY_ITSELF
 
@@ -137,10 +137,9 @@ def _first_spec(root: Path, name: str | None) -> dict[Path, str]:
     suffix = match["suffix"] or ".md"
     if is_reserved(f"{match['stem']}{suffix}"):
         raise UserError(f"{match['stem']}{suffix} is the name of another kind of file; name it for what it asks for")
-    for place, ending in product(USUAL_PLACES, ("", ".md", ".toml")):
-        there = Path(place) / f"{match['stem']}{ending}"
-        if (root / there).exists():
-            raise UserError(f"{there} is there already and stays as it is; name another: init --spec NAME")
+    there = taken_by(root, match["stem"])
+    if there is not None:
+        raise UserError(f"{there} is there already and stays as it is; name another: init --spec NAME")
     return {SPECS / f"{match['stem']}{suffix}": TOML if suffix == ".toml" else MARKDOWN}
 
 

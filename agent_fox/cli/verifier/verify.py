@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from agent_fox.core.late import late_module
 
 if TYPE_CHECKING:
     from agent_fox import config, plugins
+    from agent_fox.cli import version
     from agent_fox.cli.verifier import verified
     from agent_fox.engine.doors import verifying
     from agent_fox.engine.planning import plugged_parsers
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.reporting import sarif as sarif_report
 else:
     verified = late_module("agent_fox.cli.verifier.verified")
+    version = late_module("agent_fox.cli.version")
     config = late_module("agent_fox.config")
     plugins = late_module("agent_fox.plugins")
     plugged_parsers = late_module("agent_fox.engine.planning.plugged_parsers")
@@ -84,7 +85,7 @@ def command(
     screen = verified.Screen(is_silent=as_json or as_markdown)
     report = _report(wish, screen)
     if sarif is not None:
-        write_sarif(sarif, partial(sarif_report.sarif_document, report))
+        write_sarif(sarif, sarif_report.sarif_document(report, version.installed()))
     if as_json:
         print_json(documents.report_document(report).model_dump(mode="json"))
     elif as_markdown:

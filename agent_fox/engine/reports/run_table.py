@@ -17,7 +17,7 @@ from agent_fox.engine.account.overview import Banner, NeedsYou, quoted, read_ove
 from agent_fox.engine.account.run_document import states_of
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
-from agent_fox.engine.reports.spec_report import Said, what_was_said
+from agent_fox.engine.reports.spec_report import Given, what_was_said
 from agent_fox.store.account import spent
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class RunTable:
     banner: Banner
     costs: dict[str, tuple[float, float]]
     findings: tuple[SpecFindings, ...]
-    statements: dict[str, dict[str, Said]]
+    statements: dict[str, dict[str, Given]]
     parts: tuple[PartLine, ...]
     needs: tuple[NeedsYou, ...] = ()
 
@@ -98,13 +98,13 @@ def _findings(transaction: Docket, account: RunAccount) -> Iterator[SpecFindings
             yield replace(findings, account=spec)
 
 
-def _parts(transaction: Docket, findings: SpecFindings, statements: dict[str, Said]) -> Iterator[PartLine]:
+def _parts(transaction: Docket, findings: SpecFindings, statements: dict[str, Given]) -> Iterator[PartLine]:
     spec, states = findings.account, states_of(findings.account)
     for part in evidence_of(transaction.db, findings.verifier, spec.how):
         yield _part(spec.name, part, states.get(part.requirement, "unread"), statements[part.requirement])
 
 
-def _part(spec: str, part: PartEvidence, state: str, statement: Said) -> PartLine:
+def _part(spec: str, part: PartEvidence, state: str, statement: Given) -> PartLine:
     seen = next(iter(quoted(statement.evidence)), "")
     return PartLine(spec, part.requirement, statement.text, state, part.how, seen, part.record, part.commit)
 

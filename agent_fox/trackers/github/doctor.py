@@ -15,32 +15,23 @@ from typing import TYPE_CHECKING
 import github
 from pydantic import ValidationError
 
-from agent_fox.core.values import dataclass
 from agent_fox.system import clock
 from agent_fox.trackers.github import answers, trouble
+from agent_fox.trackers.github.checkup import Check, fact
 from agent_fox.trackers.github.credentials import Credential, RepositoryApp, credential
 from agent_fox.trackers.github.marker_key import VARIABLE, key_file, marker_key
 from agent_fox.trackers.github.repository import Address, address_of
 from agent_fox.trackers.github.trouble import DoorTrouble, SetupTrouble
 from agent_fox.trackers.github.wire import RAISED, Wire, hub
+from agent_fox.trackers.github.work.doctor import of_work
 
 if TYPE_CHECKING:
-    from agent_fox.config import TrackerSettings
+    from agent_fox.config import GitHubSettings, TrackerSettings
     from agent_fox.trackers.github.answers import Answer, Place
 
 LEAST = "give it `Issues: read and write` and `Metadata: read` (in GitHub Actions `permissions: issues: write`)"
 MOST_SKEW = 60.0
 LEAST_LEFT = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing looked at: `ok` is None where it is unknown. `remedy` is empty where all is well."""
-
-    name: str
-    ok: bool | None
-    detail: str
-    remedy: str = ""
 
 
 def examine(
@@ -49,9 +40,10 @@ def examine(
     environ: Mapping[str, str],
     now: Callable[[], str] = clock.now,
     pause: Callable[[float], None] = time.sleep,
+    github: GitHubSettings | None = None,
 ) -> tuple[Check, ...]:
     """Every check that makes sense; what hangs on one that failed is left out."""
-    return (*_setup(settings, root, environ, now, pause), _key(environ))
+    return (*_setup(settings, root, environ, now, pause, github), _key(environ))
 
 
 def _setup(
@@ -60,6 +52,7 @@ def _setup(
     environ: Mapping[str, str],
     now: Callable[[], str],
     pause: Callable[[float], None],
+    github: GitHubSettings | None,
 ) -> Iterator[Check]:
     try:
         address = address_of(settings, root)
@@ -73,10 +66,14 @@ def _setup(
         yield Check("token", False, error.reason, f"{error.remedy}; {LEAST}")
         return
     yield Check("token", True, f"from {way_in.source}")
-    yield from _asked(settings, address, way_in, Wire(hub(way_in.auth, address), now, pause))
+    wire = Wire(hub(way_in.auth, address), now, pause)
+    yield from _asked(settings, address, way_in, wire, root, github)
 
 
-def _asked(settings: TrackerSettings, address: Address, found: Credential, wire: Wire) -> Iterator[Check]:
+def _asked(
+    settings: TrackerSettings, address: Address, found: Credential, wire: Wire, root: Path,
+    github: GitHubSettings | None,
+) -> Iterator[Check]:  # fmt: skip
     """What GitHub itself answers."""
     try:
         answer = wire.read(f"/repos/{address.repository}")
@@ -86,7 +83,7 @@ def _asked(settings: TrackerSettings, address: Address, found: Credential, wire:
     yield Check("host", True, f"{address.host} answers")
     yield Check("accepted", True, "the token is accepted")
     yield _login(settings, wire)
-    yield from _of_the_repository(answer, found, wire, address)
+    yield from _of_the_repository(answer, found, wire, address, root, github)
     yield _rate(answer)
     yield _clock(answer, wire.now())
 
@@ -123,7 +120,9 @@ def _whoever(answer: Answer) -> str:
         return ""
 
 
-def _of_the_repository(answer: Answer, found: Credential, wire: Wire, address: Address) -> Iterator[Check]:
+def _of_the_repository(
+    answer: Answer, found: Credential, wire: Wire, address: Address, root: Path, github: GitHubSettings | None
+) -> Iterator[Check]:
     if not answer.is_fine:
         held = trouble.held(answer)
         yield Check("visible", False, held.reason, held.remedy)
@@ -134,12 +133,14 @@ def _of_the_repository(answer: Answer, found: Credential, wire: Wire, address: A
         yield Check("visible", None, "the answer has not the form of GitHub's", "look at `[tracker] base_url`")
         return
     yield _named(place, address)
-    yield _fact("issues", place.has_issues, "issues are on", "issues are off", "switch them on in its settings")
+    yield fact("issues", place.has_issues, "issues are on", "issues are off", "switch them on in its settings")
     is_active = None if place.archived is None else not place.archived
-    yield _fact("active", is_active, "not archived", "archived: nothing can be written", "unarchive it")
+    yield fact("active", is_active, "not archived", "archived: nothing can be written", "unarchive it")
     yield _reading(wire, place)
     yield _writing(answer, place, found)
     yield _labels(place)
+    if github is not None:
+        yield from of_work(github, place, found, wire, root)
 
 
 def _named(place: Place, address: Address) -> Check:
@@ -148,12 +149,6 @@ def _named(place: Place, address: Address) -> Check:
         return Check("visible", True, f"the repository is called {place.full_name} now", remedy)
     kind = {True: "private", False: "public", None: "visible"}[place.private]
     return Check("visible", True, f"{place.full_name}, {kind}")
-
-
-def _fact(name: str, ok: bool | None, good: str, bad: str, remedy: str) -> Check:
-    if ok is None:
-        return Check(name, None, "GitHub does not tell", "")
-    return Check(name, True, good) if ok else Check(name, False, bad, remedy)
 
 
 def _reading(wire: Wire, place: Place) -> Check:
@@ -177,7 +172,7 @@ def _writing(answer: Answer, place: Place, found: Credential) -> Check:
         return Check("writing", None, "cannot check write access without writing", LEAST)
     may = "repo" in scopes or ("public_repo" in scopes and place.private is False)
     detail = f"scopes of the token: {', '.join(sorted(scopes))}"
-    return _fact("writing", may, detail, detail, "add the scope `public_repo`, or `repo` for a private repository")
+    return fact("writing", may, detail, detail, "add the scope `public_repo`, or `repo` for a private repository")
 
 
 def _app_may(app: RepositoryApp) -> Check:
@@ -185,7 +180,7 @@ def _app_may(app: RepositoryApp) -> Check:
         level = app.may().get("issues", "none")
     except RAISED as error:
         return Check("writing", None, f"the App's permissions cannot be read: {_kind(error)}", LEAST)
-    return _fact("writing", level == "write", "the App may write issues", f"the App has `issues: {level}`", LEAST)
+    return fact("writing", level == "write", "the App may write issues", f"the App has `issues: {level}`", LEAST)
 
 
 def _labels(place: Place) -> Check:
@@ -206,7 +201,7 @@ def _rate(answer: Answer) -> Check:
         return Check("rate", None, "the server tells no limit", "")
     remedy = "wait; the limit is counted for each hour, and everything that uses this token uses it"
     detail = f"{left} of {most or '?'} requests left in this hour"
-    return _fact("rate", int(left[:9]) >= LEAST_LEFT, detail, detail, remedy)
+    return fact("rate", int(left[:9]) >= LEAST_LEFT, detail, detail, remedy)
 
 
 def _clock(answer: Answer, now: str) -> Check:
@@ -216,7 +211,7 @@ def _clock(answer: Answer, now: str) -> Check:
     skew = ours - trouble.github_time(answer, now)
     side = "ahead of" if skew > 0 else "behind"
     detail = f"{abs(skew):.0f} s {side} the server's"
-    return _fact("clock", abs(skew) <= MOST_SKEW, detail, detail, "set the clock: an App's tokens hang on it")
+    return fact("clock", abs(skew) <= MOST_SKEW, detail, detail, "set the clock: an App's tokens hang on it")
 
 
 def _key(environ: Mapping[str, str]) -> Check:

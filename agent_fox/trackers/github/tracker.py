@@ -35,7 +35,7 @@ from agent_fox.trackers.protocol import (
     StateReason,
     Unsure,
 )
-from agent_fox.trackers.upkeep import Commands
+from agent_fox.trackers.upkeep import Commands, PersonsIssue
 
 if TYPE_CHECKING:
     from agent_fox.config import TrackerSettings
@@ -107,6 +107,21 @@ class GitHubTracker:
 
     def sweep(self) -> Seeing:
         return self._sweep().sweep()
+
+    def read_issue(self, number: int) -> PersonsIssue | Trouble:
+        """A person's issue, for a spec to be made from it."""
+        try:
+            issue = self.door.issue(number)
+        except DoorTrouble as trouble:
+            return trouble.delivery
+        remedy = "name the number of an issue that a person wrote here"
+        if isinstance(issue, Absent) or issue.is_pull:
+            what = issue.value if isinstance(issue, Absent) else "a pull request"
+            return Held(f"#{number} is {what}", remedy)
+        if marker.read(issue.body, self.key) is not None:
+            return Held(f"#{number} was filed by agent-fox itself", remedy)
+        source = f"{issue.repository}#{issue.number}"
+        return PersonsIssue(issue.number, issue.title, issue.body, issue.creator, source)
 
     def commands(self, known: Iterable[Known]) -> Commands:
         """New commands of people in comments; none where the settings switch them off."""

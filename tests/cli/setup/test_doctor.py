@@ -48,6 +48,24 @@ def lacking(root: Path, **variables: str) -> dict[str, dict[str, str]]:
     return {c["name"]: c for c in document["checks"] if c["state"] != "ok" and c["name"] != "sandbox"}
 
 
+@pytest.mark.parametrize(
+    ("settings", "what", "remedy"),
+    [
+        ("[github]\nchecks = true\n", "counts for nothing", 'set [tracker] kind = "github"'),
+        (
+            '[tracker]\nkind = "github"\n[github]\nchecks = true\n',
+            "nothing pushes agent-fox/integration",
+            "set [git] push",
+        ),
+    ],
+)
+def test_what_github_is_to_show_and_cannot_is_a_warning(root: Path, settings: str, what: str, remedy: str) -> None:
+    file = root / ".agent-fox" / "config.toml"
+    file.write_text(file.read_text() + settings)
+    check = lacking(root)["github"]
+    assert (check["state"], what in check["what"], remedy in check["remedy"]) == ("warning", True, True)
+
+
 def test_where_all_is_well_every_line_is_ok(root: Path) -> None:
     done = start(root, "doctor")
     assert done.returncode == 0, done.stdout

@@ -33,7 +33,7 @@ class _Milestone(BaseModel, defer_build=True):
     title: str
 
 
-_MILESTONES = adapter(lambda: TypeAdapter(list[_Milestone]))
+MILESTONES = adapter(lambda: TypeAdapter(list[_Milestone]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Extras:
             return "milestone", None, []
         answer = door.ask("/milestones", {"state": "open", "per_page": "100"})
         known: list[_Milestone] = (
-            door.value(lambda given: _MILESTONES.validate_json(given.body), answer) if answer.is_fine else []
+            door.value(lambda given: MILESTONES.validate_json(given.body), answer) if answer.is_fine else []
         )
         number = next((milestone.number for milestone in known if milestone.title == wanted), None)
         return "milestone", number, [] if number else [f"no open milestone {wanted!r}"]

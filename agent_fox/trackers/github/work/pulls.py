@@ -172,7 +172,7 @@ class Pulls:
 
     def _read(self, wanted: Proposal, pull: Pull) -> Block | None:
         """Our block in a pull request of ours; None where there is none."""
-        if not reading.is_same(pull.creator, self.scribe.search.creator()):
+        if not any(reading.is_same(pull.creator, creator) for creator in self.scribe.search.creators()):
             return None
         lines = _plain(pull.body or "").split("\n")
         for start, line in enumerate(lines):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Asks the gate about one task; its exit code is the job's. agent-fox must be installed, and the history fetched
+# Asks the gate about one task; its exit code is the job's. The history must be fetched
 # (actions/checkout with fetch-depth: 0). What is judged is what is committed: that is what will be merged. Findings and
 # warnings go to the summary of the job.
 set -uo pipefail
@@ -25,6 +25,7 @@ fi
 code=0
 agent-fox gate --task-id "$task" --commit HEAD --output-dir "${GATE_OUTPUT_DIR:-outputs/verification}" \
 	${GATE_INPUT_DIR:+--input-dir "$GATE_INPUT_DIR"} ${base:+--base "$base"} \
+	${GATE_SARIF:+--sarif "$GATE_SARIF"} \
 	${GITHUB_STEP_SUMMARY:+--summary "$GITHUB_STEP_SUMMARY"} || code=$?
 
 if [ -n "${GITHUB_OUTPUT:-}" ]; then

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Puts the agent-fox of this very tag on the PATH of the steps that follow, in an environment of its own. One that is on
+# the PATH already is used as it is.
+set -euo pipefail
+
+if command -v agent-fox >/dev/null; then
+	exit 0
+fi
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+home=${RUNNER_TEMP:?this script runs in a job of GitHub Actions}/agent-fox
+if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+	echo "::error::agent-fox needs Python 3.11 or newer: put actions/setup-python in a step before this one" >&2
+	exit 1
+fi
+python3 -m venv "$home"
+"$home/bin/python" -m pip install --quiet --disable-pip-version-check "$source"
+echo "$home/bin" >>"$GITHUB_PATH"

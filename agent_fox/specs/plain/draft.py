@@ -1,0 +1,119 @@
+"""A draft of a spec from an issue, in the plain dialect: what reads as a criterion becomes one, the rest is quoted.
+
+A person must look at it: a comment at its top says so, and what is missing is said. Reads no files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.markdown import one_line
+from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
+from agent_fox.specs.lines import scan
+from agent_fox.specs.places import SPEC_FILES, USUAL_PLACES
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lines import Line
+
+LONGEST_TITLE = 200
+LONGEST_CRITERION = 1_000
+LONGEST_QUOTE = 20_000
+MOST_CRITERIA = 100
+LONGEST_NAME = 50
+
+_ITEM = regex(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?P<text>\S.*)")
+_DEMANDS = regex(r"(?i)\b(?:shall|must|should)\b|^(?:when|if|while|where|given)\b")
+_LISTS = regex(r"(?i)\b(?:acceptance|criteria|requirements?|expected|definition of done|done when)\b")
+_NOT_NAME = regex(r"[^a-z0-9]+")
+
+NO_CRITERIA = "no list of the issue reads as criteria: write at least one below Requirements"
+NO_COMMANDS = "nothing says how it is tested: name the commands below Test commands"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The file's text, its criteria, and in sentences what a person must add. `left_out` counts criteria too many."""
+
+    text: str
+    criteria: tuple[str, ...]
+    missing: tuple[str, ...]
+    left_out: int = 0
+
+
+def draft_of(title: str, body: str, source: str) -> Draft:
+    """`source` is the issue, as OWNER/NAME#NUMBER. Comments in its text, which nobody sees there, are dropped."""
+    lines = scan(body.replace("\r\n", "\n")).lines
+    every = list(dict.fromkeys(criteria_in(lines)))
+    criteria = tuple(every[:MOST_CRITERIA])
+    missing = (*([] if criteria else [NO_CRITERIA]), NO_COMMANDS)
+    heading = one_line(title, LONGEST_TITLE).lstrip("#").strip() or "Untitled"
+    text = "\n\n".join(
+        (
+            f"# Spec: {heading}",
+            f"> Source: {source}",
+            "<!-- A draft from that issue, which nobody has checked yet. Comments such as this one are not read.\n"
+            f"     Everything about this form: docs/plain.md. Missing: {'; '.join(missing)}. -->",
+            quoted(lines),
+            "## Requirements",
+            f"### {heading}",
+            "\n".join(f"- {criterion}" for criterion in criteria)
+            or "<!-- - WHEN something happens, THE program SHALL do something that a test can see. -->",
+            "## Tasks",
+            tasks(heading, len(criteria)),
+            "## Test commands",
+            "<!-- - all tests: `python -m pytest -q` -->",
+        )
+    )
+    return Draft(f"{text}\n", criteria, missing, len(every) - len(criteria))
+
+
+def criteria_in(lines: Sequence[Line]) -> Iterator[str]:
+    """Items of lists that demand something, or stand below words such as `Acceptance criteria`."""
+    is_below = False
+    for place, line in enumerate(lines):
+        item = _ITEM.fullmatch(line.text.strip()) if not line.is_code else None
+        if item is None:
+            is_title = line.heading is not None or line.text.rstrip(" *_").endswith(":")
+            is_below = bool(_LISTS.search(line.text)) if is_title and not line.is_code else is_below
+            continue
+        text = " ".join((item["text"], *continued(lines[place + 1 :], line.indent)))
+        if is_below or _DEMANDS.search(text):
+            yield one_line(text, LONGEST_CRITERION)
+
+
+def continued(lines: Sequence[Line], indent: int) -> Iterator[str]:
+    """The lines that go on with an item."""
+    for line in lines:
+        if line.is_blank or line.is_code or line.indent <= indent or _ITEM.fullmatch(line.text.strip()):
+            return
+        yield line.text.strip()
+
+
+def quoted(lines: Sequence[Line]) -> str:
+    """The issue's own words, which are no part of the spec's structure."""
+    text = "\n".join(f"> {line.text}".rstrip() for line in lines).strip("\n> ")
+    shown = text[:LONGEST_QUOTE]
+    more = f"\n> ({len(text) - len(shown):,} more characters in the issue)" if len(shown) < len(text) else ""
+    return f"> {shown}{more}" if shown else "> (the issue has no text)"
+
+
+def tasks(title: str, count: int) -> str:
+    ids = ", ".join(f"1.{number}" for number in range(1, count + 1))
+    named = f"\n  - _Requirements: {ids}_" if count else ""
+    return f"- [ ] Write failing tests{named}\n- [ ] {title}{named}"
+
+
+def name_for(title: str, number: int) -> str:
+    """A name for the spec's file, without its ending: `issue-7-greet-people`."""
+    words = _NOT_NAME.sub("-", title.lower()).strip("-")[:LONGEST_NAME].strip("-")
+    return f"issue-{number}" + (f"-{words}" if words else "")
+
+
+def taken_by(root: Path, name: str) -> Path | None:
+    """The spec that has this name already, wherever specs usually lie."""
+    places = (Path(place) / f"{name}{ending}" for place, ending in product(USUAL_PLACES, ("", *SPEC_FILES)))
+    return next((there for there in places if (root / there).exists()), None)
