@@ -36,8 +36,11 @@ COMMANDS = {
     "status": Entry("agent_fox.cli.run.status", "Show what is proven, what needs you, what runs and what it cost."),
     "explain": Entry("agent_fox.cli.run.explain", "Show why a node or requirement stands as it does, and what to do."),
     "logs": Entry("agent_fox.cli.run.logs", "Show what a session printed; of a verifier, what its tests printed."),
-    "report": Entry("agent_fox.cli.page.report", "Write the run as one HTML page, which needs no network."),
-    "view": Entry("agent_fox.cli.page.view", "Show the same page in a browser, live, while a run goes on."),
+    "report": Entry(
+        "agent_fox.cli.page.report",
+        "Write the run as one HTML page: what is proven, what needs you, why, what it cost.",
+    ),
+    "view": Entry("agent_fox.cli.page.view", "Show the page of a run in a browser, live, on this machine only."),
     "issues": Entry("agent_fox.cli.issues.commands", "List, show, send, export, link, move and take issues."),
     "reset": Entry("agent_fox.cli.run.reset", "Give a node new attempts, and unblock what waits for it."),
     "waive": Entry(
