@@ -281,7 +281,7 @@ def _notes(spec: SpecAccount) -> Iterator[str]:
     if spec.commit and spec.is_proven:
         yield f"on {spec.commit[:SHORT]}"
     if spec.problem:
-        yield f"left out: {spec.problem}"
+        yield spec.problem
 
 
 def _standings(specs: Iterable[SpecAccount]) -> str:
