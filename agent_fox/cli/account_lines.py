@@ -44,7 +44,7 @@ class Most:
     """How much a screen shows of what may be long; what is over that is counted. 0: everything."""
 
     cards: int = 5
-    specs: int = 20
+    specs: int = 10
     parts: int = 5
     quoted: int = 2
     lines: int = 4
@@ -88,7 +88,8 @@ class Page:
         exit_code = f", exit code {banner.exit_code}" if banner.exit_code is not None and not self.is_lost else ""
         is_told = banner.answer == "NOT PROVEN" and account.status == "ended" and account.reason
         reason = f": {account.reason}" if is_told else ""
-        yield from self._wrapped(f"run {account.run}: {state}{exit_code}{on}{reason}", "  ")
+        spent = f", ${account.cost.known_usd:.2f} spent"
+        yield from self._wrapped(f"run {account.run}: {state}{exit_code}{spent}{on}{reason}", "  ")
         if account.known:
             yield from self._wrapped(f"how it is known: {counts_in_words(account.known)}", "  ")
 
