@@ -88,8 +88,9 @@ class Page:
         exit_code = f", exit code {banner.exit_code}" if banner.exit_code is not None and not self.is_lost else ""
         is_told = banner.answer == "NOT PROVEN" and account.status == "ended" and account.reason
         reason = f": {account.reason}" if is_told else ""
-        spent = f", ${account.cost.known_usd:.2f} spent"
-        yield from self._wrapped(f"run {account.run}: {state}{exit_code}{spent}{on}{reason}", "  ")
+        spent = cost_words(account.cost.known_usd, account.cost.assumed_usd)
+        cost = f"; {spent}" if spent and account.status != "running" else ""
+        yield from self._wrapped(f"run {account.run}: {state}{exit_code}{on}{reason}{cost}", "  ")
         if account.known:
             yield from self._wrapped(f"how it is known: {counts_in_words(account.known)}", "  ")
 

@@ -183,7 +183,7 @@ def written_by(place: Place, folder: Path) -> dict[str, Json]:
 
 def refuse_kin(writer: Mapping[str, Json], reader: Mapping[str, Json]) -> None:
     """Who was made by the same vendor errs alike. Raises UserError."""
-    unknown = [named(agent) for agent in (writer, reader) if not agent["vendor"]]
+    unknown = [f"{agent['backend']} {agent['model']}".rstrip() for agent in (writer, reader) if not agent["vendor"]]
     if unknown:
         what = "name its model in the settings, or accept them with your own signature"
         raise UserError(f"who made the model of {unknown[0]} is not known: {what}")
