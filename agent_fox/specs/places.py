@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
 
 from agent_fox.specs.detection import claims
@@ -19,6 +20,12 @@ _CHANGES, _SPECS = (f"{_OPENSPEC}/{name}" for name in _OF_OPENSPEC)
 
 class SpecsMissing(ValueError):
     """There is no spec to plan. The message says where it was looked, and what to do."""
+
+
+def taken_by(root: Path, name: str) -> Path | None:
+    """The spec that has this name already, wherever specs usually lie."""
+    places = (Path(place) / f"{name}{ending}" for place, ending in product(USUAL_PLACES, ("", *SPEC_FILES)))
+    return next((there for there in places if (root / there).exists()), None)
 
 
 def find_places(root: Path, given: Iterable[str | Path] = ()) -> tuple[Path, ...]:

@@ -20,8 +20,9 @@ from agent_fox.engine.planning.plugged_dialects import dialects_of
 from agent_fox.plugins import load_plugins
 from agent_fox.specs.lint.rules import lint
 from agent_fox.specs.lint.world import World
+from agent_fox.specs.places import taken_by
 from agent_fox.specs.plain.detection import is_reserved
-from agent_fox.specs.plain.draft import Draft, draft_of, name_for, taken_by
+from agent_fox.specs.plain.draft import Draft, draft_of, name_for
 from agent_fox.trackers.protocol import Held
 from agent_fox.trackers.upkeep import PersonsIssue, ReadsIssues
 

@@ -20,9 +20,8 @@ from agent_fox.core.regex import regex
 from agent_fox.engine.planning.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
-from agent_fox.specs.places import USUAL_PLACES
+from agent_fox.specs.places import USUAL_PLACES, taken_by
 from agent_fox.specs.plain.detection import is_reserved
-from agent_fox.specs.plain.draft import taken_by
 from agent_fox.specs.plain.example import MARKDOWN, TOML
 from agent_fox.system.state_folders import IGNORED, IGNORED_BY_ITSELF
 

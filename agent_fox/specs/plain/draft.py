@@ -6,15 +6,12 @@ A person must look at it: a comment at its top says so, and what is missing is s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.specs.lines import scan
-from agent_fox.specs.places import SPEC_FILES, USUAL_PLACES
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Line
@@ -111,9 +108,3 @@ def name_for(title: str, number: int) -> str:
     """A name for the spec's file, without its ending: `issue-7-greet-people`."""
     words = _NOT_NAME.sub("-", title.lower()).strip("-")[:LONGEST_NAME].strip("-")
     return f"issue-{number}" + (f"-{words}" if words else "")
-
-
-def taken_by(root: Path, name: str) -> Path | None:
-    """The spec that has this name already, wherever specs usually lie."""
-    places = (Path(place) / f"{name}{ending}" for place, ending in product(USUAL_PLACES, ("", *SPEC_FILES)))
-    return next((there for there in places if (root / there).exists()), None)

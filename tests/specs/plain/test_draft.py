@@ -8,7 +8,8 @@ import pytest
 
 from agent_fox.config import Settings
 from agent_fox.engine.planning.plan_reading import read_plan
-from agent_fox.specs.plain.draft import MOST_CRITERIA, NO_CRITERIA, Draft, draft_of, name_for, taken_by
+from agent_fox.specs.places import taken_by
+from agent_fox.specs.plain.draft import MOST_CRITERIA, NO_CRITERIA, Draft, draft_of, name_for
 from agent_fox.specs.reader import BUILT_IN
 
 SOURCE = "octo/project#7"
