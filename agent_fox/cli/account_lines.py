@@ -41,14 +41,13 @@ _ORDER = {"running": 0, "escalated": 1, "waiver ended": 1, "blocked": 2, "left o
 
 @dataclass(frozen=True, slots=True)
 class Most:
-    """How much a screen shows of what may be long; what is over that is counted. 0: everything."""
+    """How much a screen shows of what may be long (`lines`: of one text); the rest is counted. 0: everything."""
 
     cards: int = 5
     specs: int = 10
     parts: int = 5
     quoted: int = 2
     lines: int = 4
-    """Of one text."""
 
 
 ALL = Most(0, 0, 0, 0, 0)

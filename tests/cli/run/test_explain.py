@@ -28,6 +28,8 @@ def test_a_verifiers_screen_tells_each_report_and_decision_with_its_row(finished
     ):
         assert part in " ".join(lines), (part, told)
     assert len(lines) <= LINES
+    whole = finished.tell("explain", "01_calc:3", "--all")
+    assert all(decision in whole for decision in ("Reread (row 10): ", "Recode (row 8): ", "Accept (row 3): "))
 
 
 def test_a_coders_screen_tells_why_it_was_sent_back_and_by_whom(finished: Finished) -> None:
