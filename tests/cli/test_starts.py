@@ -53,7 +53,7 @@ STARTS = (
     Start("fresh", "run --help", 10, 83, 22),
     Start("fresh", "verify --help", 9, 79, 22),
     Start("finished", "explain 01_calc:1", 52, 205, 31),
-    Start("finished", "status", 39, 122, 22),
+    Start("finished", "status", 40, 123, 22),
     Start("fresh", "lint", 81, 241, 99),
     Start("fresh", "parse-log --tool pytest README.md", 49, 137, 38),
     Start("fresh", "gate --help", 13, 87, 22),

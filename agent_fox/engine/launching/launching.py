@@ -137,6 +137,7 @@ class Workshop:
             workspace=self.provisions(),
             brief_markdown=brief_markdown(facts),
             brief_json=brief_json(facts),
+            keeps_brief=True,
             spec_places=self.spec_places(db),
             message=commit_message(planned, session),
             document=self.document(planned, db),
