@@ -285,6 +285,15 @@ def retitle(db: Database, fingerprint: str, title: str) -> None:
     db.execute("UPDATE issues SET title = ? WHERE fingerprint = ?", [storable(title), fingerprint])
 
 
+def can_be_told(db: Database, fingerprint: str) -> bool:
+    """Whether an issue is open, and people there want to hear of it."""
+    sql = (
+        "SELECT 1 FROM issues WHERE fingerprint = ? AND state = 'open' "
+        "AND remote NOT IN ('refused by a person', 'moved', 'deleted')"
+    )
+    return db.execute(sql, [fingerprint]).fetchone() is not None
+
+
 def filed_in_run(db: Database, run_id: int) -> int:
     """How many issues were filed in a run, without their parts."""
     sql = (

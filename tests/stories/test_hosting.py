@@ -199,7 +199,7 @@ def test_a_host_that_rolls_back_leaves_nothing_and_can_hand_in_again(db: sqlite3
 def test_the_example_runs_as_it_stands() -> None:
     done = run([str(SOURCE / "examples" / "foreign_scheduler.py")])
     assert [line.split()[0] for line in done.stdout.splitlines()[:6]] == ["Land", "Recode"] * 2 + ["Land", "Block"]
-    assert "0001-01-gate-01-req-1-3-is-not-met" in done.stdout
+    assert "0001-01-gate-01-req-1-3-fails-" in done.stdout
 
 
 def test_the_code_of_the_document_runs() -> None:

@@ -11,19 +11,23 @@ from typing import TYPE_CHECKING
 from agent_fox.config import ConfigError, load
 from agent_fox.engine.issues.effects import effect_of
 from agent_fox.store.outbox import OutboxRow
-from agent_fox.trackers.text.pages import Style, written
+from agent_fox.trackers.text.pages import written
+from agent_fox.trackers.text.pen import Pen, PlainPen, Style
+from agent_fox.trackers.text.sections import status_text
 
 if TYPE_CHECKING:
     from agent_fox.store.issue_view import EffectView, IssueView
 
 
 def as_sent(root: Path, issue: IssueView, effects: tuple[EffectView, ...]) -> str:
-    """What was filed last, then what came after it. Links to code, which need the tracker, are left out."""
+    """How it stands, what was filed last, then what came after it. Links to code, which need the tracker, are left
+    out."""
     starts = [number for number, sent in enumerate(effects) if sent.kind == "file"]
-    texts = [
-        (effect, on_github(issue, effect) if is_on_github(root) else effect.body) for effect in effects[last(starts) :]
-    ]
-    return "\n\n".join(_sections(texts))
+    is_neutral = is_on_github(root)
+    texts = [(effect, on_github(issue, effect) if is_neutral else effect.body) for effect in effects[last(starts) :]]
+    status = effect_of(row_of(issue, effects[-1])).status if effects else None
+    top = [status_text(status, (Pen if is_neutral else PlainPen)(Style()))] if status else []
+    return "\n\n".join([*top, *_sections(texts)])
 
 
 def last(starts: list[int]) -> int:
@@ -46,9 +50,12 @@ def is_on_github(root: Path) -> bool:
 
 def on_github(issue: IssueView, effect: EffectView) -> str:
     """Body and follow-up comments as they are written there, without the mark."""
-    row = OutboxRow(
+    page = written(effect_of(row_of(issue, effect)), Style())
+    return "\n\n".join((page.body, *page.more))
+
+
+def row_of(issue: IssueView, effect: EffectView) -> OutboxRow:
+    return OutboxRow(
         effect.id, effect.kind, issue.fingerprint, effect.spec, json.loads(effect.payload), effect.state, effect.tries,
         effect.note, None, issue.number or None,
     )  # fmt: skip
-    page = written(effect_of(row), Style())
-    return "\n\n".join((page.body, *page.more))

@@ -277,8 +277,9 @@ def place_of(transaction: Docket, cause: str) -> str:
         return noted
     if outbox.filed_in_run(transaction.db, transaction.run_id) < transaction.max_new:
         return cause
-    is_open = (digest for _, digest in known if outbox.issue_state(transaction.db, digest) == "open")
-    digest = next(is_open, "") or digest_of("digest", begun_at(transaction.db, transaction.run_id), digits=16)
+    lists = (digest for _, digest in known if outbox.can_be_told(transaction.db, digest))
+    begun = begun_at(transaction.db, transaction.run_id)
+    digest = next(lists, "") or digest_of("digest", begun, str(len(known)), digits=16)
     desk.remember(transaction.db, "", f"{DIGEST}{cause}", digest)
     return digest
 

@@ -56,4 +56,4 @@ def test_the_next_issue_of_the_spec_lists_the_waivers_in_force(root: Path, alice
     text = issue.read_text(encoding="utf-8")
     assert "## Waivers in force" in text
     assert "waived by alice until" in text
-    assert text.count("| 01-REQ-1.2 | FAIL |") == 2, "once in the issue, once in the comment"
+    assert text.count("| 01_calc/01-REQ-1.2 | FAIL |") == 2, "once in the issue, once in the comment"

@@ -375,3 +375,16 @@ def test_a_cause_of_a_digest_stays_there_while_it_is_open_and_has_an_issue_of_it
     court.fails(GATE, {G2: "no rule"})
     assert court.new() == [FILED]
     assert len(court.standing()) == 3
+
+
+def test_a_digest_that_a_person_refused_takes_no_other_cause(court: Court) -> None:
+    court.max_new = 1
+    court.new_run()
+    court.fails(GATE, {G1: "boom", G2: "no rule"})
+    court.desk.db.execute("UPDATE issues SET remote = 'refused by a person' WHERE title LIKE '%more requirement%'")
+    court.new()
+    court.fails(ROAD, {R1: "no road"})
+    assert court.new() == [FILED]
+    court.fails(GATE, {G1: "boom", G2: "no rule"})
+    assert court.new() == [AGAIN, AGAIN]
+    assert len(court.standing()) == 3
