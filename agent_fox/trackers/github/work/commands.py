@@ -75,7 +75,7 @@ class Reader:
         causes = {int(one.number): one.fingerprint for one in known if one.number.isdecimal()}
         if not causes:
             return
-        for issue in self.scribe.door.issues(self.scribe.search.creator()):
+        for issue in self.scribe.search.issues():
             fingerprint = causes.get(issue.number, "")
             is_ours = bool(fingerprint) and desk.recall(f"filed {fingerprint}") == str(issue.number)
             if is_ours and issue.comments and desk.recall(_name(issue.number)) != issue.updated_at:
