@@ -35,6 +35,7 @@ else
 	if [ $$code -eq 2 ]; then \
 		echo; echo "The demonstration ended as it should: not everything is proven, so agent-fox exited with 2."; \
 		echo "Look around: cd $(DEMO); ../../$(BIN)/agent-fox status"; \
+		agent-fox report | tail -1; \
 	else \
 		echo "make run: agent-fox exited with $$code, but the demonstration ends with 2" >&2; exit 1; \
 	fi

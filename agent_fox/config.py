@@ -660,11 +660,6 @@ class Settings(Table):
         """Whether the rung above the first is another agent: by backend or model, not by limits."""
         return self.agent_for(archetype, spec, 0).who != self.agent_for(archetype, spec, 1).who
 
-    def retry_predecessor_for(self, spec: str, node_id: str) -> bool:
-        """May a FAIL send this coder back? The narrowest word counts: node, spec, archetype, run."""
-        overrides = self.retry_overrides
-        return overrides.get(node_id, overrides.get(spec, self.retries_coders))
-
     @property
     def retries_coders(self) -> bool:
         """May a FAIL send coders back, where neither node nor spec says otherwise?"""

@@ -107,7 +107,7 @@ def remembered(file: Path, now: str) -> tuple[Entry, ...] | None:
 
 
 def remember(file: Path, now: str, entries: Sequence[Entry]) -> None:
-    """Write it down, whole or not at all."""
+    """Write it down, whole or not at all; by hand, for `system.files` lies above."""
     document = {"stamp": now, "entries": [astuple(entry) for entry in entries]}
     new = file.with_suffix(f".{os.getpid()}")
     try:

@@ -34,12 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Counting(is_held=config.getoption("--budgets")))
     flaky = config.getoption("--flaky")
     if flaky is not None:
-        config.pluginmanager.register(Flaky(flaky, is_second_try=config.getoption("lf")))
+        config.pluginmanager.register(Flaky(flaky, is_second_try=config.getoption("lf", False)))
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    is_second_try = config.getoption("lf")  # which collects the files with failures alone
+    is_second_try = config.getoption("lf", False)  # which collects the files with failures alone
     mark_long(items, is_whole=config.args == config.getini("testpaths") and not is_second_try)
     seed = config.getoption("--part")
     if seed is not None:

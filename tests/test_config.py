@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from agent_fox.config import AgentSettings, ConfigError, Settings, hidden_folder, load, parse
+from agent_fox.core.spec import Group, Spec
+from agent_fox.engine.planning.plan_reading import shape_of
+from agent_fox.specs.planner import plan_of
 
 
 def settings(root: Path, text: str = "", **variables: str) -> Settings:
@@ -318,7 +321,9 @@ class TestRetryPredecessor:
         ],
     )
     def test_the_narrowest_word_counts(self, tmp_path: Path, text: str, expected: bool) -> None:
-        assert settings(tmp_path, text).retry_predecessor_for("01_a", "01_a:2") is expected
+        spec = Spec("01_a", "agent-fox", "specs/01_a", groups=(Group(1, "First"), Group(2, "Second")))
+        nodes = plan_of([spec], shape=shape_of(settings(tmp_path, text))).nodes
+        assert [node.retry_predecessor for node in nodes if node.id == "01_a:2"] == [expected]
 
     def test_a_reviewers_word_says_nothing_about_coders(self, tmp_path: Path) -> None:
         read = settings(tmp_path, "[agents.reviewer]\nretry_predecessor = false\n")

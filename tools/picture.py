@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "first-session.svg"
 DRAWN = ("agent-fox plan", "agent-fox run")
 COLUMNS = 118
+TITLES = ("specs", "money", "needs you", "also", "next")
 
 
 def session() -> list[str]:
@@ -71,7 +72,7 @@ def drawn(outputs: dict[str, str]) -> str:
 def _style(line: str) -> str:
     if "FAIL" in line:
         return "red"
-    return "bold" if "PROVEN" in line or "is proven" in line else ""
+    return "bold" if "PROVEN" in line or line in TITLES else ""
 
 
 def _steadied(lines: list[str]) -> Iterator[str]:

@@ -48,9 +48,11 @@ class Most:
     specs: int = 20
     parts: int = 5
     quoted: int = 2
+    lines: int = 4
+    """Of one text."""
 
 
-ALL = Most(0, 0, 0, 0)
+ALL = Most(0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Page:
     def banner(self) -> Iterator[Line]:
         """The answer, and why."""
         answer, because = self.overview.banner.answer, self.overview.banner.because
-        first, *rest = [*wrapped(because, self.width - len(answer) - 2)] or [""]
+        first, *rest = self._few(wrapped(because, self.width - len(answer) - 2)) or [""]
         yield (answer, ANSWER_COLOURS.get(answer, "yellow")), ("  ", ""), (first, "bold")
         yield from (((f"{' ' * (len(answer) + 2)}{line}", "bold"),) for line in rest)
 
@@ -85,7 +87,11 @@ class Page:
         state = LOST if self.is_lost else account.status
         on = f", proven on {banner.commit[:SHORT]}" if banner.commit else ""
         exit_code = f", exit code {banner.exit_code}" if banner.exit_code is not None and not self.is_lost else ""
-        yield from self._wrapped(f"run {account.run}: {state}{exit_code}{on}", "")
+        is_told = banner.answer == "NOT PROVEN" and account.status == "ended" and account.reason
+        reason = f": {account.reason}" if is_told else ""
+        spent = cost_words(account.cost.known_usd, account.cost.assumed_usd)
+        cost = f"; {spent}" if spent and account.status != "running" else ""
+        yield from self._wrapped(f"run {account.run}: {state}{exit_code}{on}{reason}{cost}", "  ")
         if account.known:
             yield from self._wrapped(f"how it is known: {counts_in_words(account.known)}", "  ")
 
@@ -106,7 +112,7 @@ class Page:
         spent = cost_words(card.known_usd, card.assumed_usd)
         what = f"{card.because}{holds if card.holds_specs else ''}{f'; {spent} on it' if spent else ''}"
         name = card.node or card.spec
-        first, *rest = wrapped(f"{name} {what}" if name else what, self.width - 4)
+        first, *rest = self._few(wrapped(f"{name} {what}" if name else what, self.width - 4))
         yield ("  ✗ ", "red"), (first[: len(name)], "bold"), (first[len(name) :], "")
         yield from ((("    " + line, ""),) for line in rest)
         shown = card.cited[: self.most.parts or None]
@@ -215,9 +221,16 @@ class Page:
 
     def _wrapped(self, text: str, indent: str) -> Iterator[Line]:
         start = text[: len(text) - len(text.lstrip())]
-        yield from (
-            ((start * (n == 0) + line, ""),) for n, line in enumerate(wrapped(text, self.width - len(start), indent))
-        )
+        lines = self._few(wrapped(text, self.width - len(start), indent))
+        yield from (((start + line, ""),) for line in lines)
+
+    def _few(self, lines: Iterable[str]) -> list[str]:
+        """The first lines of a long text, the last of which ends in `…` where there is more."""
+        every = [*lines]
+        if not self.most.lines or len(every) <= self.most.lines:
+            return every
+        last = cut(every[self.most.lines - 1], max(self.width - 16, 1)).rstrip("…")
+        return [*every[: self.most.lines - 1], f"{last}…"]
 
 
 def chosen(specs: Sequence[SpecAccount], most: int) -> tuple[list[SpecAccount], list[SpecAccount]]:

@@ -48,6 +48,9 @@ COMMANDS = {
     ),
     "agree": Entry("agent_fox.cli.evidence.agree", "Agree that a committed test was rightly changed, signed."),
     "hidden": Entry("agent_fox.cli.evidence.hidden", "List, write and accept checks that coders never see."),
+    "attest": Entry(
+        "agent_fox.cli.evidence.attest", "Sign what is proven of a commit, for machines without this state."
+    ),
     "ledger": Entry("agent_fox.cli.evidence.ledger", "Audit the recorded evidence: show, verify, export."),
     "keys": Entry("agent_fox.cli.evidence.keys", "Make signing keys, and choose whose signatures count."),
     "library": Entry("agent_fox.cli.evidence.library", "Show, propose, adopt and check reusable specifications."),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.cli.place import near
-from agent_fox.cli.screen import cut
+from agent_fox.cli.screen import columns, cut
 from agent_fox.core.ids import Archetype
 from agent_fox.core.retry.standing import Outcome, Step
 from agent_fox.core.words import listed
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from agent_fox.store.plan import PlannedNode
 
 WIDEST_NAME = 28
-WIDEST_TEXT = 100
+CLOCK = len("12:00:00  ")
+LEAST_TEXT = 40
 MOST_TEXTS = 3
 _BACK = frozenset({Step.RECODE, Step.RETRY, Step.SEND_BACK})
 _DECIDED = frozenset({"decided", "harvested"})
@@ -60,6 +61,11 @@ class Story:
             return [self._line(event.planned.node.id, f"{event.kind}: {event.text}")]
         return [near(self.root, issue_words(event.text) if event.kind == "issue" else event.text)]
 
+    @property
+    def room(self) -> int:
+        """Columns that a text has beside the time and the node, which are short of it only on a narrow terminal."""
+        return max(columns() - CLOCK - self.width - 2, LEAST_TEXT)
+
     def _line(self, node: str, text: str) -> str:
         self.width = max(self.width, min(len(node), WIDEST_NAME))
         return f"{node:<{self.width}}  {text}"
@@ -86,7 +92,7 @@ class Story:
         yield self._line(node.id, self._decision_line(planned, handled, ruling))
         texts = self.texts(node.spec_name) if ruling.failing else {}
         for part in ruling.failing[:MOST_TEXTS]:
-            yield self._line(node.id, cut(f"  FAIL {part}  {texts.get(part, '')}", WIDEST_TEXT))
+            yield self._line(node.id, cut(f"  FAIL {part}  {texts.get(part, '')}", self.room))
         for spec, names in held_back(handled, node.id).items():
             held = listed(names) if spec == node.spec_name else spec
             verb = "wait" if spec == node.spec_name and len(names) > 1 else "waits"

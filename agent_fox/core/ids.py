@@ -63,13 +63,13 @@ def parse_node_name(text: str) -> NodeName:
 
     The older spelling `SPEC:N:auditor` is read as `SPEC:N:reviewer:audit-review`.
     """
-    found = _NAME.match(text.strip())
-    if found is None:
+    match = _NAME.match(text.strip())
+    if match is None:
         raise ValueError(f"{text!r} is not a node id; expected SPEC:GROUP[:ROLE[:MODE]], such as 04_gateway:3")
-    role, mode = found["role"], found["mode"]
+    role, mode = match["role"], match["mode"]
     if role == "auditor" and mode is None:
         role, mode = Archetype.REVIEWER.value, Mode.AUDIT_REVIEW.value
-    return NodeName(found["spec"], int(found["group"]), role, mode)
+    return NodeName(match["spec"], int(match["group"]), role, mode)
 
 
 def digest_of(*parts: str, digits: int = 64) -> str:

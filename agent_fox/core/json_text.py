@@ -33,8 +33,8 @@ class DoubledObject(dict[str, object]):
 
 def object_of(pairs: Pairs) -> dict[str, object]:
     """The object of these pairs, which is a DoubledObject where a name stands in them twice."""
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else DoubledObject(pairs)
+    members = dict(pairs)
+    return members if len(members) == len(pairs) else DoubledObject(pairs)
 
 
 def read_json(text: str | bytes, *, is_strict: bool = False) -> object:
@@ -62,18 +62,18 @@ def read_json(text: str | bytes, *, is_strict: bool = False) -> object:
 def json_object(text: str | bytes) -> dict[str, object] | None:
     """The object that the whole text is, read without strictness; None for anything else."""
     try:
-        found = read_json(text)
+        value = read_json(text)
     except NotJson:
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _once(pairs: Pairs) -> dict[str, object]:
-    found = object_of(pairs)
-    if isinstance(found, DoubledObject):
+    members = object_of(pairs)
+    if isinstance(members, DoubledObject):
         names = [name for name, _ in pairs]
         raise Doubled(next(name for name in names if names.count(name) > 1))
-    return found
+    return members
 
 
 def _no_number(word: str) -> object:

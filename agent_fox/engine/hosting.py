@@ -33,7 +33,7 @@ from agent_fox.engine.issues import effects as outgoing
 from agent_fox.engine.launching.briefing import brief_facts
 from agent_fox.engine.launching.launching import running
 from agent_fox.engine.planning.planning import sync_plan
-from agent_fox.engine.planning.scope import Scope, told
+from agent_fox.engine.planning.scope import Scope, in_lines
 from agent_fox.engine.record.docket import Docket, Handled, SpecShelf, awaited_of, ignore
 from agent_fox.engine.record.review_persistence import Judge, VerifierResult, known_by
 from agent_fox.engine.record.watch import unwatched
@@ -124,7 +124,7 @@ def adopt_plan(connection: sqlite3.Connection, plan: Plan, at: str, policy: Poli
     """
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if errors:
-        raise HostError(f"the plan cannot be adopted:\n{told(errors)}")
+        raise HostError(f"the plan cannot be adopted:\n{in_lines(errors)}")
     with writing(connection) as db:
         settle_in(db)
         why = journal.why_others(db)
@@ -229,9 +229,9 @@ def hand_in(
     report = known_by(host, said) if isinstance(said, Report) else None
     judges = () if isinstance(said, Report) else (host,)
 
-    def handle(docket: Docket, session: SessionRow) -> Handled:
+    def handle(tx: Docket, session: SessionRow) -> Handled:
         result = VerifierResult(ticket, commit, tree, judges, report, failure, session.id)
-        return VerifierHandler().handle(docket, result, session.pinned)
+        return VerifierHandler().handle(tx, result, session.pinned)
 
     with writing(connection) as db:
         about = End(ticket, Archetype.VERIFIER, commit, {"tree": tree, "reason": failure})
@@ -247,9 +247,9 @@ def coder_ended(
     `failure` says why it ended badly: then it is tried again with the reason, within its attempts.
     """
 
-    def handle(docket: Docket, session: SessionRow) -> Handled:
+    def handle(tx: Docket, session: SessionRow) -> Handled:
         result = CoderResult(ticket, session.pinned, failure, landed, session.id)
-        return CoderHandler().handle(docket, result, session.pinned)
+        return CoderHandler().handle(tx, result, session.pinned)
 
     with writing(connection) as db:
         columns = {"reason": failure, "summary": summary, "landed_commit": landed, "is_landed": landed is not None}
@@ -263,9 +263,9 @@ def reviewer_ended(
 ) -> Handled:  # fmt: skip
     """The end of a reviewer's session: what it printed, or why it printed nothing that counts."""
 
-    def handle(docket: Docket, session: SessionRow) -> Handled:
+    def handle(tx: Docket, session: SessionRow) -> Handled:
         result = ReviewerResult(ticket, session.pinned, said, failure, session.id)
-        return ReviewerHandler().handle(docket, result, session.pinned)
+        return ReviewerHandler().handle(tx, result, session.pinned)
 
     with writing(connection) as db:
         about = End(ticket, Archetype.REVIEWER, session_of(db, ticket).pinned, {"reason": failure})
@@ -299,9 +299,9 @@ def draft_waiver(
     waive (`agent-fox keys trust`). `evidence.granting.sign_with_key` signs it. Raises HostError.
     """
     with guest(connection) as db:
-        docket = docket_of(db, sessions.open_run(db), at, policy, grounds)
+        tx = docket_of(db, sessions.open_run(db), at, policy, grounds)
         try:
-            return waiving.draft(docket, grounds, address, reason, expires, key)
+            return waiving.draft(tx, grounds, address, reason, expires, key)
         except (WaiverRefused, KeyTrouble) as error:
             raise HostError(str(error)) from error
 
@@ -314,9 +314,9 @@ def waive(
     Raises HostError for one that would not count; then the host rolls back.
     """
     with writing(connection) as db:
-        docket = docket_of(db, sessions.open_run(db), at, policy, grounds)
+        tx = docket_of(db, sessions.open_run(db), at, policy, grounds)
         try:
-            return tuple(waiving.grant(docket, grounds, envelope)[1])
+            return tuple(waiving.grant(tx, grounds, envelope)[1])
         except (ValueError, KeyTrouble) as error:
             raise HostError(str(error)) from error
 
@@ -330,10 +330,10 @@ def final_check(
     Their verifiers are ready then, with readings of their own. Waivers that ended take back what rested on them.
     """
     with writing(connection) as db:
-        docket = docket_of(db, sessions.open_run(db), at, policy, grounds)
-        ended = waiving.settle(docket, grounds) if grounds is not None else []
+        tx = docket_of(db, sessions.open_run(db), at, policy, grounds)
+        ended = waiving.settle(tx, grounds) if grounds is not None else []
         board = readiness.board_of(db, policy)
-        return (*ended, *final_checks.reopen_read_elsewhere(docket, board, commit, tree))
+        return (*ended, *final_checks.reopen_read_elsewhere(tx, board, commit, tree))
 
 
 def account(
@@ -419,12 +419,12 @@ def take_end(
     session = session_of(db, end.ticket)
     if session.archetype is not end.archetype:
         raise HostError(f"{session.node_id} is a {session.archetype}, not a {end.archetype}")
-    planned, docket = node_of(db, end.ticket), docket_of(db, session.run_id, at, policy, grounds)
+    planned, tx = node_of(db, end.ticket), docket_of(db, session.run_id, at, policy, grounds)
     if why_ignored(awaited_of(planned, session.pinned), Facts(end.ticket, end.commit)) is None:
         if is_overtaken(db, planned, session, policy):
-            return ignore(docket, planned, end.ticket, OVERTAKEN)
+            return ignore(tx, planned, end.ticket, OVERTAKEN)
         end_session(db, session, end, at)
-    handled = handle(docket, session)
+    handled = handle(tx, session)
     readiness.recall(db, policy)
     return handled
 
@@ -444,5 +444,5 @@ def end_session(db: Database, session: SessionRow, end: End, at: str) -> None:
 
 
 def docket_of(db: Database, run_id: int | None, at: str, policy: Policy, grounds: Grounds | None) -> Docket:
-    docket = Docket(db, at, policy, SpecShelf(), run_id)
-    return docket if grounds is None else with_waivers(docket, lambda: grounds)
+    tx = Docket(db, at, policy, SpecShelf(), run_id)
+    return tx if grounds is None else with_waivers(tx, lambda: grounds)

@@ -22,8 +22,8 @@ from agent_fox.core.ledger.waivers import (
     Statement,
     Subject,
     columns_of,
+    describe,
     reference,
-    told,
     why_not,
 )
 from agent_fox.core.regex import regex
@@ -191,7 +191,7 @@ def decided(subject: Subject) -> ReviewerDecision:
 
 def limitation(statement: Statement) -> str:
     if isinstance(statement.subject, ACCEPTED):
-        return told(statement)
+        return describe(statement)
     return f"accepted without evidence by {statement.signer} until {statement.expires_at}: {statement.reason}"
 
 

@@ -15,14 +15,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agent_fox.core.formal.specification import (
     Author,
     Change,
+    Current,
     Entry,
     NotAllowed,
-    Present,
     Specification,
     State,
     Who,
     allowed,
-    present,
+    current_of,
     synced,
 )
 from agent_fox.core.ledger.evidence import canonical
@@ -115,12 +115,12 @@ class Trust:
         )
 
 
-def standing(entries: Iterable[Entry]) -> dict[str, Present]:
+def standing(entries: Iterable[Entry]) -> dict[str, Current]:
     """Where each address of a history stands."""
     histories: dict[str, list[Entry]] = {}
     for entry in entries:
         histories.setdefault(entry.specification.address, []).append(entry)
-    return {address: present(history) for address, history in histories.items()}
+    return {address: current_of(history) for address, history in histories.items()}
 
 
 def adopted(entries: Iterable[Entry], trust: Trust) -> tuple[Specification, ...]:
@@ -167,13 +167,13 @@ def propose(db: Database, at: str, specifications: Iterable[Specification], auth
     changes = [
         Change(specification, State.PROPOSED, author)
         for specification in specifications
-        if is_new(specification, known.get(specification.address, Present()))
+        if is_new(specification, known.get(specification.address, Current()))
     ]
     stored.add(db, at, changes)
     return changes
 
 
-def is_new(one: Specification, now: Present) -> bool:
+def is_new(one: Specification, now: Current) -> bool:
     return all(entry is None or entry.version != one.version for entry in (now.adopted, now.proposed))
 
 
@@ -185,7 +185,7 @@ def of_person(db: Database, entry: Entry, state: State, at: str, envelope: str, 
         remedy = "`agent-fox keys trust NAME --for waiver` adds one"
         raise NotAllowed(f"{address}: this is signed by nobody who is trusted; {remedy}")
     change = Change(entry.specification, state, Author(Who.PERSON, statement.signer), note, envelope)
-    now = present(stored.entries(db, address))
+    now = current_of(stored.entries(db, address))
     if not trust.vouches(replace(entry, state=state, author=change.author, envelope=envelope)):
         raise NotAllowed(f"{address}: the signature is about something else; sign it again")
     stored.add(db, at, [allowed(now, change)])

@@ -5,7 +5,6 @@ How one is granted and ended is in `granting`; what it does to the plan, in `eng
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import field
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger import close_out
 from agent_fox.core.ledger.evidence import canonical
@@ -30,8 +30,8 @@ from agent_fox.core.ledger.waivers import (
     AboutFinding,
     AboutHidden,
     AboutRequirement,
+    Circumstances,
     Ending,
-    Present,
     Statement,
     Subject,
     Waiver,
@@ -268,11 +268,11 @@ def time_of(db: Database, at: str, grounds: Grounds) -> str:
     return max(at, ledger.tip_of(db).at)
 
 
-def standing_now(db: Database, grounds: Grounds, at: str, statements: Iterable[Statement]) -> Present:
+def standing_now(db: Database, grounds: Grounds, at: str, statements: Iterable[Statement]) -> Circumstances:
     """What stands now, as far as these statements are about it."""
     statements = tuple(statements)
     names = {name for statement in statements for name, _ in statement.dependencies}
-    return Present(
+    return Circumstances(
         at=time_of(db, at, grounds),
         repository=grounds.repository,
         versions={f"{part.spec_name}/{part.id}": part.version for part in load_parts(db)},
@@ -287,7 +287,7 @@ def dependency(db: Database, grounds: Grounds, name: str) -> str:
         return grounds.file(name.removeprefix(FILE))
     parts = load_parts(db, name.removeprefix(SPEC)) if name.startswith(SPEC) else []
     lines = sorted(f"{part.id}={part.version}" for part in parts)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] if lines else ABSENT
+    return digest_of("\n".join(lines), digits=16) if lines else ABSENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,13 @@ git has to store goes into it too: the repository's own objects are only read. W
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from agent_fox.core.values import dataclass
-from agent_fox.system import git, git_objects, outside
+from agent_fox.system import git, git_objects, outside, programs
 
 SECONDS = 120.0
 """What one question may take: a pipe in place of a file would keep git waiting for ever."""
@@ -59,26 +57,19 @@ class Look:
         return answer.out
 
     def _ask_once(self, arguments: tuple[str, ...], data: bytes, limit: int) -> git.Answer:
-        with tempfile.TemporaryFile(dir=self.folder) as given, tempfile.TemporaryFile(dir=self.folder) as complaints:
+        argv, variables = ["git", *arguments], git.environment(self.variables)
+        what = f"git {' '.join(arguments[:2])} in {self.files}"
+        with tempfile.TemporaryFile(dir=self.folder) as given:
             given.write(data)
             given.seek(0)
-            process = subprocess.Popen(
-                ["git", *arguments],
-                cwd=self.files,
-                env=git.environment(self.variables),
-                stdin=given,
-                stdout=subprocess.PIPE,
-                stderr=complaints,
-            )
-            printed, is_late = _read(process, limit)
-            complaints.seek(0)
-            complaint = complaints.read(2000).decode("utf-8", "replace").strip()
-        what = f"git {' '.join(arguments[:2])} in {self.files}"
-        if is_late:
-            raise git.GitError(f"{what}: it took longer than {SECONDS:.0f} seconds")
-        if len(printed) > limit:
+            try:
+                done = programs.run_bounded(argv, SECONDS, limit, environment=variables, cwd=self.files, stdin=given)
+            except TimeoutError as error:
+                raise git.GitError(f"{what}: it took longer than {SECONDS:.0f} seconds") from error
+        if done.is_cut:
             raise TooMuch(f"{what}: it has more than {limit:,} bytes to say")
-        return git.Answer(process.returncode, printed, complaint, git.trouble_in(process.returncode, complaint))
+        complaint = done.err[:2000].decode("utf-8", "replace").strip()
+        return git.Answer(done.status, done.out, complaint, git.trouble_in(done.status, complaint))
 
     def fields(self, *arguments: str, data: bytes = b"") -> list[str]:
         """The fields of a `-z` answer."""
@@ -88,30 +79,6 @@ class Look:
 
     def line(self, *arguments: str) -> str:
         return self.ask(*arguments).decode("utf-8", "surrogateescape").strip()
-
-
-def _read(process: subprocess.Popen[bytes], limit: int) -> tuple[bytes, bool]:
-    """At most one byte more than `limit`, and whether time was up first."""
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        process.kill()
-
-    timer = threading.Timer(SECONDS, end)
-    timer.start()
-    assert process.stdout is not None
-    try:
-        with process.stdout as output:
-            printed = output.read(limit + 1)
-            if len(printed) > limit:
-                process.kill()
-        process.wait()
-    finally:
-        timer.cancel()
-        process.kill()
-        process.wait()
-    return printed, late.is_set()
 
 
 @contextmanager

@@ -190,24 +190,30 @@ def _output(order: LaunchOrder, secrets: tuple[str, ...]) -> str:
 
 
 def _keep_log(order: LaunchOrder, end: ProcessEnd, secrets: tuple[str, ...]) -> None:
-    """Both streams in one file, redacted, and beside it the brief and what our own runner recorded of its tools."""
+    """Both streams in one file, redacted; beside it what our own runner recorded of its tools, and a kept brief."""
     paths = Paths(order.state)
     order.log.parent.mkdir(parents=True, exist_ok=True)
     with _renamed_to(order.log, order.launch) as log:
         for name, count in (("stdout", end.stdout_bytes), ("stderr", end.stderr_bytes)):
             log.write(f"--- {name}, {count} bytes\n")
             _copy_redacted(paths.session / name, log, secrets)
-    has_events = order.agent.backend in NAMES
-    for source, kept in ((paths.events, trace_beside(order.log)), (paths.brief, brief_beside(order.log))):
-        kept.unlink(missing_ok=True)  # that of an earlier launch does not stand for this one
-        if source.is_file() and not source.is_symlink() and (has_events or source.name == paths.brief.name):
-            with _renamed_to(kept, order.launch) as copy:
-                _copy_redacted(source, copy, secrets)
+    _keep_beside(order, paths.events, trace_beside(order.log), secrets, is_kept=order.agent.backend in NAMES)
+    _keep_beside(order, paths.brief, brief_beside(order.log), secrets, is_kept=order.keeps_brief)
+
+
+def _keep_beside(order: LaunchOrder, source: Path, kept: Path, secrets: tuple[str, ...], *, is_kept: bool) -> None:
+    """A file of the launch beside its log, redacted; that of an earlier launch does not stand for this one."""
+    kept.unlink(missing_ok=True)
+    if is_kept and source.is_file() and not source.is_symlink():
+        with _renamed_to(kept, order.launch) as copy:
+            _copy_redacted(source, copy, secrets)
 
 
 @contextmanager
 def _renamed_to(kept: Path, launch: str) -> Iterator[IO[str]]:
-    """Written beside and renamed, so that no reader sees half of it."""
+    """Written beside and renamed, so that no reader sees half of it. The file beside bears the launch's name: who ends
+    a launch again, after a sudden death, takes it over, and none is left behind.
+    """
     unfinished = kept.with_name(f"{kept.name}.{launch}.part")
     with unfinished.open("w", encoding="utf-8") as file:
         yield file

@@ -67,7 +67,7 @@ class LaunchOrder:
     work may not add more than `sizes`, `other_specs` says what is done about files that other specs' work made,
     `landed_text` what about keys and conflict markers in its text, and `closing` what a coder's work is held to when
     it ends. `resume` is a tree that is laid over the checkout: what an attempt that was cut off had done; `handoff` the
-    text of a file that tells it.
+    text of a file that tells it. `keeps_brief`: the brief is kept beside the log, for people.
     `launch` is safe in file and ref names.
     """
 
@@ -89,6 +89,7 @@ class LaunchOrder:
     workspace: Provisions = field(default_factory=Provisions)
     brief_markdown: str = ""
     brief_json: Mapping[str, Any] = field(default_factory=dict)
+    keeps_brief: bool = False
     spec_places: tuple[str, ...] = ()
     message: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)

@@ -57,39 +57,39 @@ def gate_counts(db: Database) -> dict[str, int]:
     return dict(db.execute("SELECT state, count(*) FROM gates GROUP BY state ORDER BY state"))
 
 
-def _among(column: str, only: frozenset[str] | None) -> tuple[str, list[str]]:
-    """A condition that a column names one of the specs, and its value."""
-    return ("1", []) if only is None else (f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(only))])
+def _rows(db: Database, sql: str, column: str, only: frozenset[str] | None) -> list[Row]:
+    """The rows of a statement; `{asked}` in it stands for the condition that a column names one of the specs."""
+    if only is None:
+        return db.execute(sql.format(asked="1")).fetchall()
+    asked = f"{column} IN (SELECT value FROM json_each(?))"
+    return db.execute(sql.format(asked=asked), [json.dumps(sorted(only))]).fetchall()
 
 
 def spec_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     """Name, verified commit, problem, and whether it was ever read, in plan order."""
-    where, values = _among("name", only)
     sql = (
         "SELECT name, verified_commit, problem, snapshot <> '' FROM plan_specs "
-        f"WHERE is_withdrawn = 0 AND {where} ORDER BY position, name"
+        "WHERE is_withdrawn = 0 AND {asked} ORDER BY position, name"
     )
-    return db.execute(sql, values).fetchall()
+    return _rows(db, sql, "name", only)
 
 
 def part_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     """Spec, expected id, its current verdict (`unread` for none), the tree and the environment it was given in."""
-    where, values = _among("p.spec_name", only)
     sql = (
         "SELECT p.spec_name, p.id, coalesce(v.verdict, 'unread'), v.tree, s.environment FROM plan_parts AS p "
         "LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
         "AND v.superseded_by IS NULL LEFT JOIN sessions AS s ON s.id = v.session_id "
-        f"WHERE {where} ORDER BY p.position"
+        "WHERE {asked} ORDER BY p.position"
     )
-    return db.execute(sql, values).fetchall()
+    return _rows(db, sql, "p.spec_name", only)
 
 
 def unplanned_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     """Spec and expected id, of specs that were left out but had been read before."""
-    where, values = _among("name", only)
-    sql = f"SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> '' AND {where}"
+    sql = "SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> '' AND {asked}"
     rows: list[Row] = []
-    for name, snapshot in db.execute(sql, values):
+    for name, snapshot in _rows(db, sql, "name", only):
         requirements = json.loads(snapshot)["requirements"]
         parts = (
             part
@@ -102,22 +102,20 @@ def unplanned_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
 
 def node_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     """Spec, completed nodes, all nodes, and which statuses there are, with commas."""
-    where, values = _among("spec_name", only)
     sql = (
         "SELECT spec_name, sum(status = 'completed'), count(*), group_concat(DISTINCT status) FROM plan_nodes "
-        f"WHERE status <> 'withdrawn' AND {where} GROUP BY spec_name"
+        "WHERE status <> 'withdrawn' AND {asked} GROUP BY spec_name"
     )
-    return db.execute(sql, values).fetchall()
+    return _rows(db, sql, "spec_name", only)
 
 
 def verifier_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     """Spec, and id, status and outcome of its verifier."""
-    where, values = _among("spec_name", only)
     sql = (
         "SELECT spec_name, id, status, outcome FROM plan_nodes "
-        f"WHERE archetype = 'verifier' AND status <> 'withdrawn' AND {where}"
+        "WHERE archetype = 'verifier' AND status <> 'withdrawn' AND {asked}"
     )
-    return db.execute(sql, values).fetchall()
+    return _rows(db, sql, "spec_name", only)
 
 
 def required_state(db: Database) -> str | None:
@@ -128,10 +126,7 @@ def required_state(db: Database) -> str | None:
 
 def gate_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     """Spec, requirement, its gate, and whether it was proved."""
-    where, values = _among("spec_name", only)
-    return db.execute(
-        f"SELECT spec_name, requirement_id, state, was_proved FROM gates WHERE {where}", values
-    ).fetchall()
+    return _rows(db, "SELECT spec_name, requirement_id, state, was_proved FROM gates WHERE {asked}", "spec_name", only)
 
 
 def running_rows(db: Database) -> list[Row]:

@@ -160,11 +160,11 @@ def standing_of(state: str, number: str | None, remote: str, waits: int) -> Issu
 
 def read_issues(db: Database) -> tuple[IssueView, ...]:
     """Every issue by its number, those without one last."""
-    members, earlier = _members(db), _episodes(db)
+    members, episodes = _members(db), _episodes(db)
     issues = (IssueView(*row) for row in db.execute(_ISSUES))
     return tuple(
         replace(
-            issue, members=tuple(members.get(issue.fingerprint, ())), earlier=tuple(earlier.get(issue.fingerprint, ()))
+            issue, members=tuple(members.get(issue.fingerprint, ())), earlier=tuple(episodes.get(issue.fingerprint, ()))
         )
         for issue in issues
     )
@@ -213,10 +213,10 @@ def read_waiting(db: Database, at: str) -> tuple[Waiting, ...]:
     held = {note for state, note, _, _ in rows if state == "held"}
     for state, note, until, fingerprint in rows:
         why = Waits.HELD if note in held and state == "pending" else _why(state, until, at)
-        one = groups.get((why, note)) or Waiting(why, note, 0)
-        first = min(filter(None, (one.until, until)), default="")
-        prints = one.fingerprints if fingerprint in one.fingerprints else (*one.fingerprints, fingerprint)
-        groups[why, note] = replace(one, count=one.count + 1, until=first, fingerprints=prints)
+        same = groups.get((why, note)) or Waiting(why, note, 0)
+        first = min(filter(None, (same.until, until)), default="")
+        prints = same.fingerprints if fingerprint in same.fingerprints else (*same.fingerprints, fingerprint)
+        groups[why, note] = replace(same, count=same.count + 1, until=first, fingerprints=prints)
     return tuple(sorted(groups.values(), key=lambda group: list(Waits).index(group.why)))
 
 

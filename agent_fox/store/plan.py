@@ -310,12 +310,6 @@ def document_paths(db: Database) -> tuple[str, ...]:
     return tuple(path for (path,) in db.execute(sql))
 
 
-def broken_specs(db: Database) -> dict[str, str]:
-    """Specs that were left out because they could not be read: name to reason. They count as not proven."""
-    sql = "SELECT name, problem FROM plan_specs WHERE problem <> '' AND is_withdrawn = 0 ORDER BY name"
-    return {name: problem for name, problem in db.execute(sql)}
-
-
 def save_parts(db: Database, parts: Iterable[StoredPart]) -> None:
     db.execute("DELETE FROM plan_parts")
     rows = ((p.spec_name, p.id, p.requirement_id, at, p.text, p.version) for at, p in enumerate(parts))

@@ -202,12 +202,6 @@ def open_launches(db: Database) -> list[LaunchRow]:
     return [LaunchRow(*row) for row in rows]
 
 
-def last_launch(db: Database, session_id: int) -> LaunchRow | None:
-    sql = f"SELECT {LAUNCH_COLUMNS} FROM launches WHERE session_id = ? ORDER BY number DESC LIMIT 1"
-    row = db.execute(sql, [session_id]).fetchone()
-    return LaunchRow(*row) if row else None
-
-
 def infrastructure_losses(db: Database, session_id: int, run_id: int) -> int:
     """How often this ticket was lost to infrastructure in this run."""
     sql = "SELECT count(*) FROM launches WHERE session_id = ? AND run_id = ? AND status = 'infrastructure'"

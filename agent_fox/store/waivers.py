@@ -158,8 +158,8 @@ def waiver_behind(db: Database, spec_name: str, requirement_id: str) -> str:
 def is_recorded(db: Database, row: WaiverRow) -> bool:
     """Whether the ledger has the grant of exactly this envelope."""
     sql = "SELECT content FROM ledger WHERE identity = ? AND kind = 'waiver'"
-    found = db.execute(sql, [identity(row.id, "granted")]).fetchone()
-    return found is not None and json.loads(found[0]).get("body", {}).get("envelope") == row.envelope
+    row_of_grant = db.execute(sql, [identity(row.id, "granted")]).fetchone()
+    return row_of_grant is not None and json.loads(row_of_grant[0]).get("body", {}).get("envelope") == row.envelope
 
 
 def asked(db: Database) -> list[Asked]:

@@ -100,8 +100,8 @@ def grouped(memory_bytes: int | None, processes: int | None) -> Iterator[Group]:
     made: list[tuple[Place, Path]] = []
     try:
         for place in places():
-            bound = wanted[place.resource.controller]
-            if bound is not None and _is_made(place, place.folder / name, bound):
+            limit = wanted[place.resource.controller]
+            if limit is not None and _is_made(place, place.folder / name, limit):
                 made.append((place, place.folder / name))
         yield Group(tuple(made))
     finally:
@@ -166,17 +166,17 @@ def _is_usable(place: Place) -> bool:
         _remove(folder)
 
 
-def _is_made(place: Place, folder: Path, bound: int) -> bool:
+def _is_made(place: Place, folder: Path, limit: int) -> bool:
     """Make the group if it is not there yet, and set its bound."""
     try:
         folder.mkdir(exist_ok=True)
-        (folder / place.resource.bound).write_text(str(bound), encoding="ascii")
+        (folder / place.resource.bound).write_text(str(limit), encoding="ascii")
         os.close(os.open(folder / "cgroup.procs", os.O_WRONLY))
     except OSError:
         return False
     for name, template in place.resource.beside:
         with contextlib.suppress(OSError):  # a kernel that does not count swap
-            (folder / name).write_text(template.format(bound), encoding="ascii")
+            (folder / name).write_text(template.format(limit), encoding="ascii")
     return True
 
 

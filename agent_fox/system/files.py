@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 CHUNK = 1 << 20
 
+LONGEST_NAME = 50
+"""Letters of a file's name that the name of its unfinished successor begins with: both have room in 255 bytes."""
 
-def replace_file(path: Path, content: bytes | str, mode: int | None = None, *, is_durable: bool = True) -> None:
-    """Put `content` (text as UTF-8) in the place of what is there, whole or not at all; the folder is made if missing.
+
+@contextmanager
+def replacing(path: Path, mode: int | None = None, *, is_durable: bool = True) -> Iterator[BinaryIO]:
+    """A new file, which takes the place of what is there when the block ends, whole or, where it raises, not at all;
+    the folder is made if missing.
 
     A link is replaced, not followed. `mode`: exactly these permissions, else what the umask leaves. Not `is_durable`:
     after the machine went down it may be empty. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_native_id()}.part")
+    part = path.with_name(f".{path.name[:LONGEST_NAME]}.{os.getpid()}-{threading.get_native_id()}.part")
     part.unlink(missing_ok=True)
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 if mode is None else mode)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
+            yield file
             file.flush()
             if is_durable:
                 os.fsync(descriptor)
@@ -32,6 +40,25 @@ def replace_file(path: Path, content: bytes | str, mode: int | None = None, *, i
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, content: bytes | str, mode: int | None = None, *, is_durable: bool = True) -> None:
+    """Put `content` (text as UTF-8) in the place of what is there, as `replacing` does."""
+    with replacing(path, mode, is_durable=is_durable) as file:
+        file.write(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
+
+
+class NotRegular(OSError):
+    """It is no regular file: a folder, a pipe, a socket or a device."""
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file, to be read; a link is not followed, a pipe not waited for. Raises NotRegular, another OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotRegular(errno.EINVAL, "it is no regular file", str(path))
+    return os.fdopen(descriptor, "rb")
 
 
 def read_regular(path: Path, limit: int) -> bytes | None:
@@ -45,19 +72,26 @@ def pieces(path: Path, limit: int) -> Iterator[bytes]:
     """The same, a piece at a time; nothing where there is no regular file."""
     if not _is_regular(path):
         return
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
+    with open_regular(path) as file:
         while limit > 0 and (piece := file.read(min(CHUNK, limit))):
             limit -= len(piece)
             yield piece
+
+
+def content_of(path: Path) -> bytes | None:
+    """All of a file, a link followed; None where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 def last_lines(path: Path, count: int, window: int = 64 * 1024) -> list[str]:
     """The last non-empty lines within the last `window` bytes of a file; none where it cannot be read."""
     if not _is_regular(path):
         return []
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - window))
+    with open_regular(path) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - window))
         text = file.read(window).decode("utf-8", "replace")
     return [line for line in text.splitlines() if line.strip()][-count:]
 

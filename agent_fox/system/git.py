@@ -11,7 +11,6 @@ import io
 import os
 import re
 import shutil
-import subprocess
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +25,10 @@ from agent_fox.core.values import dataclass
 from agent_fox.system import outside
 
 if TYPE_CHECKING:
-    from agent_fox.system import resident
+    from agent_fox.system import programs
     from agent_fox.system.outside import Trouble
 else:
-    resident = late_module("agent_fox.system.resident")
+    programs = late_module("agent_fox.system.programs")
 
 OLDEST_VERSION = (2, 38)
 """The first git with `merge-tree --write-tree`."""
@@ -138,22 +137,20 @@ def _call_once(
     where: Path, argv: list[str], extra: Mapping[str, str] | None, data: bytes | None, allowed: Sequence[int]
 ) -> Answer:
     try:
-        done = subprocess.run(
-            argv, cwd=where, env=environment(extra), input=data or b"", capture_output=True, start_new_session=True
-        )
+        done = programs.run(argv, cwd=where, environment=environment(extra), data=data or b"", is_apart=True)
     except FileNotFoundError as error:
         raise GitError(_absence(where)) from error
     except OSError as error:
         return Answer(outside.DIED, b"", f"cannot be started: {error.strerror}", outside.trouble_of_system(error))
-    complaint = done.stderr.decode("utf-8", "replace").strip()
-    return Answer(done.returncode, done.stdout, complaint, trouble_in(done.returncode, complaint, allowed))
+    complaint = done.err.decode("utf-8", "replace").strip()
+    return Answer(done.status, done.out, complaint, trouble_in(done.status, complaint, allowed))
 
 
-def trouble_in(status: int, said: str, allowed: Sequence[int] = (0,)) -> Trouble | None:
+def trouble_in(status: int, printed: str, allowed: Sequence[int] = (0,)) -> Trouble | None:
     """Whose it is that git gave no answer. A status that is allowed is no answer where the world was in the way."""
     if status == 0:
         return None
-    trouble = outside.trouble_of(status, said)
+    trouble = outside.trouble_of(status, printed)
     return None if status in allowed and not trouble.is_of_the_world else trouble
 
 
@@ -183,8 +180,8 @@ class _Residents:
 
     def __init__(self, repo: Path, places: Places) -> None:
         self.users = 0
-        self.objects = resident.Resident(partial(_start, repo, CAT_FILE, dict(places)))
-        self.references = resident.Resident(partial(_start, repo, UPDATE_REF, {}))
+        self.objects = programs.Resident(partial(_start, repo, CAT_FILE, dict(places)))
+        self.references = programs.Resident(partial(_start, repo, UPDATE_REF, {}))
 
     def close(self) -> None:
         self.objects.close()
@@ -215,11 +212,8 @@ def serving(repo: Path, places: Places = ()) -> Iterator[None]:
             served.close()
 
 
-def _start(repo: Path, arguments: Sequence[str], extra: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        _argv(arguments), cwd=repo, env=environment(extra), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+def _start(repo: Path, arguments: Sequence[str], extra: Mapping[str, str]) -> programs.Process:
+    return programs.start(_argv(arguments), environment(extra), repo, stderr=programs.NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +262,7 @@ def _asked(
     if served is not None:
         try:
             return served.objects.ask(request, answers)
-        except resident.NoAnswer:
+        except programs.NoAnswer:
             pass  # one call for itself has an error to tell, and is tried again where that may help
     answer = call(repo, *CAT_FILE, extra=dict(places), data=request, allowed=allowed)
     return answers(io.BytesIO(answer.out)) if answer.status == 0 else [None] * len(names)
@@ -536,7 +530,7 @@ def _has_moved(repo: Path, what: str) -> bool:
         return False
     try:
         served.references.ask(f"start\0{what}commit\0".encode(), _read_done)
-    except resident.NoAnswer:
+    except programs.NoAnswer:
         return False
     return True
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 from agent_fox.core.values import dataclass
-from agent_fox.system import git, outside
+from agent_fox.system import git, outside, programs
 
 SECONDS = 120.0
 """How long asking a remote, or pushing to it, may take."""
+
+LONGEST_ANSWER = 16 * 1024 * 1024
+"""Bytes of what git prints meanwhile."""
 
 _NEUTRAL = (
     "core.hooksPath=/dev/null",
@@ -23,7 +23,7 @@ _NEUTRAL = (
     "gc.auto=0",
 )
 _KEPT = ("SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
-_TOLD_LINES = 3
+_REASON_LINES = 3
 
 
 class PushError(Exception):
@@ -76,31 +76,18 @@ def _run_once(repo: Path, seconds: float, arguments: tuple[str, ...]) -> git.Ans
     """It has no terminal to ask at; with it ends whatever it started. Raises PushError where the remote is silent."""
     settings = [word for setting in _NEUTRAL for word in ("-c", setting)]
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    process = subprocess.Popen(
-        ["git", *settings, *arguments], cwd=repo, env=git.environment(kept), stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
-    )  # fmt: skip
+    argv, variables = ["git", *settings, *arguments], git.environment(kept)
     try:
-        out, err = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired as error:
+        done = programs.run_bounded(argv, seconds, LONGEST_ANSWER, environment=variables, cwd=repo)
+    except TimeoutError as error:
         raise PushError(f"the remote did not answer within {seconds:g} s") from error
-    finally:
-        _end(process)
-    reason = _told(out, err) or f"git ended with exit status {process.returncode}"
-    return git.Answer(
-        process.returncode, out.encode(), reason, git.trouble_in(process.returncode, f"{out}\n{err}".strip())
-    )
+    out, err = (stream.decode("utf-8", "replace") for stream in (done.out, done.err))
+    reason = _reason_in(out, err) or f"git ended with exit status {done.status}"
+    return git.Answer(done.status, done.out, reason, git.trouble_in(done.status, f"{out}\n{err}".strip()))
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """End what is left of git's process group: a helper of the transport may outlive it."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _told(out: str, err: str) -> str:
+def _reason_in(out: str, err: str) -> str:
     """The lines that say why: of the porcelain those marked `!`, else the last ones that were printed."""
     rejected = [line for line in out.splitlines() if line.startswith("!")]
-    lines = rejected or [line.strip() for line in err.splitlines() if line.strip()][:_TOLD_LINES]
+    lines = rejected or [line.strip() for line in err.splitlines() if line.strip()][:_REASON_LINES]
     return "; ".join(line.replace("\t", " ") for line in lines)

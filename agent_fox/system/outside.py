@@ -77,10 +77,10 @@ DIED = 128
 """A program's exit status that says that it gave up; above it, and below zero, it was ended by a signal."""
 
 
-def trouble_of(status: int, said: str) -> Trouble:
+def trouble_of(status: int, printed: str) -> Trouble:
     """Whose the failure of a program is, by its exit status (negative: a signal) and what it printed."""
-    trouble = next((kind for kind, words in _SAID if words.search(said)), None)
-    if trouble is None and (status < 0 or status > DIED or (status == DIED and not said)):
+    trouble = next((kind for kind, words in _SAID if words.search(printed)), None)
+    if trouble is None and (status < 0 or status > DIED or (status == DIED and not printed)):
         return Trouble.TRANSIENT  # killed, or died without a word: no answer of its own
     return trouble or Trouble.UNKNOWN
 

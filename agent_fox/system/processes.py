@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -22,7 +21,10 @@ from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     import pydantic
+
+    from agent_fox.system import programs
 else:
+    programs = late_module("agent_fox.system.programs")
     pydantic = late_module("pydantic")
 
 SHIM = Path(__file__).with_name("shim.py")
@@ -93,7 +95,7 @@ _END = adapter(lambda: pydantic.TypeAdapter(ProcessEnd))
 class Running:
     """A process under its shim. Nothing runs before `go`; closing, or our death, kills the tree."""
 
-    def __init__(self, shim: subprocess.Popen[bytes], control: int, folder: Path) -> None:
+    def __init__(self, shim: programs.Process, control: int, folder: Path) -> None:
         self.pid = shim.pid
         self.start_time = start_time(shim.pid) or ""
         self._shim, self._control, self._folder = shim, control, folder
@@ -159,16 +161,15 @@ def _write_launch(command: Command) -> None:
         json.dump(document, file)
 
 
-def _start_shim(folder: Path, mouth: int) -> subprocess.Popen[bytes]:
+def _start_shim(folder: Path, mouth: int) -> programs.Process:
     with (folder / "shim.err").open("wb") as complaints:
-        return subprocess.Popen(
+        return programs.start(
             [sys.executable, "-I", "-S", "-B", str(SHIM), str(folder)],
+            {name: os.environ[name] for name in FOR_THE_SHIM if name in os.environ},
+            "/",
             stdin=mouth,
-            stdout=subprocess.DEVNULL,
+            stdout=programs.NOTHING,
             stderr=complaints,
-            env={name: os.environ[name] for name in FOR_THE_SHIM if name in os.environ},
-            cwd="/",
-            start_new_session=True,
         )
 
 

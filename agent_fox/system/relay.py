@@ -10,7 +10,6 @@ import fcntl
 import marshal
 import os
 import select
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -25,7 +24,10 @@ from agent_fox.system.processes import SHIM
 
 if TYPE_CHECKING:
     import pydantic
+
+    from agent_fox.system import programs
 else:
+    programs = late_module("agent_fox.system.programs")
     pydantic = late_module("pydantic")
 
 CHUNK = 1 << 18
@@ -82,7 +84,7 @@ _END = adapter(lambda: pydantic.TypeAdapter(RelayEnd))
 class Relay:
     """A running process. Closing, or our death, kills it with all it started."""
 
-    def __init__(self, shim: subprocess.Popen[bytes], control: int, output: int, report: int) -> None:
+    def __init__(self, shim: programs.Process, control: int, output: int, report: int) -> None:
         self._shim, self._control, self._output, self._report = shim, control, output, report
         self._is_stopped = False
 
@@ -150,15 +152,9 @@ def _start(descriptors: tuple[int, ...]) -> Relay:
         report, written = _pipe(ours, theirs)
         with contextlib.suppress(OSError):  # a wider pipe only spares turns
             fcntl.fcntl(output, fcntl.F_SETPIPE_SZ, CHUNK)
-        shim = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(SHIM), "--relay", str(written)],
-            stdin=mouth,
-            stdout=printed,
-            stderr=printed,
-            pass_fds=(written, *descriptors),
-            cwd="/",
-            start_new_session=True,
-        )
+        argv = [sys.executable, "-I", "-S", str(SHIM), "--relay", str(written)]
+        pipes = (written, *descriptors)
+        shim = programs.start(argv, None, "/", stdin=mouth, stdout=printed, stderr=printed, descriptors=pipes)
         ours.pop_all()
         return Relay(shim, control, output, report)
 

@@ -119,7 +119,9 @@ def main(folder: str) -> None:
 
 
 def write_whole(path: str, document: bytes) -> None:
-    """The file is there complete or not at all, after a power cut too."""
+    """The file is there complete or not at all, after a power cut too. It is not `files.replacing`: the shim loads the
+    standard library alone.
+    """
     temporary = f"{path}.tmp"
     with open(temporary, "wb") as file:
         file.write(document)

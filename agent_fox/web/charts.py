@@ -77,40 +77,28 @@ ORDER = tuple("F?~-WP")
 
 def heat_map(document: Item) -> list[HeatSpec]:
     """Requirements by attempt and reading, specs with what fails first."""
-    landings = _landings(document["sessions"])
     by_spec: dict[str, list[Item]] = {}
     for story in document["requirements"]:
         by_spec.setdefault(story["spec"], []).append(story)
-    specs = [_heat_spec(name, stories, landings.get(name, [])) for name, stories in by_spec.items()]
+    specs = [_heat_spec(name, stories) for name, stories in by_spec.items()]
     return sorted(specs, key=lambda spec: min((ORDER.index(row.letter) for row in spec.rows), default=len(ORDER)))
 
 
-def _landings(sessions: Iterable[Item]) -> dict[str, list[str]]:
-    """By spec, when work of its coders landed."""
-    times: dict[str, list[str]] = {}
-    for session in sessions:
-        if session["landed"] and session["archetype"] == "coder":
-            times.setdefault(session["spec"], []).append(session["ended_at"])
-    return times
-
-
-def _heat_spec(name: str, stories: Sequence[Item], landings: Sequence[str]) -> HeatSpec:
+def _heat_spec(name: str, stories: Sequence[Item]) -> HeatSpec:
     tickets = sorted({(r["attempt"], r["reading"]) for story in stories for r in story["readings"]})
     shown = tickets[-MOST_COLUMNS:]
-    rows = sorted((_row(story, shown, landings) for story in stories), key=lambda row: ORDER.index(row.letter))
+    rows = sorted((_row(story, shown) for story in stories), key=lambda row: ORDER.index(row.letter))
     columns = tuple(f"{attempt}.{reading}" for attempt, reading in shown)
     return HeatSpec(name, columns, tuple(rows), len(tickets) - len(shown))
 
 
-def _row(story: Item, tickets: Sequence[tuple[int, int]], landings: Sequence[str]) -> HeatRow:
-    cells: dict[tuple[int, int], Cell] = {}
-    last = ""
-    for reading in story["readings"]:
-        landed = any(last < at <= reading["at"] for at in landings)
-        ticket = (reading["attempt"], reading["reading"])
-        word = reading["word"]
-        cells[ticket] = Cell(LETTERS[word], word, bool(reading["is_regression"]), landed)
-        last = reading["at"]
+def _row(story: Item, tickets: Sequence[tuple[int, int]]) -> HeatRow:
+    cells = {
+        (reading["attempt"], reading["reading"]): Cell(
+            LETTERS[reading["word"]], reading["word"], bool(reading["is_regression"]), bool(reading["landed"])
+        )
+        for reading in story["readings"]
+    }
     letter = NOW[story["state"]]
     return HeatRow(story, tuple(cells.get(ticket) for ticket in tickets), letter, STATES[story["state"]])
 

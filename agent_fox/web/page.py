@@ -51,6 +51,7 @@ def page(whole: RunDocument, *, secrets: Iterable[str] = (), is_live: bool = Fal
         burn=charts.burn(document),
         drawers=drawers(document),
         sessions={session["id"]: session for session in document["sessions"]},
+        decisions=by_session(document["decisions"]),
         model=embedded({**document, "sessions": [_light(session) for session in document["sessions"]]}),
         style=Markup(style),
         script=Markup(script),
@@ -83,6 +84,15 @@ def drawers(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
                 continue
         chosen.append(story)
     return chosen
+
+
+def by_session(decisions: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
+    """The decisions about the end of each session."""
+    of: dict[int, list[Mapping[str, Any]]] = {}
+    for decision in decisions:
+        of.setdefault(decision["session"], []).append(decision)
+    of.pop(0, None)
+    return of
 
 
 def last_sign(document: Mapping[str, Any]) -> str:

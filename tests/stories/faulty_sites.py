@@ -22,13 +22,13 @@ state = {{"seen": set(), "busy": False, "done": False}}
 
 
 def site():
-    """The innermost line of the program, unless it is an import that asks."""
+    """The innermost line of the program, but for the place that starts programs for all others; none in an import."""
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith("<frozen importlib"):
             return None
-        if name.startswith(PACKAGE):
+        if name.startswith(PACKAGE) and not name.endswith("/system/programs.py"):
             return f"{{name[len(PACKAGE) + 1:]}}:{{frame.f_lineno}}"
         frame = frame.f_back
     return None

@@ -87,11 +87,21 @@ def test_the_evidence_of_a_fail_names_command_exit_code_error_and_log(tmp_path: 
     run(root, ends=NOT_PROVEN)
     told = evidence(root, "01-REQ-1.1")
     assert re.search(r"-m pytest -q tests` \(exit 1\): assert 7 == 3\nlog: artifact://\w+/\d+/\S+\.log", told), told
-    (issue,) = issue_files(root)
-    address = re.search(r"artifact://\S+\.log", issue.read_text())
+    address = re.search(r"artifact://\S+\.log", told)
     assert address is not None
     shown = run_cli(root, "logs", address[0])
     assert "assert 7 == 3" in shown.stdout
+
+
+def test_an_issue_has_the_end_of_the_log_in_place_of_its_address(tmp_path: Path) -> None:
+    wrong = {"cart.py": "def total(prices):\n    return 7\n"}
+    root = world(tmp_path / "repo", {"1": wrong, "2": wrong, "3": wrong})
+    run(root, ends=NOT_PROVEN)
+    (issue,) = issue_files(root)
+    text = issue.read_text()
+    end = text.partition("<details><summary>The end of the log</summary>\n\n```text\n")[2].partition("```")[0]
+    assert "artifact://" not in text
+    assert end.rstrip().splitlines()[-1].startswith("1 failed in ")
 
 
 def test_a_command_of_the_judge_has_no_network(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -97,6 +98,26 @@ def test_explain_shows_the_chain_of_evidence(demo: Path) -> None:
         f"$ git worktree add --detach ../check-{commit[:12]} {commit}",
     ):
         assert part in chain
+
+
+def masked(text: str) -> list[str]:
+    """Lines without what differs from run to run: commits, dollars, seconds, how many sessions it took."""
+    text = re.sub(r"\b[0-9a-f]{12}\b", "COMMIT", text)
+    return [line.rstrip() for line in re.sub(r"\$\d+\.\d\d|\b\d+ s(essions)?\b", "NUMBER", text).splitlines()]
+
+
+def test_what_status_shows_is_what_the_page_for_people_on_call_says(demo: Path) -> None:
+    page = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(NOT PROVEN.*?)```", page, re.DOTALL)
+    assert masked(run_cli(demo, "status", COLUMNS="120").stdout) == masked(shown)
+
+
+def test_the_log_of_a_verifier_shows_what_its_tests_printed(demo: Path) -> None:
+    printed = run_cli(demo, "logs", "03_split").stdout
+    assert printed.startswith("$ python -m pytest -q tests/test_split.py\n")
+    assert "2 failed, 10 passed" in printed
+    assert "\n--- exit 1, " in printed
+    assert "\nFAIL    03-REQ-2.1  " in printed
 
 
 def test_what_was_proven_says_which_record_proves_it_and_that_it_counts(demo: Path) -> None:

@@ -95,7 +95,7 @@ def test_the_run_explain_and_the_ledger_say_it(regained: Path) -> None:
     told = run_cli(regained, "explain", "01_calc:2").stdout
     assert WENT in told
     assert f"lost: {A}" in told
-    assert "the branch went back to the best tree by" in told
+    assert "the branch went back to the best attempt" in told
     shown = run_cli(regained, "ledger", "show", f"01_calc/{A}").stdout
     assert "read before (verdict 1): the branch went back to that tree" in shown
     (record,) = rows(regained, "SELECT count(*) FROM ledger WHERE kind = 'verdict' AND content LIKE '%\"restores\":%'")

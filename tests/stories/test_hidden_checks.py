@@ -39,7 +39,7 @@ def configured(folder: Path) -> dict[str, str]:
 def everything(root: Path) -> str:
     """Whatever a coder, an issue's reader or somebody with the logs could have seen."""
     logs = [path for path in (root / ".agent-fox" / "logs").rglob("*") if path.is_file()]
-    told = [*logs, *issue_files(root), *(root.parent / "state").rglob("*.log")]
+    told = [*logs, *issue_files(root)]
     texts = [path.read_text(errors="replace") for path in told]
     said = rows(
         root, "SELECT evidence, note, coalesce(first_error, ''), coalesce(command, '') FROM verification_results"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +26,10 @@ class Hub:
     scene: GitHubScene
 
     def build(self, specs: dict[str, list[Req]], github_settings: str) -> Path:
-        root = self.scene.build(World(specs, settings=SETTINGS.format(github_settings)))
+        return self.build_world(World(specs), SETTINGS.format(github_settings))
+
+    def build_world(self, world: World, settings: str) -> Path:
+        root = self.scene.build(replace(world, settings=settings))
         remote = self.scene.folder / "remote.git"
         git(self.scene.folder, "init", "-q", "--bare", "-b", "main", "remote.git")
         git(root, "remote", "add", "origin", str(remote))
@@ -63,7 +66,16 @@ def test_a_draft_pull_request_has_the_table_of_what_is_proven_and_what_is_not(hu
     hub.run(root, NOT_PROVEN)
     body = hub.pull_body
     counts = "**NOT PROVEN**: 1 requirement fails; 1 of 2 proven."
-    for words in (counts, "### Not proven", "`05_memory/05-REQ-1.2`", "failing", "### Proven", "judged", "$"):
+    for words in (
+        counts,
+        "### Not proven",
+        "`05_memory/05-REQ-1.2`",
+        "failing",
+        "### Proven",
+        "### Needs you",
+        "judged",
+        "$",
+    ):
         assert words in body, (words, body)
     assert git(root, "rev-parse", BRANCH)[:12] in body
 

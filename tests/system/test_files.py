@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.system.files import last_lines, read_regular, replace_file
+from agent_fox.system.files import NotRegular, last_lines, open_regular, read_regular, replace_file, replacing
 
 
 def test_a_file_is_replaced_with_its_folder_made_and_nothing_left_beside(tmp_path: Path) -> None:
@@ -48,6 +48,17 @@ def test_what_was_there_stays_where_writing_fails(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["folder", "note"]
 
 
+def test_what_was_there_stays_where_the_block_that_replaces_it_raises(tmp_path: Path) -> None:
+    note = tmp_path / ("ö" * 120)
+    note.write_text("before")
+    with pytest.raises(TypeError), replacing(note) as file:
+        file.writelines((b"after", 1))  # type: ignore[arg-type]
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["before"]
+    with replacing(note) as file:
+        file.write(b"after")
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["after"]
+
+
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "absent"])
 def test_only_a_regular_file_is_read(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "it"
@@ -58,6 +69,8 @@ def test_only_a_regular_file_is_read(tmp_path: Path, kind: str) -> None:
         os.mkfifo(path)
     elif kind == "folder":
         path.mkdir()
+    with pytest.raises(NotRegular if kind in ("pipe", "folder") else OSError):
+        open_regular(path)
     assert read_regular(path, 10) is None
     assert last_lines(path, 1) == []
     assert read_regular(tmp_path / "real", 2) == b"te"

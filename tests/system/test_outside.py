@@ -50,7 +50,7 @@ def starts_git(function: ast.FunctionDef) -> bool:
     lists = [node for node in ast.walk(function) if isinstance(node, ast.List) and node.elts]
     is_git = any(isinstance(one.elts[0], ast.Constant) and one.elts[0].value == "git" for one in lists)
     is_given = function.name == DOORS.get("system/git.py") and "run" in names
-    return (is_git and bool(names & {"run", "Popen"})) or is_given
+    return (is_git and bool(names & {"run", "run_bounded", "start"})) or is_given
 
 
 def test_git_is_started_at_three_doors_and_each_is_tried_again() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from agent_fox.core.words import counted
 
 if TYPE_CHECKING:
     from agent_fox.cli import opening, version
+    from agent_fox.cli.evidence import attest
     from agent_fox.engine.doors import gate_recording, gating
     from agent_fox.review.close_out import report as close_out_report
     from agent_fox.review.close_out import sarif as close_out_sarif
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 else:
     version = late_module("agent_fox.cli.version")
     opening = late_module("agent_fox.cli.opening")
+    attest = late_module("agent_fox.cli.evidence.attest")
     gate_recording = late_module("agent_fox.engine.doors.gate_recording")
     gating = late_module("agent_fox.engine.doors.gating")
     close_out_report = late_module("agent_fox.review.close_out.report")
@@ -33,6 +36,7 @@ else:
     push_hook = late_module("agent_fox.review.hooks.push_hook")
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
 SIGNS = {Severity.BLOCK: ("✗", "red"), Severity.WARN: ("!", "yellow")}
 LONGEST_LINE = 400
 MOST_LINES = 50
@@ -55,16 +59,23 @@ MOST_LINES = 50
     metavar="FILE",
     help="Append the report as Markdown, as for `$GITHUB_STEP_SUMMARY`.",
 )
+@click.option("--evidence", type=FILE, metavar="FILE", help="Judge --commit by this, which `agent-fox attest` wrote.")
+@click.option(
+    "--key", metavar="PUB", help="With --evidence: who must have signed it: a public key's file, or its name."
+)
 @sarif_option
 @click.option("--install-hook", is_flag=True, help="Install a pre-push hook here that asks this gate.")
 @json_option
 @click.pass_context
 def command(
     ctx: click.Context, task_id: str | None, output_dir: Path | None, input_dir: Path | None, base: str | None,
-    commit: str | None, markdown: Path | None, sarif: Path | None, install_hook: bool, as_json: bool,
+    commit: str | None, markdown: Path | None, evidence: Path | None, key: str | None, sarif: Path | None,
+    install_hook: bool, as_json: bool,
 ) -> Exit:  # fmt: skip
     """Judge a task by what is recorded of it, without any model: `feedback_record.jsonl`, `scope_report.json`,
     `rule_report.json` and the change itself, or, for a task of a run, the run's own records.
+
+    With --evidence, judge a commit by the signed statement about it alone: no state is needed, and no run.
 
     Exits 0 where it passed, 2 where something holds it back, 1 for a mistake in what was asked. Only a signed waiver
     overrides a finding.
@@ -73,6 +84,11 @@ def command(
         return Exit.DONE
     if install_hook:
         return _install(as_json)
+    if evidence is not None or key is not None:
+        if evidence is None or any((task_id, output_dir, input_dir, base, sarif)):
+            raise click.UsageError("--evidence FILE and --key go with --commit, --summary and --json alone", ctx)
+        tell = None if markdown is None else partial(_append, markdown)
+        return attest.judge(evidence, key, commit or "HEAD", tell, as_json=as_json)
     if task_id is None:
         raise click.UsageError("--task-id is missing: name the task to be judged", ctx)
     asked = gating.Asked(task_id, here(), Path.cwd(), os.environ, input_dir, output_dir, base, commit)

@@ -21,7 +21,7 @@ from agent_fox.config import FILE, hidden_folder, load
 from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import Evidence, Json, Kind, Outcome, SpecRef
-from agent_fox.core.ledger.waivers import HIDDEN, NEVER, AboutHidden, Statement, told
+from agent_fox.core.ledger.waivers import HIDDEN, NEVER, AboutHidden, Statement, describe
 from agent_fox.core.verdicts.hidden import vendor_of, why_not_accepted
 from agent_fox.core.words import counted, did_you_mean, listed
 from agent_fox.engine.doors import hidden_writing
@@ -183,7 +183,7 @@ def written_by(place: Place, folder: Path) -> dict[str, Json]:
 
 def refuse_kin(writer: Mapping[str, Json], reader: Mapping[str, Json]) -> None:
     """Who was made by the same vendor errs alike. Raises UserError."""
-    unknown = [named(agent) for agent in (writer, reader) if not agent["vendor"]]
+    unknown = [f"{agent['backend']} {agent['model']}".rstrip() for agent in (writer, reader) if not agent["vendor"]]
     if unknown:
         what = "name its model in the settings, or accept them with your own signature"
         raise UserError(f"the vendor of {unknown[0]}'s model is not known: {what}")
@@ -228,7 +228,7 @@ def sign(place: Place, db: Database, folder: Path, reason: str, key: tuple[str |
     with transaction(db):
         held = granting.keep(db, grounds, now, signing.sign(statement))
     made = hidden_writing.accepted(folder)
-    lines = [told(statement), *(f"  {name}" for name in made), f"id {held.waiver.id}", "next: agent-fox run"]
+    lines = [describe(statement), *(f"  {name}" for name in made), f"id {held.waiver.id}", "next: agent-fox run"]
     return {**as_document(held), "files": list(made)}, lines
 
 

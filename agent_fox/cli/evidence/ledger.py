@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from agent_fox.evidence.signing import keys, trust
     from agent_fox.store import state as states
     from agent_fox.store.ledger.ledger import Kept
-    from agent_fox.system import git
+    from agent_fox.system import files, git
 else:
     chains = late_module("agent_fox.cli.evidence.chains")
     key_files = late_module("agent_fox.cli.evidence.keys")
@@ -58,6 +58,7 @@ else:
     heads = late_module("agent_fox.engine.running.ledger_witness")
     granting = late_module("agent_fox.evidence.granting")
     states = late_module("agent_fox.store.state")
+    files = late_module("agent_fox.system.files")
     git = late_module("agent_fox.system.git")
     passphrases = late_module("agent_fox.cli.evidence.passphrases")
     exporting = late_module("agent_fox.evidence.exports.export")
@@ -168,7 +169,7 @@ def verify_(
     if file:
         return _verify_export(file, key, signers, noted, as_json)
     root, doubts = here(), Findings()
-    trusted = waivers_of(_trusted(signers, doubts))
+    trusted = waivers_of(trusted_signers(signers, doubts))
     note = None if no_witness else _noted(root, doubts)
     with reading(root) as db, snapshot(db):
         checked = verifying.verify(
@@ -183,9 +184,8 @@ def verify_(
 def _verify_export(file: Path, key: str | None, signers: Path | None, noted: tuple[str, ...], as_json: bool) -> Exit:
     _refuse_shortened(noted)
     doubts = Findings()
-    trusted = _trusted(signers, doubts)
-    makers = (keys.Signer(key, (keys.LEDGER,), keys.read_public(key_files.public_file(key))),) if key else trusted
-    makers = tuple(maker for maker in makers if keys.LEDGER in maker.namespaces)
+    trusted = trusted_signers(signers, doubts)
+    makers = makers_of(key, trusted)
     try:
         with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
             bounded = iter(lambda: lines.readline(LONGEST_LINE), "")
@@ -196,6 +196,13 @@ def _verify_export(file: Path, key: str | None, signers: Path | None, noted: tup
     checked.findings.unchecked.extend(doubts.unchecked)
     _tell(checked_document(checked, findings), checked_lines(checked, findings), as_json)
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
+
+
+def makers_of(key: str | None, trusted: tuple[keys.Signer, ...]) -> tuple[keys.Signer, ...]:
+    """Whose signature on evidence counts: the key that is named, or else those who are trusted for it."""
+    if key:
+        return (keys.Signer(key, (keys.LEDGER,), keys.read_public(key_files.public_file(key))),)
+    return tuple(signer for signer in trusted if keys.LEDGER in signer.namespaces)
 
 
 def _refuse_shortened(ends: tuple[str, ...]) -> None:
@@ -209,7 +216,7 @@ def waivers_of(signers: tuple[keys.Signer, ...]) -> tuple[keys.Signer, ...]:
     return tuple(signer for signer in signers if keys.WAIVERS in signer.namespaces)
 
 
-def _trusted(file: Path | None, doubts: Findings) -> tuple[keys.Signer, ...]:
+def trusted_signers(file: Path | None, doubts: Findings) -> tuple[keys.Signer, ...]:
     """Whose signatures count; a list that cannot be believed is a doubt, and nobody counts. Raises KeyTrouble."""
     if file is not None:
         if not file.is_file():
@@ -282,7 +289,7 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
             "say who vouches for it: --key NAME (`agent-fox keys new ledger` makes one), or --unsigned for nobody"
         )
     root = here()
-    sign, signer = _signing(key_files.key_file(key), passphrase_file) if key else (exporting.unsigned, None)
+    sign, signer = signing(key_files.key_file(key), passphrase_file) if key else (exporting.unsigned, None)
     with reading(root) as db, snapshot(db):
         doubts = refuse_unsound(db, root)
         repository = waivers.Grounds(root, os.environ, "HEAD").repository
@@ -307,7 +314,8 @@ def refuse_unsound(db: Database, root: Path) -> list[Unchecked]:
     return [*checked.findings.unchecked, *findings.unchecked]
 
 
-def _signing(path: Path, passphrase_file: Path | None) -> tuple[exporting.Sign, str]:
+def signing(path: Path, passphrase_file: Path | None) -> tuple[exporting.Sign, str]:
+    """What signs with a key, and the key's id. Asks for its passphrase where it has one."""
     passphrase = passphrases.asked(path, passphrase_file) if keys.is_locked(path) else None
     private = keys.load_key(path, passphrase)
     return exporting.signing(private), keys.public_of(private).id
@@ -322,18 +330,12 @@ def _exported(file: Path, count: int, head: str, signer: str | None, doubts: lis
 
 def write_lines(file: Path, lines: Iterator[str]) -> int:
     """Write lines to a file that is there as a whole or not at all; how many there were. Raises UserError."""
-    new = file.with_name(f".{file.name}.{os.getpid()}.new")
     try:
-        with new.open("w", encoding="utf-8", newline="\n") as opened:
-            count = sum(1 for line in lines if opened.write(line))
-            opened.flush()
-            os.fsync(opened.fileno())
-        new.replace(file)
+        file.parent.stat()  # a folder that is not there is a slip of the pen, and is not made
+        with files.replacing(file) as new:
+            return sum(1 for line in lines if new.write(line.encode()))
     except OSError as error:
         raise UserError(f"{file}: cannot be written ({error.strerror}); check the folder and the disk") from error
-    finally:
-        new.unlink(missing_ok=True)
-    return count
 
 
 @command.command("rebuild", short_help="Rebuild the state file from the records.")

@@ -20,8 +20,8 @@ from agent_fox.core.formal.specification import (
     LIBRARY,
     Author,
     Change,
+    Current,
     Entry,
-    Present,
     Specification,
     SpecKind,
     State,
@@ -198,7 +198,7 @@ def decide(address: str, state: State, keys: tuple[str | None, str | None, Path 
     return write(root, lambda db: decided(db, entry, state, signing, grounds, note))
 
 
-def chosen(now: Present, state: State, address: str) -> Entry:
+def chosen(now: Current, state: State, address: str) -> Entry:
     """The entry that a person speaks of."""
     entry = now.proposed if state is State.ADOPTED else now.adopted or now.proposed
     if entry is None:
@@ -366,7 +366,7 @@ def concerns(one: Specification, spec: str) -> bool:
     return one.address.startswith(f"{spec}/") or one.is_about(spec)
 
 
-def found(db: Database, address: str) -> Present:
+def found(db: Database, address: str) -> Current:
     """Raises UserError naming the nearest address."""
     standing = library.standing(stored.entries(db, address)).get(address)
     if standing is not None:
@@ -374,7 +374,7 @@ def found(db: Database, address: str) -> Present:
     requirement = next((row for row in stored.requirements(db) if row.address == address), None)
     if requirement is not None:
         entry = Entry(0, requirement, requirement.version, State.ADOPTED, Author(Who.SPEC, stored.spec_of(address)), "")
-        return Present(entry, None, entry)
+        return Current(entry, None, entry)
     known = [row.address for row, _ in all_rows(db, with_all=True)]
     hint = words.did_you_mean(address, known, "; `agent-fox library list` shows what there is")
     raise UserError(f"{address}: there is no such specification{hint}")
@@ -388,7 +388,7 @@ def summary_of(one: Specification, state: str) -> dict[str, object]:
     }
 
 
-def document_of(now: Present, history: Sequence[Entry]) -> dict[str, object]:
+def document_of(now: Current, history: Sequence[Entry]) -> dict[str, object]:
     def whole(entry: Entry | None) -> dict[str, object] | None:
         return None if entry is None else {**summary_of(entry.specification, entry.state), "by": str(entry.author)}
 
@@ -398,7 +398,7 @@ def document_of(now: Present, history: Sequence[Entry]) -> dict[str, object]:
     return {"adopted": whole(now.adopted), "proposed": whole(now.proposed), "history": lines}
 
 
-def shown_lines(now: Present, history: Sequence[Entry], records: Sequence[library_evidence.Record]) -> Iterator[str]:
+def shown_lines(now: Current, history: Sequence[Entry], records: Sequence[library_evidence.Record]) -> Iterator[str]:
     for entry in filter(None, (now.adopted, now.proposed)):
         specification = entry.specification
         yield f"{specification.address}  {entry.state}"

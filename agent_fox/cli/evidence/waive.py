@@ -19,7 +19,7 @@ from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
-from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
+from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, describe
 from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted, did_you_mean
 from agent_fox.engine.record.watch import moves_in_words
@@ -223,7 +223,7 @@ def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
     with transaction(db):
         held, handled = waiving.grant(place.transaction(db), place.grounds(), envelope)
     return document_of(held, handled), [
-        told(statement),
+        describe(statement),
         *moves_in_words(handled),
         f"id {held.waiver.id}",
         f"next: agent-fox gate --task-id {wanted.words[0]}" if wanted.is_finding else "next: agent-fox run",

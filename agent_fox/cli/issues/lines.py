@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_fox.cli.place import near
-from agent_fox.cli.screen import plain, shown_time
+from agent_fox.cli.screen import link, plain, shown_time
 from agent_fox.core.values import to_object
 from agent_fox.core.words import counted, listed
 from agent_fox.store.issue_view import EffectView, IssueCounts, IssueStanding, IssueView, Waiting, Waits
@@ -82,7 +82,7 @@ def issue_lines(root: Path, issue: IssueView, parents: dict[str, str]) -> Iterat
     yield plain(f"{'':7}{about}")
     where = near(root, issue.where) or issue.fingerprint
     waits = f"; {issue.waits} to be delivered" if issue.waits and issue.number else ""
-    yield plain(f"{'':7}{where}{waits}")
+    yield f"{'':7}{link(where, issue.where)}{waits}"
 
 
 def _members(issue: IssueView) -> Iterator[str]:

@@ -11,7 +11,7 @@ from agent_fox.cli.errors import UserError
 from agent_fox.config import Settings, load
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import did_you_mean
-from agent_fox.engine.planning.extensions import tracker_of
+from agent_fox.engine.planning.extensions import TRACKERS, tracker_of
 from agent_fox.engine.planning.plugin_hooks import given
 from agent_fox.plugins import load_plugins
 from agent_fox.system.state_folders import ISSUES
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 
     from agent_fox.trackers.protocol import Tracker
 
-BUILT_IN = ("local", "github")
-
 
 def kinds(plugins: pluggy.PluginManager) -> tuple[str, ...]:
     """Every kind of tracker that there is."""
     some = (offered for _, offered in given(plugins, "agent_fox_trackers"))
     added = [str(kind) for offered in some if isinstance(offered, Mapping) for kind in offered]
-    return tuple(dict.fromkeys((*BUILT_IN, *added)))
+    return tuple(dict.fromkeys((*TRACKERS, *added)))
 
 
 def with_tracker(settings: Settings, kind: str | None, plugins: pluggy.PluginManager) -> Settings:

@@ -18,7 +18,9 @@ from agent_fox.system.state_folders import REPORT
 from agent_fox.web.page import MOST_TEXT, page
 
 
-@click.command("report", short_help="Write the run as one HTML page, which needs no network.")
+@click.command(
+    "report", short_help="Write the run as one HTML page: what is proven, what needs you, why, what it cost."
+)
 @click.option("--run", "number", type=click.IntRange(1), metavar="N", help="The run. Unset: the last.")
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",

@@ -22,7 +22,7 @@ from agent_fox.web.page import MOST_TEXT, page
 MISSING = "`agent-fox view` needs its extra: pip install 'agent-fox[view]'; `agent-fox report` works without"
 
 
-@click.command("view", short_help="Show the same page in a browser, live, while a run goes on.")
+@click.command("view", short_help="Show the page of a run in a browser, live, on this machine only.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="The port. Unset: any that is free."
 )

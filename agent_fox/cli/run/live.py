@@ -98,6 +98,7 @@ class LiveScreen:
         if account is None or overview is None:
             kept = lines[-max(height - 1, 0) :]
             return cropped([Text("agent-fox: preparing the run"), *map(Text, kept)], width, height)
+        account = replace(account, seconds=account.seconds + clock.monotonic() - self.started)
         most = replace(MOST, specs=max(height // 3, 2))
         page = Page(self.story.root, account, overview, width, most, False, self.ceiling_usd, "agent-fox status")
         foot = [Text(line, style="bold yellow") for line in (self.said, self.trouble) if line]

@@ -6,16 +6,16 @@ Its log is kept only when it has ended; until then both streams lie there as the
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.cli.place import OWN
 from agent_fox.config import load
 from agent_fox.core.ids import Archetype
+from agent_fox.system.files import open_regular
 from agent_fox.system.redaction.masking import BytesRedactor, secret_values
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ class Stream:
     """One stream of one process. It stays readable when the launch's folder is removed at the session's end."""
 
     name: str
-    descriptor: int
+    file: BinaryIO
     redactor: BytesRedactor
 
     def more(self) -> Iterator[bytes]:
-        while piece := os.read(self.descriptor, CHUNK):
+        while piece := self.file.read(CHUNK):
             yield self.redactor.feed(piece)
 
 
@@ -53,16 +53,17 @@ class LiveLog:
 
     def __exit__(self, *_: object) -> None:
         for stream in self.streams.values():
-            os.close(stream.descriptor)
+            stream.file.close()
 
     def look(self) -> bool:
         """Open what has come since; whether there is anything to read at all."""
         for place in (self.folder, *sorted(self.folder.glob("judge-*"))):
             for name in STREAMS:
                 path = place / "session" / name
-                if path not in self.streams and (descriptor := opened(path)) is not None:
+                if path not in self.streams:
                     shown = name if place == self.folder else f"{place.name} {name}"
-                    self.streams[path] = Stream(shown, descriptor, BytesRedactor(self.secrets))
+                    with suppress(OSError):
+                        self.streams[path] = Stream(shown, open_regular(path), BytesRedactor(self.secrets))
         return bool(self.streams)
 
     def more(self) -> Iterator[str]:
@@ -84,16 +85,6 @@ class LiveLog:
             self.last = stream.name
             yield f"--- {stream.name}, so far\n"
         yield piece.decode("utf-8", "replace")
-
-
-def opened(path: Path) -> int | None:
-    """A regular file, to be read; None where there is none. A link is not followed, a pipe not waited for."""
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return descriptor
-        os.close(descriptor)
-    return None
 
 
 def secrets_of(root: Path) -> tuple[str, ...]:

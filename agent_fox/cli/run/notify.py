@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
@@ -17,6 +16,7 @@ from agent_fox.core.retry.decision import Block
 from agent_fox.core.words import counted
 from agent_fox.store import outbox
 from agent_fox.store.state import read_state
+from agent_fox.system import programs
 from agent_fox.system.redaction.masking import redact
 from agent_fox.system.state_folders import STATE
 
@@ -85,13 +85,12 @@ def ended_text(summary: Mapping[str, object]) -> str:
 def _failure(root: Path, command: Sequence[str], document: str) -> str:
     """Why a call failed; empty where it did not."""
     try:
-        done = subprocess.run(
-            command, cwd=root, input=document, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-            errors="replace", timeout=LONGEST, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
+        done = programs.run(
+            command, LONGEST, cwd=root, data=document.encode("utf-8", "replace"), stdout=programs.NOTHING
+        )
+    except TimeoutError:
         return f"not done after {LONGEST:g} seconds"
     except OSError as error:
         return error.strerror or str(error)
-    last = done.stderr.strip().splitlines()[-1:]
-    return f"exit status {done.returncode}{''.join(f', {line}' for line in last)}" if done.returncode else ""
+    last = done.err.decode("utf-8", "replace").strip().splitlines()[-1:]
+    return f"exit status {done.status}{''.join(f', {line}' for line in last)}" if done.status else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -25,7 +24,7 @@ from agent_fox.engine.account.overview import read_overview, takeover
 from agent_fox.evidence import witness
 from agent_fox.store.known import judged_elsewhere
 from agent_fox.store.state import is_locked
-from agent_fox.system import git
+from agent_fox.system import git, programs
 from agent_fox.system.state_folders import LOCK
 
 if TYPE_CHECKING:
@@ -127,12 +126,12 @@ def is_open_at_a_glance(verify: Mapping[str, object]) -> bool | None:
     if verify.get("sandbox") == "off":
         return True
     try:
-        subprocess.run(PROBE, capture_output=True, check=True, timeout=LONGEST_PROBE)
+        done = programs.run(PROBE, LONGEST_PROBE)
     except FileNotFoundError:
         return True
-    except (OSError, subprocess.SubprocessError):
+    except OSError:
         return None
-    return False
+    return None if done.status else False
 
 
 def tip_tree(root: Path) -> str | None:

@@ -31,7 +31,7 @@ def about_session(session: PastSession, archetype: str, *, is_whole: bool) -> li
         *_who(session, is_whole=is_whole),
         *_lost(session),
         *_noted(session),
-        *(f"  {cut_off.told}" for cut_off in session.cut_offs),
+        *(f"  {cut_off.in_words}" for cut_off in session.cut_offs),
         *_verdicts(session),
     ]
 
@@ -67,8 +67,9 @@ def _end(session: PastSession, *, is_coder: bool, is_whole: bool) -> str:
     if session.status in {"running", "waiting"}:
         return session.status
     took = f"{session.seconds:.1f} s, " if session.seconds is not None else ""
-    verb = "landed as" if is_coder else "the branch went back to the best tree by"
-    landed = f"; {verb} {session.landed[:12]}" if session.landed and is_whole else ""
+    verb = "landed" if is_coder else "the branch went back to the best attempt"
+    landed = f"; {verb}" if session.landed else ""
+    landed += f" as {session.landed[:12]}" if session.landed and is_whole else ""
     what = session.reason or session.summary or session.end
     return f"{what} ({took}{money(session.cost_usd)}){landed}"
 

@@ -10,6 +10,7 @@ from agent_fox.cli.issues.doctor import in_folder
 from agent_fox.cli.issues.tracker_place import kinds
 from agent_fox.cli.setup.health import Check, State
 from agent_fox.core.words import did_you_mean
+from agent_fox.engine.planning.extensions import TRACKERS
 from agent_fox.system.state_folders import ISSUES
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def tracker_check(root: Path, settings: Settings, plugins: pluggy.PluginManager,
                 return Check(NAME, State.OK, f"local, {ISSUES}")
             return Check(NAME, State.WARNING, bad.told, bad.remedy)
         case _ if kind in known:
-            return Check(NAME, State.OK, f"{kind}, made by a plugin")
+            return Check(NAME, State.OK, kind if kind in TRACKERS else f"{kind}, made by a plugin")
         case _:
             what = f"{kind}: no such tracker{did_you_mean(kind, known)}"
             return Check(NAME, State.MISSING, what, f"set [tracker] kind to one of {', '.join(known)}")

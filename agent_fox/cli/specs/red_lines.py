@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.screen import plain, title
-from agent_fox.core.verdicts.red import Now, Told
+from agent_fox.core.verdicts.red import Now, RedWord
 
 if TYPE_CHECKING:
     from agent_fox.engine.doors.red_tests import RedSpec
@@ -38,7 +38,7 @@ def _spec(spec: RedSpec) -> Iterator[str]:
         yield plain(f"  {part.requirement_id:<{names}}  {part.now:<{words}}  {part.why}").rstrip()
 
 
-def _counts(parts: Iterable[Told]) -> str:
+def _counts(parts: Iterable[RedWord]) -> str:
     every = list(parts)
     numbers = Counter(part.now for part in every)
     counts = ", ".join(f"{numbers[now]} {now}" for now in Now if numbers[now])

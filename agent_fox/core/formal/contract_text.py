@@ -40,7 +40,7 @@ def harness(check: FunctionContract) -> str:
     if not check.post:
         raise ContractUnreadable("post is empty: say what holds when the function returns")
     module, name = named.groups()
-    lines = [*(f"pre: {one}" for one in check.pre), *(f"post: {one}" for one in check.post)]
+    lines = [*(f"pre: {text}" for text in check.pre), *(f"post: {text}" for text in check.post)]
     lines += [f"raises: {', '.join(check.raises)}"] if check.raises else []
     for condition in (*check.pre, *check.post, *check.raises):
         expression(condition)
@@ -73,10 +73,12 @@ def arguments(signature: str) -> list[str]:
     given = function.args
     if given.vararg or given.kwarg or given.defaults or any(given.kw_defaults):
         raise ContractUnreadable(f"signature = {signature!r}: without *, ** and defaults, every argument is symbolic")
-    bare = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs) if one.annotation is None]
+    bare = [
+        argument.arg for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs) if argument.annotation is None
+    ]
     if bare or function.returns is None:
         raise ContractUnreadable(
             f"signature = {signature!r}: a type is missing for {bare[0] if bare else 'the result'}"
         )
-    by_place = [one.arg for one in (*given.posonlyargs, *given.args)]
-    return [*by_place, *(f"{one.arg}={one.arg}" for one in given.kwonlyargs)]
+    by_place = [argument.arg for argument in (*given.posonlyargs, *given.args)]
+    return [*by_place, *(f"{argument.arg}={argument.arg}" for argument in given.kwonlyargs)]

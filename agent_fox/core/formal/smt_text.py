@@ -31,12 +31,12 @@ def pieces(text: str) -> Iterator[tuple[str, str]]:
     """
     depth = place = 0
     while place < len(text):
-        found = _TOKENS.match(text, place)
-        if found is None:
+        match = _TOKENS.match(text, place)
+        if match is None:
             raise SmtError(f"{text[place]!r} at character {place + 1} has no end or no meaning")
-        place, kind = found.end(), found.lastgroup
+        place, kind = match.end(), match.lastgroup
         if kind == "open" and depth == 0:
-            begin, head, depth = found.start(), "", 1
+            begin, head, depth = match.start(), "", 1
         elif kind == "open":
             head, depth = head or "(", depth + 1
         elif kind == "close":
@@ -46,9 +46,9 @@ def pieces(text: str) -> Iterator[tuple[str, str]]:
             if depth == 0:
                 yield head, text[begin:place]
         elif kind == "atom" and depth == 0:
-            yield "", found["atom"]
+            yield "", match["atom"]
         elif kind == "atom" and depth == 1 and not head:
-            head = found["atom"]
+            head = match["atom"]
     if depth:
         raise SmtError(f"{depth} brackets are never closed")
 
@@ -61,8 +61,8 @@ def check_axioms(text: str) -> None:
 
 
 def check_goal(text: str) -> None:
-    found = list(pieces(text))
-    if len(found) != 1 or found[0][0] in ALLOWED:
+    expressions = list(pieces(text))
+    if len(expressions) != 1 or expressions[0][0] in ALLOWED:
         raise SmtError("the goal is one formula, such as (= (f 2) 4), not a command")
 
 

@@ -208,7 +208,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class Current:
     """Where an address stands: what was adopted last and still counts, and what is proposed for it."""
 
     adopted: Entry | None = None
@@ -216,22 +216,22 @@ class Present:
     last: Entry | None = None
 
 
-def present(entries: Iterable[Entry]) -> Present:
+def current_of(entries: Iterable[Entry]) -> Current:
     """The fold of an address's history, oldest first. A proposal never takes the place of what was adopted."""
-    now = Present()
+    now = Current()
     for entry in entries:
         now = _after(now, entry)
     return now
 
 
-def _after(now: Present, entry: Entry) -> Present:
+def _after(now: Current, entry: Entry) -> Current:
     match entry.state:
         case State.PROPOSED:
-            return Present(now.adopted, entry, entry)
+            return Current(now.adopted, entry, entry)
         case State.ADOPTED:
-            return Present(entry, _unless(now.proposed, entry.version), entry)
+            return Current(entry, _unless(now.proposed, entry.version), entry)
         case State.WITHDRAWN:
-            return Present(_unless(now.adopted, entry.version), _unless(now.proposed, entry.version), entry)
+            return Current(_unless(now.adopted, entry.version), _unless(now.proposed, entry.version), entry)
 
 
 def _unless(entry: Entry | None, version: str) -> Entry | None:
@@ -253,7 +253,7 @@ class Change:
     envelope: str = field(default="", repr=False)
 
 
-def allowed(now: Present, change: Change) -> Change:
+def allowed(now: Current, change: Change) -> Change:
     """The change, if its author may make it. Raises NotAllowed.
 
     Anybody proposes. A spec adopts and withdraws what lies under its own name; a person, by a signature, everything.
@@ -277,16 +277,16 @@ def synced(entries: Sequence[Entry], wanted: Sequence[Specification], author: Au
     histories: dict[str, list[Entry]] = {}
     for entry in entries:
         histories.setdefault(entry.specification.address, []).append(entry)
-    standing = {address: present(history).adopted for address, history in histories.items()}
-    of_spec = {address: one for address, one in standing.items() if one is not None and one.author == author}
+    standing = {address: current_of(history).adopted for address, history in histories.items()}
+    of_spec = {address: each for address, each in standing.items() if each is not None and each.author == author}
     known = {specification.address for specification in wanted}
     gone = [
-        Change(one.specification, State.WITHDRAWN, author, "no longer in the spec")
-        for address, one in of_spec.items()
+        Change(each.specification, State.WITHDRAWN, author, "no longer in the spec")
+        for address, each in of_spec.items()
         if address not in known
     ]
     return gone + [
-        Change(one, State.ADOPTED, author)
-        for one in wanted
-        if one.address not in of_spec or of_spec[one.address].version != one.version
+        Change(each, State.ADOPTED, author)
+        for each in wanted
+        if each.address not in of_spec or of_spec[each.address].version != each.version
     ]

@@ -151,13 +151,13 @@ _WORDS = regex(
 def words(text: str) -> Iterator[Word]:
     """Raises FormulaError for what is no word of the language."""
     place = 0
-    while found := _WORDS.match(text, place):
-        kind = str(found.lastgroup)
-        position = found.start(kind) + 1
+    while match := _WORDS.match(text, place):
+        kind = str(match.lastgroup)
+        position = match.start(kind) + 1
         if kind == "odd":
-            raise FormulaError(f"{found[kind]!r} has no meaning here", position)
-        yield Word(kind, found[kind], position)
-        place = found.end()
+            raise FormulaError(f"{match[kind]!r} has no meaning here", position)
+        yield Word(kind, match[kind], position)
+        place = match.end()
     yield Word("end", "", len(text) + 1)
 
 
@@ -244,13 +244,13 @@ class Reader:
     def inside(self, count: int) -> list[Formula]:
         """The formulas between brackets."""
         self.expect("sign", "(")
-        found = [self.implication()]
+        formulas = [self.implication()]
         while self.take(","):
-            found.append(self.implication())
+            formulas.append(self.implication())
         closing = self.expect("sign", ")")
-        if len(found) != count:
-            raise FormulaError(f"{len(found)} formulas in brackets where {count} should stand", closing.position)
-        return found
+        if len(formulas) != count:
+            raise FormulaError(f"{len(formulas)} formulas in brackets where {count} should stand", closing.position)
+        return formulas
 
     def pattern(self) -> str:
         self.expect("sign", "(")
@@ -324,16 +324,16 @@ def asked(atom: Atom, event: TraceEvent) -> Truth:
     """What one event says of an atom; UNKNOWN where it may be about it and nobody can tell."""
     match atom.kind:
         case AtomKind.CALL | AtomKind.DONE | AtomKind.FAILED:
-            return F if event.kind != atom.kind.value else said(fnmatchcase(event.tool, atom.pattern))
+            return F if event.kind != atom.kind.value else truth_of(fnmatchcase(event.tool, atom.pattern))
         case AtomKind.EDIT if event.kind is EventKind.CALL:
-            return U if event.edits is None else said(any(fnmatchcase(path, atom.pattern) for path in event.edits))
+            return U if event.edits is None else truth_of(any(fnmatchcase(path, atom.pattern) for path in event.edits))
         case AtomKind.RUN if event.kind is EventKind.CALL:
-            return U if event.command is None else said(fnmatchcase(event.command, atom.pattern))
+            return U if event.command is None else truth_of(fnmatchcase(event.command, atom.pattern))
         case _:
             return F
 
 
-def said(holds: bool) -> Truth:
+def truth_of(holds: bool) -> Truth:
     return T if holds else F
 
 
@@ -348,19 +348,19 @@ def either(a: Truth, b: Truth) -> Truth:
 
 
 def backwards(inner: Sequence[Truth], join: Callable[[Truth, Truth], Truth], last: Truth) -> list[Truth]:
-    found: list[Truth] = []
+    values: list[Truth] = []
     for value in reversed(inner):
         last = join(value, last)
-        found.append(last)
-    return found[::-1]
+        values.append(last)
+    return values[::-1]
 
 
 def until(left: Sequence[Truth], right: Sequence[Truth], last: Truth) -> list[Truth]:
-    found: list[Truth] = []
+    values: list[Truth] = []
     for place in reversed(range(len(left))):
         last = either(right[place], both(left[place], last))
-        found.append(last)
-    return found[::-1]
+        values.append(last)
+    return values[::-1]
 
 
 def witness(formula: Formula, trace: Trace) -> int | None:

@@ -152,11 +152,15 @@ class Verification:
     @property
     def blocking(self) -> tuple[Finding, ...]:
         """What holds the task back: block findings that nobody signed for."""
-        return tuple(one for one in self.findings if one.severity is Severity.BLOCK and self.waiver_of(one) is None)
+        return tuple(
+            finding
+            for finding in self.findings
+            if finding.severity is Severity.BLOCK and self.waiver_of(finding) is None
+        )
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        return tuple(one for one in self.findings if one.severity is Severity.WARN)
+        return tuple(finding for finding in self.findings if finding.severity is Severity.WARN)
 
     def waiver_of(self, finding: Finding) -> FindingWaiver | None:
         return next((waiver for waiver in self.waivers if waiver.covers(finding)), None)
@@ -196,11 +200,11 @@ def _about_run(record: FeedbackRecord, *, is_last: bool) -> Iterator[Finding]:
     if record.exit_code is None:
         yield Finding(Check.NULL_EXIT_CODE, Severity.BLOCK, f"Command '{record.command}' has null exit code")
     elif record.exit_code != 0:
-        said = record.stderr[:LONGEST_STDERR]
+        complaint = record.stderr[:LONGEST_STDERR]
         severity = Severity.BLOCK if is_last else Severity.WARN
         later = "" if is_last else " (it ran again later)"
         yield Finding(
-            Check.NONZERO_EXIT, severity, f"Command '{record.command}' exited {record.exit_code}{later}: {said}"
+            Check.NONZERO_EXIT, severity, f"Command '{record.command}' exited {record.exit_code}{later}: {complaint}"
         )
 
 

@@ -125,11 +125,11 @@ def scope_of(boundary: Boundary, touched: Iterable[Touched]) -> ScopeReport:
     """
     allowed = tuple(dict.fromkeys((*boundary.allowed, *boundary.named)))
     forbidden, outside = [], []
-    for one in sorted(set(touched)):
-        if _hits_forbidden(one, boundary.forbidden):
-            forbidden.append(str(one))
-        elif (allowed or boundary.is_closed) and not _is_allowed(one, allowed):
-            outside.append(str(one))
+    for path in sorted(set(touched)):
+        if _hits_forbidden(path, boundary.forbidden):
+            forbidden.append(str(path))
+        elif (allowed or boundary.is_closed) and not _is_allowed(path, allowed):
+            outside.append(str(path))
     off, beside = (outside, []) if boundary.allowed else ([], outside)
     return ScopeReport(allowed, tuple(forbidden), tuple(off), tuple(beside))
 

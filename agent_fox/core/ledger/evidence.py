@@ -157,10 +157,10 @@ class Link:
 
 def content_of(record: Evidence) -> dict[str, Json]:
     """The record as the JSON document whose hash names it."""
-    whose = record.repository
+    repository = record.repository
     return {
-        "format": FORMAT if whose.id else OLD_FORMAT,
-        **({"repository": to_document(whose)} if whose.id else {}),
+        "format": FORMAT if repository.id else OLD_FORMAT,
+        **({"repository": to_document(repository)} if repository.id else {}),
         **to_object(record, only=("kind", "identity")),
         "spec_ref": to_document(record.about),
         "run_context": to_document(record.context),
@@ -236,7 +236,7 @@ def why_stale(record: Freshness, now: Freshness) -> tuple[str, ...]:
         ("the environment", record.environment, now.environment),
         ("the verifier", record.verifier, now.verifier),
     )
-    return tuple(f"{what} has changed" for what, then, present in pairs if then != present)
+    return tuple(f"{what} has changed" for what, then, current in pairs if then != current)
 
 
 # Rows of the state file as evidence: what became of them in one transaction, and sums that stand for all of them. The

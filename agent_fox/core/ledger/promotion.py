@@ -54,8 +54,8 @@ def _tested(part: str, at: Gate) -> Iterable[Promotion]:
 
 def failed(gates: Gates, failing: Iterable[str], reason: str) -> tuple[Promotion, ...]:
     """A FAULTY report: what had been tested, and fails now, is rejected; what was proposed stays so."""
-    found = ((part, gates[part]) for part in failing)
-    return tuple(promote(part, at, Gate.REJECTED, Role.EVALUATOR, reason) for part, at in found if at in PASSED_TESTS)
+    states = ((part, gates[part]) for part in failing)
+    return tuple(promote(part, at, Gate.REJECTED, Role.EVALUATOR, reason) for part, at in states if at in PASSED_TESTS)
 
 
 def resubmitted(gates: Gates, role: Role, reason: str) -> tuple[Promotion, ...]:
@@ -80,8 +80,8 @@ def _reviewed(part: str, at: Gate, needs_proof: bool) -> Iterable[Promotion]:
 
 def changes_requested(gates: Gates, named: Iterable[str], reason: str) -> tuple[Promotion, ...]:
     """Critical findings of the final reviewer: what they name is rejected."""
-    found = ((part, gates[part]) for part in named if part in gates)
-    return tuple(promote(part, at, Gate.REJECTED, Role.REVIEWER, reason) for part, at in found if at in PASSED_TESTS)
+    states = ((part, gates[part]) for part in named if part in gates)
+    return tuple(promote(part, at, Gate.REJECTED, Role.REVIEWER, reason) for part, at in states if at in PASSED_TESTS)
 
 
 def proved(gates: Gates, parts: Iterable[str], reason: str) -> tuple[Promotion, ...]:

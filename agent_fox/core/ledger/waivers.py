@@ -159,16 +159,16 @@ class Columns:
 
 
 def columns_of(statement: Statement) -> Columns:
-    told = (statement.reason, statement.signer, statement.granted_at, statement.expires_at)
+    terms = (statement.reason, statement.signer, statement.granted_at, statement.expires_at)
     match statement.subject:
         case AboutRequirement(spec, requirement, version):
-            return Columns("requirement", spec, requirement, version, "", "", *told)
+            return Columns("requirement", spec, requirement, version, "", "", *terms)
         case AboutFinding(task, check, detail_hash):
-            return Columns("finding", "", task, "", check, detail_hash, *told)
+            return Columns("finding", "", task, "", check, detail_hash, *terms)
         case AboutExpectation(spec, requirement, version, test, committed, changed):
-            return Columns("finding", spec, requirement, version, CHANGED, f"{committed} {changed} {test}", *told)
+            return Columns("finding", spec, requirement, version, CHANGED, f"{committed} {changed} {test}", *terms)
         case AboutHidden(digest):
-            return Columns("finding", "", HIDDEN, "", HIDDEN, digest, *told)
+            return Columns("finding", "", HIDDEN, "", HIDDEN, digest, *terms)
         case _:
             assert_never(statement.subject)
 
@@ -192,7 +192,7 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class Circumstances:
     """What a waiver is held against. `at`: the time, never before the last record of the ledger.
 
     versions: address of a requirement to the version of its text; dependencies: name to hash; trouble: why no waiver
@@ -206,13 +206,13 @@ class Present:
     trouble: str = ""
 
 
-def why_not(waiver: Waiver, present: Present) -> str:
+def why_not(waiver: Waiver, now: Circumstances) -> str:
     """Why a waiver does not count now, in words for a person; empty where it counts."""
-    if present.trouble:
-        return present.trouble
+    if now.trouble:
+        return now.trouble
     if waiver.statement is None:
         return waiver.flaw or "nobody trusted has signed it"
-    return _why_other(waiver, waiver.statement) or waiver.over or _why_not_now(waiver.statement, present)
+    return _why_other(waiver, waiver.statement) or waiver.over or _why_not_now(waiver.statement, now)
 
 
 def _why_other(waiver: Waiver, statement: Statement) -> str:
@@ -226,27 +226,27 @@ def _why_other(waiver: Waiver, statement: Statement) -> str:
     return ""
 
 
-def _why_not_now(statement: Statement, present: Present) -> str:
-    if statement.repository != present.repository:
+def _why_not_now(statement: Statement, now: Circumstances) -> str:
+    if statement.repository != now.repository:
         return "it was signed for another repository"
     if not TIME.fullmatch(statement.granted_at) or not TIME.fullmatch(statement.expires_at):
         return "its times cannot be read"
-    if present.at < statement.granted_at:
+    if now.at < statement.granted_at:
         return f"it was granted at {statement.granted_at}, and the clock stands before that"
-    if present.at >= statement.expires_at:
+    if now.at >= statement.expires_at:
         return f"it expired at {statement.expires_at}"
-    return _why_outdated(statement, present)
+    return _why_outdated(statement, now)
 
 
-def _why_outdated(statement: Statement, present: Present) -> str:
+def _why_outdated(statement: Statement, now: Circumstances) -> str:
     subject = statement.subject
     if not isinstance(subject, AboutFinding | AboutHidden):  # these are bound to no text
-        version = present.versions.get(subject.address)
+        version = now.versions.get(subject.address)
         if version is None:
             return f"{subject.requirement} is not in the plan any more"
         if version != subject.version:
             return "the text of the requirement has changed"
-    moved = [name for name, digest in statement.dependencies if present.dependencies.get(name) != digest]
+    moved = [name for name, digest in statement.dependencies if now.dependencies.get(name) != digest]
     return f"what it depends on has changed: {', '.join(moved)}" if moved else ""
 
 
@@ -258,18 +258,18 @@ class Ending:
     why: str
 
 
-def ending(waiver: Waiver, present: Present) -> Ending | None:
+def ending(waiver: Waiver, now: Circumstances) -> Ending | None:
     """What ends a waiver for good, now. None where it counts, was ended, or only cannot be judged here and now."""
-    if present.trouble or waiver.is_ended:
+    if now.trouble or waiver.is_ended:
         return None
-    statement, why = waiver.statement, why_not(replace(waiver, over=""), present) or waiver.over
-    if not why or (statement is not None and not waiver.over and present.at < statement.granted_at):
+    statement, why = waiver.statement, why_not(replace(waiver, over=""), now) or waiver.over
+    if not why or (statement is not None and not waiver.over and now.at < statement.granted_at):
         return None
-    is_expired = statement is not None and not waiver.over and present.at >= statement.expires_at
+    is_expired = statement is not None and not waiver.over and now.at >= statement.expires_at
     return Ending("expired" if is_expired else "over", why)
 
 
-def told(statement: Statement) -> str:
+def describe(statement: Statement) -> str:
     """A waiver in one line, for reports and issues: about what, by whom, until when, why."""
     subject = statement.subject
     if isinstance(subject, AboutExpectation):

@@ -37,20 +37,20 @@ def ownership(spec: Spec) -> Ownership:
     owners: dict[str, tuple[int, ...]] = {}
     for requirement in spec.requirements:
         for part in requirement.parts:
-            found = traced.get(part.id) or traced.get(requirement.id)
-            found = found or _in_order((*listed.get(part.id, ()), *listed.get(requirement.id, ())))
-            implementing = tuple(number for number in found if not groups[number].writes_tests_only)
-            owners[part.id] = implementing or found
+            numbers = traced.get(part.id) or traced.get(requirement.id)
+            numbers = numbers or _in_order((*listed.get(part.id, ()), *listed.get(requirement.id, ())))
+            implementing = tuple(number for number in numbers if not groups[number].writes_tests_only)
+            owners[part.id] = implementing or numbers
     return Ownership(owners, tuple(groups)[-1:])
 
 
 def _traced(spec: Spec, groups: Mapping[int, Group]) -> dict[str, tuple[int, ...]]:
     """The groups whose tasks the rows of each id name."""
-    found: dict[str, list[int]] = {}
+    groups_of: dict[str, list[int]] = {}
     for trace in spec.traceability:
         numbers = (number for task in trace.tasks if (number := _group_of(task)) in groups)
-        found.setdefault(trace.requirement, []).extend(numbers)
-    return {id: _in_order(numbers) for id, numbers in found.items()}
+        groups_of.setdefault(trace.requirement, []).extend(numbers)
+    return {id: _in_order(numbers) for id, numbers in groups_of.items()}
 
 
 def _group_of(task: str) -> int:
@@ -60,12 +60,12 @@ def _group_of(task: str) -> int:
 
 def _listed(spec: Spec) -> dict[str, list[int]]:
     """The groups that name each id themselves."""
-    found: dict[str, list[int]] = {}
+    groups_of: dict[str, list[int]] = {}
     for group in spec.groups:
         claims = set(group.requirements).union(*(subtask.requirements for subtask in group.subtasks))
         for id in claims:
-            found.setdefault(id, []).append(group.number)
-    return found
+            groups_of.setdefault(id, []).append(group.number)
+    return groups_of
 
 
 def _in_order(numbers: Iterable[int]) -> tuple[int, ...]:

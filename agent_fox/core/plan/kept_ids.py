@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.plan.recognition import Earlier, Match, all_ids, listed, recognised
+from agent_fox.core.plan.recognition import Former, Match, all_ids, listed, recognised
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Group, Problem, Severity, Spec
 
@@ -21,25 +21,25 @@ _LAST_NUMBER = regex(r"\d{1,9}$")
 _LONGEST_LIST = 12
 
 
-def keep_ids(spec: Spec, earlier: Earlier) -> tuple[Spec, tuple[Problem, ...]]:
+def keep_ids(spec: Spec, former: Former) -> tuple[Spec, tuple[Problem, ...]]:
     """The spec under the ids that its texts had before, in everything that names them; and what a person should know.
 
     What is new gets a number that nothing ever had; what was rewritten past recognition keeps the id of its place.
     """
     if not spec.implied:
         return spec, ()
-    match = recognised(spec, earlier)
-    names = {**match.kept, **_new_names(spec, match.kept, _ever(spec, earlier))}
+    match = recognised(spec, former)
+    names = {**match.kept, **_new_names(spec, match.kept, _ever(spec, former))}
     moved = {counted: name for counted, name in names.items() if counted != name}
     problems = (*_told_moves(spec, moved, match), *_told_doubts(spec, names, match))
     return (renamed(spec, moved) if moved else spec), problems
 
 
-def _ever(spec: Spec, earlier: Earlier) -> set[str]:
+def _ever(spec: Spec, former: Former) -> set[str]:
     """Ids that are no new thing's: what was ever used, with the requirements above, and what the source writes."""
-    known = earlier.spec
+    known = former.spec
     written = {*all_ids(spec), *spec.withdrawn} - spec.implied
-    used = {*earlier.used, *all_ids(known), *known.withdrawn, *written}
+    used = {*former.used, *all_ids(known), *known.withdrawn, *written}
     return used | {id.rpartition(".")[0] for id in used}
 
 
@@ -47,13 +47,13 @@ def _new_names(spec: Spec, kept: Mapping[str, str], ever: set[str]) -> Pairs:
     """Names for what was never there: the number as it is counted where nothing ever had it, else the next one."""
     names: Pairs = {}
     last = _last_numbers(ever)
-    for one in spec.requirements:
-        if one.id in spec.implied and one.id not in kept:
-            names[one.id] = _unused(one.id, ever, last)
-        home = names.get(one.id) or kept.get(one.id, one.id)
-        for part in listed(one):
+    for requirement in spec.requirements:
+        if requirement.id in spec.implied and requirement.id not in kept:
+            names[requirement.id] = _unused(requirement.id, ever, last)
+        home = names.get(requirement.id) or kept.get(requirement.id, requirement.id)
+        for part in listed(requirement):
             if part.id in spec.implied and part.id not in kept:
-                below = part.id.removeprefix(one.id) if part.id.startswith(f"{one.id}.") else ""
+                below = part.id.removeprefix(requirement.id) if part.id.startswith(f"{requirement.id}.") else ""
                 names[part.id] = _unused(f"{home}{below}" if below else part.id, ever, last)
     return names
 
@@ -72,9 +72,9 @@ def _last_numbers(ids: Iterable[str]) -> dict[str, int]:
     """The greatest number of each row of ids: `1.` of `1.1`, `1.2`; the empty row of `1`, `2`."""
     last: dict[str, int] = {}
     for id in ids:
-        if found := _LAST_NUMBER.search(id):
-            row = id[: found.start()]
-            last[row] = max(last.get(row, 0), int(found[0]))
+        if match := _LAST_NUMBER.search(id):
+            row = id[: match.start()]
+            last[row] = max(last.get(row, 0), int(match[0]))
     return last
 
 
@@ -96,12 +96,12 @@ def renamed(spec: Spec, names: Mapping[str, str]) -> Spec:
         spec,
         requirements=tuple(
             replace(
-                one,
-                id=names.get(one.id, one.id),
-                criteria=criteria(one.criteria),
-                edge_cases=criteria(one.edge_cases),
+                requirement,
+                id=names.get(requirement.id, requirement.id),
+                criteria=criteria(requirement.criteria),
+                edge_cases=criteria(requirement.edge_cases),
             )
-            for one in spec.requirements
+            for requirement in spec.requirements
         ),
         groups=tuple(map(group, spec.groups)),
         traceability=tuple(replace(t, requirement=names.get(t.requirement, t.requirement)) for t in spec.traceability),
@@ -127,8 +127,8 @@ def _still_withdrawn(spec: Spec, names: Mapping[str, str]) -> tuple[str, ...]:
 
 def _told_moves(spec: Spec, moved: Mapping[str, str], match: Match) -> Iterator[Problem]:
     """What goes by another id than the file counts, a line for each requirement."""
-    for one in spec.requirements:
-        ids = [id for id in (one.id, *(part.id for part in listed(one))) if id in moved]
+    for requirement in spec.requirements:
+        ids = [id for id in (requirement.id, *(part.id for part in listed(requirement))) if id in moved]
         if not ids:
             continue
         known = ", ".join(f"{id} is {moved[id]}{'' if id in match.pairs else ' (new)'}" for id in ids[:_LONGEST_LIST])

@@ -27,7 +27,7 @@ _FEWEST_TEXTS = 6
 def words_of(text: str) -> Words:
     """The words of a text, and which of them stand beside each other."""
     words = _WORD.findall(text.lower())
-    return frozenset((*words, *(f"{one} {other}" for one, other in pairwise(words))))
+    return frozenset((*words, *(f"{word} {other}" for word, other in pairwise(words))))
 
 
 def common_words(texts: Sequence[Words]) -> Words:
@@ -45,7 +45,7 @@ def exactly(new: Iterable[tuple[str, Hashable]], known: Iterable[tuple[str, Hash
     """
     there, here = _names(known), _names(new)
     usable = (text for text, names in here.items() if not only_once or len(names) == len(there.get(text, ())) == 1)
-    return {one: other for text in usable for one, other in zip(here[text], there.get(text, ()), strict=False)}
+    return {id: other for text in usable for id, other in zip(here[text], there.get(text, ()), strict=False)}
 
 
 def _names(texts: Iterable[tuple[str, Hashable]]) -> dict[Hashable, list[str]]:
@@ -64,10 +64,10 @@ def likenesses(new: Mapping[str, Words], known: Mapping[str, Words]) -> Iterator
     holders = _holders(known)
     rare = _rarest(_holders(new), holders)
     places = {name: at for at, name in enumerate(known)}
-    for one, words in new.items():
+    for id, words in new.items():
         near = set(chain.from_iterable(holders[word] for word in words & rare))
         for other in sorted(near, key=places.__getitem__):
-            yield 2 * len(words & known[other]) / (len(words) + len(known[other])), one, other
+            yield 2 * len(words & known[other]) / (len(words) + len(known[other])), id, other
 
 
 def _holders(texts: Mapping[str, Words]) -> dict[str, list[str]]:
@@ -90,30 +90,30 @@ class Near:
     """The texts that are near enough to each other to be paired, the nearest first; ties by place."""
 
     def __init__(self, new: Mapping[str, Words], known: Mapping[str, Words], least: float) -> None:
-        found = [near for near in likenesses(new, known) if near[0] >= least]
-        self._ranked = sorted(found, key=lambda near: -near[0])
+        close = [near for near in likenesses(new, known) if near[0] >= least]
+        self._ranked = sorted(close, key=lambda near: -near[0])
         self._of_new: dict[str, list[tuple[float, str]]] = {}
         self._of_known: dict[str, list[tuple[float, str]]] = {}
-        for score, one, other in self._ranked:
-            self._of_new.setdefault(one, []).append((score, other))
-            self._of_known.setdefault(other, []).append((score, one))
+        for score, id, other in self._ranked:
+            self._of_new.setdefault(id, []).append((score, other))
+            self._of_known.setdefault(other, []).append((score, id))
 
     def pairs(self) -> tuple[Pairs, dict[str, tuple[str, ...]]]:
         """Those that nothing else comes near; and the new texts for which something does, with what they are near."""
         pairs: Pairs = {}
         doubts: dict[str, tuple[str, ...]] = {}
         used: set[str] = set()
-        for score, one, other in self._ranked:
-            if one in pairs or one in doubts or other in used:
+        for score, id, other in self._ranked:
+            if id in pairs or id in doubts or other in used:
                 continue
-            rivals = [name for name in self._close(self._of_new[one], score) if name not in used]
+            rivals = [name for name in self._close(self._of_new[id], score) if name not in used]
             twins = [name for name in self._close(self._of_known[other], score) if name not in pairs]
-            if rivals == [other] and twins == [one]:
-                pairs[one] = other
+            if rivals == [other] and twins == [id]:
+                pairs[id] = other
                 used.add(other)
             else:
                 doubts.update({name: doubts.get(name, (other,)) for name in twins})
-                doubts[one] = tuple(rivals)
+                doubts[id] = tuple(rivals)
         return pairs, doubts
 
     @staticmethod
@@ -124,11 +124,11 @@ class Near:
 def by_place(new: Sequence[str], known: Sequence[str], pairs: Mapping[str, str]) -> Pairs:
     """Pairs of what is left between the same neighbours, in order."""
     left = _between(known, frozenset(pairs.values()))
-    found: Pairs = {}
+    placed: Pairs = {}
     for (before, after), names in _between(new, frozenset(pairs)).items():
         place = (pairs.get(before, ""), pairs.get(after, ""))
-        found.update(zip(names, left.get(place, ()), strict=False))
-    return found
+        placed.update(zip(names, left.get(place, ()), strict=False))
+    return placed
 
 
 def _between(names: Sequence[str], paired: frozenset[str]) -> dict[tuple[str, str], list[str]]:

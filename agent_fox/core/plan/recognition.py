@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class Former:
     """A spec as it was read before, under the ids it was given then.
 
     `used`: every id that its parts ever had, with the version of the text that it had last; empty where that is lost.
@@ -76,9 +76,9 @@ class Match:
         anchored = frozenset(anchors.values())
         here = [id for id in new if id in anchors or self._is_open(id)]
         there = [id for id in known if id in anchored or id not in self._taken]
-        found = by_place(here, there, anchors)
-        self._add(found)
-        self.rewritten.update(found)
+        pairs = by_place(here, there, anchors)
+        self._add(pairs)
+        self.rewritten.update(pairs)
 
     def _add(self, pairs: Pairs) -> None:
         self.pairs.update(pairs)
@@ -94,9 +94,9 @@ class Match:
         return {id: text for id, text in known.items() if id not in self._taken}
 
 
-def recognised(spec: Spec, earlier: Earlier) -> Match:
+def recognised(spec: Spec, former: Former) -> Match:
     """What was known before, by its text or else by its place. What is new stands in no pair."""
-    return _as_it_was(spec, earlier.spec) or _compared(spec, earlier)
+    return _as_it_was(spec, former.spec) or _compared(spec, former)
 
 
 def _as_it_was(spec: Spec, known: Spec) -> Match | None:
@@ -109,12 +109,12 @@ def _as_it_was(spec: Spec, known: Spec) -> Match | None:
     return Match(spec, known, {id: name for id, name in pairs.items() if id in spec.implied})
 
 
-def _compared(spec: Spec, earlier: Earlier) -> Match:
-    known, gone = earlier.spec, earlier.gone
+def _compared(spec: Spec, former: Former) -> Match:
+    known, gone = former.spec, former.gone
     match = Match(spec, known, {})
     _match_requirements(match, spec.requirements, known.requirements, gone)
     _match_criteria(match, spec, known, gone)
-    _match_returned(match, spec, gone, {*all_ids(known), *earlier.used})
+    _match_returned(match, spec, gone, {*all_ids(known), *former.used})
     return match
 
 
@@ -124,42 +124,46 @@ def _match_requirements(
     """As a whole first, then by what alone may have stayed: the head, the title, the criteria; then what comes back;
     then by likeness."""
     for text_of in (_whole, _head, _title, _children):
-        here, there = {one.id: text_of(one) for one in new}, {one.id: text_of(one) for one in known}
+        here, there = (
+            {requirement.id: text_of(requirement) for requirement in new},
+            {requirement.id: text_of(requirement) for requirement in known},
+        )
         match.exactly(here, there, only_once=text_of is not _whole)
-    match.exactly(_versions(part for one in new if not listed(one) for part in one.parts), gone)
+    match.exactly(_versions(part for requirement in new if not listed(requirement) for part in requirement.parts), gone)
     words, was = _telling(
-        {one.id: words_of(_prose(one)) for one in new}, {one.id: words_of(_prose(one)) for one in known}
+        {requirement.id: words_of(_prose(requirement)) for requirement in new},
+        {requirement.id: words_of(_prose(requirement)) for requirement in known},
     )
     match.nearest(words, was, LEAST_LIKENESS)
-    match.by_place([one.id for one in new], [one.id for one in known])
+    match.by_place([requirement.id for requirement in new], [requirement.id for requirement in known])
 
 
 def _match_criteria(match: Match, spec: Spec, known: Spec, gone: Mapping[str, str]) -> None:
     """Equal texts first, at home, then anywhere, then of what was gone; then by likeness in the same order; then by
     place at home."""
     homes = _homes(match, spec, known)
-    for one, other in (*homes, (None, None)):
-        match.exactly(_texts(spec, one), _texts(known, other))
-    match.exactly(_versions(part for one in spec.requirements for part in listed(one)), gone)
+    for requirement, other in (*homes, (None, None)):
+        match.exactly(_texts(spec, requirement), _texts(known, other))
+    match.exactly(_versions(part for requirement in spec.requirements for part in listed(requirement)), gone)
     words, was = _telling(_own_words(spec), _own_words(known))
-    for one, other in homes:
-        match.nearest(_of(one, words), _of(other, was), LEAST_LIKENESS)
+    for requirement, other in homes:
+        match.nearest(_of(requirement, words), _of(other, was), LEAST_LIKENESS)
     match.nearest({id: own for id, own in words.items() if id not in match.doubts}, was, LEAST_ABROAD)
-    for one, other in homes:
-        match.by_place([part.id for part in one.criteria], [part.id for part in other.criteria])
-        match.by_place([part.id for part in one.edge_cases], [part.id for part in other.edge_cases])
+    for requirement, other in homes:
+        match.by_place([part.id for part in requirement.criteria], [part.id for part in other.criteria])
+        match.by_place([part.id for part in requirement.edge_cases], [part.id for part in other.edge_cases])
 
 
 def _match_returned(match: Match, spec: Spec, gone: Mapping[str, str], ever: set[str]) -> None:
     """A requirement whose criteria come back goes by what stands before the dot in their ids, if nothing else did."""
-    heads = {one.id: _former_head(match, one, gone) for one in spec.requirements}
-    match.exactly(heads, {head: head for head in heads.values() if head and head not in ever})
+    prefixes = {requirement.id: _former_head(match, requirement, gone) for requirement in spec.requirements}
+    match.exactly(prefixes, {head: head for head in prefixes.values() if head and head not in ever})
 
 
 def _former_head(match: Match, requirement: Requirement, gone: Mapping[str, str]) -> str | None:
     names = [match.pairs[part.id] for part in listed(requirement) if part.id in match.pairs]
-    heads = {name.rpartition(".")[0] for name in names if name in gone}
-    return heads.pop() if len(heads) == 1 else None
+    prefixes = {name.rpartition(".")[0] for name in names if name in gone}
+    return prefixes.pop() if len(prefixes) == 1 else None
 
 
 def _versions(parts: Iterable[Criterion]) -> dict[str, str]:
@@ -168,13 +172,17 @@ def _versions(parts: Iterable[Criterion]) -> dict[str, str]:
 
 def _homes(match: Match, spec: Spec, known: Spec) -> list[tuple[Requirement, Requirement]]:
     """The requirements that are in both readings."""
-    there = {one.id: one for one in known.requirements}
-    names = [(one, match.pairs[one.id]) for one in spec.requirements if one.id in match.pairs]
-    return [(one, there[name]) for one, name in names if name in there]
+    there = {requirement.id: requirement for requirement in known.requirements}
+    names = [
+        (requirement, match.pairs[requirement.id]) for requirement in spec.requirements if requirement.id in match.pairs
+    ]
+    return [(requirement, there[name]) for requirement, name in names if name in there]
 
 
 def all_ids(spec: Spec) -> list[str]:
-    return [id for one in spec.requirements for id in (one.id, *(part.id for part in listed(one)))]
+    return [
+        id for requirement in spec.requirements for id in (requirement.id, *(part.id for part in listed(requirement)))
+    ]
 
 
 def listed(requirement: Requirement) -> tuple[Criterion, ...]:
@@ -218,15 +226,15 @@ def _prose(requirement: Requirement) -> str:
 def _texts(spec: Spec, home: Requirement | None) -> dict[str, Hashable]:
     """The criteria of one requirement, or of all."""
     requirements = spec.requirements if home is None else (home,)
-    return {part.id: _plain(part.text) for one in requirements for part in listed(one)}
+    return {part.id: _plain(part.text) for requirement in requirements for part in listed(requirement)}
 
 
 def _own_words(spec: Spec) -> dict[str, Words]:
     """The words of each criterion, without what it only repeats of its requirement, if anything is left then."""
     words: dict[str, Words] = {}
-    for one in spec.requirements:
-        above = words_of(f"{one.title}\n{one.text}")
-        words.update((part.id, (own := words_of(part.text)) - above or own) for part in listed(one))
+    for requirement in spec.requirements:
+        above = words_of(f"{requirement.title}\n{requirement.text}")
+        words.update((part.id, (own := words_of(part.text)) - above or own) for part in listed(requirement))
     return words
 
 

@@ -113,11 +113,11 @@ def replan(
     taken = {node.uid for node in stored}
     nodes = tuple(_with_uid(node, matches.get(node.id), taken) for node in plan.nodes)
     kept = tuple(Kept(matches[node.id], node) for node in nodes if node.id in matches)
-    there = {found.uid for found in matches.values()}
+    there = {stored_node.uid for stored_node in matches.values()}
     added = tuple(node for node in nodes if node.id not in matches)
     removed = tuple(node for node in stored if node.uid not in there and node.status != WITHDRAWN)
     came, changed, went = _parts(stored_parts, plan)
-    other = [one.now for one in kept if one.is_retitled or one.was.status == WITHDRAWN]
+    other = [each.now for each in kept if each.is_retitled or each.was.status == WITHDRAWN]
     moved: list[StoredNode | Node] = [*added, *removed, *other]
     coders = [node for node in moved if _is_group(node)]
     again = _again(kept, (*came, *changed), went, coders, owners_of or _owners(plan))
@@ -148,41 +148,41 @@ def _matches(stored: Iterable[StoredNode], nodes: Iterable[Node]) -> dict[str, S
     by_spec: dict[str, list[StoredNode]] = {}
     for known in stored:
         by_spec.setdefault(known.spec_name, []).append(known)
-    found: dict[str, StoredNode] = {}
+    matches: dict[str, StoredNode] = {}
     new: dict[str, list[Node]] = {}
     for node in nodes:
         new.setdefault(node.spec_name, []).append(node)
     for spec_name, of_spec in new.items():
-        found.update(_matches_in_spec(by_spec.get(spec_name, []), of_spec))
-    return found
+        matches.update(_matches_in_spec(by_spec.get(spec_name, []), of_spec))
+    return matches
 
 
 def _matches_in_spec(stored: list[StoredNode], nodes: list[Node]) -> dict[str, StoredNode]:
     stored = sorted(stored, key=lambda node: node.status == WITHDRAWN)
-    found = _match_groups([n for n in stored if _is_group(n)], [n for n in nodes if _is_group(n)])
-    moved = {found[node.id].group: node.group for node in nodes if node.id in found}
+    matches = _match_groups([n for n in stored if _is_group(n)], [n for n in nodes if _is_group(n)])
+    moved = {matches[node.id].group: node.group for node in nodes if node.id in matches}
     others = {_role(n, moved.get(n.group)): n for n in reversed(stored) if not _is_group(n)}
     for node in nodes:
         known = None if _is_group(node) else others.get(_role(node, node.group))
         if known is not None:
-            found[node.id] = known
-    return found
+            matches[node.id] = known
+    return matches
 
 
 def _match_groups(stored: list[StoredNode], nodes: list[Node]) -> dict[str, StoredNode]:
     """By number and title, then by title, then by number; each stored group once, in order."""
-    found: dict[str, StoredNode] = {}
+    matches: dict[str, StoredNode] = {}
     for key in (_number_and_title, _title, _number):
-        used = {known.uid for known in found.values()}
+        used = {known.uid for known in matches.values()}
         waiting: dict[tuple[object, ...], list[StoredNode]] = {}
         for known in reversed(stored):
             if known.uid not in used and not (key is _number and known.status == WITHDRAWN):
                 waiting.setdefault(key(known), []).append(known)
         for node in nodes:
-            same = waiting.get(key(node)) if node.id not in found else None
+            same = waiting.get(key(node)) if node.id not in matches else None
             if same:
-                found[node.id] = same.pop()
-    return found
+                matches[node.id] = same.pop()
+    return matches
 
 
 def _number_and_title(node: StoredNode | Node) -> tuple[object, ...]:
@@ -251,10 +251,10 @@ def _again(
 ) -> tuple[str, ...]:
     """Owners of new and changed parts, what comes back, and what judges a spec that changed in anything: its verifier,
     and the review that held it back."""
-    known = {one.now.spec_name for one in kept}
+    known = {each.now.spec_name for each in kept}
     groups = {(p.spec_name, group) for p in parts if p.spec_name in known for group in owners_of(p.spec_name, p.id)}
     specs = {part.spec_name for part in (*parts, *gone)} | {node.spec_name for node in coders}
-    return tuple(one.now.uid for one in kept if _is_due(one, groups, specs))
+    return tuple(each.now.uid for each in kept if _is_due(each, groups, specs))
 
 
 def _is_due(kept: Kept, groups: set[tuple[str, int]], specs: set[str]) -> bool:

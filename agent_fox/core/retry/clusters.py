@@ -34,8 +34,8 @@ def part_fingerprint(cause: str, spec_name: str, requirement_id: str) -> str:
 
 def clusters(verdicts: Iterable[Verdict], spec_name: str) -> tuple[Cluster, ...]:
     """Group failing verdicts of one spec by cause, in order of first appearance."""
-    found: dict[str, tuple[Signal | None, list[str]]] = {}
+    groups: dict[str, tuple[Signal | None, list[str]]] = {}
     for verdict in verdicts:
         fingerprint = fingerprint_of(verdict.signal, spec_name)
-        found.setdefault(fingerprint, (verdict.signal, []))[1].append(verdict.requirement_id)
-    return tuple(Cluster(print_, signal, tuple(members)) for print_, (signal, members) in found.items())
+        groups.setdefault(fingerprint, (verdict.signal, []))[1].append(verdict.requirement_id)
+    return tuple(Cluster(print_, signal, tuple(members)) for print_, (signal, members) in groups.items())

@@ -54,7 +54,7 @@ class CutOff:
         return f"git diff {self.base[:DIGITS]} {self.commit[:DIGITS]}"
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """In a sentence, for a person."""
         lost = f"not kept: {'; '.join(self.left_out)}" if self.left_out else ""
         kept = f"what it had done ({self.size}) is kept as {self.ref} until {self.until}: {self.command}"

@@ -58,17 +58,17 @@ def failure_of(verdict: Verdict) -> Failure:
     return Failure(verdict.requirement_id, cause, verdict.failing_tests)
 
 
-def compare(now: Round, earlier: Sequence[Round]) -> Progress:
+def compare(now: Round, previous: Sequence[Round]) -> Progress:
     """Compare with the rounds since the last reset, oldest first.
 
     The same failures are a repeat only where the same coders were blamed: another owner's turn is a new try.
     """
-    if not earlier:
+    if not previous:
         return Progress.FIRST
-    last = earlier[-1]
+    last = previous[-1]
     if now.failures == last.failures:
         return Progress.REPEAT if now.blamed == last.blamed else Progress.CHANGED
-    if len(earlier) > 2 and now.failures == earlier[-2].failures and last.failures == earlier[-3].failures:
+    if len(previous) > 2 and now.failures == previous[-2].failures and last.failures == previous[-3].failures:
         return Progress.OSCILLATION
     if _is_fewer(now, last):
         return Progress.PROGRESS

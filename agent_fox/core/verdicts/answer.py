@@ -175,8 +175,8 @@ def _trials(value: object) -> Trials | None:
     if not isinstance(value, dict):
         return None
     rows = value.get("tried")
-    told = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    tried, cut = bounded([_tried(row) for row in told])
+    objects = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    tried, cut = bounded([_tried(row) for row in objects])
     word, before, base = (plain(value.get(name)) for name in ("word", "before", "base"))
     runs, left_out = (_count(value.get(name)) or 0 for name in ("runs", "left_out"))
     return Trials(word, before, base, runs, value.get("is_recalled") is True, tried, left_out + cut)
@@ -188,7 +188,7 @@ def _tried(row: Mapping[str, object]) -> Tried:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return tuple(plain(one) for one in value) if isinstance(value, list) else ()
+    return tuple(plain(text) for text in value) if isinstance(value, list) else ()
 
 
 def _signal(fields: Mapping[str, object]) -> Signal | None:
@@ -211,8 +211,8 @@ def _disposition(value: object) -> Disposition | Unproven:
 
 def _overall(fields: Mapping[str, object]) -> Iterable[object]:
     """What the answer says of itself as a whole; it can take a PASS away, never give one."""
-    said = [fields[key] for key in OVERALL_KEYS if fields.get(key) is not None]
-    return said + [fields[key] for key in WORD_KEYS if isinstance(fields.get(key), str)]
+    words = [fields[key] for key in OVERALL_KEYS if fields.get(key) is not None]
+    return words + [fields[key] for key in WORD_KEYS if isinstance(fields.get(key), str)]
 
 
 def _contradiction(fields: Mapping[str, object], rows: tuple[Row, ...], verdicts: Mapping[str, Verdict]) -> str:

@@ -147,8 +147,8 @@ def _closing(text: str, start: int, limit: int) -> int | None:
 def _key_before(text: str, start: int) -> str:
     """What stands before a value as a key of it would, on the same line."""
     before = text[max(0, start - _LONGEST_KEY) : start]
-    found = _BEFORE.search(before) if ":" in before else None
-    return found[0] if found else ""
+    match = _BEFORE.search(before) if ":" in before else None
+    return match[0] if match else ""
 
 
 def _is_inside(text: str, key: str, end: int) -> bool:

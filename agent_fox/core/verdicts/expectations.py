@@ -74,7 +74,14 @@ class Agreed:
 def agreed_by(expectation: Expectation, requirement: str, agreements: Iterable[Agreed]) -> str:
     """Who agreed to just this change; empty where nobody did."""
     wanted = (requirement, expectation.committed, expectation.changed)
-    return next((one.by for one in agreements if (one.requirement, one.committed, one.changed) == wanted), "")
+    return next(
+        (
+            agreement.by
+            for agreement in agreements
+            if (agreement.requirement, agreement.committed, agreement.changed) == wanted
+        ),
+        "",
+    )
 
 
 def seal_of(expectation: Expectation, sealed: Sealed, *, is_older: bool, by: str, is_reviewed: bool = False) -> Seal:

@@ -48,8 +48,8 @@ class Review:
     def with_refusals(self, asked: Iterable[tuple[str, str]]) -> Review:
         """With a critical finding for each changed expectation that it does not agree to: (requirement, test)."""
         refused = ((id, test) for id, test in asked if id not in self.agreed)
-        found = (Finding("critical", f"{id}: the change of {test} is not agreed to", id) for id, test in refused)
-        return replace(self, findings=(*self.findings, *found))
+        findings = (Finding("critical", f"{id}: the change of {test} is not agreed to", id) for id, test in refused)
+        return replace(self, findings=(*self.findings, *findings))
 
 
 UNREADABLE = Review(is_readable=False)
@@ -87,9 +87,9 @@ def _review(answer: dict[str, object]) -> Review:
 
 def _agreed(rows: object) -> frozenset[str]:
     """The ids that are agreed to in so many words; one that is answered otherwise as well is not."""
-    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    said = [(_text(row, "requirement_id").strip(), row.get("agree") is True) for row in found]
-    return frozenset(id for id, agrees in said if agrees and id) - {id for id, agrees in said if not agrees}
+    objects = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    answers = [(_text(row, "requirement_id").strip(), row.get("agree") is True) for row in objects]
+    return frozenset(id for id, agrees in answers if agrees and id) - {id for id, agrees in answers if not agrees}
 
 
 def _finding(row: dict[str, object]) -> Finding:

@@ -75,20 +75,20 @@ def vendor_of(backend: str, model: str) -> str:
     Empty where neither tells: two agents are then not known to differ.
     """
     named = model.rpartition("/")[2].lower()
-    found = next((vendor for vendor, words in _VENDORS.items() if words.search(named.replace("_", "-"))), "")
-    return found or ("" if model else _OF_BACKEND.get(backend, ""))
+    by_name = next((vendor for vendor, words in _VENDORS.items() if words.search(named.replace("_", "-"))), "")
+    return by_name or ("" if model else _OF_BACKEND.get(backend, ""))
 
 
-def why_not_accepted(asked: Sequence[Question], said: str) -> str:
+def why_not_accepted(asked: Sequence[Question], printed: str) -> str:
     """Why what a reader printed accepts nothing; empty where each question has exactly one answer, which is yes.
 
     The last answer counts, as everywhere; one that is cut off or doubled is none.
     """
-    rows = _rows_of(said)
+    rows = _rows_of(printed)
     if rows is None:
         return "no complete answer was found"
     answers = [(_question(row), row.get("answer")) for row in rows]
-    missing = [one for one in asked if sum(question == one for question, _ in answers) != 1]
+    missing = [each for each in asked if sum(question == each for question, _ in answers) != 1]
     if missing:
         return f"not answered exactly once: {_named(missing)}"
     foreign = [str(question) for question, _ in answers if question not in asked]
@@ -98,17 +98,17 @@ def why_not_accepted(asked: Sequence[Question], said: str) -> str:
     return f"not accepted: {'; '.join(refused[:MOST_NAMED])}" if refused else ""
 
 
-def _rows_of(said: str) -> list[dict[str, object]] | None:
-    found: list[dict[str, object]] | None = None
-    for piece in scan(said):
+def _rows_of(printed: str) -> list[dict[str, object]] | None:
+    last: list[dict[str, object]] | None = None
+    for piece in scan(printed):
         match piece:
             case Broken():
-                found = None
+                last = None
             case Whole(dict() as value) if "checks" in value:
                 rows = value["checks"]
                 is_whole = isinstance(rows, list) and all(type(row) is dict for row in rows)
-                found = list(rows) if is_whole and type(value) is dict and isinstance(rows, list) else None
-    return found
+                last = list(rows) if is_whole and type(value) is dict and isinstance(rows, list) else None
+    return last
 
 
 def _question(row: Mapping[str, object]) -> Question | None:
@@ -129,12 +129,12 @@ def kind_of(verdict: Verdict) -> str:
         return "it did not run, or could not be judged"
     if verdict.signal is None:
         return "it fails"
-    found = _ERROR.search(verdict.signal.first_error)
-    name = found[1].rpartition(".")[2] if found else ""
+    match = _ERROR.search(verdict.signal.first_error)
+    name = match[1].rpartition(".")[2] if match else ""
     return f"it ends with {name}" if name and "Assertion" not in name else "what it asserts does not hold"
 
 
-def told(found: HiddenChecks, reveal: Reveal) -> Verdict:
+def revealed(found: HiddenChecks, reveal: Reveal) -> Verdict:
     """The verdict of hidden checks with as much of them as may be shown."""
     verdict, kind = found.verdict, kind_of(found.verdict)
     note = f"{COMMAND} sha256:{found.digest}"
@@ -158,7 +158,7 @@ def with_hidden(seen: Verdict, found: HiddenChecks, reveal: Reveal, *, is_untest
 
     `is_untested`: no test that the coder can see is about it, so that the hidden ones speak alone.
     """
-    hidden = told(by_person(found), reveal)
+    hidden = revealed(by_person(found), reveal)
     match hidden.word:
         case Word.PASS if seen.word is Word.PASS or is_untested:
             evidence = "\n".join(filter(None, ("" if is_untested else seen.evidence, "its hidden checks pass")))

@@ -94,7 +94,7 @@ def agree(words: tuple[Word, ...]) -> Word:
 
 
 def count(
-    requirement_id: str, said: Verdict | None, past: tuple[PastReading, ...], attempt: int, since: int, why: str = ""
+    requirement_id: str, verdict: Verdict | None, past: tuple[PastReading, ...], attempt: int, since: int, why: str = ""
 ) -> Counted:
     """The verdict that counts for one requirement.
 
@@ -103,9 +103,9 @@ def count(
     whole report silent.
     """
     definite = tuple(reading.word for reading in past if reading.word is not Word.UNKNOWN)
-    if said is None:
+    if verdict is None:
         return _silent(requirement_id, past, definite, attempt, since, why)
-    disposed = dispose(said)
+    disposed = dispose(verdict)
     if disposed.word is Word.UNKNOWN:
         return Counted(disposed, Word.UNKNOWN, Word.UNKNOWN)
     word = agree((*definite, disposed.word))
@@ -135,10 +135,10 @@ def judge(
     since: int = 0,
 ) -> Judged:
     """FAULTY if any FAIL is left; SOUND if something is expected and all of it passes or is waived; else UNCLEAR."""
-    earlier = past or {}
+    readings = past or {}
     why = "" if report.is_readable else "; ".join(report.notes)
     counted = {
-        part: count(part, report.verdicts.get(part), earlier.get(part, ()), attempt, since, why) for part in expected
+        part: count(part, report.verdicts.get(part), readings.get(part, ()), attempt, since, why) for part in expected
     }
     return amount(counted, waived)
 

@@ -66,13 +66,13 @@ def how_known(facts: Facts) -> str:
     return facts.told or (How.TESTS_PASSED if facts.is_by_tests else How.JUDGED)
 
 
-def word_of_pass(said: str, *, is_by_tests: bool, is_ours: bool) -> str:
-    """The word that a PASS of one judge is stored with. `said`: what the judge itself says.
+def word_of_pass(answer: str, *, is_by_tests: bool, is_ours: bool) -> str:
+    """The word that a PASS of one judge is stored with. `answer`: what the judge itself says.
 
     `is_by_tests`: it is the judge of tests; `is_ours`: it ran something of its own, as the specification library does.
     """
-    if is_by_tests and (said in TOLD_BY_TESTS or is_agreed(said)):
-        return said
+    if is_by_tests and (answer in TOLD_BY_TESTS or is_agreed(answer)):
+        return answer
     return How.TESTS_PASSED if is_ours else How.JUDGED
 
 
@@ -102,10 +102,10 @@ def counts_of(words: Iterable[str]) -> dict[str, int]:
 
 def added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """Several such counts as one."""
-    found = Counter[str]()
-    for one in counts:
-        found.update(one)
-    return _in_order(found)
+    total = Counter[str]()
+    for each in counts:
+        total.update(each)
+    return _in_order(total)
 
 
 def _in_order(found: Mapping[str, int]) -> dict[str, int]:
@@ -129,4 +129,4 @@ def told_apart(words: Mapping[str, str]) -> dict[str, list[str]]:
 
 def grouped(words: Mapping[str, str]) -> dict[str, list[str]]:
     """The requirements of each word, in the order of the list."""
-    return {one: [part for part, word in words.items() if word == one] for one in counts_of(words.values())}
+    return {group: [part for part, word in words.items() if word == group] for group in counts_of(words.values())}

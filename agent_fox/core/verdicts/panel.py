@@ -51,17 +51,19 @@ def _each(opinions: Sequence[Opinion], expected: Iterable[str]) -> Iterator[tupl
 
 
 def _together(part: str, opinions: Sequence[Opinion]) -> Verdict:
-    said = [(opinion.name, opinion.report.verdicts.get(part)) for opinion in opinions]
-    fails = [(name, verdict) for name, verdict in said if verdict is not None and verdict.word is Word.FAIL]
+    verdicts = [(opinion.name, opinion.report.verdicts.get(part)) for opinion in opinions]
+    fails = [(name, verdict) for name, verdict in verdicts if verdict is not None and verdict.word is Word.FAIL]
     if fails:
         name, verdict = fails[0]
         return replace(verdict, note=_noted(verdict, f"judged by {name}"))
-    passes = [verdict for _, verdict in said if verdict is not None and verdict.word is Word.PASS]
-    words = ", ".join(f"{name} says {verdict.said or verdict.word if verdict else 'nothing'}" for name, verdict in said)
-    if len(passes) == len(said):
+    passes = [verdict for _, verdict in verdicts if verdict is not None and verdict.word is Word.PASS]
+    words = ", ".join(
+        f"{name} says {verdict.said or verdict.word if verdict else 'nothing'}" for name, verdict in verdicts
+    )
+    if len(passes) == len(verdicts):
         how = strongest(verdict.how for verdict in passes)
         return replace(passes[0], note=_noted(passes[0], words), how=how)
-    unclear = [(name, verdict) for name, verdict in said if verdict is not None and verdict.word is Word.UNKNOWN]
+    unclear = [(name, verdict) for name, verdict in verdicts if verdict is not None and verdict.word is Word.UNKNOWN]
     why = "\n".join(f"{name}: {verdict.evidence}" for name, verdict in unclear if verdict.evidence)
     persons = next((verdict for _, verdict in unclear if verdict.needs_person), None)
     if persons is not None:

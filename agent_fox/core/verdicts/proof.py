@@ -127,13 +127,13 @@ class Trials:
     @property
     def killed(self) -> Tried | None:
         """The place that was broken alone, and noticed."""
-        return next((one for one in self.tried if one.effect == Effect.KILLED and one.line), None)
+        return next((trial for trial in self.tried if trial.effect == Effect.KILLED and trial.line), None)
 
 
 def bounded(tried: Sequence[Tried]) -> tuple[tuple[Tried, ...], int]:
     """The first ones and the last, which decided it, each with bounded texts; and how many are left out."""
     kept = tried if len(tried) <= MOST_TRIED else (*tried[: MOST_TRIED - 1], tried[-1])
-    return tuple(_shortened(one) for one in kept), len(tried) - len(kept)
+    return tuple(_shortened(trial) for trial in kept), len(tried) - len(kept)
 
 
 def _shortened(one: Tried) -> Tried:
@@ -160,9 +160,9 @@ def next_trial(places: Sequence[Place], trials: Sequence[Trial]) -> tuple[Place,
         if (place,) not in tried:
             return (place,)
     for file in dict.fromkeys(place.file for place in ranked):
-        found = _halved(tuple(place for place in ranked if place.file == file and place not in first), tried)
-        if found:
-            return found
+        half = _halved(tuple(place for place in ranked if place.file == file and place not in first), tried)
+        if half:
+            return half
     return ()
 
 

@@ -41,7 +41,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RedWord:
     """The word for one requirement. `why`: in words, with the test that shows it."""
 
     requirement_id: str

@@ -94,9 +94,9 @@ class Report:
     is_readable: bool = True
 
 
-def read_word(said: object) -> Word:
+def read_word(answer: object) -> Word:
     """Exact PASS is PASS, exact FAIL is FAIL, case and surrounding space forgiven; every other word is UNKNOWN."""
-    if not isinstance(said, str) or not (word := said.strip()).isascii():
+    if not isinstance(answer, str) or not (word := answer.strip()).isascii():
         return Word.UNKNOWN
     match word.upper():
         case "PASS":

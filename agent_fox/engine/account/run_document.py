@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import Archetype
 from agent_fox.core.plan.blame import ownership
 from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.words import listed
@@ -190,12 +191,16 @@ def _requirements(
         readings.setdefault((spec, part), []).append(_reading(row))
     states = {spec.name: states_of(spec) for spec in account.specs}
     known = {spec.name: spec.how for spec in account.specs}
+    landings: dict[str, list[SessionStory]] = {}
+    for session in sessions:
+        if session.landed and session.archetype == Archetype.CODER:
+            landings.setdefault(session.spec, []).append(session)
     for spec, parts in groupby(rows.text_rows(db), key=lambda row: row[0]):
         if spec not in states:
             continue
         owners = _owners(db, spec)
         for _, part, text, gate in parts:
-            read = _with_regressions(readings.get((spec, part), []))
+            read = tuple(compared(readings.get((spec, part), []), landings.get(spec, ())))
             state = states[spec].get(part, "unread")
             story = RequirementStory(
                 spec, part, text, state, known[spec].get(part, ""), gate, owners.get(part, ()), read,
@@ -234,13 +239,13 @@ def _reading(row: Sequence[object]) -> Reading:
     )  # fmt: skip
 
 
-def _with_regressions(readings: Sequence[Reading]) -> tuple[Reading, ...]:
-    """Each that is not PASS while the one before it was."""
-    before = [None, *readings]
-    return tuple(
-        replace(reading, is_regression=True) if last and last.word == "PASS" != reading.word else reading
-        for last, reading in zip(before, readings, strict=False)
-    )
+def compared(readings: Sequence[Reading], landings: Sequence[SessionStory]) -> Iterator[Reading]:
+    """Each reading beside the one before it: whether it lost a PASS, and whose work had landed between."""
+    last, since = "", ""
+    for reading in readings:
+        landed = tuple(session.id for session in landings if since < session.ended_at <= reading.at)
+        yield replace(reading, is_regression=last == "PASS" != reading.word, landed=landed)
+        last, since = reading.word, reading.at
 
 
 def _changed_since(story: RequirementStory, sessions: Iterable[SessionStory]) -> Iterator[int]:
@@ -356,7 +361,7 @@ def _decision(ruling: Ruling) -> DecisionStory:
     return DecisionStory(
         id=ruling.id, at=ruling.at, node=ruling.about, kind=ruling.kind, row=ruling.row, cause=ruling.cause or "",
         attempt=ruling.attempt, reading=ruling.reading, failing=ruling.failing, unknown=ruling.unknown,
-        blamed=ruling.blamed, words=in_words(ruling),
+        blamed=ruling.blamed, words=in_words(ruling), session=ruling.session_id or 0,
     )  # fmt: skip
 
 

@@ -16,7 +16,8 @@ class Reading:
 
     `word` counts (PASS, FAIL, UNKNOWN); `said` is what the verifier said, and `note` why the two differ where they do.
     `is_regression`: the word before was PASS and this one is not. `session` is its id, 0 for a reading without one.
-    `trials`: what was tried to see its tests fail, as the ledger has it; None where nothing was.
+    `trials`: what was tried to see its tests fail, as the ledger has it; None where nothing was. `landed` are the
+    sessions of its spec whose work landed since the reading before.
     """
 
     id: int
@@ -36,6 +37,7 @@ class Reading:
     is_current: bool
     is_regression: bool = False
     trials: object = None
+    landed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,10 @@ class SessionStory:
 
 @dataclass(frozen=True, slots=True)
 class DecisionStory:
-    """One decision: its kind is the name in the decision table, `row` its row, `words` what it came to for a person."""
+    """One decision: its kind is the name in the decision table, `row` its row, `words` what it came to for a person.
+
+    `session` is the one whose end it answers, 0 for none.
+    """
 
     id: int
     at: str
@@ -143,6 +148,7 @@ class DecisionStory:
     unknown: tuple[str, ...]
     blamed: tuple[str, ...]
     words: str
+    session: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,13 +67,13 @@ def record(asked: Asked, command: Sequence[str]) -> Recorded:
         raise GateRefused("there is no command to record: name one after `--`, or set `[gate] commands`")
     feedback = list(_feedback(asked, load(asked.root, asked.environ), lines))
     scope, rules = scope_of(contract.boundary, touched), _rules(asked.root, base)
-    _write(folder / FEEDBACK, ({"task_id": asked.task_id, **one} for one in feedback))
+    _write(folder / FEEDBACK, ({"task_id": asked.task_id, **row} for row in feedback))
     _write(folder / SCOPE, [{
         "task_id": asked.task_id, "allowed_files": list(scope.allowed_files),
         "forbidden_writes": list(scope.forbidden_writes), "off_scope_writes": list(scope.off_scope_writes),
     }])  # fmt: skip
     _write(folder / RULES, [{"task_id": asked.task_id, **rules}])
-    codes = {str(one["command"]): code if isinstance(code := one["exit_code"], int) else None for one in feedback}
+    codes = {str(row["command"]): code if isinstance(code := row["exit_code"], int) else None for row in feedback}
     off_scope = len(scope.forbidden_writes) + len(scope.off_scope_writes)
     return Recorded(folder, codes, off_scope, sum(map(len, rules.values())))
 
@@ -84,8 +84,8 @@ def _feedback(asked: Asked, settings: Settings, lines: Iterable[str]) -> Iterato
     for line in lines:
         with own_folder("gate") as private:
             ended = run_logged(tuple(shlex.split(line)), Place(asked.root, private), {}, settings.gate.timeout, bounds)
-        said = redact(ended.output)[-SAID:]
-        yield {"command": redact(line), "exit_code": ended.exit_code, "stdout": said, "stderr": _trouble(ended)}
+        output = redact(ended.output)[-SAID:]
+        yield {"command": redact(line), "exit_code": ended.exit_code, "stdout": output, "stderr": _trouble(ended)}
 
 
 def _trouble(ended: Ended) -> str:
@@ -96,13 +96,17 @@ def _trouble(ended: Ended) -> str:
 
 def _rules(root: Path, base: str) -> dict[str, list[str]]:
     """What the policy checks say of the change; a check that could not be made is a warning, as in a run."""
-    found = check_change(change_since(root, base), PolicyContext()).findings
-    told = {one: redact(f"{one.rule}: {one.file}: {one.message}") for one in found if one.severity is not Severity.NOTE}
+    findings = check_change(change_since(root, base), PolicyContext()).findings
+    texts = {
+        finding: redact(f"{finding.rule}: {finding.file}: {finding.message}")
+        for finding in findings
+        if finding.severity is not Severity.NOTE
+    }
     return {
-        "block_failures": [text for one, text in told.items() if one.severity in REFUSED],
-        "warn_failures": [text for one, text in told.items() if one.severity not in REFUSED],
+        "block_failures": [text for finding, text in texts.items() if finding.severity in REFUSED],
+        "warn_failures": [text for finding, text in texts.items() if finding.severity not in REFUSED],
     }
 
 
 def _write(path: Path, documents: Iterable[Mapping[str, object]]) -> None:
-    replace_file(path, "".join(f"{json.dumps(one)}\n" for one in documents))
+    replace_file(path, "".join(f"{json.dumps(document)}\n" for document in documents))

@@ -164,7 +164,7 @@ def _refuse_unclosed(asked: Asked, db: Database | None, folder: Path) -> None:
 
 def _refuse_spec(db: Database, name: str) -> None:
     """A spec is no task: it has several, and none of them would be judged."""
-    coders = [one.node.id for one in nodes_of_spec(db, name) if one.node.archetype is Archetype.CODER]
+    coders = [planned.node.id for planned in nodes_of_spec(db, name) if planned.node.archetype is Archetype.CODER]
     if coders:
         raise GateRefused(f"{name} is a spec and no task; name one of its tasks: {listed(coders)}")
 
@@ -226,8 +226,8 @@ def _gone(asked: Asked) -> tuple[Finding, ...]:
         note = witness.read(path)
     except WitnessBroken as error:
         return (trouble(f"the ledger cannot be believed: {error}"),)
-    said = f"the ledger of this repository is gone: restore {STATE}, or move {path} away if you removed it yourself"
-    return (trouble(said),) if note and note.position else ()
+    reason = f"the ledger of this repository is gone: restore {STATE}, or move {path} away if you removed it yourself"
+    return (trouble(reason),) if note and note.position else ()
 
 
 def _waivers(asked: Asked, db: Database | None, task_id: str) -> tuple[FindingWaiver, ...]:
@@ -245,9 +245,9 @@ def _from_review(asked: Asked, db: Database | None) -> Material:
     """A review task has no files of its own: it is closed where a reviewer said OK to what is there now, and to what
     the commit has, if one is named.
     """
-    found = tuple(review_findings(db, asked.root / STATE, asked.task_id))
-    given = CloseOut(asked.task_id, contract=Contract(needs_feedback=False), troubles=found)
-    if found or db is None or asked.commit is None:
+    findings = tuple(review_findings(db, asked.root / STATE, asked.task_id))
+    given = CloseOut(asked.task_id, contract=Contract(needs_feedback=False), troubles=findings)
+    if findings or db is None or asked.commit is None:
         return Material(given, limitation=ADVISORY)
     commit = _commit(asked.root, asked.commit)
     if commit is None:
@@ -293,19 +293,19 @@ def _inputs(asked: Asked, folder: Path, troubles: list[Finding]) -> Path:
     if asked.input_dir is not None:
         return asked.where / asked.input_dir
     places = list(dict.fromkeys((asked.where, folder)))
-    found = [place for place in places if any((place / name).exists() for name in NAMES)]
-    if len(found) > 1:
+    filled = [place for place in places if any((place / name).exists() for name in NAMES)]
+    if len(filled) > 1:
         troubles.append(trouble("there are input files both here and in the output folder; say which with --input-dir"))
-    return found[0] if found else places[0]
+    return filled[0] if filled else places[0]
 
 
 def base_at(asked: Asked, troubles: list[Finding], own: frozenset[str]) -> str:
     """The commit that the change is counted from; empty where there is none, which is a trouble."""
     try:
-        said = asked.base or base_of(asked.root, None)
-        if not said:
+        wanted = asked.base or base_of(asked.root, None)
+        if not wanted:
             raise GitError("there is no commit to compare with; commit first, in a git repository")
-        return base_commit(asked.root, said, asked.commit, own)
+        return base_commit(asked.root, wanted, asked.commit, own)
     except GitError as error:
         troubles.append(trouble(f"the change cannot be read: {error}"))
         return ""
@@ -324,8 +324,8 @@ def touched_at(asked: Asked, base: str, own: frozenset[str], troubles: list[Find
     try:
         return touched_since(asked.root, base, asked.commit, own)
     except (GitError, OSError) as error:
-        said = str(error).rpartition(": ")[2]
-        troubles.append(trouble(f"the change cannot be read: {said}; make it readable to git, and judge again"))
+        reason = str(error).rpartition(": ")[2]
+        troubles.append(trouble(f"the change cannot be read: {reason}; make it readable to git, and judge again"))
         return ()
 
 
@@ -347,7 +347,7 @@ def _settings(asked: Asked, base: str, touched: tuple[Touched, ...], troubles: l
     try:
         if text is None:
             return _strict(load(asked.root, {}))
-        if any(one.path == FILE.as_posix() for one in touched):
+        if any(path.path == FILE.as_posix() for path in touched):
             troubles.append(trouble(SETTINGS_CHANGED, Severity.WARN))
         return parse(text.decode("utf-8-sig"))
     except (ConfigError, UnicodeDecodeError) as error:
@@ -370,11 +370,11 @@ def _designs(asked: Asked, settings: Settings) -> Iterator[str]:
 
 def _with_change(files: Files, contract: Contract, touched: tuple[Touched, ...]) -> ScopeReport:
     """What the scope report says, and what the change itself shows. The report cannot widen what a person allowed."""
-    said, limits = files.scope, contract.boundary
-    named = limits.named if limits.allowed else (*limits.named, *said.allowed_files)
+    declared, limits = files.scope, contract.boundary
+    named = limits.named if limits.allowed else (*limits.named, *declared.allowed_files)
     seen = scope_of(Boundary(limits.allowed, named, limits.forbidden, is_closed=True), touched)
-    forbidden = dict.fromkeys((*said.forbidden_writes, *seen.forbidden_writes))
-    off_scope = dict.fromkeys((*said.off_scope_writes, *seen.off_scope_writes))
+    forbidden = dict.fromkeys((*declared.forbidden_writes, *seen.forbidden_writes))
+    off_scope = dict.fromkeys((*declared.off_scope_writes, *seen.off_scope_writes))
     return replace(seen, forbidden_writes=tuple(forbidden), off_scope_writes=tuple(off_scope))
 
 

@@ -80,8 +80,8 @@ def material(root: Path, settings: Settings, specs: Sequence[Spec]) -> Mapping[s
     tracked = git.call(root, "ls-tree", "-r", "-z", "--name-only", "HEAD").records
     wanted = {path for spec in specs for path in (*spec.documents.values(), spec.path)}
     wanted |= {path for path in tracked if any(fnmatchcase(path, glob) for glob in globs)}
-    found = ((path, git.show(root, "HEAD", path)) for path in tracked if path in wanted)
-    return {path: content for path, content in found if content is not None}
+    contents = ((path, git.show(root, "HEAD", path)) for path in tracked if path in wanted)
+    return {path: content for path, content in contents if content is not None}
 
 
 def written(
@@ -147,15 +147,15 @@ def _order(
 def questions(specs: Sequence[Spec], folder: Path) -> tuple[Question, ...]:
     """What a reader is asked: of each proposed file, each requirement that it names; of one that names none, itself."""
     files, names = folder / PROPOSED, proposed(folder)
-    found = [
+    asked = [
         Question(name, id)
         for spec in specs
         for order in [by_their_own_words(order_of(spec))]
         for id in order.expected
         for name in claiming(order, files, names, id)
     ]
-    helpers = [Question(name, "") for name in names if name not in {one.file for one in found}]
-    return (*dict.fromkeys(found), *helpers)
+    helpers = [Question(name, "") for name in names if name not in {question.file for question in asked}]
+    return (*dict.fromkeys(asked), *helpers)
 
 
 def read_by(
@@ -165,7 +165,7 @@ def read_by(
     """Have an agent read the proposed checks, in a session that may write nothing. What it printed; empty where it did
     not end by itself. Raises GitError.
     """
-    rows = [{"file": one.file, "requirement": one.requirement, "answer": "..."} for one in asked]
+    rows = [{"file": question.file, "requirement": question.requirement, "answer": "..."} for question in asked]
     brief = READ_BRIEF.format(rows=json.dumps({"checks": rows}, indent=2), requirements=requirement_lines(specs))
     checks = {name: (folder / PROPOSED / name).read_bytes() for name in proposed(folder)}
     with own_folder("hidden") as made:
@@ -197,8 +197,12 @@ def not_red(root: Path, settings: Settings, specs: Sequence[Spec], folder: Path)
             )
             claimed = {id: text for id, text in order.expected.items() if claiming(order, files, names, id)}
             if claimed:
-                found = run_checks(_asked(replace(order, expected=claimed), settings, names)).verdicts
-                yield from ((f"{spec.name}/{one.requirement_id}", one) for one in found if one.word is not Word.FAIL)
+                verdicts = run_checks(_asked(replace(order, expected=claimed), settings, names)).verdicts
+                yield from (
+                    (f"{spec.name}/{verdict.requirement_id}", verdict)
+                    for verdict in verdicts
+                    if verdict.word is not Word.FAIL
+                )
 
 
 def _asked(order: CheckOrder, settings: Settings, names: tuple[str, ...]) -> CheckOrder:

@@ -38,11 +38,11 @@ def read_hosted(db: Database, tree: str, policy: Policy, at: str, grounds: Groun
     """The account of the plan on this tree. Without grounds no waiver counts."""
     board = board_of(db, policy)
     held = (lambda: waiving.notes_in_force(db, grounds, at)) if grounds is not None else (lambda: ())
-    found = read_account(db, tip_tree=tree, in_force=held)
-    disbelieved = found.disbelieved or journal.why_others(db, is_whole=True)
+    account = read_account(db, tip_tree=tree, in_force=held)
+    disbelieved = account.disbelieved or journal.why_others(db, is_whole=True)
     if disbelieved:
-        return Account(found.specs, (disbelieved,))
-    return Account(found.specs, tuple(dict.fromkeys(reasons(db, board, tree, policy, found.specs))))
+        return Account(account.specs, (disbelieved,))
+    return Account(account.specs, tuple(dict.fromkeys(reasons(db, board, tree, policy, account.specs))))
 
 
 def reasons(db: Database, board: Board, tree: str, policy: Policy, specs: tuple[SpecAccount, ...]) -> Iterator[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent_fox.config import Settings
     from agent_fox.core.graph import Plan
     from agent_fox.core.spec import Spec
-    from agent_fox.core.verdicts.red import Told
+    from agent_fox.core.verdicts.red import RedWord
 
 SETUP = "[workspace] setup was not run; what git does not hold was lent from your checkout"
 
@@ -32,7 +32,7 @@ class RedSpec:
 
     name: str
     judges: tuple[str, ...]
-    told: tuple[Told, ...] = ()
+    told: tuple[RedWord, ...] = ()
     note: str = ""
 
     @property
@@ -42,7 +42,7 @@ class RedSpec:
     @property
     def can_all_fail(self) -> bool:
         """Whether each requirement has a test that was seen to fail."""
-        return all(one.now.can_fail for one in self.told)
+        return all(row.now.can_fail for row in self.told)
 
 
 def red_specs(
@@ -62,9 +62,9 @@ def _red(root: Path, head: str, plan: Plan, spec: Spec, settings: Settings) -> R
     judges = tuple(settings.agent_for(Archetype.VERIFIER, spec.name, 0).backends)
     if CHECKS not in judges:
         return RedSpec(spec.name, judges)
-    known = KnownIds({one.name: frozenset(one.expected) for one in plan.specs})
+    known = KnownIds({each.name: frozenset(each.expected) for each in plan.specs})
     wanted = settings.workspace
     with base_tree(root, head, root, (*wanted.copies, *wanted.link)) as tree:
         order = replace(as_set(order_among(spec, known), settings.verify), workspace=str(tree.folder))
-        told = read_red(order, tree.lent)
-    return RedSpec(spec.name, judges, told, SETUP if wanted.setup else "")
+        rows = read_red(order, tree.lent)
+    return RedSpec(spec.name, judges, rows, SETUP if wanted.setup else "")

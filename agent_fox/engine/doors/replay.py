@@ -136,9 +136,9 @@ class Replay:
         self.attempts_used = self.attempt
         judged = self.judge(read_output(recorded.verifier_output, index_of(self.stream.expected)))
         decision, round_ = self.decide(judged)
-        said = self.said(judged, decision)
+        replayed = self.replayed(judged, decision)
         self.follow(decision, round_, judged)
-        return said
+        return replayed
 
     def judge(self, report: Report) -> Judged:
         return judge(report, tuple(dict.fromkeys(self.stream.expected)), past=self.past, attempt=self.attempt)
@@ -162,7 +162,7 @@ class Replay:
             policy.has_second_agent(name),
         )  # fmt: skip
 
-    def said(self, judged: Judged, decision: Decision) -> ReplayedDecision:
+    def replayed(self, judged: Judged, decision: Decision) -> ReplayedDecision:
         return ReplayedDecision(
             attempt=self.attempt,
             reading=self.reading,
@@ -203,12 +203,12 @@ def read_output(output: object, index: dict[str, tuple[str, ...]]) -> Report:
 def index_of(expected: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Requirement id → expected ids under it, worked out from the ids: `01-REQ-1.E2` belongs to `01-REQ-1`."""
     ids = list(dict.fromkeys(expected))
-    found: dict[str, tuple[str, ...]] = {}
+    index: dict[str, tuple[str, ...]] = {}
     for part in ids:
         parent = part.rpartition(".")[0]
         key = parent if parent and parent not in ids else part
-        found[key] = found.get(key, ()) if key == part else (*found.get(key, ()), part)
-    return found
+        index[key] = index.get(key, ()) if key == part else (*index.get(key, ()), part)
+    return index
 
 
 def replay(stream: Stream, settings: Settings) -> Replayed:

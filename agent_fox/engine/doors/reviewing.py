@@ -121,19 +121,19 @@ class Desk:
         missing = what_is_missing(description)
         if missing:
             raise ReviewRefused("description_refused", missing)
-        found = self._registered(roots)
+        repositories = self._registered(roots)
         text = redact(description.encode("utf-8", "replace").decode().strip(), self.secrets_known)
         row = TaskRow(
             PREFIX + secrets.token_hex(DIGITS // 2),
             now(),
             text,
-            json.dumps(to_document(found)),
+            json.dumps(to_document(repositories)),
             client[:200],
         )
         with self._opened() as db:
             self._begin_anew(db)
             with transaction(db):
-                register(db, row.at, row, found)
+                register(db, row.at, row, repositories)
             self._note(db)
         return row.id
 
@@ -193,7 +193,7 @@ class Desk:
                 f"the change is too large to be reviewed whole: {'; '.join(too_large)}",
                 "split the task, put generated files into .gitignore, or raise `diff_kib` in review.toml",
             )
-        unread = [f"{change.path}: {one}" for change in changes for one in change.unread]
+        unread = [f"{change.path}: {line}" for change in changes for line in change.unread]
         if unread:
             return _not_reviewed(
                 f"files cannot be shown, and what is not shown cannot be OK: {listed(unread)}",
@@ -210,11 +210,11 @@ class Desk:
         log = self.home / f"{task.id}-{new_id()}.json"
         facts = self._facts(changes, prompt)
         _write_log(log, {"task": task.id, "at": now(), **facts})  # what leaves is on record before it leaves
-        said = ask(self.reviewer, prompt, self.home, stop)
-        text = redact(said.text if isinstance(said, Printed) else said.why, self.secrets_known)
+        answer = ask(self.reviewer, prompt, self.home, stop)
+        text = redact(answer.text if isinstance(answer, Printed) else answer.why, self.secrets_known)
         _write_log(log, {"task": task.id, "at": now(), **facts, "said": text[:LOGGED]})
         outcome, event = self._read(
-            said, repos, changes, mark, f"{task.description}\n{''.join(c.diff for c in changes)}"
+            answer, repos, changes, mark, f"{task.description}\n{''.join(c.diff for c in changes)}"
         )
         artifact = _artifact(changes)
         return outcome, Event(event.word, {**facts, **event.data}, " ".join(self.reviewer.argv), str(log), artifact)
@@ -223,9 +223,9 @@ class Desk:
         """What the record of a review has, whatever comes of it."""
         trees: dict[str, Json] = {change.path: change.fingerprint for change in changes}
         sent: list[Json] = [
-            {"repository": change.path, "path": one.path, "bytes": one.bytes, "sha256": one.sha256}
+            {"repository": change.path, "path": file.path, "bytes": file.bytes, "sha256": file.sha256}
             for change in changes
-            for one in change.sent
+            for file in change.sent
         ]
         return {
             "reviewer": list(self.reviewer.argv),
@@ -238,11 +238,11 @@ class Desk:
         }
 
     def _read(
-        self, said: Printed | Silent, repos: Sequence[Registered], changes: Sequence[Change], mark: str, material: str
+        self, answer: Printed | Silent, repos: Sequence[Registered], changes: Sequence[Change], mark: str, material: str
     ) -> tuple[Reviewed, Event]:
-        if isinstance(said, Silent):
-            return _not_reviewed(said.why, said.remedy)
-        match read_answer(said.text, material, mark):
+        if isinstance(answer, Silent):
+            return _not_reviewed(answer.why, answer.remedy)
+        match read_answer(answer.text, material, mark):
             case Nok(feedback):
                 return _failed(redact(feedback, self.secrets_known), {})
             case Unreadable(why):
@@ -269,12 +269,12 @@ class Desk:
             raise ReviewRefused("wrong_password", "this is not the password; ask the person who set it")
         with self._opened() as db:
             with transaction(db):
-                known = {one: row for one in dict.fromkeys(task_ids) if (row := task_row(db, one)) is not None}
-                for one, row in known.items():
-                    if standing(db, one).word is not Word.CLEARED:
+                known = {id: row for id in dict.fromkeys(task_ids) if (row := task_row(db, id)) is not None}
+                for id, row in known.items():
+                    if standing(db, id).word is not Word.CLEARED:
                         record(db, now(), row, Event(Word.CLEARED))
             self._note(db)
-        return Cleared(tuple(known), tuple(one for one in dict.fromkeys(task_ids) if one not in known))
+        return Cleared(tuple(known), tuple(id for id in dict.fromkeys(task_ids) if id not in known))
 
     @contextmanager
     def _opened(self) -> Iterator[Database]:

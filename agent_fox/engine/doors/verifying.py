@@ -184,18 +184,18 @@ def _policy_once(runs: Sequence[PlanRun]) -> list[PlanRun]:
     return [first, *(replace(run, plan=replace(run.plan, steps=rest)) for run in others)]
 
 
-def base_of(root: Path, said: str | None) -> str:
+def base_of(root: Path, wanted: str | None) -> str:
     """The full id of the commit that a change is compared with; empty outside of git or before the first commit.
 
     Raises GitError for a name that is no commit.
     """
     if not git.is_repository(root):
         return ""
-    if said:
-        found = git.commit_of(root, said)
-        if found is None:
-            raise GitError(f"{said!r} names no commit here; give --base or [verify] base a branch, tag or commit")
-        return found
+    if wanted:
+        base = git.commit_of(root, wanted)
+        if base is None:
+            raise GitError(f"{wanted!r} names no commit here; give --base or [verify] base a branch, tag or commit")
+        return base
     head = git.head(root)
     mains = (git.commit_of(root, name) for name in MAIN_BRANCHES)
     left = (git.merge_base(root, head, main) for main in mains if head and main)
@@ -217,19 +217,19 @@ def joined(reports: Sequence[VerificationReport]) -> VerificationReport:
     )
 
 
-def _profiles(root: Path, said: str | None) -> list[Profile]:
+def _profiles(root: Path, wanted: str | None) -> list[Profile]:
     """The profile that was said, or those of the build systems here. Raises NothingToVerify, UnknownProfile."""
-    if said:
-        return [load_profile(said)]
+    if wanted:
+        return [load_profile(wanted)]
     systems = _chosen(detect(root).systems)
-    found = dict.fromkeys(system.profile for system in systems if system.root == ".")
-    found = found or dict.fromkeys(system.profile for system in systems)
-    if not found:
+    ids = dict.fromkeys(system.profile for system in systems if system.root == ".")
+    ids = ids or dict.fromkeys(system.profile for system in systems)
+    if not ids:
         raise NothingToVerify(
             f"{root.name}: no build system is known by its manifests (pom.xml, build.gradle, package.json, "
             "pyproject.toml, go.mod, Cargo.toml, CMakeLists.txt, Makefile); name a profile with --profile"
         )
-    return [load_profile(id) for id in found]
+    return [load_profile(id) for id in ids]
 
 
 def _chosen(systems: Sequence[BuildSystem]) -> list[BuildSystem]:
@@ -274,7 +274,7 @@ def _in_module(step: Step, module: str | None) -> Step:
 
 def _context(checkout: Checkout, wish: Wish, profile: Profile, base: str, changed: Sequence[str]) -> RunContext:
     settings = checkout.settings.verify
-    told = git.messages(checkout.root, base, "HEAD") if base else ""
+    messages = git.messages(checkout.root, base, "HEAD") if base else ""
     return RunContext(
         run=new_id(),
         attempt=1,
@@ -291,7 +291,7 @@ def _context(checkout: Checkout, wish: Wish, profile: Profile, base: str, change
         token=checkout.environ.get(RESOLVE_TOKEN, ""),
         base=base,
         files_changed=frozenset(changed),
-        stated=f"{told}\n{wish.reason}".strip(),
+        stated=f"{messages}\n{wish.reason}".strip(),
         caches=caches_in(checkout.state),
         parsers=checkout.parsers,
     )

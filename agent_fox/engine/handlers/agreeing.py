@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from agent_fox.evidence.waivers import Grounds, Held
 
 
-def agreeable(docket: Docket, grounds: Grounds, part: StoredPart) -> tuple[AboutExpectation, ReadExpectation]:
+def agreeable(tx: Docket, grounds: Grounds, part: StoredPart) -> tuple[AboutExpectation, ReadExpectation]:
     """What a person can agree to about a requirement, as it was last read. Raises WaiverRefused."""
     address = f"{part.spec_name}/{part.id}"
-    read = {one.requirement: one for one in read_expectations(docket.db, part.spec_name)}.get(part.id)
+    read = {each.requirement: each for each in read_expectations(tx.db, part.spec_name)}.get(part.id)
     if read is None or not is_open(read):
         raise WaiverRefused(
             f"{address}: the last reading found no committed test that was changed; "
@@ -42,11 +42,10 @@ def agreeable(docket: Docket, grounds: Grounds, part: StoredPart) -> tuple[About
         part.spec_name, part.id, part.version, read.expectation.test, read.expectation.committed,
         read.expectation.changed,
     )  # fmt: skip
-    for one in agreements(docket.db, grounds, docket.at, part.spec_name):
-        if not one.why_not and one.statement.subject == subject:
-            raise WaiverRefused(
-                f"{address}: {one.statement.signer} has agreed already ({one.short_id}); `agent-fox run` reads it again"
-            )
+    for held in agreements(tx.db, grounds, tx.at, part.spec_name):
+        if not held.why_not and held.statement.subject == subject:
+            already = f"{held.statement.signer} has agreed already ({held.short_id})"
+            raise WaiverRefused(f"{address}: {already}; `agent-fox run` reads it again")
     return subject, read
 
 
@@ -66,63 +65,63 @@ def is_agreement(held: Held) -> bool:
     return statement is not None and isinstance(statement.subject, AboutExpectation)
 
 
-def grant(docket: Docket, grounds: Grounds, envelope: str) -> tuple[Held, list[Handled]]:
+def grant(tx: Docket, grounds: Grounds, envelope: str) -> tuple[Held, list[Handled]]:
     """Keep a signed agreement; the verifier that was blocked reads again. Raises WaiverRefused."""
-    held = granting.keep(docket.db, grounds, waivers.time_of(docket.db, docket.at, grounds), envelope)
+    held = granting.keep(tx.db, grounds, waivers.time_of(tx.db, tx.at, grounds), envelope)
     subject = held.statement.subject
     assert isinstance(subject, AboutExpectation)
     note = f"{held.statement.signer} agreed to the change of {subject.test}, of {subject.requirement}"
-    is_last = not left(docket, grounds, subject.spec)
-    outcome = Outcome.VERIFIED if is_review_blocked(docket, subject.spec) else Outcome.ESCALATED
-    return held, list(read_again(docket, subject.spec, outcome, note)) if is_last else []
+    is_last = not left(tx, grounds, subject.spec)
+    outcome = Outcome.VERIFIED if is_review_blocked(tx, subject.spec) else Outcome.ESCALATED
+    return held, list(read_again(tx, subject.spec, outcome, note)) if is_last else []
 
 
-def is_review_blocked(docket: Docket, spec_name: str) -> bool:
+def is_review_blocked(tx: Docket, spec_name: str) -> bool:
     """Whether the final review did not agree, so that what it read waits for a person."""
-    review = review_of(docket.db, spec_name)
+    review = review_of(tx.db, spec_name)
     return review is not None and review.standing.status is Status.BLOCKED
 
 
-def left(docket: Docket, grounds: Grounds, spec_name: str) -> tuple[str, ...]:
+def left(tx: Docket, grounds: Grounds, spec_name: str) -> tuple[str, ...]:
     """The requirements of a spec whose changed expectation nobody has agreed to yet, as they were last read."""
     agreed = {
-        (one.requirement, one.committed, one.changed)
-        for one in waivers.agreements(docket.db, grounds, docket.at, spec_name)
+        (each.requirement, each.committed, each.changed)
+        for each in waivers.agreements(tx.db, grounds, tx.at, spec_name)
     }
-    versions = {part.id: part.version for part in load_parts(docket.db, spec_name)}
+    versions = {part.id: part.version for part in load_parts(tx.db, spec_name)}
     return tuple(
-        one.requirement
-        for one in read_expectations(docket.db, spec_name)
-        if (one.word is Word.UNKNOWN or one.expectation.is_asked)
-        and versions.get(one.requirement) == one.version
-        and (one.requirement, one.expectation.committed, one.expectation.changed) not in agreed
+        each.requirement
+        for each in read_expectations(tx.db, spec_name)
+        if (each.word is Word.UNKNOWN or each.expectation.is_asked)
+        and versions.get(each.requirement) == each.version
+        and (each.requirement, each.expectation.committed, each.expectation.changed) not in agreed
     )
 
 
-def read_again(docket: Docket, spec_name: str, outcome: Outcome, note: str) -> Iterator[Handled]:
+def read_again(tx: Docket, spec_name: str, outcome: Outcome, note: str) -> Iterator[Handled]:
     """Open the spec's verifier that ended so, with its review and what it held back; nothing else is run again."""
-    planned = verifier_of(docket.db, spec_name)
+    planned = verifier_of(tx.db, spec_name)
     if planned is None or (planned.standing.status, planned.standing.outcome) != (Status.COMPLETED, outcome):
         return
-    moves = [Move(planned, Step.REOPEN), *review_again(docket, spec_name, is_reset=True)]
-    number, moved = docket.record(planned, "Reopen", [*moves, *freed_by(docket, [planned])], note=note)
+    moves = [Move(planned, Step.REOPEN), *review_again(tx, spec_name, is_reset=True)]
+    number, moved = tx.record(planned, "Reopen", [*moves, *freed_by(tx, [planned])], note=note)
     yield Handled(None, number, moved)
 
 
-def take_back(docket: Docket, grounds: Grounds) -> Iterator[Handled]:
+def take_back(tx: Docket, grounds: Grounds) -> Iterator[Handled]:
     """A spec that was proven by an agreement that does not count any more is read again."""
-    held = agreements(docket.db, grounds, docket.at)
-    if grounds.why_unusable(docket.db):
+    held = agreements(tx.db, grounds, tx.at)
+    if grounds.why_unusable(tx.db):
         return
-    for spec_name in sorted({one.waiver.columns.spec_name for one in held if one.why_not}):
-        counting = {_key(one) for one in held if not one.why_not}
-        over = {_key(one): one for one in held if one.why_not}
-        for read in read_expectations(docket.db, spec_name):
+    for spec_name in sorted({agreement.waiver.columns.spec_name for agreement in held if agreement.why_not}):
+        counting = {_key(agreement) for agreement in held if not agreement.why_not}
+        over = {_key(agreement): agreement for agreement in held if agreement.why_not}
+        for read in read_expectations(tx.db, spec_name):
             key = (spec_name, read.requirement, read.expectation.committed, read.expectation.changed)
             if read.word is Word.PASS and key in over and key not in counting:
                 why = f"the agreement {over[key].waiver.id[:SHOWN_ID]} does not count any more: {over[key].why_not}"
-                yield from read_again(docket, spec_name, Outcome.VERIFIED, why)
-                yield from read_again(docket, spec_name, Outcome.WAIVED, why)
+                yield from read_again(tx, spec_name, Outcome.VERIFIED, why)
+                yield from read_again(tx, spec_name, Outcome.WAIVED, why)
 
 
 def _key(held: Held) -> tuple[str, str, str, str]:

@@ -51,46 +51,46 @@ class CoderHandler:
 
     archetype = Archetype.CODER
 
-    def handle(self, docket: Docket, result: CoderResult, pinned: str | None) -> Handled:
+    def handle(self, tx: Docket, result: CoderResult, pinned: str | None) -> Handled:
         """Decide and record. Raises KeyError for a node that is not in the plan."""
-        planned = node_by_uid(docket.db, result.ticket.node_uid)
-        late = ignored(docket, planned, result.ticket, result.commit, pinned)
+        planned = node_by_uid(tx.db, result.ticket.node_uid)
+        late = ignored(tx, planned, result.ticket, result.commit, pinned)
         if late is not None:
             return late
-        return self.failed(docket, planned, result) if result.failure else self.ended(docket, planned, result)
+        return self.failed(tx, planned, result) if result.failure else self.ended(tx, planned, result)
 
-    def ended(self, docket: Docket, planned: PlannedNode, result: CoderResult) -> Handled:
+    def ended(self, tx: Docket, planned: PlannedNode, result: CoderResult) -> Handled:
         decision = Land(is_unchanged=result.landed is None)
         step = Step.LAND_UNCHANGED if decision.is_unchanged else Step.LAND
-        number, moved = docket.record(
+        number, moved = tx.record(
             planned, "Land", [Move(planned, step)], session_id=result.session_id, commit=result.landed
         )
-        drop_retry_edges(docket.db, planned.node.uid)
-        promotion.landed(docket, planned.node.spec_name, number, result.landed or result.commit or "")
+        drop_retry_edges(tx.db, planned.node.uid)
+        promotion.landed(tx, planned.node.spec_name, number, result.landed or result.commit or "")
         return Handled(decision, number, moved)
 
-    def failed(self, docket: Docket, planned: PlannedNode, result: CoderResult) -> Handled:
+    def failed(self, tx: Docket, planned: PlannedNode, result: CoderResult) -> Handled:
         spec_name = planned.node.spec_name
         is_too_long = bool(result.facts.get(TOO_LONG))
         decision = decide_coder_failed(
-            docket.suspect(planned), docket.ceiling(spec_name, planned.node.uid), is_too_long=is_too_long,
-            was_short=is_too_long and was_short(docket, planned, result),
+            tx.suspect(planned), tx.ceiling(spec_name, planned.node.uid), is_too_long=is_too_long,
+            was_short=is_too_long and was_short(tx, planned, result),
         )  # fmt: skip
-        limits = {"attempts": docket.policy.attempts}
+        limits = {"attempts": tx.policy.attempts}
         facts: dict[str, object] = {"failure": result.failure, "limits": limits, **result.facts}
         match decision:
             case Retry(rung):
-                number, moved = docket.record(
+                number, moved = tx.record(
                     planned, "Retry", [Move(planned, Step.RETRY, rung)], session_id=result.session_id,
                     commit=result.commit, facts=facts, note=result.failure,
                 )  # fmt: skip
                 return Handled(decision, number, moved)
             case Block(cause):
-                return self.block(docket, planned, result, cause, facts)
+                return self.block(tx, planned, result, cause, facts)
 
     def block(
         self,
-        docket: Docket,
+        tx: Docket,
         planned: PlannedNode,
         result: CoderResult,
         cause: Cause,
@@ -99,14 +99,14 @@ class CoderHandler:
         remedy = f"; {LARGER}" if cause is Cause.NEEDS_PERSON else ""
         reason = f"{cause}: {result.failure}{remedy}"
         number, moved = blocking_history.block(
-            docket, planned, Step.BLOCK, cause, reason, session_id=result.session_id, commit=result.commit,
+            tx, planned, Step.BLOCK, cause, reason, session_id=result.session_id, commit=result.commit,
             facts=facts,
         )  # fmt: skip
-        effects = file_node_issue(docket, planned, number, cause, reason, result.commit, moved)
+        effects = file_node_issue(tx, planned, number, cause, reason, result.commit, moved)
         return Handled(Block(cause), number, moved, effects)
 
 
-def was_short(docket: Docket, planned: PlannedNode, result: CoderResult) -> bool:
+def was_short(tx: Docket, planned: PlannedNode, result: CoderResult) -> bool:
     """Whether the session that failed had a short brief: an earlier one did not fit either."""
     uid, base = planned.node.uid, planned.standing.attempt_base
-    return result.session_id is not None and was_too_long(docket.db, uid, result.session_id, base)
+    return result.session_id is not None and was_too_long(tx.db, uid, result.session_id, base)

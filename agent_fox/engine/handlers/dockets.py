@@ -37,27 +37,27 @@ class DocketFactory:
             return narrow_ceiling(db, self.run_id, self.settings.limits, spec_name, uid)
 
         tracker = self.settings.tracker
-        docket = Docket(
+        tx = Docket(
             db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=tracker.sub_issues,
             max_new=tracker.max_new, log_end=self.log_end,
             touched=lambda base, landed: touched_by(self.grounds().root, base, landed),
         )  # fmt: skip
-        return with_waivers(docket, self.grounds)
+        return with_waivers(tx, self.grounds)
 
 
-def with_waivers(docket: Docket, grounds: Callable[[], Grounds]) -> Docket:
+def with_waivers(tx: Docket, grounds: Callable[[], Grounds]) -> Docket:
     """The docket that knows the waivers of its specs, looked up anew for each question."""
 
     def waived(spec_name: str) -> frozenset[str]:
-        return waivers.waived_now(docket.db, grounds(), docket.at, spec_name)
+        return waivers.waived_now(tx.db, grounds(), tx.at, spec_name)
 
     def lines(spec_name: str) -> tuple[str, ...]:
-        return tuple(lines_in_force(docket.db, grounds(), docket.at, spec_name))
+        return tuple(lines_in_force(tx.db, grounds(), tx.at, spec_name))
 
     def before() -> tuple[str, ...]:
         return waivers.first_commands(grounds())
 
-    return replace(docket, waived=waived, waiver_lines=lines, before_waiving=before)
+    return replace(tx, waived=waived, waiver_lines=lines, before_waiving=before)
 
 
 def narrow_ceiling(db: Database, run_id: int, limits: LimitSettings, spec_name: str, uid: str) -> str | None:

@@ -49,15 +49,15 @@ def commit_to_read(db: Database, planned: PlannedNode, tip: str) -> str:
     return (verified_commit(db, planned.node.spec_name) or tip) if is_final(planned) else tip
 
 
-def why_stale(docket: Docket, planned: PlannedNode, commit: str | None) -> str:
+def why_stale(tx: Docket, planned: PlannedNode, commit: str | None) -> str:
     """Why a review of this commit says nothing about what was verified; empty where it does."""
-    is_about_it = commit is not None and commit == verified_commit(docket.db, planned.node.spec_name)
+    is_about_it = commit is not None and commit == verified_commit(tx.db, planned.node.spec_name)
     return "" if is_about_it else STALE
 
 
-def without_waived(docket: Docket, spec_name: str, review: Review) -> Review:
+def without_waived(tx: Docket, spec_name: str, review: Review) -> Review:
     """The findings that count: what a person has waived is nobody's task, so that it sends nobody back."""
-    file, waived = docket.file_of(spec_name), docket.waived(spec_name)
+    file, waived = tx.file_of(spec_name), tx.waived(spec_name)
     counted = (
         finding for finding in review.findings if not finding.requirement_id or not is_waived(file, finding, waived)
     )
@@ -69,10 +69,10 @@ def is_waived(file: SpecFile, finding: Finding, waived: frozenset[str]) -> bool:
     return bool(named) and set(named) <= waived
 
 
-def asked_about(docket: Docket, spec_name: str) -> tuple[ReadExpectation, ...]:
+def asked_about(tx: Docket, spec_name: str) -> tuple[ReadExpectation, ...]:
     """The changed expectations that the review is asked about: those of the verdicts that stand, and are not waived."""
-    waived = docket.waived(spec_name)
-    return tuple(question for question in asked_in(docket.db, spec_name) if question.requirement not in waived)
+    waived = tx.waived(spec_name)
+    return tuple(question for question in asked_in(tx.db, spec_name) if question.requirement not in waived)
 
 
 def asked_in(db: Database, spec_name: str) -> Iterator[ReadExpectation]:
@@ -94,16 +94,16 @@ def parts_named(file: SpecFile, findings: Iterable[Finding]) -> tuple[str, ...]:
     return tuple(part.id for part in file.parts if part.id in named or part.requirement_id in named)
 
 
-def suspects(docket: Docket, planned: PlannedNode, review: Review) -> tuple[Suspect, ...]:
+def suspects(tx: Docket, planned: PlannedNode, review: Review) -> tuple[Suspect, ...]:
     """The coders that critical findings send back, in plan order: the owners of what they name, else the last group's.
 
     The reviewer's own attempts pay for it.
     """
-    coders = docket.coders(planned.node.spec_name)
-    file, spent = docket.file_of(planned.node.spec_name), planned.standing.attempts_spent
-    found = {number for finding in review.critical for number in owners_of(file, finding)} & coders.keys()
-    numbers = sorted(found) or sorted(coders)[-1:]
-    known = (docket.suspect(coders[number], attempts=docket.policy.review_attempts) for number in numbers)
+    coders = tx.coders(planned.node.spec_name)
+    file, spent = tx.file_of(planned.node.spec_name), planned.standing.attempts_spent
+    owners = {number for finding in review.critical for number in owners_of(file, finding)} & coders.keys()
+    numbers = sorted(owners) or sorted(coders)[-1:]
+    known = (tx.suspect(coders[number], attempts=tx.policy.review_attempts) for number in numbers)
     return tuple(replace(suspect, spent=spent) for suspect in known)
 
 
@@ -112,16 +112,16 @@ def owners_of(file: SpecFile, finding: Finding) -> tuple[int, ...]:
     return blame(parts_named(file, [finding]), file.ownership) or file.ownership.fallback
 
 
-def verifier_again(docket: Docket, spec_name: str) -> list[Move]:
+def verifier_again(tx: Docket, spec_name: str) -> list[Move]:
     """Work that changes after its verdict is read again: the verifier goes back with the coders."""
-    verifier = verifier_of(docket.db, spec_name)
+    verifier = verifier_of(tx.db, spec_name)
     is_accepted = verifier is not None and verifier.standing.status is Status.COMPLETED
     return [Move(verifier, Step.REOPEN)] if verifier is not None and is_accepted else []
 
 
-def review_again(docket: Docket, spec_name: str, *, is_reset: bool = False) -> list[Move]:
+def review_again(tx: Docket, spec_name: str, *, is_reset: bool = False) -> list[Move]:
     """What was reviewed is to be verified again, and so it is reviewed again. `is_reset`: a blocked review too."""
-    review = review_of(docket.db, spec_name)
+    review = review_of(tx.db, spec_name)
     if review is None:
         return []
     match review.standing.status:
@@ -133,24 +133,24 @@ def review_again(docket: Docket, spec_name: str, *, is_reset: bool = False) -> l
             return []
 
 
-def withdrawn(docket: Docket, planned: PlannedNode, decision_id: int) -> None:
+def withdrawn(tx: Docket, planned: PlannedNode, decision_id: int) -> None:
     """No review is asked for any more: what only waited for it is proven, and open issues about it are closed."""
     spec_name = planned.node.spec_name
-    verifier = verifier_of(docket.db, spec_name)
+    verifier = verifier_of(tx.db, spec_name)
     if is_final(planned) and verifier is not None and verifier.standing.is_proven:
-        proven = docket.file_of(spec_name).expected
-        settle_issues(docket, verifier, decision_id, verified_commit(docket.db, spec_name), proven)
+        proven = tx.file_of(spec_name).expected
+        settle_issues(tx, verifier, decision_id, verified_commit(tx.db, spec_name), proven)
 
 
-def accepted(docket: Docket, planned: PlannedNode, decision_id: int, commit: str | None, tree: str | None) -> None:
+def accepted(tx: Docket, planned: PlannedNode, decision_id: int, commit: str | None, tree: str | None) -> None:
     """No critical finding: what was tested is reviewed, and accepted where no proof is required."""
     promotion.reviewed(
-        docket, planned.node.spec_name, decision_id, commit or "", tree or "",
-        needs_proof=docket.policy.required_state is Gate.PROVED,
+        tx, planned.node.spec_name, decision_id, commit or "", tree or "",
+        needs_proof=tx.policy.required_state is Gate.PROVED,
     )  # fmt: skip
 
 
-def rejected(docket: Docket, planned: PlannedNode, decision_id: int, review: Review) -> None:
+def rejected(tx: Docket, planned: PlannedNode, decision_id: int, review: Review) -> None:
     """Critical findings: the requirements that they name are rejected."""
-    named = parts_named(docket.file_of(planned.node.spec_name), review.critical)
-    promotion.changes_requested(docket, planned.node.spec_name, named, decision_id, "a critical finding of the review")
+    named = parts_named(tx.file_of(planned.node.spec_name), review.critical)
+    promotion.changes_requested(tx, planned.node.spec_name, named, decision_id, "a critical finding of the review")

@@ -52,17 +52,17 @@ class VerifierHandler:
 
     archetype = Archetype.VERIFIER
 
-    def handle(self, docket: Docket, result: VerifierResult, pinned: str | None) -> Handled:
+    def handle(self, tx: Docket, result: VerifierResult, pinned: str | None) -> Handled:
         """Decide and record. `pinned` is the commit that was pinned when the awaited session was launched.
 
         Raises KeyError for a node that is not in the plan.
         """
-        planned = node_by_uid(docket.db, result.ticket.node_uid)
-        late = ignored(docket, planned, result.ticket, result.commit, pinned)
+        planned = node_by_uid(tx.db, result.ticket.node_uid)
+        late = ignored(tx, planned, result.ticket, result.commit, pinned)
         if late is not None:
             return late
-        report = read_result(docket, planned, result)
-        return Case(docket, planned, result, report, judge_result(docket, planned, report, result)).settle(pinned)
+        report = read_result(tx, planned, result)
+        return Case(tx, planned, result, report, judge_result(tx, planned, report, result)).settle(pinned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +206,14 @@ class Case:
 
     def accept(self, decision: Accept) -> Handled:
         """Completed as verified (or waived); open issues about the spec are closed with the proof."""
-        docket, result = self.docket, self.result
+        tx, result = self.docket, self.result
         number, moved = self._write(decision, [Move(self.planned, Step.WAIVE if decision.is_waived else Step.ACCEPT)])
-        set_verified(docket.db, self.spec_name, result.commit)
-        promotion.sound(docket, self.spec_name, self.judged, number, result.commit or "", result.tree or "")
-        waiving.note_use(docket, self.spec_name, self.judged.waived, number)
-        if final_review.review_of(docket.db, self.spec_name) is not None:  # which closes them, when it is content
+        set_verified(tx.db, self.spec_name, result.commit)
+        promotion.sound(tx, self.spec_name, self.judged, number, result.commit or "", result.tree or "")
+        waiving.note_use(tx, self.spec_name, self.judged.waived, number)
+        if final_review.review_of(tx.db, self.spec_name) is not None:  # which closes them, when it is content
             return Handled(decision, number, moved)
-        effects = settle_issues(docket, self.planned, number, result.commit, tuple(self.judged.counted))
+        effects = settle_issues(tx, self.planned, number, result.commit, tuple(self.judged.counted))
         return Handled(decision, number, moved, effects)
 
     def recode(self, decision: Recode) -> Handled:
@@ -271,7 +271,7 @@ class Case:
         unclear = f"{len(left.unknown)} have no clear verdict: {', '.join(left.unknown)}" if left.unknown else ""
         notes = "; ".join([*tests_at_fault(left), *self.report.notes])
         ceiling = f"ceiling: {self.facts.ceiling}" if cause is Cause.CEILING else ""
-        whole = (cause.value, ceiling, failing if left.failing else "", unclear, back.told if back else "", notes)
+        whole = (cause.value, ceiling, failing if left.failing else "", unclear, back.in_words if back else "", notes)
         return "; ".join(part for part in whole if part)
 
 

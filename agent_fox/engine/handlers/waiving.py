@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.ids import Archetype
 from agent_fox.core.ledger import promotion as rules
 from agent_fox.core.ledger.gates import TRANSITIONS, Gate, Role, is_enough, step
-from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutRequirement, Statement, told
+from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutRequirement, Statement, describe
 from agent_fox.core.retry.decision import Accept, Block, Cause
 from agent_fox.core.retry.standing import Outcome, Status, Step
 from agent_fox.core.values import dataclass
@@ -63,18 +63,16 @@ def _passes(part: StoredPart, verdict: CurrentVerdict | None, tree: str | None) 
     return tree is None or verdict.tree == tree
 
 
-def settle(docket: Docket, grounds: Grounds) -> list[Handled]:
+def settle(tx: Docket, grounds: Grounds) -> list[Handled]:
     """Bring the plan in line with the waivers as they are now, in the open transaction. Safe to repeat.
 
     What ended is over, and what rested on it is unproven; what a waiver completes goes on, without a session.
     """
-    end_lapsed(docket, grounds)
-    handled = [
-        result for planned in verifiers(docket.db, Outcome.WAIVED) for result in take_back(docket, grounds, planned)
-    ]
-    handled += agreeing.take_back(docket, grounds)
-    escalated = verifiers(docket.db, Outcome.ESCALATED)
-    return [*handled, *(result for planned in escalated for result in go_on(docket, grounds, planned))]
+    end_lapsed(tx, grounds)
+    handled = [result for planned in verifiers(tx.db, Outcome.WAIVED) for result in take_back(tx, grounds, planned)]
+    handled += agreeing.take_back(tx, grounds)
+    escalated = verifiers(tx.db, Outcome.ESCALATED)
+    return [*handled, *(result for planned in escalated for result in go_on(tx, grounds, planned))]
 
 
 def verifiers(db: Database, outcome: Outcome) -> Iterator[PlannedNode]:
@@ -83,31 +81,31 @@ def verifiers(db: Database, outcome: Outcome) -> Iterator[PlannedNode]:
     return (planned for planned in nodes if planned.node.archetype is Archetype.VERIFIER)
 
 
-def end_lapsed(docket: Docket, grounds: Grounds) -> None:
+def end_lapsed(tx: Docket, grounds: Grounds) -> None:
     """Note which waivers are over, and take back the gates that no waiver holds any more."""
-    held = waivers.held(docket.db, grounds, docket.at, stored.waivers_of(docket.db))
+    held = waivers.held(tx.db, grounds, tx.at, stored.waivers_of(tx.db))
     for waiver in held:
         if waiver.ending is not None:
             row, at = (
-                stored.waiver_by_prefix(docket.db, waiver.waiver.id)[0],
-                waivers.time_of(docket.db, docket.at, grounds),
+                stored.waiver_by_prefix(tx.db, waiver.waiver.id)[0],
+                waivers.time_of(tx.db, tx.at, grounds),
             )
-            granting.end(docket.db, at, row, waiver.ending.kind, waiver.ending.why)
-    gates = [gate for gate in gates_of(docket.db) if rests_on_waiver(gate)]
-    if gates and not grounds.why_unusable(docket.db):
-        take_back_gates(docket, gates, {waiver.waiver.id: waiver for waiver in held})
+            granting.end(tx.db, at, row, waiver.ending.kind, waiver.ending.why)
+    gates = [gate for gate in gates_of(tx.db) if rests_on_waiver(gate)]
+    if gates and not grounds.why_unusable(tx.db):
+        take_back_gates(tx, gates, {waiver.waiver.id: waiver for waiver in held})
 
 
-def take_back_gates(docket: Docket, gates: Iterable[GateRow], held: Mapping[str, Held]) -> None:
+def take_back_gates(tx: Docket, gates: Iterable[GateRow], held: Mapping[str, Held]) -> None:
     """Each gate that rests on a waiver, and has none that counts, goes back to `proposed`."""
     for gate in gates:
-        waiver = gate.waiver_id or stored.waiver_behind(docket.db, gate.spec_name, gate.requirement_id)
+        waiver = gate.waiver_id or stored.waiver_behind(tx.db, gate.spec_name, gate.requirement_id)
         why = why_unheld(gate, held.get(waiver))
         if why:
             move = GateMove(gate.requirement_id, gate.version, gate.state, Gate.PROPOSED, Role.ENGINE, reason=why)
-            record_moves(docket.db, docket.at, gate.spec_name, [move])
+            record_moves(tx.db, tx.at, gate.spec_name, [move])
             data = {"requirement": gate.requirement_id, "waiver": waiver, "why": why}
-            record_event(docket.db, docket.at, docket.run_id, "waiver ended", spec_name=gate.spec_name, data=data)
+            record_event(tx.db, tx.at, tx.run_id, "waiver ended", spec_name=gate.spec_name, data=data)
 
 
 def rests_on_waiver(gate: GateRow) -> bool:
@@ -125,90 +123,88 @@ def why_unheld(gate: GateRow, held: Held | None) -> str:
     return "" if is_its_own else "its waiver is about something else"
 
 
-def take_back(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handled, ...]:
+def take_back(tx: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handled, ...]:
     """A spec that was completed with waivers which do not count any more is escalated again; nothing is re-run."""
     spec_name = planned.node.spec_name
-    sorted_parts = look(docket.db, spec_name, waivers.waived_now(docket.db, grounds, docket.at, spec_name))
+    sorted_parts = look(tx.db, spec_name, waivers.waived_now(tx.db, grounds, tx.at, spec_name))
     if not sorted_parts.open:
         return ()
     reason = f"a waiver that it rests on does not count any more: {', '.join(sorted_parts.open)} not proven"
-    moves = [Move(planned, Step.REOPEN), *review_again(docket, spec_name)]
-    number, moved = docket.record(planned, "Reopen", moves, note=reason)
-    again = node_by_uid(docket.db, planned.node.uid)
+    moves = [Move(planned, Step.REOPEN), *review_again(tx, spec_name)]
+    number, moved = tx.record(planned, "Reopen", moves, note=reason)
+    again = node_by_uid(tx.db, planned.node.uid)
     facts: dict[str, object] = {
         "unknown": list(sorted_parts.open),
         "waived": list(sorted_parts.waived),
         "notes": [reason],
     }
     block, blocked = blocking_history.block(
-        docket, again, Step.ESCALATE, Cause.NEEDS_PERSON, reason, session_id=None, commit=None, facts=facts,
+        tx, again, Step.ESCALATE, Cause.NEEDS_PERSON, reason, session_id=None, commit=None, facts=facts,
         requirements=sorted_parts.open,
     )  # fmt: skip
-    effects = file_again(docket, again, block, Cause.NEEDS_PERSON, reason, sorted_parts.open, blocked)
+    effects = file_again(tx, again, block, Cause.NEEDS_PERSON, reason, sorted_parts.open, blocked)
     return Handled(None, number, moved), Handled(Block(Cause.NEEDS_PERSON), block, blocked, effects)
 
 
-def go_on(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handled, ...]:
+def go_on(tx: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handled, ...]:
     """An escalated spec whose last reading passed in all that no waiver covers, on one tree, is completed as waived."""
     spec_name = planned.node.spec_name
-    read = last_reading(docket.db, planned.node.uid)
-    waived = waivers.waived_now(docket.db, grounds, docket.at, spec_name)
+    read = last_reading(tx.db, planned.node.uid)
+    waived = waivers.waived_now(tx.db, grounds, tx.at, spec_name)
     if read is None or not waived:
         return ()
-    sorted_parts = look(docket.db, spec_name, waived, read.tree)
+    sorted_parts = look(tx.db, spec_name, waived, read.tree)
     if sorted_parts.open or not sorted_parts.waived:
         return ()
-    return accept(docket, planned, read, sorted_parts)
+    return accept(tx, planned, read, sorted_parts)
 
 
-def accept(docket: Docket, planned: PlannedNode, read: Reading, found: Open) -> tuple[Handled, Handled]:
+def accept(tx: Docket, planned: PlannedNode, read: Reading, found: Open) -> tuple[Handled, Handled]:
     """Two recorded decisions: the verifier is opened again, with what it held back, and accepted as waived."""
     spec_name, note = planned.node.spec_name, f"waived by a person: {', '.join(found.waived)}"
-    freed = blocking_history.freed_by(docket, [planned])
-    number, moved = docket.record(
-        planned, "Reopen", [Move(planned, Step.REOPEN), *freed], commit=read.commit, note=note
-    )
-    again = node_by_uid(docket.db, planned.node.uid)
+    freed = blocking_history.freed_by(tx, [planned])
+    number, moved = tx.record(planned, "Reopen", [Move(planned, Step.REOPEN), *freed], commit=read.commit, note=note)
+    again = node_by_uid(tx.db, planned.node.uid)
     facts: dict[str, object] = {"judgement": "SOUND", "failing": [], "unknown": [], "waived": list(found.waived)}
-    accepted, completed = docket.record(
+    accepted, completed = tx.record(
         again, "Accept", [Move(again, Step.WAIVE)], commit=read.commit, facts=facts, note=note
     )
-    set_verified(docket.db, spec_name, read.commit)
-    promote(docket, spec_name, found.passed, accepted, read)
-    note_use(docket, spec_name, found.waived, accepted)
-    effects = close_issues(docket, again, accepted, read)
+    set_verified(tx.db, spec_name, read.commit)
+    promote(tx, spec_name, found.passed, accepted, read)
+    note_use(tx, spec_name, found.waived, accepted)
+    effects = close_issues(tx, again, accepted, read)
     return Handled(None, number, moved), Handled(Accept(is_waived=True), accepted, completed, effects)
 
 
-def promote(docket: Docket, spec_name: str, passed: tuple[str, ...], decision_id: int, read: Reading) -> None:
+def promote(tx: Docket, spec_name: str, passed: tuple[str, ...], decision_id: int, read: Reading) -> None:
     """What passed is tested. A gate that a person has waived stays so: nothing was read anew."""
-    gates = promotion.gates(docket, spec_name)
+    gates = promotion.gates(tx, spec_name)
     moves = rules.proven(gates, (part for part in passed if gates[part] is not Gate.WAIVED))
-    promotion.write(docket, spec_name, moves, decision_id=decision_id, commit=read.commit, tree=read.tree)
+    promotion.write(tx, spec_name, moves, decision_id=decision_id, commit=read.commit, tree=read.tree)
 
 
-def note_use(docket: Docket, spec_name: str, waived: Iterable[str], decision_id: int) -> None:
+def note_use(tx: Docket, spec_name: str, waived: Iterable[str], decision_id: int) -> None:
     """Keep which waivers an Accept rested on."""
     parts = frozenset(waived)
-    for gate in gates_of(docket.db, spec_name):
+    for gate in gates_of(tx.db, spec_name):
         if gate.requirement_id in parts and gate.state is Gate.WAIVED and gate.waiver_id:
             subject = f"{spec_name}/{gate.requirement_id}"
-            granting.note_use(docket.db, docket.at, gate.waiver_id, subject, decision_id)
+            granting.note_use(tx.db, tx.at, gate.waiver_id, subject, decision_id)
 
 
-def close_issues(docket: Docket, planned: PlannedNode, decision_id: int, read: Reading) -> tuple[str, ...]:
+def close_issues(tx: Docket, planned: PlannedNode, decision_id: int, read: Reading) -> tuple[str, ...]:
     """Its issues are closed as waived, unless a final review has still to say so."""
     spec_name = planned.node.spec_name
-    review = final_review.review_of(docket.db, spec_name)
+    review = final_review.review_of(tx.db, spec_name)
     if review is not None and review.standing.status is not Status.COMPLETED:
         return ()
-    parts = tuple(part.id for part in load_parts(docket.db, spec_name))
-    return settle_issues(docket, planned, decision_id, read.commit, parts)
+    parts = tuple(part.id for part in load_parts(tx.db, spec_name))
+    return settle_issues(tx, planned, decision_id, read.commit, parts)
 
 
 def lines_in_force(db: Database, grounds: Grounds, at: str, spec_name: str | None = None) -> list[str]:
     """The waivers that count now, a line each: about what, who signed, until when, why."""
-    return [told(waiver.statement) for waiver in waivers.in_force(db, grounds, at, spec_name)]
+    return [describe(waiver.statement) for waiver in waivers.in_force(db, grounds, at, spec_name)]
 
 
 def notes_in_force(db: Database, grounds: Grounds, at: str) -> tuple[WaiverNote, ...]:
@@ -225,27 +221,27 @@ def note_of(one: Held) -> WaiverNote:
     columns = one.waiver.columns
     return WaiverNote(
         one.waiver.id, columns.spec_name, columns.address, columns.signer, columns.expires_at, columns.reason,
-        told(one.statement),
+        describe(one.statement),
     )  # fmt: skip
 
 
-def waivable(docket: Docket, grounds: Grounds, part: StoredPart) -> AboutRequirement:
+def waivable(tx: Docket, grounds: Grounds, part: StoredPart) -> AboutRequirement:
     """The requirement as the subject of a waiver. Raises WaiverRefused where there is nothing to waive."""
     subject = AboutRequirement(part.spec_name, part.id, part.version)
-    for waiver in waivers.in_force(docket.db, grounds, docket.at, part.spec_name):
+    for waiver in waivers.in_force(tx.db, grounds, tx.at, part.spec_name):
         if waiver.statement.subject == subject:
             until, who = waiver.statement.expires_at, waiver.statement.signer
             raise WaiverRefused(
                 f"{part.id} is waived until {until} by {who}; `--revoke {waiver.short_id}` ends that first"
             )
-    refuse_proven(docket, part)
+    refuse_proven(tx, part)
     return subject
 
 
-def refuse_proven(docket: Docket, part: StoredPart) -> None:
+def refuse_proven(tx: Docket, part: StoredPart) -> None:
     """Raises WaiverRefused for a requirement that needs no waiver."""
-    required, passed = docket.policy.required_state, look(docket.db, part.spec_name, frozenset()).passed
-    gate = next((row for row in gates_of(docket.db, part.spec_name) if row.requirement_id == part.id), None)
+    required, passed = tx.policy.required_state, look(tx.db, part.spec_name, frozenset()).passed
+    gate = next((row for row in gates_of(tx.db, part.spec_name) if row.requirement_id == part.id), None)
     is_reached = gate is not None and gate.version == part.version and gate.state is not Gate.WAIVED
     is_reached = is_reached and part.id in passed  # a later reading that gave no clear verdict leaves the gate
     if gate is not None and is_reached and is_enough(required, gate.state, was_proved=gate.was_proved):
@@ -258,62 +254,62 @@ def refuse_proven(docket: Docket, part: StoredPart) -> None:
         raise WaiverRefused(f"{part.id} has passed: there is nothing to waive; `agent-fox explain {part.spec_name}`")
 
 
-def draft(docket: Docket, grounds: Grounds, address: str, reason: str, expires: str, key: PublicKey) -> Statement:
+def draft(tx: Docket, grounds: Grounds, address: str, reason: str, expires: str, key: PublicKey) -> Statement:
     """What the holder of a key would sign to accept `SPEC/REQ`. Raises WaiverRefused, KeyTrouble."""
-    trouble = grounds.why_unusable(docket.db)
+    trouble = grounds.why_unusable(tx.db)
     if trouble:
         raise WaiverRefused(f"nothing can be waived here: {trouble}")
-    part = next((part for part in load_parts(docket.db) if f"{part.spec_name}/{part.id}" == address), None)
+    part = next((part for part in load_parts(tx.db) if f"{part.spec_name}/{part.id}" == address), None)
     if part is None:
         raise WaiverRefused(f"{address}: there is no such requirement in the plan; name it SPEC/REQ")
-    subject, now = waivable(docket, grounds, part), waivers.time_of(docket.db, docket.at, grounds)
+    subject, now = waivable(tx, grounds, part), waivers.time_of(tx.db, tx.at, grounds)
     return Statement(
-        clock.new_id(), grounds.repository, subject, granting.dependencies(docket.db, grounds, subject, ()),
+        clock.new_id(), grounds.repository, subject, granting.dependencies(tx.db, grounds, subject, ()),
         granting.reason_of(reason), now, granting.expiry(expires, now), granting.principal_of(grounds, key), key.id,
     )  # fmt: skip
 
 
-def grant(docket: Docket, grounds: Grounds, envelope: str) -> tuple[Held, list[Handled]]:
+def grant(tx: Docket, grounds: Grounds, envelope: str) -> tuple[Held, list[Handled]]:
     """Keep a signed waiver, move the gate it is about, and let go on what it completes.
 
     Raises WaiverRefused, and then the transaction must not be committed.
     """
-    held = granting.keep(docket.db, grounds, waivers.time_of(docket.db, docket.at, grounds), envelope)
+    held = granting.keep(tx.db, grounds, waivers.time_of(tx.db, tx.at, grounds), envelope)
     subject = held.statement.subject
     if isinstance(subject, AboutRequirement):
-        end_lapsed(docket, grounds)
-        waive_gate(docket, held, subject)
-    handled = settle(docket, grounds)
+        end_lapsed(tx, grounds)
+        waive_gate(tx, held, subject)
+    handled = settle(tx, grounds)
     if isinstance(subject, AboutRequirement):
-        tell_issues(docket, subject, told(held.statement))
+        tell_issues(tx, subject, describe(held.statement))
     return held, handled
 
 
-def tell_issues(docket: Docket, subject: AboutRequirement, line: str) -> None:
+def tell_issues(tx: Docket, subject: AboutRequirement, line: str) -> None:
     """Issues that stay open for other parts are told, which is a decision without a move: nothing goes on by it."""
-    planned = final_review.verifier_of(docket.db, subject.spec)
-    if planned is None or not is_in_open_issue(docket.db, subject.spec, subject.requirement):
+    planned = final_review.verifier_of(tx.db, subject.spec)
+    if planned is None or not is_in_open_issue(tx.db, subject.spec, subject.requirement):
         return
-    number, _ = docket.record(planned, "Waive", (), note=f"waived by a person: {subject.requirement}")
-    waive_part(docket, planned, number, subject.requirement, line)
+    number, _ = tx.record(planned, "Waive", (), note=f"waived by a person: {subject.requirement}")
+    waive_part(tx, planned, number, subject.requirement, line)
 
 
-def waive_gate(docket: Docket, held: Held, subject: AboutRequirement) -> None:
+def waive_gate(tx: Docket, held: Held, subject: AboutRequirement) -> None:
     """The gate of the requirement goes to `waived`, by a person whose signature is in the state file."""
-    state = promotion.gates(docket, subject.spec)[subject.requirement]
+    state = promotion.gates(tx, subject.spec)[subject.requirement]
     step(state, Gate.WAIVED, Role.PERSON)
     move = GateMove(
         subject.requirement, subject.version, state, Gate.WAIVED, Role.PERSON, held.waiver.id,
         f"{held.statement.signer}: {held.statement.reason}",
     )  # fmt: skip
-    record_moves(docket.db, docket.at, subject.spec, [move])
+    record_moves(tx.db, tx.at, subject.spec, [move])
 
 
-def revoke(docket: Docket, grounds: Grounds, name: str, reason: str) -> tuple[str, list[Handled]]:
+def revoke(tx: Docket, grounds: Grounds, name: str, reason: str) -> tuple[str, list[Handled]]:
     """End a waiver, and what rested on it; gives its id. Raises WaiverRefused.
 
     It needs no signature: it grants nothing.
     """
-    row = granting.to_revoke(docket.db, name)
-    granting.end(docket.db, waivers.time_of(docket.db, docket.at, grounds), row, "revoked", reason)
-    return row.id, settle(docket, grounds)
+    row = granting.to_revoke(tx.db, name)
+    granting.end(tx.db, waivers.time_of(tx.db, tx.at, grounds), row, "revoked", reason)
+    return row.id, settle(tx, grounds)

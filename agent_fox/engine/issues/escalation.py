@@ -82,7 +82,7 @@ def file_issues(
     filed: list[str] = []
     for cluster in found:
         facts = facts_of(transaction, planned, cause, judged, cluster, commit, blocked)
-        facts = replace(facts, repaired=repaired.pop(cluster.fingerprint, ()), best=back.told if back else "")
+        facts = replace(facts, repaired=repaired.pop(cluster.fingerprint, ()), best=back.in_words if back else "")
         if back and back.landing and said and not filed:
             facts = replace(facts, lost=tuple(unproven(transaction, spec_name, said, part) for part in back.lost))
         filed += _file(transaction, planned, decision_id, cluster, facts)

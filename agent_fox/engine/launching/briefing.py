@@ -86,9 +86,9 @@ def brief_facts(
 
 def expectations_asked(db: Database, spec_name: str, file: SpecFile) -> Iterator[AskedExpectation]:
     """The changed expectations that a final review is asked about."""
-    for one in asked_in(db, spec_name):
-        found, text = one.expectation, file.texts.get(one.requirement, "")
-        yield AskedExpectation(one.requirement, text, found.test, found.reason, found.before, found.after)
+    for question in asked_in(db, spec_name):
+        change, text = question.expectation, file.texts.get(question.requirement, "")
+        yield AskedExpectation(question.requirement, text, change.test, change.reason, change.before, change.after)
 
 
 def facts_of(db: Database, planned: PlannedNode, session: SessionRow, file: SpecFile) -> BriefFacts:
@@ -173,8 +173,8 @@ def is_mine(part: str, planned: PlannedNode, lent: set[str], busy: set[int], fil
 
 
 def strings(decision: DecisionRow, key: str) -> list[str]:
-    found = decision.facts.get(key, [])
-    return [str(item) for item in found] if isinstance(found, list) else []
+    values = decision.facts.get(key, [])
+    return [str(item) for item in values] if isinstance(values, list) else []
 
 
 def rounds_before(past: list[DecisionRow], uid: str) -> list[DecisionRow]:
@@ -204,7 +204,7 @@ def tried(
     not told as failing, but of work that was taken off the branch again all that failed is told.
     """
     gone = undone(past)
-    for row in earlier(db, planned, session):
+    for row in sessions_before(db, planned, session):
         failed = own_failures(planned.node.uid, failing_after(db, row.spec_name, row.id), file.ownership, past)
         ended = taken_off(failed) if row.id in gone else outcome(row, failed, green)
         yield Tried(row.ticket.attempt, row.summary or "no summary", ended)
@@ -215,7 +215,7 @@ def taken_off(failed: tuple[str, ...]) -> str:
     return f"landed; {then}taken off the branch again, do not repeat it"
 
 
-def earlier(db: Database, planned: PlannedNode, session: SessionRow) -> list[SessionRow]:
+def sessions_before(db: Database, planned: PlannedNode, session: SessionRow) -> list[SessionRow]:
     return sessions.sessions_where(db, "node_uid = ? AND id < ?", [planned.node.uid, session.id])
 
 
@@ -232,7 +232,7 @@ def outcome(row: SessionRow, failed: tuple[str, ...], green: frozenset[str]) -> 
 def changed_files(db: Database, planned: PlannedNode, session: SessionRow, repo: Path) -> tuple[str, ...]:
     """The files that the last attempt whose work is on the branch changed; none where its commits are gone."""
     gone = undone(decisions_of_spec(db, planned.node.spec_name))
-    landed = (row for row in reversed(earlier(db, planned, session)) if row.base and row.landed)
+    landed = (row for row in reversed(sessions_before(db, planned, session)) if row.base and row.landed)
     last = next((row for row in landed if row.id not in gone), None)
     if last is None or last.base is None or last.landed is None:
         return ()

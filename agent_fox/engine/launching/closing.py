@@ -74,7 +74,7 @@ def design_text(repo: Path, commit: str, where: str) -> str:
 def waivers_for(db: Database, grounds: Grounds, at: str, task_id: str) -> tuple[FindingWaiver, ...]:
     """What a person signed for about findings of a task, or of its node, and what of it counts now."""
     counting = finding_waivers(db, grounds, at, task_id)
-    return tuple(FindingWaiver(*key, one.id, one.signer, one.reason) for key, one in counting.items())
+    return tuple(FindingWaiver(*key, waiver.id, waiver.signer, waiver.reason) for key, waiver in counting.items())
 
 
 def note_used(db: Database, found: Verification, at: str) -> None:

@@ -68,7 +68,7 @@ def keep(repo: Path, session: SessionRow, launch: LaunchRow, end: SessionEnd, at
     until = (datetime.fromisoformat(at) + timedelta(days=KEPT_DAYS)).date().isoformat()
     return CutOff(
         session.id, session.ticket.attempt, f"{end.kind}: {end.reason}", until, launch.pinned, kept.commit, ref,
-        len(changed), sum(one.added for one in changed), sum(one.removed for one in changed), kept.left_out,
+        len(changed), sum(file.added for file in changed), sum(file.removed for file in changed), kept.left_out,
     )  # fmt: skip
 
 
@@ -81,19 +81,19 @@ def handed_on(
     """
     if resume is Resume.FRESH or conflicts.task_of(db, repo, session.ticket) is not None:
         return HandedOn()
-    found = last_cut_off(db, session.id, session.ticket)
-    if found is None:
+    cut_off = last_cut_off(db, session.id, session.ticket)
+    if cut_off is None:
         return HandedOn()
-    if not found.commit or git.commit_of(repo, found.commit) is None:
-        gone = () if not found.commit else (f"{found.ref}, which is gone",)
-        lost = replace(found, left_out=(*found.left_out, *gone), commit="", ref="")
+    if not cut_off.commit or git.commit_of(repo, cut_off.commit) is None:
+        gone = () if not cut_off.commit else (f"{cut_off.ref}, which is gone",)
+        lost = replace(cut_off, left_out=(*cut_off.left_out, *gone), commit="", ref="")
         return HandedOn(CutOffFacts(lost))
-    changed = lines_between(repo, found.base, found.commit)
-    facts = CutOffFacts(found, tuple(changed[:MOST_FILES]))
-    tree, why_not = _tree_to_start_from(db, repo, session, launch, found) if resume is Resume.CONTINUE else ("", "")
+    changed = lines_between(repo, cut_off.base, cut_off.commit)
+    facts = CutOffFacts(cut_off, tuple(changed[:MOST_FILES]))
+    tree, why_not = _tree_to_start_from(db, repo, session, launch, cut_off) if resume is Resume.CONTINUE else ("", "")
     if tree:
         return HandedOn(replace(facts, is_laid_out=True), tree)
-    text = handoff_text(repo, found, changed, tuple(secrets))
+    text = handoff_text(repo, cut_off, changed, tuple(secrets))
     return HandedOn(replace(facts, file=str(handoff_in(Path(launch.folder))), why_not=why_not), text=text)
 
 

@@ -40,22 +40,22 @@ if TYPE_CHECKING:
 
 
 def way_back(
-    docket: Docket, integration: Integration, planned: PlannedNode, report: Report | None, tree: str
+    tx: Docket, integration: Integration, planned: PlannedNode, report: Report | None, tree: str
 ) -> WayBack | None:
     """Where a verifier's report says that the last round lost something; None where the branch stays without a word.
 
     Builds the commit, moves nothing, records nothing. Raises GitError.
     """
-    is_asked = docket.policy.keep_best and planned.node.archetype is Archetype.VERIFIER
-    if not is_asked or report is None or all(one.word is not Word.FAIL for one in report.verdicts.values()):
+    is_asked = tx.policy.keep_best and planned.node.archetype is Archetype.VERIFIER
+    if not is_asked or report is None or all(verdict.word is not Word.FAIL for verdict in report.verdicts.values()):
         return None
-    past = decisions_of_spec(docket.db, planned.node.spec_name)
+    past = decisions_of_spec(tx.db, planned.node.spec_name)
     result = VerifierResult(planned.standing.ticket, None, tree, report=report)
-    judged = judge_result(docket, planned, report, result)
-    behind = best_tree.behind(docket, planned, judged, past, partial(size_of, integration.repo))
+    judged = judge_result(tx, planned, report, result)
+    behind = best_tree.behind(tx, planned, judged, past, partial(size_of, integration.repo))
     if behind is None:
         return None
-    return _built(integration, tip.expected(docket.db, integration), planned, behind)
+    return _built(integration, tip.expected(tx.db, integration), planned, behind)
 
 
 def size_of(repo: Path, made: tuple[SessionRow, ...], commit: str) -> int:
@@ -103,7 +103,7 @@ def message_of(planned: PlannedNode, behind: Behind) -> str:
 
 
 def build_again(
-    docket: Callable[[Database, str], Docket], db: Database, integration: Integration, session: SessionRow
+    docket_of: Callable[[Database, str], Docket], db: Database, integration: Integration, session: SessionRow
 ) -> Handled | None:
     """The way back once more where the tip is another one now. What was decided where it can't be gone any more."""
     at = tip.expected(db, integration)
@@ -115,18 +115,18 @@ def build_again(
     subject = git.call(integration.repo, "log", "-1", "--format=%B", "--end-of-options", str(session.landed)).text
     again = build_reversal(integration.repo, at, landings_of(rows), subject)
     if isinstance(again, Conflict):
-        return stay(docket, db, session, decision, conflict_words(again))
+        return stay(docket_of, db, session, decision, conflict_words(again))
     with transaction(db):
         sessions.record_landing(db, session.id, again.base, again.commit, clock.now())
     return None
 
 
 def stay(
-    docket: Callable[[Database, str], Docket], db: Database, session: SessionRow, decision: DecisionRow, why: str
+    docket_of: Callable[[Database, str], Docket], db: Database, session: SessionRow, decision: DecisionRow, why: str
 ) -> Handled:
     """A way back that was recorded can't be gone: the branch stays, and the last report's verdicts count again."""
     with transaction(db):
-        desk, planned = docket(db, clock.now()), node_by_uid(db, decision.node_uid)
+        desk, planned = docket_of(db, clock.now()), node_by_uid(db, decision.node_uid)
         sessions.set_session(db, session.id, {"landed_commit": None, "base_commit": None})
         note = f"the branch stays at the last attempt: {why}"
         facts: dict[str, object] = {"undone": list(best_tree.undone_by(decision))}
@@ -136,11 +136,11 @@ def stay(
 
 
 def told_anew(
-    docket: Docket, planned: PlannedNode, decision: DecisionRow, number: int, judged: Judged, note: str
+    tx: Docket, planned: PlannedNode, decision: DecisionRow, number: int, judged: Judged, note: str
 ) -> tuple[str, ...]:
     """Where the decision was a Block: what it said of the branch and of what fails is said again, as it is now."""
     if decision.cause is None:
         return ()
     cause = Cause(decision.cause)
-    blocking_history.write_history(docket, number, planned, (), cause, f"{cause}; {note}", judged.failing)
-    return file_issues(docket, planned, number, cause, judged, decision.commit, ())
+    blocking_history.write_history(tx, number, planned, (), cause, f"{cause}; {note}", judged.failing)
+    return file_issues(tx, planned, number, cause, judged, decision.commit, ())

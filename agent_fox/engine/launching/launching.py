@@ -82,15 +82,15 @@ class Workshop:
     def standpoint(self, db: Database, planned: PlannedNode, rung: int) -> Standpoint:
         """Where and by whom a session of this node would judge now; what binds the spec is part of it."""
         now = standpoint(self.settings, self.agent(planned, rung))
-        bound = with_bound(now.verifier, self.bound(db, planned))
-        return replace(now, verifier=with_hidden(bound, self.hidden(planned)))
+        verifier = with_bound(now.verifier, self.binding(db, planned))
+        return replace(now, verifier=with_hidden(verifier, self.hidden(planned)))
 
     def hidden(self, planned: PlannedNode) -> Path | None:
         """The folder of checks that no coder sees, for a verifier's session."""
         is_verifier = planned.node.archetype is Archetype.VERIFIER
         return hidden_folder(self.settings, self.repo) if is_verifier else None
 
-    def bound(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
+    def binding(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
         """What of the specification library a verifier's session has to check; nothing for others."""
         return self.adopted(db, planned) if planned.node.archetype is Archetype.VERIFIER else ()
 
@@ -98,13 +98,13 @@ class Workshop:
         """What of the specification library binds requirements of the node's spec, and can be checked by programs."""
         return Shelf(self.repo, self.settings, os.environ).with_lane(db, planned.node.spec_name)
 
-    def told(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
+    def nameable(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
         """What a coder's brief may name of it; nothing for others."""
         return self.adopted(db, planned) if planned.node.archetype is Archetype.CODER else ()
 
     def judges(self, db: Database, planned: PlannedNode, agent: AgentSettings) -> str:
         """The names of those who are asked, as the session's row has them."""
-        return SEPARATOR.join((*agent.backends, *((LIBRARY,) if self.bound(db, planned) else ())))
+        return SEPARATOR.join((*agent.backends, *((LIBRARY,) if self.binding(db, planned) else ())))
 
     def order(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> LaunchOrder:
         """The order of a launch. The same rows give the same order, so that a crashed launch can be harvested."""
@@ -115,7 +115,7 @@ class Workshop:
         handed_on = self.handed_on(db, planned, session, launch, secrets)
         facts = brief_facts(
             db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict,
-            questions=self.questions(db, planned), adopted=self.told(db, planned), cut_off=handed_on.facts,
+            questions=self.questions(db, planned), adopted=self.nameable(db, planned), cut_off=handed_on.facts,
         )  # fmt: skip
         return LaunchOrder(
             launch=launch.id,
@@ -137,6 +137,7 @@ class Workshop:
             workspace=self.provisions(),
             brief_markdown=brief_markdown(facts),
             brief_json=brief_json(facts),
+            keeps_brief=True,
             spec_places=self.spec_places(db),
             message=commit_message(planned, session),
             document=self.document(planned, db),
@@ -226,8 +227,8 @@ class Workshop:
             proofs_folder=str(self.launches.parent / "proofs"),
         )
         document: dict[str, object] = json.loads(write_order(order))
-        bound = self.bound(db, planned)
-        return document | ({LIBRARY: order_for(db, planned.node.spec_name, bound, self.repo)} if bound else {})
+        objects = self.binding(db, planned)
+        return document | ({LIBRARY: order_for(db, planned.node.spec_name, objects, self.repo)} if objects else {})
 
 
 def as_set(order: CheckOrder, verify: VerifySettings) -> CheckOrder:

@@ -36,9 +36,9 @@ def protection(settings: GitSettings, default: str | None) -> str | None:
     branch = settings.integration_branch
     if branch == default:
         return f"[git] push: {branch} is the default branch of {settings.push}; set another integration_branch"
-    found = next((pattern for pattern in settings.protected if fnmatchcase(branch, pattern)), None)
-    if found is not None:
-        return f"[git] push: {branch} is protected ({found!r} in [git] protected); set another integration_branch"
+    protecting = next((pattern for pattern in settings.protected if fnmatchcase(branch, pattern)), None)
+    if protecting is not None:
+        return f"[git] push: {branch} is protected ({protecting!r} in [git] protected); set another integration_branch"
     return None
 
 

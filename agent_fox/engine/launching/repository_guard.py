@@ -48,11 +48,11 @@ class RepositoryGuard:
             return ended
         end = ended.end
         summary = "; ".join(filter(None, (end.summary, *refusals, *notes)))
-        told = replace(end, summary=summary, notes=(*end.notes, *refusals, *notes))
+        noted = replace(end, summary=summary, notes=(*end.notes, *refusals, *notes))
         if refusals and end.kind not in NO_RESULT:
             kept = end.kept or (Kept(end.work.commit) if end.work and not end.work.is_unchanged else None)
-            told = replace(told, kind=EndKind.REFUSED, reason="; ".join(refusals), work=None, kept=kept)
-        return replace(ended, end=told)
+            noted = replace(noted, kind=EndKind.REFUSED, reason="; ".join(refusals), work=None, kept=kept)
+        return replace(ended, end=noted)
 
     def last(self) -> str:
         """The end of a run: the commit that the branch stands at, or was put back to. Raises GitError."""

@@ -23,13 +23,20 @@ Named = tuple[tuple[str, str], ...]
 def bound_facts(facts: BriefFacts, objects: Iterable[Specification]) -> tuple[Binding, ...]:
     """What binds a requirement that this coder works on, by address."""
     parts = tuple(dict.fromkeys((*(part.id for part in facts.requirements), *(part.id for part in facts.failing))))
-    found = (bound_fact(one, facts.spec, parts) for one in objects if one.has_lane)
-    return tuple(sorted((one for one in found if one.requirements), key=lambda one: one.address))
+    bindings = (bound_fact(each, facts.spec, parts) for each in objects if each.has_lane)
+    return tuple(sorted((each for each in bindings if each.requirements), key=lambda each: each.address))
 
 
-def bound_fact(one: Specification, spec_name: str, parts: Iterable[str]) -> Binding:
-    bound = tuple(part for part in parts if one.binds(spec_name, part))
-    return Binding(one.address, one.kind.value, one.text, bound, checked(one.check), one.doubt)
+def bound_fact(specification: Specification, spec_name: str, parts: Iterable[str]) -> Binding:
+    requirements = tuple(part for part in parts if specification.binds(spec_name, part))
+    return Binding(
+        specification.address,
+        specification.kind.value,
+        specification.text,
+        requirements,
+        checked(specification.check),
+        specification.doubt,
+    )
 
 
 def checked(check: Check | None) -> Named:

@@ -33,10 +33,10 @@ class Moved:
 
 def expected(db: Database, integration: Integration) -> str:
     """The commit to start from and to land on. Raises GitError where neither state nor branch has one."""
-    found = sessions.recorded_tip(db) or git.commit_of(integration.repo, integration.ref)
-    if found is None:
+    tip = sessions.recorded_tip(db) or git.commit_of(integration.repo, integration.ref)
+    if tip is None:
         raise git.GitError(f"the branch {integration.branch} is gone; run again, which makes it from HEAD")
-    return found
+    return tip
 
 
 def hold(db: Database, integration: Integration) -> Moved | None:
@@ -47,15 +47,17 @@ def hold(db: Database, integration: Integration) -> Moved | None:
     known = sessions.recorded_tip(db)
     if known is None:
         return None
-    found = git_refs.place_of(integration.repo, integration.ref)
-    if found == known:
+    current = git_refs.place_of(integration.repo, integration.ref)
+    if current == known:
         return None
-    if integration.accepts_foreign and _is_on_top(integration, known, found):
-        sessions.note_tip(db, str(found))
-        return Moved(f"{_what(integration, found)}; its commits are kept, and work lands on top of them", is_kept=True)
-    kept = _keep(integration, known, found)
+    if integration.accepts_foreign and _is_on_top(integration, known, current):
+        sessions.note_tip(db, str(current))
+        return Moved(
+            f"{_what(integration, current)}; its commits are kept, and work lands on top of them", is_kept=True
+        )
+    kept = _keep(integration, known, current)
     _put_back(integration, known)
-    return Moved(f"{_what(integration, found)}; it was put back to {known[:DIGITS]}{kept}")
+    return Moved(f"{_what(integration, current)}; it was put back to {known[:DIGITS]}{kept}")
 
 
 def _is_on_top(integration: Integration, known: str, found: str | None) -> bool:
@@ -107,7 +109,7 @@ def after_a_crash(db: Database, integration: Integration) -> Moved | None:
 
     Commits that a person put on top since are kept, and so is a branch that is elsewhere while nothing is under way.
     """
-    known, found = sessions.recorded_tip(db), git_refs.place_of(integration.repo, integration.ref)
-    if known is None or _is_on_top(integration, known, found) or not sessions.is_under_way(db):
+    known, current = sessions.recorded_tip(db), git_refs.place_of(integration.repo, integration.ref)
+    if known is None or _is_on_top(integration, known, current) or not sessions.is_under_way(db):
         return None
     return hold(db, integration)

@@ -34,10 +34,10 @@ def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:
         return describe(change_of(docket_over(db), scope_of(plan, settings, skip_broken=True)))
 
 
-def change_of(docket: Docket, scope: Scope) -> PlanChange:
+def change_of(tx: Docket, scope: Scope) -> PlanChange:
     """What the files change about the stored plan. Broken specs keep what they have."""
-    nodes = [as_stored(p) for p in stored.load_nodes(docket.db) if p.node.spec_name not in scope.broken]
-    parts = [p for p in stored.load_parts(docket.db) if p.spec_name not in scope.broken]
+    nodes = [as_stored(p) for p in stored.load_nodes(tx.db) if p.node.spec_name not in scope.broken]
+    parts = [p for p in stored.load_parts(tx.db) if p.spec_name not in scope.broken]
     return replan(nodes, [Version(p.spec_name, p.id, p.version) for p in parts], scope.plan)
 
 

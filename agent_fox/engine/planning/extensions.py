@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -27,8 +26,10 @@ if TYPE_CHECKING:
 
     from agent_fox.config import Settings
     from agent_fox.trackers import local
+    from agent_fox.trackers.github import make as github
 else:
     local = late_module("agent_fox.trackers.local")
+    github = late_module("agent_fox.trackers.github.make")  # a third of a second to import, and most runs do without
 
 
 def is_backend(one: object) -> TypeGuard[Backend]:
@@ -42,29 +43,39 @@ def is_handler(one: object) -> TypeGuard[ResultHandler]:
 def backends_of(plugins: pluggy.PluginManager) -> Mapping[str, Backend]:
     """All backends by name; a plugin's takes the place of a built-in one, but never of those that are trusted."""
     added = offered(plugins, "agent_fox_backends", is_backend)
-    for plugin, one in added:
-        if one.name in OUR_OWN:
+    for plugin, backend in added:
+        if backend.name in OUR_OWN:
             raise PluginError(
-                f"plugin {plugin!r} offers a backend {one.name!r}, whose word on causes is believed; rename it"
+                f"plugin {plugin!r} offers a backend {backend.name!r}, whose word on causes is believed; rename it"
             )
-    return Backends({one.name: GuardedBackend(plugin, one.name, one) for plugin, one in added})
+    return Backends({backend.name: GuardedBackend(plugin, backend.name, backend) for plugin, backend in added})
 
 
 def handlers_of(plugins: pluggy.PluginManager) -> tuple[ResultHandler, ...]:
     added = offered(plugins, "agent_fox_result_handlers", is_handler)
-    return tuple(GuardedHandler(plugin, Archetype(one.archetype), one) for plugin, one in added)
+    return tuple(GuardedHandler(plugin, Archetype(handler.archetype), handler) for plugin, handler in added)
+
+
+def _local(_: Settings, root: Path, __: Mapping[str, str]) -> Tracker:
+    return local.LocalTracker(root / ISSUES)
+
+
+def _github(settings: Settings, root: Path, environ: Mapping[str, str]) -> Tracker:
+    return github.github_tracker(settings.tracker, root, environ, settings.github)
+
+
+TRACKERS: Mapping[str, Callable[[Settings, Path, Mapping[str, str]], Tracker]] = {
+    "local": _local,
+    "github": _github,
+}
+"""What makes the trackers that are built in, by `[tracker] kind`."""
 
 
 def tracker_of(plugins: pluggy.PluginManager, settings: Settings, root: Path, environ: Mapping[str, str]) -> Tracker:
     """The tracker of `[tracker] kind`. Raises PluginError for one that nobody offers, or its plugin cannot make."""
     kind = settings.tracker.kind
-    if kind == "local":
-        return local.LocalTracker(root / ISSUES)
-    if kind == "github":
-        # PyGithub takes a third of a second to import, and most runs do without.
-        make = import_module("agent_fox.trackers.github.make")
-        made: Tracker = make.github_tracker(settings.tracker, root, environ, settings.github)
-        return made
+    if kind in TRACKERS:
+        return TRACKERS[kind](settings, root, environ)
     for plugin, some in given(plugins, "agent_fox_trackers"):
         with blamed_on(plugin, f"agent_fox_trackers, for [tracker] kind = {kind!r}"):
             if not isinstance(some, Mapping):
@@ -72,7 +83,8 @@ def tracker_of(plugins: pluggy.PluginManager, settings: Settings, root: Path, en
             if kind in some:
                 return guarded_tracker(plugin, kind, some[kind](root))
     raise PluginError(
-        f"[tracker] kind = {kind!r}: no such tracker; `local` and `github` are built in, others come as plugins"
+        f"[tracker] kind = {kind!r}: no such tracker; {' and '.join(f'`{name}`' for name in TRACKERS)} are built in, "
+        "others come as plugins"
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.plan.kept_ids import keep_ids
-from agent_fox.core.plan.recognition import Earlier
+from agent_fox.core.plan.recognition import Former
 from agent_fox.store import plan as stored
 from agent_fox.store.state import StateError, read_any_format
 from agent_fox.system.state_folders import STATE
@@ -29,7 +29,7 @@ def with_kept_ids(specs: Iterable[Spec], root: Path) -> tuple[tuple[Spec, ...], 
     return tuple(spec for spec, _ in kept), tuple(problem for _, problems in kept for problem in problems)
 
 
-def earlier_readings(specs: Iterable[Spec], root: Path) -> dict[str, Earlier]:
+def earlier_readings(specs: Iterable[Spec], root: Path) -> dict[str, Former]:
     """The last reading of each spec that had nodes.
 
     What lies in another folder is another spec of the same name, as long as the first folder is there.
@@ -39,10 +39,10 @@ def earlier_readings(specs: Iterable[Spec], root: Path) -> dict[str, Earlier]:
         return {}
     try:
         with closing(read_any_format(root / STATE)) as db:
-            found = {name: stored.planned_snapshot(db, name) for name in wanted}
+            snapshots = {name: stored.planned_snapshot(db, name) for name in wanted}
             return {
-                name: Earlier(known, stored.texts_ever(db, name))
-                for name, known in found.items()
+                name: Former(known, stored.texts_ever(db, name))
+                for name, known in snapshots.items()
                 if known is not None and (known.path == wanted[name].path or not (root / known.path).exists())
             }
     except (StateError, sqlite3.DatabaseError):

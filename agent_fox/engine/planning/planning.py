@@ -30,41 +30,41 @@ else:
 KIND = "Replan"
 
 
-def sync_plan(docket: Docket, scope: Scope, *, redo: bool = False) -> tuple[str, ...]:
+def sync_plan(tx: Docket, scope: Scope, *, redo: bool = False) -> tuple[str, ...]:
     """Bring the state in line with the files, in the open transaction. Gives the difference in sentences."""
-    is_first = not stored.load_nodes(docket.db)
-    change = change_of(docket, scope)
-    withdraw(docket, change)
-    place_nodes(docket, change, redo=redo)
-    again(docket, change)
-    save(docket, scope, change)
-    evidence.record_plan(docket.db, docket.at, scope.plan.specs)
-    promotion.begin_again(docket)
+    is_first = not stored.load_nodes(tx.db)
+    change = change_of(tx, scope)
+    withdraw(tx, change)
+    place_nodes(tx, change, redo=redo)
+    again(tx, change)
+    save(tx, scope, change)
+    evidence.record_plan(tx.db, tx.at, scope.plan.specs)
+    promotion.begin_again(tx)
     if redo:
-        launch_ticked(docket)
-    hold_verifiers(docket)
+        launch_ticked(tx)
+    hold_verifiers(tx)
     return () if is_first else describe(change)
 
 
-def withdraw(docket: Docket, change: PlanChange) -> None:
+def withdraw(tx: Docket, change: PlanChange) -> None:
     """What is gone from the plan stays in the history; what it held back is free."""
     for gone in change.removed:
-        planned = node_by_uid(docket.db, gone.uid)
-        freed = freed_by(docket, [planned])
-        number, _ = docket.record(planned, KIND, [Move(planned, Step.WITHDRAW), *freed], note="removed from the plan")
-        final_review.withdrawn(docket, planned, number)
+        planned = node_by_uid(tx.db, gone.uid)
+        freed = freed_by(tx, [planned])
+        number, _ = tx.record(planned, KIND, [Move(planned, Step.WITHDRAW), *freed], note="removed from the plan")
+        final_review.withdrawn(tx, planned, number)
         if planned.node.archetype is Archetype.VERIFIER:
-            withdraw_issues(docket, planned, number)
+            withdraw_issues(tx, planned, number)
 
 
-def place_nodes(docket: Docket, change: PlanChange, *, redo: bool) -> None:
+def place_nodes(tx: Docket, change: PlanChange, *, redo: bool) -> None:
     position = {node.uid: number for number, node in enumerate(change.nodes)}
     kept = [(position[k.now.uid], k.now) for k in change.kept]
-    stored.describe_nodes(docket.db, kept)
+    stored.describe_nodes(tx.db, kept)
     for uid in (k.now.uid for k in change.kept if k.was.status == Status.WITHDRAWN):
-        planned = node_by_uid(docket.db, uid)
-        docket.record(planned, KIND, [Move(planned, Step.RESTORE)], note="back in the plan")
-    stored.insert_nodes(docket.db, (new_node(node, position[node.uid], redo=redo) for node in change.added))
+        planned = node_by_uid(tx.db, uid)
+        tx.record(planned, KIND, [Move(planned, Step.RESTORE)], note="back in the plan")
+    stored.insert_nodes(tx.db, (new_node(node, position[node.uid], redo=redo) for node in change.added))
 
 
 def new_node(node: Node, position: int, *, redo: bool) -> PlannedNode:
@@ -72,16 +72,16 @@ def new_node(node: Node, position: int, *, redo: bool) -> PlannedNode:
     return PlannedNode(node, first_standing(node.uid, is_ticked=is_ticked), position)
 
 
-def again(docket: Docket, change: PlanChange) -> None:
+def again(tx: Docket, change: PlanChange) -> None:
     """Owners of what changed and the verifiers that must read again go back to pending, on new budgets."""
     for uid in change.pending:
-        planned = node_by_uid(docket.db, uid)
+        planned = node_by_uid(tx.db, uid)
         step = step_again(planned)
-        if step is not None and not is_held(docket, planned):
+        if step is not None and not is_held(tx, planned):
             move = Move(planned, step)
-            docket.record(planned, KIND, [move, *freed_by(docket, [planned])], note="the spec changed")
+            tx.record(planned, KIND, [move, *freed_by(tx, [planned])], note="the spec changed")
     for spec_name in {part.spec_name for part in (*change.parts_changed, *change.parts_removed)}:
-        supersede(docket, change, spec_name)
+        supersede(tx, change, spec_name)
 
 
 def step_again(planned: PlannedNode) -> Step | None:
@@ -92,28 +92,28 @@ def step_again(planned: PlannedNode) -> Step | None:
     return Step.REOPEN if planned.standing.status is Status.COMPLETED else None
 
 
-def supersede(docket: Docket, change: PlanChange, spec_name: str) -> None:
+def supersede(tx: Docket, change: PlanChange, spec_name: str) -> None:
     """Requirements whose text changed lose their verdicts, a FAIL too; the change is recorded."""
     about = next((node.uid for node in reversed(change.nodes) if node.spec_name == spec_name), None)
     gone = next((node.uid for node in change.removed if node.spec_name == spec_name), None)
     uid = about or gone
     assert uid is not None, f"{spec_name} has verdicts but no node"
-    planned = node_by_uid(docket.db, uid)
-    number, _ = docket.record(planned, KIND, (), note="requirements changed")
+    planned = node_by_uid(tx.db, uid)
+    number, _ = tx.record(planned, KIND, (), note="requirements changed")
     changed = {p.id: p.version for p in change.parts_changed if p.spec_name == spec_name}
     removed = {p.id: p.version for p in change.parts_removed if p.spec_name == spec_name}
     for parts, is_removed in ((changed, False), (removed, True)):
-        supersede_by_change(docket.db, spec_name, parts, is_removed=is_removed, decision_id=number, at=docket.at)
-    withdraw_parts(docket, planned, number, removed)
+        supersede_by_change(tx.db, spec_name, parts, is_removed=is_removed, decision_id=number, at=tx.at)
+    withdraw_parts(tx, planned, number, removed)
 
 
-def save(docket: Docket, scope: Scope, change: PlanChange) -> None:
+def save(tx: Docket, scope: Scope, change: PlanChange) -> None:
     uids = {node.id: node.uid for node in change.nodes}
     edges = (StoredEdge(uids[e.source], uids[e.target], e.kind) for e in scope.plan.edges)
-    stored.replace_edges(docket.db, edges)
-    stored.save_specs(docket.db, scope.plan.specs, scope.broken, scope.left_out, scope.unplanned, scope.places)
-    of_broken = [p for p in stored.load_parts(docket.db) if p.spec_name in scope.broken]
-    stored.save_parts(docket.db, [*parts_to_store(scope.plan), *of_broken])
+    stored.replace_edges(tx.db, edges)
+    stored.save_specs(tx.db, scope.plan.specs, scope.broken, scope.left_out, scope.unplanned, scope.places)
+    of_broken = [p for p in stored.load_parts(tx.db) if p.spec_name in scope.broken]
+    stored.save_parts(tx.db, [*parts_to_store(scope.plan), *of_broken])
 
 
 def parts_to_store(plan: Plan) -> Iterable[StoredPart]:
@@ -123,25 +123,25 @@ def parts_to_store(plan: Plan) -> Iterable[StoredPart]:
                 yield StoredPart(spec.name, part.id, requirement.id, part.text, text_version(part.text))
 
 
-def launch_ticked(docket: Docket) -> None:
+def launch_ticked(tx: Docket) -> None:
     """`--redo`: groups that are only ticked are launched at once."""
-    for planned in stored.load_nodes(docket.db):
+    for planned in stored.load_nodes(tx.db):
         if planned.standing.outcome is Outcome.TICKED:
-            docket.record(planned, KIND, [Move(planned, Step.RESET)], note="--redo")
+            tx.record(planned, KIND, [Move(planned, Step.RESET)], note="--redo")
 
 
-def hold_verifiers(docket: Docket) -> None:
+def hold_verifiers(tx: Docket) -> None:
     """A verifier waits for every group that is to run, one before a group that is done already too."""
     specs: dict[str, list[PlannedNode]] = {}
-    for planned in stored.load_nodes(docket.db):
+    for planned in stored.load_nodes(tx.db):
         if planned.standing.status is not Status.WITHDRAWN:
             specs.setdefault(planned.node.spec_name, []).append(planned)
-    known = set(stored.load_retry_edges(docket.db))
+    known = set(stored.load_retry_edges(tx.db))
     for nodes in specs.values():
-        hold_verifier(docket, nodes, known)
+        hold_verifier(tx, nodes, known)
 
 
-def hold_verifier(docket: Docket, nodes: list[PlannedNode], known: set[tuple[str, str]]) -> None:
+def hold_verifier(tx: Docket, nodes: list[PlannedNode], known: set[tuple[str, str]]) -> None:
     """The chain of groups holds the verifier only up to the first that is done; a round's own edges do the rest."""
     coders = [planned for planned in nodes if planned.node.archetype is Archetype.CODER]
     is_open = [planned.standing.status is Status.PENDING for planned in coders]
@@ -151,5 +151,5 @@ def hold_verifier(docket: Docket, nodes: list[PlannedNode], known: set[tuple[str
     uids = tuple(planned.node.uid for planned, is_pending in zip(coders, is_open, strict=True) if is_pending)
     missing = [edge for edge in round_edges(uids, verifier.node.uid) if edge not in known]
     if missing:
-        number, _ = docket.record(verifier, KIND, (), note="waits for every group that is to run")
-        stored.add_retry_edges(docket.db, missing, number)
+        number, _ = tx.record(verifier, KIND, (), note="waits for every group that is to run")
+        stored.add_retry_edges(tx.db, missing, number)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def dialects_of(plugins: pluggy.PluginManager) -> tuple[Dialect, ...]:
     """All dialects, plugins' first: they are asked before the built-in ones."""
     added = offered(plugins, "agent_fox_dialects", is_dialect)
-    return (*(guarded_dialect(plugin, one) for plugin, one in added), *BUILT_IN)
+    return (*(guarded_dialect(plugin, dialect) for plugin, dialect in added), *BUILT_IN)
 
 
 def guarded_dialect(plugin: str, one: Dialect) -> Dialect:

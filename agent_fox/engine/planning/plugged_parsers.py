@@ -26,7 +26,7 @@ def is_parser(one: object) -> TypeGuard[LogParser]:
 def parsers_of(plugins: pluggy.PluginManager) -> Parsers:
     """All log parsers, plugins' before the built-in ones for the tools they name."""
     added = offered(plugins, "agent_fox_log_parsers", is_parser)
-    return BUILT_IN.with_more([GuardedParser(plugin, tuple(one.tools), one) for plugin, one in added])
+    return BUILT_IN.with_more([GuardedParser(plugin, tuple(parser.tools), parser) for plugin, parser in added])
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,22 +19,22 @@ def refuse(found: object, expected: str) -> TypeError:
 
 def given(plugins: pluggy.PluginManager, hook: str) -> list[tuple[str, object]]:
     """What each plugin gives for a hook, with the plugin's name. Raises PluginError naming the one that fails."""
-    found: list[tuple[str, object]] = []
+    results: list[tuple[str, object]] = []
     everyone = plugins.list_name_plugin()
     for name, plugin in everyone:
         others = [other for _, other in everyone if other is not plugin]
         with blamed_on(name, hook):
-            found += [(name, some) for some in plugins.subset_hook_caller(hook, others)()]
-    return found
+            results += [(name, some) for some in plugins.subset_hook_caller(hook, others)()]
+    return results
 
 
 def offered(plugins: pluggy.PluginManager, hook: str, fits: Callable[[object], TypeGuard[T]]) -> list[tuple[str, T]]:
     """What plugins offer for a hook, checked against its protocol. Raises PluginError for what does not fit."""
-    found: list[tuple[str, T]] = []
+    implementations: list[tuple[str, T]] = []
     for name, some in given(plugins, hook):
-        for one in some if isinstance(some, Sequence) else [some]:
+        for each in some if isinstance(some, Sequence) else [some]:
             with blamed_on(name, hook):
-                if isinstance(one, type) or not fits(one):
-                    raise refuse(one, "what that hook is for")
-                found.append((name, one))
-    return found
+                if isinstance(each, type) or not fits(each):
+                    raise refuse(each, "what that hook is for")
+                implementations.append((name, each))
+    return implementations

@@ -66,8 +66,8 @@ def rival_of(root: Path, branch: str) -> str | None:
     """A branch whose name is a folder of this one's, or the other way round: git cannot have both."""
     above = [parent.as_posix() for parent in PurePosixPath(branch).parents if parent.name]
     refs = [f"refs/heads/{name}" for name in above] + [f"refs/heads/{branch}/"]
-    found = git.call(root, "for-each-ref", "--format=%(refname)", *refs).text.splitlines()
-    names = [ref.removeprefix("refs/heads/") for ref in found]
+    refs_there = git.call(root, "for-each-ref", "--format=%(refname)", *refs).text.splitlines()
+    names = [ref.removeprefix("refs/heads/") for ref in refs_there]
     return next((name for name in names if name in above or name.startswith(f"{branch}/")), None)
 
 

@@ -43,7 +43,7 @@ def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
     own = settings_errors(plan)
     if not skip_broken or any(problem.spec is None for problem in errors if problem not in own):
         remedy = "\nrepair that, or leave the broken specs out with --skip-broken" if errors != own else ""
-        raise RunRefused(f"{told(errors)}{remedy}")
+        raise RunRefused(f"{in_lines(errors)}{remedy}")
     from agent_fox.specs.skipping import without_broken  # noqa: PLC0415 - few plans are broken
 
     skipped = without_broken(plan)
@@ -65,21 +65,21 @@ def unplanned(plan: Plan) -> tuple[Spec, ...]:
 
 
 def settings_errors(plan: Plan) -> list[Problem]:
-    return [one for one in plan.problems if one.severity is Severity.ERROR and one.where == str(FILE)]
+    return [problem for problem in plan.problems if problem.severity is Severity.ERROR and problem.where == str(FILE)]
 
 
-def told(problems: Iterable[Problem]) -> str:
+def in_lines(problems: Iterable[Problem]) -> str:
     return "\n".join(f"{problem.where}: {problem.what}" for problem in problems)
 
 
 def with_dependencies(plan: Plan, names: Iterable[str]) -> frozenset[str]:
     """The specs named, and everything that they depend on."""
     depends = {spec.name: [dependency.spec for dependency in spec.dependencies] for spec in plan.specs}
-    found: set[str] = set()
+    needed: set[str] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in needed:
+            needed.add(name)
             waiting.extend(depends.get(name, []))
-    return frozenset(found)
+    return frozenset(needed)

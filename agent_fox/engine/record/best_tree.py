@@ -70,7 +70,7 @@ class WayBack:
     is_beside_others: bool = False
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """In a sentence, for whoever asks why the work goes on from here."""
         count = sum(counted.word is Word.PASS for counted in self.best.judged.counted.values())
         what = f"the last attempt lost {len(self.lost)} of {count}"
@@ -85,7 +85,7 @@ Size = Callable[[tuple["SessionRow", ...], str], int]
 """How many lines the work of these sessions, oldest first, has changed in the tree of a commit."""
 
 
-def behind(docket: Docket, planned: PlannedNode, judged: Judged, past: list[DecisionRow], size: Size) -> Behind | None:
+def behind(tx: Docket, planned: PlannedNode, judged: Judged, past: list[DecisionRow], size: Size) -> Behind | None:
     """Where a failing report's tree is strictly worse than the best one that was read since the spec was last proven.
 
     None also where none of the spec's own work landed since: what was lost is another's then.
@@ -94,20 +94,20 @@ def behind(docket: Docket, planned: PlannedNode, judged: Judged, past: list[Deci
     readings = {d.id: d for d in window if is_reading(d, planned.node.uid)}
     if judged.judgement is not Judgement.FAULTY or not readings:
         return None
-    before = proven_before(docket, planned, window)
+    before = proven_before(tx, planned, window)
     now = ReadTree(max(readings) + 1, {part: counted.word for part, counted in judged.counted.items()})
-    trees = [ReadTree(number, words_after(docket, planned, number)) for number in readings]
+    trees = [ReadTree(number, words_after(tx, planned, number)) for number in readings]
     if not any(is_worse(now, tree, before) for tree in trees):
         return None
-    own = own_work(docket, planned, past)
+    own = own_work(tx, planned, past)
     best = best_of((sized(tree, readings[tree.order], own, size) for tree in trees), before)
     if best is None or not is_worse(now, best, before):
         return None
-    found = best_at(docket, planned, readings[best.order])
-    since = tuple(row for row in reversed(own) if row.id > found.session)
-    if not since or not found.judged.failing:
+    target = best_at(tx, planned, readings[best.order])
+    since = tuple(row for row in reversed(own) if row.id > target.session)
+    if not since or not target.judged.failing:
         return None
-    return Behind(found, lost(now, best), since)
+    return Behind(target, lost(now, best), since)
 
 
 def sized(tree: ReadTree, reading: DecisionRow, own: list[SessionRow], size: Size) -> ReadTree:
@@ -133,28 +133,28 @@ def is_reading(decision: DecisionRow, verifier: str) -> bool:
     return is_about_it and is_faulty and decision.commit is not None and not undone_by(decision)
 
 
-def own_work(docket: Docket, planned: PlannedNode, past: list[DecisionRow]) -> list[SessionRow]:
+def own_work(tx: Docket, planned: PlannedNode, past: list[DecisionRow]) -> list[SessionRow]:
     """The sessions of the spec whose work is on the branch, oldest first."""
     gone = undone(past)
     condition = "spec_name = ? AND archetype = 'coder' AND is_landed = 1 AND landed_commit <> base_commit"
-    rows = sessions.sessions_where(docket.db, condition, [planned.node.spec_name])
+    rows = sessions.sessions_where(tx.db, condition, [planned.node.spec_name])
     return [row for row in rows if row.id not in gone]
 
 
-def proven_before(docket: Docket, planned: PlannedNode, window: list[DecisionRow]) -> frozenset[str]:
+def proven_before(tx: Docket, planned: PlannedNode, window: list[DecisionRow]) -> frozenset[str]:
     """What passed when the spec's own work of this window began."""
     first = next((d.id for d in window if d.kind == "Land" and d.commit is not None), None)
     if first is None:
         return frozenset()
-    words = words_after(docket, planned, first - 1)
+    words = words_after(tx, planned, first - 1)
     return frozenset(part for part, word in words.items() if word is Word.PASS)
 
 
-def words_after(docket: Docket, planned: PlannedNode, decision: int) -> Mapping[str, Word]:
+def words_after(tx: Docket, planned: PlannedNode, decision: int) -> Mapping[str, Word]:
     """What counted of each expected requirement after a decision. What was read of another text is UNKNOWN."""
     spec_name = planned.node.spec_name
-    stood = restored.stood_after(docket.db, spec_name, decision)
-    versions = docket.file_of(spec_name).versions
+    stood = restored.stood_after(tx.db, spec_name, decision)
+    versions = tx.file_of(spec_name).versions
     return {part: word_of(stood.get(part), version) for part, version in versions.items()}
 
 
@@ -162,13 +162,13 @@ def word_of(stood: Stood | None, version: str) -> Word:
     return stood.word if stood is not None and stood.version == version else Word.UNKNOWN
 
 
-def best_at(docket: Docket, planned: PlannedNode, reading: DecisionRow) -> Best:
+def best_at(tx: Docket, planned: PlannedNode, reading: DecisionRow) -> Best:
     """A recorded reading as it is gone back to. What is waived now needs nobody's work there either."""
     spec_name = planned.node.spec_name
-    stood = restored.stood_after(docket.db, spec_name, reading.id)
-    versions = docket.file_of(spec_name).versions
+    stood = restored.stood_after(tx.db, spec_name, reading.id)
+    versions = tx.file_of(spec_name).versions
     counted = {part: counted_of(part, stood.get(part), version) for part, version in versions.items()}
-    judged = amount(counted, docket.waived(spec_name))
+    judged = amount(counted, tx.waived(spec_name))
     return Best(reading.id, reading.ticket.attempt, reading.session_id or 0, reading.commit or "", judged)
 
 
@@ -230,36 +230,36 @@ def fact_of(back: WayBack | None, judged: Judged) -> dict[str, object]:
         FACT: {
             "attempt": best.attempt, "commit": best.commit, "decision": best.decision, "is_back": landing is not None,
             "base": landing.base if landing else None, "lost": list(back.lost), "undone": list(back.undone),
-            "failing": list(judged.failing), "told": back.told,
+            "failing": list(judged.failing), "told": back.in_words,
         }
     }  # fmt: skip
 
 
-def go_back(docket: Docket, planned: PlannedNode, back: WayBack | None, decision_id: int, session: int | None) -> None:
+def go_back(tx: Docket, planned: PlannedNode, back: WayBack | None, decision_id: int, session: int | None) -> None:
     """Record the way back with the decision: the commit that the branch is moved to after the transaction, and the
     readings of the best tree, which count again.
     """
     if back is None or back.landing is None or session is None:
         return
-    sessions.record_landing(docket.db, session, back.landing.base, back.landing.commit, docket.at)
-    read_again(docket, planned, back.best.decision, decision_id)
+    sessions.record_landing(tx.db, session, back.landing.base, back.landing.commit, tx.at)
+    read_again(tx, planned, back.best.decision, decision_id)
 
 
-def read_again(docket: Docket, planned: PlannedNode, earlier: int, decision_id: int) -> None:
+def read_again(tx: Docket, planned: PlannedNode, former_decision: int, decision_id: int) -> None:
     """What stood after an earlier decision counts again, as far as its texts are the present ones."""
     spec_name = planned.node.spec_name
-    versions = docket.file_of(spec_name).versions
-    stood = restored.stood_after(docket.db, spec_name, earlier)
+    versions = tx.file_of(spec_name).versions
+    stood = restored.stood_after(tx.db, spec_name, former_decision)
     rows = [row for part, row in stood.items() if versions.get(part) == row.version]
-    restored.restore(docket.db, spec_name, rows, decision_id, docket.at)
+    restored.restore(tx.db, spec_name, rows, decision_id, tx.at)
 
 
-def stay(docket: Docket, planned: PlannedNode, decision: DecisionRow, decision_id: int) -> Judged:
+def stay(tx: Docket, planned: PlannedNode, decision: DecisionRow, decision_id: int) -> Judged:
     """The way back that `decision` recorded is not gone: the verdicts of its own report count again, as given back."""
     spec_name = planned.node.spec_name
-    rows = restored.set_aside(docket.db, spec_name, decision.id)
-    restored.restore(docket.db, spec_name, rows.values(), decision_id, docket.at)
+    rows = restored.set_aside(tx.db, spec_name, decision.id)
+    restored.restore(tx.db, spec_name, rows.values(), decision_id, tx.at)
     counted = {part: counted_of(part, row, row.version) for part, row in rows.items()}
-    judged = amount(counted, docket.waived(spec_name))
-    promotion.faulty(docket, spec_name, judged, decision.id, decision.commit or "", "")
+    judged = amount(counted, tx.waived(spec_name))
+    promotion.faulty(tx, spec_name, judged, decision.id, decision.commit or "", "")
     return judged

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROUND = "retry"
 
 
-def held_by(docket: Docket, root: PlannedNode) -> list[PlannedNode]:
+def held_by(tx: Docket, root: PlannedNode) -> list[PlannedNode]:
     """The nodes that cannot go on once `root` is blocked or escalated, in the order they are reached.
 
     Within a spec everything that waits is held; of other specs only what has not started, and only where the policy
@@ -29,31 +29,31 @@ def held_by(docket: Docket, root: PlannedNode) -> list[PlannedNode]:
     held: dict[str, PlannedNode] = {}
     frontier = deque([root])
     while frontier:
-        for target in _dependents(docket, frontier.popleft()):
+        for target in _dependents(tx, frontier.popleft()):
             if target.node.uid not in held and target.standing.status is Status.PENDING:
                 held[target.node.uid] = target
                 frontier.append(target)
     return list(held.values())
 
 
-def _dependents(docket: Docket, source: PlannedNode) -> Iterable[PlannedNode]:
-    for uid in targets_of(docket.db, source.node.uid):
-        target = node_by_uid(docket.db, uid)
-        if target.node.spec_name == source.node.spec_name or _is_held_across(docket, target):
+def _dependents(tx: Docket, source: PlannedNode) -> Iterable[PlannedNode]:
+    for uid in targets_of(tx.db, source.node.uid):
+        target = node_by_uid(tx.db, uid)
+        if target.node.spec_name == source.node.spec_name or _is_held_across(tx, target):
             yield target
 
 
-def _is_held_across(docket: Docket, target: PlannedNode) -> bool:
-    return not docket.policy.goes_on_after_escalation and not has_started(docket.db, target.node.uid)
+def _is_held_across(tx: Docket, target: PlannedNode) -> bool:
+    return not tx.policy.goes_on_after_escalation and not has_started(tx.db, target.node.uid)
 
 
-def cascade(docket: Docket, root: PlannedNode) -> tuple[Move, ...]:
+def cascade(tx: Docket, root: PlannedNode) -> tuple[Move, ...]:
     """The moves that block what waits for `root`."""
-    return tuple(Move(planned, Step.BLOCK) for planned in held_by(docket, root))
+    return tuple(Move(planned, Step.BLOCK) for planned in held_by(tx, root))
 
 
 def write_history(
-    docket: Docket,
+    tx: Docket,
     decision_id: int,
     root: PlannedNode,
     cascaded: Iterable[Move],
@@ -62,14 +62,14 @@ def write_history(
     requirements: tuple[str, ...] = (),
 ) -> None:
     """One row for the node itself, and one for each node that it holds back, naming it as the root."""
-    _write(docket, decision_id, root, root, cause, reason, requirements)
+    _write(tx, decision_id, root, root, cause, reason, requirements)
     for move in cascaded:
         why = f"waits for {root.node.id}, which is blocked: {cause}"
-        _write(docket, decision_id, move.planned, root, Cause.CASCADE, why, ())
+        _write(tx, decision_id, move.planned, root, Cause.CASCADE, why, ())
 
 
 def _write(
-    docket: Docket,
+    tx: Docket,
     decision_id: int,
     planned: PlannedNode,
     root: PlannedNode,
@@ -84,19 +84,19 @@ def _write(
         "node_uid": node.uid,
         "spec_name": node.spec_name,
     }
-    record_block(docket.db, docket.at, docket.run_id, decision_id, named, cause, reason, root.node.id, requirements)
+    record_block(tx.db, tx.at, tx.run_id, decision_id, named, cause, reason, root.node.id, requirements)
 
 
-def freed_by(docket: Docket, roots: Iterable[PlannedNode]) -> list[Move]:
+def freed_by(tx: Docket, roots: Iterable[PlannedNode]) -> list[Move]:
     """The nodes that nothing holds any more once `roots` are open again: those blocked only because of them."""
     free = {root.node.uid for root in roots}
     frontier = deque(free)
     moves: list[Move] = []
     while frontier:
         uid = frontier.popleft()
-        for target_uid in targets_of(docket.db, uid):
-            target = node_by_uid(docket.db, target_uid)
-            if target_uid in free or not is_cascaded(docket.db, target) or _is_still_held(docket, target, free):
+        for target_uid in targets_of(tx.db, uid):
+            target = node_by_uid(tx.db, target_uid)
+            if target_uid in free or not is_cascaded(tx.db, target) or _is_still_held(tx, target, free):
                 continue
             free.add(target_uid)
             frontier.append(target_uid)
@@ -104,9 +104,9 @@ def freed_by(docket: Docket, roots: Iterable[PlannedNode]) -> list[Move]:
     return moves
 
 
-def is_held(docket: Docket, planned: PlannedNode) -> bool:
+def is_held(tx: Docket, planned: PlannedNode) -> bool:
     """Whether the node is blocked only because of others, and one of those still holds it."""
-    return is_cascaded(docket.db, planned) and _is_still_held(docket, planned, set())
+    return is_cascaded(tx.db, planned) and _is_still_held(tx, planned, set())
 
 
 def is_cascaded(db: Database, planned: PlannedNode) -> bool:
@@ -115,9 +115,9 @@ def is_cascaded(db: Database, planned: PlannedNode) -> bool:
     return planned.standing.status is Status.BLOCKED and cause == Cause.CASCADE
 
 
-def _is_still_held(docket: Docket, planned: PlannedNode, free: set[str]) -> bool:
-    sources = sources_of(docket.db, planned.node.uid)
-    return any(_holds(node_by_uid(docket.db, uid), kind) for uid, kind in sources if uid not in free)
+def _is_still_held(tx: Docket, planned: PlannedNode, free: set[str]) -> bool:
+    sources = sources_of(tx.db, planned.node.uid)
+    return any(_holds(node_by_uid(tx.db, uid), kind) for uid, kind in sources if uid not in free)
 
 
 def _holds(source: PlannedNode, kind: str) -> bool:
@@ -128,7 +128,7 @@ def _holds(source: PlannedNode, kind: str) -> bool:
 
 
 def block(
-    docket: Docket,
+    tx: Docket,
     root: PlannedNode,
     step: Step,
     cause: Cause,
@@ -140,10 +140,10 @@ def block(
     requirements: tuple[str, ...] = (),
 ) -> tuple[int, tuple[Transition, ...]]:
     """Record that work stops at `root`, hold back what depends on it, and write the history."""
-    cascaded = cascade(docket, root)
-    decision_id, moved = docket.record(
+    cascaded = cascade(tx, root)
+    decision_id, moved = tx.record(
         root, "Block", (Move(root, step), *cascaded), cause=cause, session_id=session_id, commit=commit,
         facts=facts, note=reason,
     )  # fmt: skip
-    write_history(docket, decision_id, root, cascaded, cause, reason, requirements)
+    write_history(tx, decision_id, root, cascaded, cause, reason, requirements)
     return decision_id, moved

@@ -100,7 +100,7 @@ def touched_by(repo: Path, base: str, landed: str) -> frozenset[str]:
         return frozenset()
 
 
-def changers(docket: Docket, spec_name: str, judged: Judged, groups: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+def changers(tx: Docket, spec_name: str, judged: Judged, groups: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
     """For each requirement that fails because of its tests: the group that changed one of their files last.
 
     `groups`: uid of a coder to its group. Requirements whose tests no landing of the spec changed are not in it.
@@ -108,14 +108,14 @@ def changers(docket: Docket, spec_name: str, judged: Judged, groups: Mapping[str
     at_fault = {part: judged.counted[part].verdict.tests for part in judged.failing}
     if not any(at_fault.values()):
         return {}
-    landings = list(reversed(landed_sessions(docket, spec_name)))
-    touched = [(groups.get(row.ticket.node_uid), docket.touched(row.base or "", row.landed or "")) for row in landings]
+    landings = list(reversed(landed_sessions(tx, spec_name)))
+    touched = [(groups.get(row.ticket.node_uid), tx.touched(row.base or "", row.landed or "")) for row in landings]
     group_of = {part: last_of(files, touched) for part, files in at_fault.items() if files}
     return {part: (group,) for part, group in group_of.items() if group is not None}
 
 
-def landed_sessions(docket: Docket, spec_name: str) -> list[SessionRow]:
-    rows = sessions.sessions_where(docket.db, "spec_name = ? AND archetype = 'coder'", [spec_name])
+def landed_sessions(tx: Docket, spec_name: str) -> list[SessionRow]:
+    rows = sessions.sessions_where(tx.db, "spec_name = ? AND archetype = 'coder'", [spec_name])
     return [row for row in rows if row.base and row.landed]
 
 

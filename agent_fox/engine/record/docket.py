@@ -205,18 +205,16 @@ def awaited_of(planned: PlannedNode, pinned: str | None) -> Awaited:
     return Awaited(planned.standing.ticket, pinned, is_open=not planned.standing.is_settled)
 
 
-def ignored(
-    docket: Docket, planned: PlannedNode, ticket: Ticket, commit: str | None, pinned: str | None
-) -> Handled | None:
+def ignored(tx: Docket, planned: PlannedNode, ticket: Ticket, commit: str | None, pinned: str | None) -> Handled | None:
     """What came of a late, doubled or foreign end: nothing but an event. None for the end that is awaited."""
     why = why_ignored(awaited_of(planned, pinned), Facts(ticket, commit))
-    return None if why is None else ignore(docket, planned, ticket, why)
+    return None if why is None else ignore(tx, planned, ticket, why)
 
 
-def ignore(docket: Docket, planned: PlannedNode, ticket: Ticket, why: str) -> Handled:
+def ignore(tx: Docket, planned: PlannedNode, ticket: Ticket, why: str) -> Handled:
     """Note that an end was not counted, and why."""
     record_event(
-        docket.db, docket.at, docket.run_id, "ignored", node_id=planned.node.id,
+        tx.db, tx.at, tx.run_id, "ignored", node_id=planned.node.id,
         spec_name=planned.node.spec_name, data={"ticket": str(ticket), "why": why},
     )  # fmt: skip
     return Handled(Ignore(why))

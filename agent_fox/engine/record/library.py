@@ -81,14 +81,14 @@ def read_files(specs: Iterable[Spec], root: Path) -> dict[str, tuple[Specificati
     return read
 
 
-def sync_library(docket: Docket, files: Mapping[str, Sequence[Specification]]) -> tuple[str, ...]:
+def sync_library(tx: Docket, files: Mapping[str, Sequence[Specification]]) -> tuple[str, ...]:
     """Adopt what the specs' folders ask for, and withdraw what they do not any more, in the open transaction."""
-    known = stored.specs(docket.db)
+    known = stored.specs(tx.db)
     return tuple(
         f"{change.specification.address} ({change.specification.kind}) is {change.state}"
         for spec_name, wanted in files.items()
         if wanted or spec_name in known
-        for change in library.sync(docket.db, docket.at, spec_name, wanted)
+        for change in library.sync(tx.db, tx.at, spec_name, wanted)
     )
 
 

@@ -14,7 +14,7 @@ from agent_fox.system import git
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.formal.specification import Present, Specification
+    from agent_fox.core.formal.specification import Current, Specification
     from agent_fox.engine.record.library import Shelf
     from agent_fox.store.ledger.ledger import Kept
 
@@ -35,18 +35,18 @@ class Record:
     stale: tuple[str, ...]
 
 
-def evidence_about(db: Database, shelf: Shelf, now: Present) -> list[Record]:
+def evidence_about(db: Database, shelf: Shelf, now: Current) -> list[Record]:
     """The records of lanes and verdicts about an address, newest first."""
     last = now.adopted or now.proposed or now.last
     if last is None:
         return []
-    fresh = present(db, shelf, now.adopted.specification) if now.adopted is not None else None
+    fresh = freshness_now(db, shelf, now.adopted.specification) if now.adopted is not None else None
     sql = "address = ? AND kind IN ('check', 'verdict')"
     records = list(ledger.records(db, sql, [last.specification.address]))
     return [record_of(kept, fresh) for kept in reversed(records)]
 
 
-def present(db: Database, shelf: Shelf, one: Specification) -> Freshness:
+def freshness_now(db: Database, shelf: Shelf, one: Specification) -> Freshness:
     """What a record must be about to count: the files at the tip, the text, the environment and the judges as set."""
     spec_name = next((address.partition("/")[0] for address in (*one.requirements, one.address)), "")
     here = standpoint(shelf.settings, shelf.settings.agent_for(Archetype.VERIFIER, spec_name, 0))

@@ -16,74 +16,74 @@ if TYPE_CHECKING:
     from agent_fox.engine.record.docket import Docket
 
 
-def gates(docket: Docket, spec_name: str) -> dict[str, Gate]:
+def gates(tx: Docket, spec_name: str) -> dict[str, Gate]:
     """Where the gates of a spec stand, by requirement."""
-    return {row.requirement_id: row.state for row in gates_of(docket.db, spec_name)}
+    return {row.requirement_id: row.state for row in gates_of(tx.db, spec_name)}
 
 
-def begin_again(docket: Docket) -> None:
+def begin_again(tx: Docket) -> None:
     """After a change of the plan: gates of changed texts, and of what came back unproven, are proposed."""
-    for spec_name, moves in beginning_again(docket.db).items():
-        record_moves(docket.db, docket.at, spec_name, moves)
+    for spec_name, moves in beginning_again(tx.db).items():
+        record_moves(tx.db, tx.at, spec_name, moves)
 
 
-def sound(docket: Docket, spec_name: str, judged: Judged, decision_id: int, commit: str, tree: str) -> None:
+def sound(tx: Docket, spec_name: str, judged: Judged, decision_id: int, commit: str, tree: str) -> None:
     """A SOUND report was accepted."""
     passed = [part for part, counted in judged.counted.items() if counted.word is Word.PASS]
-    standing = gates(docket, spec_name)
-    moves = promotion.proven(standing, (part for part in passed if part in standing), docket.policy.required_state)
-    write(docket, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
+    standing = gates(tx, spec_name)
+    moves = promotion.proven(standing, (part for part in passed if part in standing), tx.policy.required_state)
+    write(tx, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
 
 
-def faulty(docket: Docket, spec_name: str, judged: Judged, decision_id: int, commit: str, tree: str) -> None:
+def faulty(tx: Docket, spec_name: str, judged: Judged, decision_id: int, commit: str, tree: str) -> None:
     """A FAULTY report sent work back, or stopped it."""
-    standing = gates(docket, spec_name)
+    standing = gates(tx, spec_name)
     moves = promotion.failed(standing, (part for part in judged.failing if part in standing), "a reading says FAIL")
-    write(docket, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
+    write(tx, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
 
 
-def landed(docket: Docket, spec_name: str, decision_id: int, commit: str) -> None:
+def landed(tx: Docket, spec_name: str, decision_id: int, commit: str) -> None:
     """A coder's session ended well: what was rejected is proposed again."""
-    moves = promotion.resubmitted(gates(docket, spec_name), Role.BUILDER, "work was handed in again")
-    write(docket, spec_name, moves, decision_id=decision_id, commit=commit)
+    moves = promotion.resubmitted(gates(tx, spec_name), Role.BUILDER, "work was handed in again")
+    write(tx, spec_name, moves, decision_id=decision_id, commit=commit)
 
 
-def reset(docket: Docket, spec_name: str, decision_id: int) -> None:
+def reset(tx: Docket, spec_name: str, decision_id: int) -> None:
     """A person's reset: what was rejected is proposed again."""
-    moves = promotion.resubmitted(gates(docket, spec_name), Role.PERSON, "reset by a person")
-    write(docket, spec_name, moves, decision_id=decision_id)
+    moves = promotion.resubmitted(gates(tx, spec_name), Role.PERSON, "reset by a person")
+    write(tx, spec_name, moves, decision_id=decision_id)
 
 
-def reviewed(docket: Docket, spec_name: str, decision_id: int, commit: str, tree: str, *, needs_proof: bool) -> None:
+def reviewed(tx: Docket, spec_name: str, decision_id: int, commit: str, tree: str, *, needs_proof: bool) -> None:
     """The final reviewer accepted the spec."""
-    moves = promotion.reviewed(gates(docket, spec_name), needs_proof=needs_proof)
-    write(docket, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
+    moves = promotion.reviewed(gates(tx, spec_name), needs_proof=needs_proof)
+    write(tx, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
 
 
-def changes_requested(docket: Docket, spec_name: str, named: Iterable[str], decision_id: int, reason: str) -> None:
+def changes_requested(tx: Docket, spec_name: str, named: Iterable[str], decision_id: int, reason: str) -> None:
     """The final reviewer has critical findings about these requirements."""
-    moves = promotion.changes_requested(gates(docket, spec_name), named, reason)
-    write(docket, spec_name, moves, decision_id=decision_id)
+    moves = promotion.changes_requested(gates(tx, spec_name), named, reason)
+    write(tx, spec_name, moves, decision_id=decision_id)
 
 
 def proved(
-    docket: Docket, spec_name: str, parts: Iterable[str], decision_id: int, commit: str, tree: str, reason: str
+    tx: Docket, spec_name: str, parts: Iterable[str], decision_id: int, commit: str, tree: str, reason: str
 ) -> None:
     """The formal lane proved these requirements; the decision `Prove` says by what."""
-    moves = promotion.proved(gates(docket, spec_name), parts, reason)
-    write(docket, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
+    moves = promotion.proved(gates(tx, spec_name), parts, reason)
+    write(tx, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
 
 
 def write(
-    docket: Docket, spec_name: str, moves: Iterable[Promotion], *, decision_id: int | None = None, commit: str = "",
+    tx: Docket, spec_name: str, moves: Iterable[Promotion], *, decision_id: int | None = None, commit: str = "",
     tree: str = "",
 ) -> None:  # fmt: skip
     """Record changes of gates, each for the version of the text that it is about."""
     moves = tuple(moves)
     if not moves:
         return
-    known = {row.requirement_id: row.version for row in gates_of(docket.db, spec_name)}
+    known = {row.requirement_id: row.version for row in gates_of(tx.db, spec_name)}
     rows = [
         GateMove(m.requirement_id, known[m.requirement_id], m.start, m.finish, m.role, reason=m.reason) for m in moves
     ]
-    record_moves(docket.db, docket.at, spec_name, rows, decision_id=decision_id, tree=tree, commit=commit)
+    record_moves(tx.db, tx.at, spec_name, rows, decision_id=decision_id, tree=tree, commit=commit)

@@ -68,22 +68,24 @@ class VerifierResult:
     way_back: WayBack | None = None
 
 
-def read_result(docket: Docket, planned: PlannedNode, result: VerifierResult) -> Report:
+def read_result(tx: Docket, planned: PlannedNode, result: VerifierResult) -> Report:
     """The report of a session: as given, as read from its output, or unreadable with the reason."""
     if result.failure:
         return Report(notes=(result.failure,), is_readable=False)
     if result.report is not None:
         return result.report
-    return read_judges(result.judges, docket.file_of(planned.node.spec_name))
+    return read_judges(result.judges, tx.file_of(planned.node.spec_name))
 
 
 def read_judges(judges: tuple[Judge, ...], file: SpecFile) -> Report:
     """One report of what all judges printed. Needs no open transaction, however long the output is."""
-    opinions = [Opinion(judge.name, heard(judge, file.index), is_partial=judge.name == LIBRARY) for judge in judges]
+    opinions = [
+        Opinion(judge.name, read_judge(judge, file.index), is_partial=judge.name == LIBRARY) for judge in judges
+    ]
     return confer(opinions, file.expected) if opinions else Report(notes=("nobody judged",), is_readable=False)
 
 
-def heard(judge: Judge, index: Mapping[str, tuple[str, ...]]) -> Report:
+def read_judge(judge: Judge, index: Mapping[str, tuple[str, ...]]) -> Report:
     if judge.failure:
         return Report(notes=(judge.failure,), is_readable=False)
     return known_by(judge, read_report(judge.output, index, trusted=judge.is_trusted))
@@ -99,28 +101,28 @@ def known_by(judge: Judge, report: Report) -> Report:
     return replace(report, verdicts={part: known(verdict) for part, verdict in report.verdicts.items()})
 
 
-def judge_result(docket: Docket, planned: PlannedNode, report: Report, result: VerifierResult) -> Judged:
+def judge_result(tx: Docket, planned: PlannedNode, report: Report, result: VerifierResult) -> Judged:
     """Judge a report against what the spec expects, with what was read before on the same tree."""
     spec_name = planned.node.spec_name
-    file = docket.file_of(spec_name)
-    past = past_readings(docket.db, spec_name, result.tree, file.versions) if result.tree else {}
+    file = tx.file_of(spec_name)
+    past = past_readings(tx.db, spec_name, result.tree, file.versions) if result.tree else {}
     return judge(
         report,
         file.expected,
         past=past,
-        waived=docket.waived(spec_name),
+        waived=tx.waived(spec_name),
         attempt=planned.standing.attempt,
         since=planned.standing.reading_base,
     )
 
 
-def persist(docket: Docket, planned: PlannedNode, judged: Judged, result: VerifierResult, decision_id: int) -> None:
+def persist(tx: Docket, planned: PlannedNode, judged: Judged, result: VerifierResult, decision_id: int) -> None:
     """Store every verdict that counts, in the decision's transaction."""
     origin = VerdictOrigin(
         planned.node.spec_name, planned.node.uid, result.session_id, decision_id, result.ticket, result.commit,
-        result.tree, docket.at,
+        result.tree, tx.at,
     )  # fmt: skip
-    store_verdicts(docket.db, origin, judged.counted, docket.file_of(planned.node.spec_name).versions)
+    store_verdicts(tx.db, origin, judged.counted, tx.file_of(planned.node.spec_name).versions)
 
 
 @dataclass(frozen=True, slots=True)

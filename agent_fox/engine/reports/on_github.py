@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agent_fox.engine.record.ending import Stop
     from agent_fox.engine.reports.run_table import RunTable
     from agent_fox.engine.reports.spec_findings import SpecFindings
-    from agent_fox.engine.reports.spec_report import Said
+    from agent_fox.engine.reports.spec_report import Given
     from agent_fox.evidence.waivers import Grounds
 
 LONGEST_SUMMARY = 50_000
@@ -118,7 +118,7 @@ def title(findings: SpecFindings) -> str:
     return one_line(f"{len(spec.proven)} of {spec.expected} proven{waived}{rest}".replace("`", ""), LONGEST_TITLE)
 
 
-def summary(findings: SpecFindings, statements: dict[str, Said]) -> str:
+def summary(findings: SpecFindings, statements: dict[str, Given]) -> str:
     if findings.is_proven:
         return "\n".join((proven_line(findings), "", *(f"- {line}" for line in known_lines(findings))))
     lines = (*open_lines(findings), *waiver_lines(findings), *known_lines(findings))
@@ -130,7 +130,7 @@ def summary(findings: SpecFindings, statements: dict[str, Said]) -> str:
     )
 
 
-def remarks(spec: SpecAccount, statements: dict[str, Said], root: Path, commit: str) -> Iterator[dict[str, object]]:
+def remarks(spec: SpecAccount, statements: dict[str, Given], root: Path, commit: str) -> Iterator[dict[str, object]]:
     """A line for each place that the evidence of what fails names, where the commit has that file."""
     for part in spec.failing:
         evidence = statements[part].evidence if part in statements else ""

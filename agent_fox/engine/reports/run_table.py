@@ -13,11 +13,11 @@ from agent_fox.core.verdicts.known import counts_in_words
 from agent_fox.core.words import counted
 from agent_fox.engine.account.account import RunAccount, SpecAccount, read_account
 from agent_fox.engine.account.explanation import PartEvidence, evidence_of
-from agent_fox.engine.account.overview import Banner, banner_of, quoted
+from agent_fox.engine.account.overview import Banner, NeedsYou, quoted, read_overview
 from agent_fox.engine.account.run_document import states_of
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
-from agent_fox.engine.reports.spec_report import Said, what_was_said
+from agent_fox.engine.reports.spec_report import Given, what_was_said
 from agent_fox.store.account import spent
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ LONGEST_SPECS = 8_000
 LONGEST_OPEN = 20_000
 LONGEST_PROVEN = 20_000
 LONGEST_CELL = 160
+MOST_CARDS = 5
 SHORT = 12
 SETTLED = ("proven", "waived")
 ALL = "`agent-fox status --all` shows every one"
@@ -61,8 +62,9 @@ class RunTable:
     banner: Banner
     costs: dict[str, tuple[float, float]]
     findings: tuple[SpecFindings, ...]
-    statements: dict[str, dict[str, Said]]
+    statements: dict[str, dict[str, Given]]
     parts: tuple[PartLine, ...]
+    needs: tuple[NeedsYou, ...] = ()
 
     @property
     def proven_specs(self) -> int:
@@ -84,8 +86,9 @@ def read_table(
     findings = tuple(_findings(transaction, account))
     statements = {each.account.name: what_was_said(transaction.db, each.account.name) for each in findings}
     parts = (part for each in findings for part in _parts(transaction, each, statements[each.account.name]))
-    banner = banner_of(account, is_alive=False)
-    return RunTable(account, banner, spent(transaction.db), findings, statements, tuple(parts))
+    overview = read_overview(transaction.db, account, is_alive=False, work=lambda: None)
+    costs = spent(transaction.db)
+    return RunTable(account, overview.banner, costs, findings, statements, tuple(parts), overview.needs_you)
 
 
 def _findings(transaction: Docket, account: RunAccount) -> Iterator[SpecFindings]:
@@ -95,13 +98,13 @@ def _findings(transaction: Docket, account: RunAccount) -> Iterator[SpecFindings
             yield replace(findings, account=spec)
 
 
-def _parts(transaction: Docket, findings: SpecFindings, statements: dict[str, Said]) -> Iterator[PartLine]:
+def _parts(transaction: Docket, findings: SpecFindings, statements: dict[str, Given]) -> Iterator[PartLine]:
     spec, states = findings.account, states_of(findings.account)
     for part in evidence_of(transaction.db, findings.verifier, spec.how):
         yield _part(spec.name, part, states.get(part.requirement, "unread"), statements[part.requirement])
 
 
-def _part(spec: str, part: PartEvidence, state: str, statement: Said) -> PartLine:
+def _part(spec: str, part: PartEvidence, state: str, statement: Given) -> PartLine:
     seen = next(iter(quoted(statement.evidence)), "")
     return PartLine(spec, part.requirement, statement.text, state, part.how, seen, part.record, part.commit)
 
@@ -110,15 +113,38 @@ def as_markdown(table: RunTable, branch: str, commit: str) -> str:
     """All of it, in less than 60,000 characters."""
     is_open = sorted((part for part in table.parts if not part.is_settled), key=rank)
     settled = [part for part in table.parts if part.is_settled]
-    specs = sorted(table.account.specs, key=lambda spec: spec.is_proven)
+    is_settled = [spec for spec in table.account.specs if spec.is_proven]
+    waiting = [spec for spec in table.account.specs if not spec.is_proven]
     sections = (
         _head(table, branch, commit),
-        _section("Specs", SPECS, [_spec(spec, table) for spec in specs], LONGEST_SPECS),
+        _needs(table.needs),
         _section("Not proven", OPEN, [_open(part) for part in is_open], LONGEST_OPEN),
+        _section("Specs that are not proven", SPECS, [_spec(spec, table) for spec in waiting], LONGEST_SPECS),
+        _section("Proven specs", SPECS, [_spec(spec, table) for spec in is_settled], LONGEST_SPECS),
         _section("Proven", PROVEN, [_proven(part) for part in settled], LONGEST_PROVEN),
         "agent-fox keeps this text current. It never merges, and never changes what you write beside it.",
     )
     return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _needs(cards: Sequence[NeedsYou]) -> str:
+    """What only a person can settle: the requirement in its words, what was seen, and the command to begin with."""
+    if not cards:
+        return ""
+    more = [f"- {len(cards) - MOST_CARDS} more; {ALL}"] if len(cards) > MOST_CARDS else []
+    return "\n".join(("### Needs you", "", *map(_card, cards[:MOST_CARDS]), *more))
+
+
+def _card(card: NeedsYou) -> str:
+    part = next(iter(card.cited), None)
+    about = (
+        f"{code(f'{card.spec}/{part.requirement}')} {cell(part.text, LONGEST_CELL)}"
+        if part
+        else cell(card.spec or card.need)
+    )
+    seen = f": {code(part.quoted[0], LONGEST_CELL)}" if part and part.quoted else ""
+    begin = f" {code(card.commands[0])}" if card.commands else ""
+    return f"- {about}{seen} ({cell(card.because, LONGEST_CELL)}; {money(card.known_usd, card.assumed_usd)}){begin}"
 
 
 SPECS = ("spec", "proven", "standing", "cost")

@@ -40,38 +40,38 @@ def place_of(tracker: Tracker) -> str:
     return tracker.place if isinstance(tracker, HasPlace) else ""
 
 
-def comment_sources(docket: Docket, place: str) -> tuple[str, ...]:
+def comment_sources(tx: Docket, place: str) -> tuple[str, ...]:
     """Ask for one comment on each source issue in `place` (`HOST/OWNER/NAME`) whose spec this run has decided about.
 
     In the open transaction, at the end of the run. Safe to repeat; gives the ids of what was asked for now.
     """
     if not place:
         return ()
-    decided = last_decisions(docket.db, docket.run_id, NOT_ABOUT_PROOF)
-    put = (comment_source(docket, place, spec_name, decision) for spec_name, decision in decided)
+    decided = last_decisions(tx.db, tx.run_id, NOT_ABOUT_PROOF)
+    put = (comment_source(tx, place, spec_name, decision) for spec_name, decision in decided)
     return tuple(effect for effect in put if effect)
 
 
-def comment_source(docket: Docket, place: str, spec_name: str, decision_id: int) -> str | None:
+def comment_source(tx: Docket, place: str, spec_name: str, decision_id: int) -> str | None:
     """None where the spec names no issue there, has left the plan, or its issue was told this before."""
-    source = load_spec(docket.db, spec_name).source
-    findings = findings_of(docket, spec_name) if source is not None and source.is_in(place) else None
+    source = load_spec(tx.db, spec_name).source
+    findings = findings_of(tx, spec_name) if source is not None and source.is_in(place) else None
     if source is None or findings is None:
         return None
     target = f"{place.partition('/')[2]}#{source.number}"
     fingerprint = f"source:{target}"
-    if outbox.was_put(docket.db, decision_id, EffectKind.COMMENT, fingerprint):
+    if outbox.was_put(tx.db, decision_id, EffectKind.COMMENT, fingerprint):
         return None
     payload = {
-        "title": f"{spec_name}: how much of it is proven", "body": text_of(findings), "at": docket.at,
-        "says": Says.PROGRESS.value, "target": target, "slot": slot_of(docket, spec_name),
+        "title": f"{spec_name}: how much of it is proven", "body": text_of(findings), "at": tx.at,
+        "says": Says.PROGRESS.value, "target": target, "slot": slot_of(tx, spec_name),
     }  # fmt: skip
-    return outbox.put(docket.db, decision_id, EffectKind.COMMENT, fingerprint, spec_name, payload, docket.at)
+    return outbox.put(tx.db, decision_id, EffectKind.COMMENT, fingerprint, spec_name, payload, tx.at)
 
 
-def slot_of(docket: Docket, spec_name: str) -> str:
+def slot_of(tx: Docket, spec_name: str) -> str:
     """One comment for a spec and a run. The time is in it: after the state was lost, run 1 is another run."""
-    return digest_of("source", str(docket.run_id), begun_at(docket.db, docket.run_id), spec_name, digits=24)
+    return digest_of("source", str(tx.run_id), begun_at(tx.db, tx.run_id), spec_name, digits=24)
 
 
 def text_of(findings: SpecFindings) -> str:
@@ -96,27 +96,27 @@ def proven_line(findings: SpecFindings) -> str:
 
 
 def summary_line(findings: SpecFindings) -> str:
-    found, count = findings.account, len(findings.account.proven)
-    is_settled = found.standing in ("verified", "waived")
-    told = ("is proven" if count == 1 else "are proven") if is_settled else "passed"
+    account, count = findings.account, len(findings.account.proven)
+    is_settled = account.standing in ("verified", "waived")
+    verb = ("is proven" if count == 1 else "are proven") if is_settled else "passed"
     on = f" on commit {code(findings.commit)}" if findings.commit else ""
-    return f"Not fully proven: {count} of {found.expected} requirements of {code(found.name)} {told}{on}."
+    return f"Not fully proven: {count} of {account.expected} requirements of {code(account.name)} {verb}{on}."
 
 
 def open_lines(findings: SpecFindings) -> Iterator[str]:
     """Every list of ids that are not proven, a line each."""
-    found = findings.account
+    account = findings.account
     kinds: tuple[tuple[Sequence[str], str, str], ...] = (
-        (found.failing, "fails", "fail"),
-        (found.unclear, "has no clear verdict", "have no clear verdict"),
-        (found.stale, "passed before, and not in the last reading", "passed before, and not in the last reading"),
-        (found.unread, "was not read yet", "were not read yet"),
-        (found.short, "passed, but not the review or the proof that is asked for",
+        (account.failing, "fails", "fail"),
+        (account.unclear, "has no clear verdict", "have no clear verdict"),
+        (account.stale, "passed before, and not in the last reading", "passed before, and not in the last reading"),
+        (account.unread, "was not read yet", "were not read yet"),
+        (account.short, "passed, but not the review or the proof that is asked for",
          "passed, but not the review or the proof that is asked for"),
     )  # fmt: skip
-    for ids, one, several in kinds:
+    for ids, singular, several in kinds:
         if ids:
-            yield f"{len(ids)} {one if len(ids) == 1 else several}: {named(ids)}"
+            yield f"{len(ids)} {singular if len(ids) == 1 else several}: {named(ids)}"
 
 
 def known_lines(findings: SpecFindings) -> Iterator[str]:

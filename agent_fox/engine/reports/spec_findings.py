@@ -30,14 +30,14 @@ class SpecFindings:
         return self.account.standing == "verified" and self.account.expected > 0 and not self.account.open_ids
 
 
-def findings_of(docket: Docket, spec_name: str) -> SpecFindings | None:
+def findings_of(tx: Docket, spec_name: str) -> SpecFindings | None:
     """None for a spec that has no verifier in the plan."""
-    verifier = next((n for n in nodes_of_spec(docket.db, spec_name) if n.node.archetype is Archetype.VERIFIER), None)
+    verifier = next((n for n in nodes_of_spec(tx.db, spec_name) if n.node.archetype is Archetype.VERIFIER), None)
     if verifier is None:
         return None
-    read = last_reading(docket.db, verifier.node.uid)
-    found = read_spec(docket.db, spec_name, docket.waived(spec_name), read.tree if read else None)
-    if found is None:
+    read = last_reading(tx.db, verifier.node.uid)
+    account = read_spec(tx.db, spec_name, tx.waived(spec_name), read.tree if read else None)
+    if account is None:
         return None
-    commit = (found.commit if found.is_proven else None) or (read.commit if read else "")
-    return SpecFindings(verifier, found, commit, docket.waiver_lines(spec_name))
+    commit = (account.commit if account.is_proven else None) or (read.commit if read else "")
+    return SpecFindings(verifier, account, commit, tx.waiver_lines(spec_name))

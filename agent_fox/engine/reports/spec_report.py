@@ -37,27 +37,27 @@ LARGEST_REPORT = 64 * 1024**2
 SHORT = 12
 
 
-def follow(docket: Docket, repo: Path, planned: PlannedNode) -> None:
+def follow(tx: Docket, repo: Path, planned: PlannedNode) -> None:
     """Write the report of a node's spec anew, after the commit of a decision about the node. A coder's says nothing."""
     if planned.node.archetype is not Archetype.CODER:
-        publish(docket, repo, planned.node.spec_name)
+        publish(tx, repo, planned.node.spec_name)
 
 
-def publish_all(docket: Docket, repo: Path) -> None:
+def publish_all(tx: Docket, repo: Path) -> None:
     """Write every report that is lost or does not say what the state says."""
-    for name in spec_names(docket.db):
-        publish(docket, repo, name)
+    for name in spec_names(tx.db):
+        publish(tx, repo, name)
 
 
-def publish(docket: Docket, repo: Path, spec_name: str) -> None:
+def publish(tx: Docket, repo: Path, spec_name: str) -> None:
     """Write `.agent-fox/verification/SPEC/verification.md` for a spec that was read.
 
     A file that cannot be written is left alone: it is for people, and the state has all of it.
     """
-    findings = findings_of(docket, spec_name) if was_read(docket.db, spec_name) else None
+    findings = findings_of(tx, spec_name) if was_read(tx.db, spec_name) else None
     if findings is not None:
         with suppress(OSError):
-            write(reports_in(repo) / spec_name / NAME, report_of(docket.db, findings))
+            write(reports_in(repo) / spec_name / NAME, report_of(tx.db, findings))
 
 
 def path_of(repo: Path, spec_name: str) -> Path:
@@ -75,7 +75,7 @@ def write(path: Path, text: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Given:
     """The current verdict on one requirement as it was given: what was seen, and the command that shows it again."""
 
     text: str
@@ -85,15 +85,15 @@ class Said:
 
 def report_of(db: Database, findings: SpecFindings) -> str:
     """The report as Markdown."""
-    said = what_was_said(db, findings.account.name)
+    texts = what_was_said(db, findings.account.name)
     parts = tuple(evidence_of(db, findings.verifier, findings.account.how))
     kinds = kinds_of(findings.account)
     sections = (
         f"# Verification of {one_line(findings.account.name, LONGEST_LINE)}",
         head(db, findings),
         table(parts, kinds),
-        not_proven(parts, kinds, said),
-        passing(parts, kinds, said),
+        not_proven(parts, kinds, texts),
+        passing(parts, kinds, texts),
         waivers(findings),
         "Written from the state of the run after each report; what counts is the state. "
         f"The whole story: `agent-fox explain {findings.verifier.node.id}`; the records: `agent-fox ledger show`.",
@@ -101,21 +101,21 @@ def report_of(db: Database, findings: SpecFindings) -> str:
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def what_was_said(db: Database, spec_name: str) -> dict[str, Said]:
-    later, now, found = unclear_after_fail(db, spec_name), verdicts_now(db, spec_name), dict[str, Said]()
+def what_was_said(db: Database, spec_name: str) -> dict[str, Given]:
+    later, now, texts = unclear_after_fail(db, spec_name), verdicts_now(db, spec_name), dict[str, Given]()
     for part in load_parts(db, spec_name):
         row = now.get(part.id)
         evidence, command = (row.evidence, row.command) if row else ("", "")
-        found[part.id] = Said(part.text, _with_last(evidence, later.get(part.id)), command)
-    return found
+        texts[part.id] = Given(part.text, _with_last(evidence, later.get(part.id)), command)
+    return texts
 
 
-def _with_last(said: str, last: LastRead | None) -> str:
+def _with_last(evidence: str, last: LastRead | None) -> str:
     """What was said of a requirement; of a FAIL that stands, with what a later reading without a clear word saw."""
     if last is None:
-        return said
+        return evidence
     words = f": {last.disposition}" if last.disposition else ""
-    return f"{said}\n\nThe last reading, of attempt {last.attempt}, said UNKNOWN{words}\n{last.evidence}"
+    return f"{evidence}\n\nThe last reading, of attempt {last.attempt}, said UNKNOWN{words}\n{last.evidence}"
 
 
 def kinds_of(found: SpecAccount) -> dict[str, str]:
@@ -142,15 +142,15 @@ def overall(findings: SpecFindings) -> str:
 
 
 def head(db: Database, findings: SpecFindings) -> str:
-    found, node = findings.account, findings.verifier.node
-    held = history.held(db, node.uid) if found.standing in ("escalated", "blocked") else None
+    account, node = findings.account, findings.verifier.node
+    held = history.held(db, node.uid) if account.standing in ("escalated", "blocked") else None
     why = f": {one_line(held.reason, LONGEST_LINE)}" if held else ""
-    issue = history.open_issue_of(db, found.name)
+    issue = history.open_issue_of(db, account.name)
     lines = [
-        f"**Overall: {overall(findings)}**, {len(found.proven)} of {found.expected} requirements pass"
-        + (f": {one_line(counts_in_words(found.known), LONGEST_LINE)}." if found.known else "."),
+        f"**Overall: {overall(findings)}**, {len(account.proven)} of {account.expected} requirements pass"
+        + (f": {one_line(counts_in_words(account.known), LONGEST_LINE)}." if account.known else "."),
         "",
-        f"- verifier {code(node.id)}: {found.standing}{why}",
+        f"- verifier {code(node.id)}: {account.standing}{why}",
         f"- commit {code(findings.commit)}" if findings.commit else "- no commit was read",
         *([f"- issue: {one_line(issue, LONGEST_LINE)}"] if issue else []),
     ]
@@ -166,32 +166,34 @@ def table(parts: tuple[PartEvidence, ...], kinds: dict[str, str]) -> str:
 
 def row(part: PartEvidence, kind: str) -> str:
     about = (
-        cell(code(one[:length])) for one, length in ((part.commit, SHORT), (part.session, 200), (part.record, SHORT))
+        cell(code(text[:length])) for text, length in ((part.commit, SHORT), (part.session, 200), (part.record, SHORT))
     )
     return f"| {cell(part.requirement)} | {kind} | {cell(part.how)} | {part.gate} | {' | '.join(about)} | {part.at} |"
 
 
-def not_proven(parts: tuple[PartEvidence, ...], kinds: dict[str, str], said: dict[str, Said]) -> str:
+def not_proven(parts: tuple[PartEvidence, ...], kinds: dict[str, str], texts: dict[str, Given]) -> str:
     open_parts = [part.requirement for part in parts if kinds.get(part.requirement) != "PASS"]
-    blocks = [block(name, kinds.get(name, "not read"), said[name]) for name in open_parts]
+    blocks = [block(name, kinds.get(name, "not read"), texts[name]) for name in open_parts]
     return "\n\n".join(["## What is not proven", *blocks]) if blocks else ""
 
 
-def block(name: str, kind: str, said: Said) -> str:
-    pieces = [f"### {one_line(name, LONGEST_LINE)}: {kind}", quoted(cut(said.text, LONGEST_TEXT)), *shown(said)]
+def block(name: str, kind: str, text: Given) -> str:
+    pieces = [f"### {one_line(name, LONGEST_LINE)}: {kind}", quoted(cut(text.text, LONGEST_TEXT)), *shown(text)]
     return "\n\n".join(piece for piece in pieces if piece)
 
 
-def shown(said: Said) -> Iterator[str]:
-    if said.command:
-        yield f"To see it:\n\n{fenced(cut(said.command, LONGEST_EVIDENCE), 'sh')}"
-    if said.evidence:
-        yield f"What was seen:\n\n{fenced(cut(printable(said.evidence), LONGEST_EVIDENCE))}"
+def shown(text: Given) -> Iterator[str]:
+    if text.command:
+        yield f"To see it:\n\n{fenced(cut(text.command, LONGEST_EVIDENCE), 'sh')}"
+    if text.evidence:
+        yield f"What was seen:\n\n{fenced(cut(printable(text.evidence), LONGEST_EVIDENCE))}"
 
 
-def passing(parts: tuple[PartEvidence, ...], kinds: dict[str, str], said: dict[str, Said]) -> str:
+def passing(parts: tuple[PartEvidence, ...], kinds: dict[str, str], texts: dict[str, Given]) -> str:
     names = [part.requirement for part in parts if kinds.get(part.requirement) == "PASS"]
-    rows = [f"| {cell(name)} | {cell(said[name].text)} | {cell(said[name].evidence, LONGEST_LINE)} |" for name in names]
+    rows = [
+        f"| {cell(name)} | {cell(texts[name].text)} | {cell(texts[name].evidence, LONGEST_LINE)} |" for name in names
+    ]
     header = ["| requirement | what it asks for | what was seen |", "|---|---|---|"]
     return "\n".join(["## What passes", "", *header, *rows]) if rows else ""
 

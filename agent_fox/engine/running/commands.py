@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
-from agent_fox.core.ledger.waivers import AboutExpectation, AboutRequirement, told
+from agent_fox.core.ledger.waivers import AboutExpectation, AboutRequirement, describe
 from agent_fox.core.markdown import code, cut, fenced, one_line
 from agent_fox.core.regex import regex
 from agent_fox.core.retry.filing import Says
@@ -153,7 +153,7 @@ class Acting:
         if waiving.waivable(self.transaction, self.grounds(), part) != subject:
             raise Refused(f"the text of {code(part.id)} is another than the one that is signed for")
         _, handled = waiving.grant(self.transaction, self.grounds(), envelope)
-        return with_moves(told(statement), handled), handled
+        return with_moves(describe(statement), handled), handled
 
     def agree(self) -> Outcome:
         envelope, statement = signed_below(self.command)
@@ -163,13 +163,12 @@ class Acting:
         if agreeing.agreeable(self.transaction, self.grounds(), self.part(subject))[0] != subject:
             raise Refused("what is signed is about another version of the test or the text than the last reading")
         _, handled = agreeing.grant(self.transaction, self.grounds(), envelope)
-        return with_moves(told(statement), handled), handled
+        return with_moves(describe(statement), handled), handled
 
     def part(self, subject: AboutRequirement | AboutExpectation) -> StoredPart:
         """The requirement that is signed for, which this issue must be about."""
         address = code(f"{subject.spec}/{subject.requirement}")
-        about = outbox.members_of(self.transaction.db, self.command.fingerprint)
-        members = {(spec, part) for spec, part, _ in about}
+        members = {member[:2] for member in outbox.members_of(self.transaction.db, self.command.fingerprint)}
         if not {(subject.spec, subject.requirement), (subject.spec, "")} & members:
             raise Refused(f"{address} is not what this issue is about")
         parts = load_parts(self.transaction.db, subject.spec)

@@ -39,7 +39,7 @@ REPROVE = "its tests passed, and nothing shows that they can fail: a person aske
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class Conditions:
     """What counts now; `tip` is empty where no tree is asked for. `standpoint` says where and by whom a verifier would
     judge, at a rung of its ladder."""
 
@@ -61,39 +61,39 @@ class Again:
     facts: dict[str, object]
 
 
-def reopen_stale(docket: Docket, board: Board, present: Present) -> list[Handled]:
+def reopen_stale(tx: Docket, board: Board, now: Conditions) -> list[Handled]:
     """Reopen every proven verifier whose evidence does not count any more, with the review of what it verified."""
-    tree = present.tree
-    places = [(place, why_again(docket, place, present, tree)) for place in proven(board)]
-    return [reopen(docket, place, present.tip, again) for place, again in places if again is not None]
+    tree = now.tree
+    places = [(place, why_again(tx, place, now, tree)) for place in proven(board)]
+    return [reopen(tx, place, now.tip, again) for place, again in places if again is not None]
 
 
 def proven(board: Board) -> list[Place]:
     return [place for place in verifiers(board) if place.standing.is_proven]
 
 
-def why_again(docket: Docket, place: Place, present: Present, tree: str) -> Again | None:
+def why_again(tx: Docket, place: Place, now: Conditions, tree: str) -> Again | None:
     """Staleness first; then what was proven in an earlier run: is it on record, and is it drawn?"""
-    origin = origin_of(docket.db, place.planned.node.uid)
-    stale = stale_in(docket.db, place, present, tree, origin)
+    origin = origin_of(tx.db, place.planned.node.uid)
+    stale = stale_in(tx.db, place, now, tree, origin)
     if stale:
         return Again(f"{' and '.join(stale)} {AGAIN}", {"stale": list(stale)})
-    if outbox.awaits_second_proof(docket.db, place.planned.node.spec_name):
+    if outbox.awaits_second_proof(tx.db, place.planned.node.spec_name):
         return Again(TWICE, {"second_proof": True})
-    if origin.run is None or origin.run == docket.run_id:
+    if origin.run is None or origin.run == tx.run_id:
         return None
-    if not origin.environment or not is_on_record(docket.db, place.planned.node.spec_name):
+    if not origin.environment or not is_on_record(tx.db, place.planned.node.spec_name):
         return Again(f"{OLD}; it is verified again as it stands at the end", {})
-    return by_chance(docket, place, present.evidence.rerun_fraction)
+    return by_chance(tx, place, now.evidence.rerun_fraction)
 
 
-def stale_in(db: Database, place: Place, present: Present, tree: str, origin: Origin) -> tuple[str, ...]:
+def stale_in(db: Database, place: Place, point: Conditions, tree: str, origin: Origin) -> tuple[str, ...]:
     """In which respects the verdict is about something else than what stands now."""
     commit = verified_commit(db, place.planned.node.spec_name)
-    read = git.tree_of(present.repo, commit) if commit else ""
-    if present.evidence.environment == "show" or not origin.environment:
+    read = git.tree_of(point.repo, commit) if commit else ""
+    if point.evidence.environment == "show" or not origin.environment:
         return why_stale(Freshness(read, "", "", ""), Freshness(tree, "", "", ""))
-    now = present.standpoint(place.planned, origin.rung)
+    now = point.standpoint(place.planned, origin.rung)
     was = Freshness(read, "", origin.environment, origin.verifier)
     return why_stale(was, Freshness(tree, "", now.environment, now.verifier))
 
@@ -103,34 +103,34 @@ def is_on_record(db: Database, spec_name: str) -> bool:
     return all(is_enough(Gate.TESTED, row.state, was_proved=row.was_proved) for row in gates_of(db, spec_name))
 
 
-def by_chance(docket: Docket, place: Place, fraction: float) -> Again | None:
+def by_chance(tx: Docket, place: Place, fraction: float) -> Again | None:
     """Drawn once for a run, from where the ledger stood when it was opened."""
-    seed, name = seed_of(docket), place.planned.node.spec_name
+    seed, name = seed_of(tx), place.planned.node.spec_name
     number = drawn(seed, name)
     if number >= fraction:
         return None
     return Again(CHANCE, {"rerun": {"fraction": fraction, "seed": seed, "drawn": number}})
 
 
-def seed_of(docket: Docket) -> str:
-    return f"{sessions.ledger_at_start(docket.db, docket.run_id)} run {docket.run_id}"
+def seed_of(tx: Docket) -> str:
+    return f"{sessions.ledger_at_start(tx.db, tx.run_id)} run {tx.run_id}"
 
 
-def reopen(docket: Docket, place: Place, tip: str, again: Again) -> Handled:
+def reopen(tx: Docket, place: Place, tip: str, again: Again) -> Handled:
     planned = PlannedNode(place.planned.node, place.standing, place.planned.position)
-    moves = [Move(planned, Step.REOPEN), *review_again(docket, planned.node.spec_name)]
-    number, moved = docket.record(planned, "Reopen", moves, commit=tip, facts=again.facts, note=again.note)
+    moves = [Move(planned, Step.REOPEN), *review_again(tx, planned.node.spec_name)]
+    number, moved = tx.record(planned, "Reopen", moves, commit=tip, facts=again.facts, note=again.note)
     return Handled(None, number, moved)
 
 
-def reopen_read_elsewhere(docket: Docket, board: Board, commit: str, tree: str) -> list[Handled]:
+def reopen_read_elsewhere(tx: Docket, board: Board, commit: str, tree: str) -> list[Handled]:
     """Reopen every proven verifier whose last reading was of another tree than `tree`, that of `commit`.
 
     For hosts, where work need not be in a git repository of ours.
     """
-    stale = [place for place in proven(board) if not is_read_on(docket.db, place.planned.node.uid, tree)]
+    stale = [place for place in proven(board) if not is_read_on(tx.db, place.planned.node.uid, tree)]
     again = Again(f"the code has changed {AGAIN}", {"stale": ["the code has changed"]})
-    return [reopen(docket, place, commit, again) for place in stale]
+    return [reopen(tx, place, commit, again) for place in stale]
 
 
 def is_read_on(db: Database, uid: str, tree: str) -> bool:
@@ -139,31 +139,29 @@ def is_read_on(db: Database, uid: str, tree: str) -> bool:
     return read is not None and read.tree == tree
 
 
-def reprove(docket: Docket, board: Board, present: Present) -> list[Handled]:
+def reprove(tx: Docket, board: Board, now: Conditions) -> list[Handled]:
     """Reopen every proven verifier in scope of whose requirements some are known as *tests passed*, and no more."""
-    known = words_known(docket.db, none_waived)
+    known = words_known(tx.db, none_waived)
     places = ((place, tests_passed(known.get(place.planned.node.spec_name, {}))) for place in proven(board))
-    return [reopen(docket, place, present.tip, Again(REPROVE, {"reprove": ids})) for place, ids in places if ids]
+    return [reopen(tx, place, now.tip, Again(REPROVE, {"reprove": ids})) for place, ids in places if ids]
 
 
 def tests_passed(words: Mapping[str, str]) -> list[str]:
     return [part for part, word in words.items() if word == How.TESTS_PASSED]
 
 
-def shown(docket: Docket, board: Board, present: Present) -> list[str]:
+def shown(tx: Docket, board: Board, now: Conditions) -> list[str]:
     """Sentences about verdicts from elsewhere, where the settings let them stand."""
-    if present.evidence.environment != "show":
+    if now.evidence.environment != "show":
         return []
-    places = ((place, origin_of(docket.db, place.planned.node.uid)) for place in proven(board))
+    places = ((place, origin_of(tx.db, place.planned.node.uid)) for place in proven(board))
     return [
-        f"{place.planned.node.spec_name}: {why}"
-        for place, origin in places
-        if (why := elsewhere(place, origin, present))
+        f"{place.planned.node.spec_name}: {why}" for place, origin in places if (why := elsewhere(place, origin, now))
     ]
 
 
-def elsewhere(place: Place, origin: Origin, present: Present) -> str:
-    now = present.standpoint(place.planned, origin.rung)
+def elsewhere(place: Place, origin: Origin, point: Conditions) -> str:
+    now = point.standpoint(place.planned, origin.rung)
     was = Freshness("", "", origin.environment, origin.verifier)
     stale = why_stale(was, Freshness("", "", now.environment, now.verifier))
     return (

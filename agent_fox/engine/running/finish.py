@@ -70,12 +70,12 @@ def claim(board: Board, broken: Iterable[str], short: Sequence[Shortfall] = (), 
     open_specs = [*(planned.node.spec_name for planned in unproven(board)), *lacking, *broken]
     if open_specs or not has_verifiers(board):
         named = ", ".join(dict.fromkeys(open_specs)) or "nothing was verified"
-        return Stop(RunExit.NOT_PROVEN, "; ".join([f"not proven: {named}", *told(short, required)]))
+        return Stop(RunExit.NOT_PROVEN, "; ".join([f"not proven: {named}", *describe(short, required)]))
     is_waived = any(place.standing.outcome is Outcome.WAIVED for place in verifiers(board))
     return Stop(RunExit.PROVEN, f"everything in scope is proven{' or waived' if is_waived else ''}")
 
 
-def told(short: Sequence[Shortfall], required: Gate) -> Iterator[str]:
+def describe(short: Sequence[Shortfall], required: Gate) -> Iterator[str]:
     """How far the gates of verified specs have come, a sentence for each spec and state."""
     parts_by: dict[tuple[str, str], list[str]] = {}
     for shortfall in short:

@@ -25,7 +25,7 @@ STOPPED = "the history of this repository does not hold together, and nothing ca
 
 
 @dataclass
-class Heads:
+class LedgerWitness:
     """Notes the head of one repository's ledger. `path` as `witness.path_of` gives it; `lost` says what was found."""
 
     db: Database

@@ -185,17 +185,17 @@ def answer_of(end: SessionEnd) -> Answer | None:
             return Answer(failure=f"the provers could not be run: {end.kind}: {end.reason}")
 
 
-def record(docket: Docket, subject: Subject, answer: Answer, verifier: str) -> Handled:
+def record(tx: Docket, subject: Subject, answer: Answer, verifier: str) -> Handled:
     """The decision `Prove`, what each lane said, and the gates, in the open transaction."""
     proved = proofs(subject.parts, subject.spec_name, subject.objects, answer.results)
     facts = facts_of(subject, answer, proved)
-    number, moved = docket.record(subject.planned, KIND, (), commit=subject.commit, facts=facts, note=note_of(proved))
+    number, moved = tx.record(subject.planned, KIND, (), commit=subject.commit, facts=facts, note=note_of(proved))
     where = LaneRun(
-        subject.spec_name, f"decision:{number}", docket.at, subject.tree, subject.commit, run=docket.run_id,
+        subject.spec_name, f"decision:{number}", tx.at, subject.tree, subject.commit, run=tx.run_id,
         decision=number, verifier=verifier,
     )  # fmt: skip
-    record_lanes(docket.db, answer.results, where)
-    move_gates(docket, subject, number, proved)
+    record_lanes(tx.db, answer.results, where)
+    move_gates(tx, subject, number, proved)
     return Handled(None, number, moved)
 
 
@@ -210,13 +210,13 @@ def note_of(found: Mapping[str, Proof]) -> str:
     return f"{sum(proof.is_proved for proof in found.values())} of {len(found)} requirements are proved"
 
 
-def move_gates(docket: Docket, subject: Subject, decision_id: int, found: Mapping[str, Proof]) -> None:
+def move_gates(tx: Docket, subject: Subject, decision_id: int, found: Mapping[str, Proof]) -> None:
     proved = [part for part, proof in found.items() if proof.is_proved]
     lost = [part for part, proof in found.items() if not proof.is_proved]
     place = {"commit": subject.commit, "tree": subject.tree}
-    moves = taken_back(promotion.gates(docket, subject.spec_name), lost)
-    promotion.write(docket, subject.spec_name, moves, decision_id=decision_id, **place)
-    promotion.proved(docket, subject.spec_name, proved, decision_id, **place, reason="by the formal lane")
+    moves = taken_back(promotion.gates(tx, subject.spec_name), lost)
+    promotion.write(tx, subject.spec_name, moves, decision_id=decision_id, **place)
+    promotion.proved(tx, subject.spec_name, proved, decision_id, **place, reason="by the formal lane")
 
 
 def taken_back(gates: Mapping[str, Gate], lost: Iterable[str]) -> Iterator[Promotion]:

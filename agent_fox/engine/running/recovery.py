@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from agent_fox.store.sessions import LaunchRow, SessionRow
 
 
-def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, watch: Watch) -> None:
+def recover(registry: Registry, docket_of: DocketOf, db: Database, workshop: Workshop, watch: Watch) -> None:
     """Settle every launch that was under way when the last orchestrator ended. Safe to repeat."""
     integration = workshop.integration
     moved = tip.after_a_crash(db, integration)
@@ -38,7 +38,7 @@ def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Worksh
     if commit is not None:
         sessions.note_tip(db, commit)
     for launch in sessions.open_launches(db):
-        settle(registry, docket, db, workshop, launch, watch)
+        settle(registry, docket_of, db, workshop, launch, watch)
     sweep(db, workshop)
     conflicts.tend(db, workshop.repo, git_refs.references(workshop.repo))
     own_folders.sweep()
@@ -56,7 +56,7 @@ def finish_landings(db: Database, repo: Path, branch: str) -> None:
 
 
 def settle(
-    registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, launch: LaunchRow, watch: Watch
+    registry: Registry, docket_of: DocketOf, db: Database, workshop: Workshop, launch: LaunchRow, watch: Watch
 ) -> None:
     session = sessions.session_by_id(db, launch.session_id)
     planned = node_by_uid(db, session.ticket.node_uid)
@@ -69,8 +69,8 @@ def settle(
     else:
         cut_off = kept(workshop.repo, session, launch, end.end, watch)
         ended = Ended(planned, session, launch, end.end, end.judges, cut_off=cut_off)
-        handled = results.take_result(registry, docket, db, workshop.integration, ended)
-        results.land(docket, db, workshop.integration, ended, watch)
+        handled = results.take_result(registry, docket_of, db, workshop.integration, ended)
+        results.land(docket_of, db, workshop.integration, ended, watch)
         watch(RunEvent("harvested", planned, session=session, handled=handled))
     judges.clean_up_all(panel)
 
@@ -79,7 +79,7 @@ def kept(repo: Path, session: SessionRow, launch: LaunchRow, end: SessionEnd, wa
     """What a session that was cut off unseen had done; told, too."""
     cut_off = cut_offs.keep(repo, session, launch, end, clock.now())
     if cut_off is not None:
-        watch(RunEvent("note", text=f"{session.node_id}: {cut_off.told}"))
+        watch(RunEvent("note", text=f"{session.node_id}: {cut_off.in_words}"))
     return cut_off
 
 

@@ -78,13 +78,13 @@ class Registry:
         handlers: tuple[ResultHandler, ...] = (Verifiers(), Coders(), Reviewers(), *extra)
         self._handlers: Mapping[Archetype, ResultHandler] = {h.archetype: h for h in handlers}
 
-    def handle(self, docket: Docket, archetype: Archetype, ended: EndedSession) -> Handled:
-        return self._handlers[archetype].handle_session(docket, ended)
+    def handle(self, tx: Docket, archetype: Archetype, ended: EndedSession) -> Handled:
+        return self._handlers[archetype].handle_session(tx, ended)
 
-    def nothing_to_prove(self, docket: Docket, planned: PlannedNode) -> Handled:
+    def nothing_to_prove(self, tx: Docket, planned: PlannedNode) -> Handled:
         """A verifier of a spec that expects nothing: settled by the table, without a session."""
         result = VerifierResult(planned.standing.ticket, None, None, report=Report())
-        return VerifierHandler().handle(docket, result, None)
+        return VerifierHandler().handle(tx, result, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,50 +141,52 @@ def cost_of(session: SessionRow, end: SessionEnd) -> float | None:
     return 0.0 if end.cost_usd is None and session.assumed_cost_usd == 0 else end.cost_usd
 
 
-def take_result(registry: Registry, docket: DocketOf, db: Database, integration: Integration, ended: Ended) -> Handled:
+def take_result(
+    registry: Registry, docket_of: DocketOf, db: Database, integration: Integration, ended: Ended
+) -> Handled:
     """Everything that this end means, in one transaction. The branch is not moved yet."""
     landing = prepare_landing(db, integration, ended)
     tree = git.tree_of(integration.repo, ended.launch.pinned)
-    before = docket(db, clock.now())
+    before = docket_of(db, clock.now())
     ended = with_way_back(before, integration, with_report(before, ended), tree)
     with transaction(db):
-        desk = docket(db, clock.now())
+        desk = docket_of(db, clock.now())
         record_cut_off(db, desk.at, ended.session, ended.cut_off)
         handled = record_result(registry, desk, ended, landing, tree)
     closing.publish_last(db, integration.repo, ended.end.closed)
     return handled
 
 
-def with_report(docket: Docket, ended: Ended) -> Ended:
+def with_report(tx: Docket, ended: Ended) -> Ended:
     """The end with what a verifier's judges said: a long output is read before anything is locked."""
     node = ended.planned.node
     if node.archetype is not Archetype.VERIFIER or ended.end.kind is not EndKind.ENDED:
         return ended
-    return replace(ended, report=read_judges(ended.judges, docket.file_of(node.spec_name)))
+    return replace(ended, report=read_judges(ended.judges, tx.file_of(node.spec_name)))
 
 
-def with_way_back(docket: Docket, integration: Integration, ended: Ended, tree: str) -> Ended:
+def with_way_back(tx: Docket, integration: Integration, ended: Ended, tree: str) -> Ended:
     """The end of a verifier's session with the commit that the branch goes back by, where its report calls for it."""
-    return replace(ended, way_back=going_back.way_back(docket, integration, ended.planned, ended.report, tree))
+    return replace(ended, way_back=going_back.way_back(tx, integration, ended.planned, ended.report, tree))
 
 
 def record_result(
-    registry: Registry, docket: Docket, ended: Ended, landing: Landing | Conflict | None, tree: str
+    registry: Registry, tx: Docket, ended: Ended, landing: Landing | Conflict | None, tree: str
 ) -> Handled:
     """Write the end of a session and what its handler decides, in the open transaction. `tree` is what was pinned."""
-    write_end(docket.db, ended, landing, tree, docket.at)
+    write_end(tx.db, ended, landing, tree, tx.at)
     if ended.end.closed is not None:
-        closing.record_close_out(docket.db, ended.session, ended.end.closed, docket.at)
-    record_lanes(docket.db, lanes_said(ended.judges), lane_run(docket, ended, tree))
-    return registry.handle(docket, ended.planned.node.archetype, as_seen(docket.db, ended, landing))
+        closing.record_close_out(tx.db, ended.session, ended.end.closed, tx.at)
+    record_lanes(tx.db, lanes_said(ended.judges), lane_run(tx, ended, tree))
+    return registry.handle(tx, ended.planned.node.archetype, as_seen(tx.db, ended, landing))
 
 
-def lane_run(docket: Docket, ended: Ended, tree: str) -> LaneRun:
+def lane_run(tx: Docket, ended: Ended, tree: str) -> LaneRun:
     """Where the lanes of a verifier's session ran."""
     session, ticket = ended.session, ended.session.ticket
-    verifier, environment = sessions.judge_of(docket.db, session.id)
+    verifier, environment = sessions.judge_of(tx.db, session.id)
     return LaneRun(
-        session.spec_name, f"session:{session.id}", docket.at, tree, ended.launch.pinned,
+        session.spec_name, f"session:{session.id}", tx.at, tree, ended.launch.pinned,
         f"{session.node_id}@{ticket.attempt}.{ticket.reading}", session.run_id, session.id,
         verifier=verifier, environment=environment,
     )  # fmt: skip
@@ -261,7 +263,7 @@ def conflict_of(db: Database, ended: Ended, landing: Landing | Conflict | None) 
     return conflicts.facts_of(ended.launch.id, Unmerged(work.commit, landing.files))
 
 
-def land(docket: DocketOf, db: Database, integration: Integration, ended: Ended, watch: Watch) -> Handled | None:
+def land(docket_of: DocketOf, db: Database, integration: Integration, ended: Ended, watch: Watch) -> Handled | None:
     """Move the branch to what was recorded. Where somebody else moved it meanwhile, put it back, or build again on what
     is there and record again. Gives what was decided where the work had to be taken back.
     """
@@ -276,7 +278,7 @@ def land(docket: DocketOf, db: Database, integration: Integration, ended: Ended,
         moved = tip.hold(db, integration)
         if moved is not None:
             watch(RunEvent("note", ended.planned, text=moved.told))
-        taken_back = build_again(docket, db, integration, ended, session)
+        taken_back = build_again(docket_of, db, integration, ended, session)
         if taken_back is not None:
             return taken_back
     raise git.GitError(
@@ -292,26 +294,26 @@ def note_landed(db: Database, session_id: int, commit: str) -> None:
 
 
 def build_again(
-    docket: DocketOf, db: Database, integration: Integration, ended: Ended, session: SessionRow
+    docket_of: DocketOf, db: Database, integration: Integration, ended: Ended, session: SessionRow
 ) -> Handled | None:
     """The landing once more where the tip is another one now; taken back where it conflicts."""
     if session.archetype is Archetype.VERIFIER:
-        return going_back.build_again(docket, db, integration, session)
+        return going_back.build_again(docket_of, db, integration, session)
     if tip.expected(db, integration) == session.base:
         return None
     again = prepare_landing(db, integration, ended)
     if not isinstance(again, Landing):
-        return take_back(docket, db, ended, again)
+        return take_back(docket_of, db, ended, again)
     with transaction(db):
         sessions.record_landing(db, session.id, again.base, again.commit, clock.now())
     return None
 
 
-def take_back(docket: DocketOf, db: Database, ended: Ended, landing: Conflict | None) -> Handled:
+def take_back(docket_of: DocketOf, db: Database, ended: Ended, landing: Conflict | None) -> Handled:
     """Recorded work that no longer merges: the coder tries again, with the files that conflict."""
     why = failure_of(ended, landing)
     with transaction(db):
-        desk = docket(db, clock.now())
+        desk = docket_of(db, clock.now())
         sessions.set_session(db, ended.launch.session_id, {"landed_commit": None, "base_commit": None})
         planned = node_by_uid(db, ended.planned.node.uid)
         number, moved = desk.record(

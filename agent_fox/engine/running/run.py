@@ -30,7 +30,7 @@ from agent_fox.engine.reports import spec_report
 from agent_fox.engine.reports.on_github import tell_github
 from agent_fox.engine.reports.source_comment import comment_sources, place_of
 from agent_fox.engine.running import commands
-from agent_fox.engine.running.ledger_witness import Heads
+from agent_fox.engine.running.ledger_witness import LedgerWitness
 from agent_fox.engine.running.recovery import recover
 from agent_fox.engine.running.results import Registry
 from agent_fox.engine.running.scheduler import Orders, Run
@@ -79,7 +79,7 @@ class Engine(Workplace):
             had_state = is_begun(self.root / STATE)
             with told_of(self.root / STATE), self.state() as db, git.serving(self.root):
                 try:
-                    self.heads(db).begin(had_state=had_state)
+                    self.ledger_witness(db).begin(had_state=had_state)
                     return self.run_locked(db, head, scope, options, orders)
                 finally:
                     self.leave_no_folder()
@@ -101,8 +101,8 @@ class Engine(Workplace):
 
     def run_locked(self, db: Database, head: str, scope: Scope, options: RunOptions, orders: Orders) -> Stop:
         refuse_other_rows(db)
-        run_id, heads = self.account(db, head, options), self.heads(db)
-        heads.note()
+        run_id, ledger_witness = self.account(db, head, options), self.ledger_witness(db)
+        ledger_witness.note()
         registry, tracker = Registry(self.handlers()), self.tracker()
         branch = self.settings.git.integration_branch
         recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), self.watch)
@@ -112,20 +112,20 @@ class Engine(Workplace):
         sessions.note_tip(db, preflight.bring_in_head(self.root, branch, head))
         shelf = SpecShelf()
         workshop = self.workshop(shelf)
-        docket = self.docket_of(shelf, run_id)
+        docket_of = self.docket_of(shelf, run_id)
         asked = library.read_files(scope.plan.specs, self.root)
         with transaction(db):
-            lines = sync_plan(docket(db, clock.now()), scope, redo=options.redo)
-            for line in (*lines, *library.sync_library(docket(db, clock.now()), asked)):
+            lines = sync_plan(docket_of(db, clock.now()), scope, redo=options.redo)
+            for line in (*lines, *library.sync_library(docket_of(db, clock.now()), asked)):
                 self.watch(RunEvent("note", text=line))
-            for line in moves_in_words(waiving.settle(docket(db, clock.now()), self.grounds())):
+            for line in moves_in_words(waiving.settle(docket_of(db, clock.now()), self.grounds())):
                 self.watch(RunEvent("note", text=line))
         courier = Courier(self.root / STATE, tracker, self.settings.tracker)
         run = Run(
             db=db,
             run_id=run_id,
             workshop=workshop,
-            docket=docket,
+            docket_of=docket_of,
             registry=registry,
             courier=courier,
             guard=RepositoryGuard.begin(db, workshop.integration, self.watch),
@@ -139,17 +139,17 @@ class Engine(Workplace):
             is_reproving=options.reprove,
             backends=backends_of(self.plugins),
             broken=tuple(scope.broken),
-            settle_waivers=lambda docket: waiving.settle(docket, self.grounds()),
+            settle_waivers=lambda tx: waiving.settle(tx, self.grounds()),
             reading_seconds=self.settings.tracker.finish_seconds if self.settings.github.commands != "off" else 0.0,
             carry_out=lambda db: commands.carry_out(
-                db, place_of(tracker), lambda db: docket(db, clock.now()), self.grounds
+                db, place_of(tracker), lambda db: docket_of(db, clock.now()), self.grounds
             ),
-            heads=heads,
+            ledger_witness=ledger_witness,
             state_file=StateFile.at(self.root / STATE),
         )
         self.watch(RunEvent("started", text=str(run_id)))
         run.warn()
-        spec_report.publish_all(docket(db, clock.now()), self.root)
+        spec_report.publish_all(docket_of(db, clock.now()), self.root)
         return self.go(db, run)
 
     def go(self, db: Database, run: Run) -> Stop:
@@ -168,25 +168,25 @@ class Engine(Workplace):
             raise
         finally:
             run.note_time()
-        stop = self.pushed(run, run.heads.believed(stop))
+        stop = self.pushed(run, run.ledger_witness.believed(stop))
         self.report(db, run, stop)
         run.finish_deliveries(self.settings.tracker.finish_seconds)
         run.state_file.refuse_gone()
         self.close_account(db, run.run_id, stop)
-        run.heads.note()
+        run.ledger_witness.note()
         self.tidy()
         return stop
 
     def report(self, db: Database, run: Run, stop: Stop) -> None:
         """What people are told of the whole: a report of each spec, a comment on the issue that it came from, and what
         GitHub shows beside issues."""
-        spec_report.publish_all(run.docket(db, clock.now()), self.root)
+        spec_report.publish_all(run.docket_of(db, clock.now()), self.root)
         if self.settings.tracker.kind == "github":
             with transaction(db):
-                docket = run.docket(db, clock.now())
-                comment_sources(docket, place_of(run.courier.tracker))
+                tx = run.docket_of(db, clock.now())
+                comment_sources(tx, place_of(run.courier.tracker))
                 if stop.exit is not RunExit.INTERRUPTED:  # what was not pushed is not there to be spoken of
-                    tell_github(docket, self.settings, self.root, self.grounds, stop)
+                    tell_github(tx, self.settings, self.root, self.grounds, stop)
 
     def pushed(self, run: Run, stop: Stop) -> Stop:
         """A last look at the branch, and its push where the settings name a remote. A failure is told with the reason.
@@ -248,8 +248,8 @@ class Engine(Workplace):
         """What waivers are held against, looked up anew for each use."""
         return waivers.grounds_of(self.root, self.settings, self.environ)
 
-    def heads(self, db: Database) -> Heads:
-        return Heads(db, witness.path_of(self.environ, self.root), self.watch)
+    def ledger_witness(self, db: Database) -> LedgerWitness:
+        return LedgerWitness(db, witness.path_of(self.environ, self.root), self.watch)
 
 
 def refuse_other_rows(db: Database) -> None:

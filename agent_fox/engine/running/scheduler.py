@@ -26,7 +26,7 @@ from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, Watch, moves_in_words
 from agent_fox.engine.reports import spec_report
 from agent_fox.engine.running import final_check, finish, proving, results
-from agent_fox.engine.running.final_check import Present
+from agent_fox.engine.running.final_check import Conditions
 from agent_fox.engine.running.proving import Answer, Subject
 from agent_fox.engine.running.results import Ended, Registry
 from agent_fox.session.built_in.registry import BACKENDS
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from agent_fox.engine.record.board import Board
     from agent_fox.engine.record.docket import Docket, Handled
     from agent_fox.engine.running.commands import CarriedOut
-    from agent_fox.engine.running.ledger_witness import Heads
+    from agent_fox.engine.running.ledger_witness import LedgerWitness
     from agent_fox.session.backends import Backend
     from agent_fox.store.ledger import journal
     from agent_fox.store.plan import PlannedNode
@@ -91,7 +91,7 @@ class Run:
     db: Database
     run_id: int
     workshop: Workshop
-    docket: Callable[[Database, str], Docket]
+    docket_of: Callable[[Database, str], Docket]
     registry: Registry
     courier: Courier
     guard: RepositoryGuard
@@ -101,13 +101,13 @@ class Run:
     backoff: Backoff
     orders: Orders
     watch: Watch
-    heads: Heads
+    ledger_witness: LedgerWitness
     state_file: StateFile
     is_final_check: bool = True
     is_reproving: bool = False
     backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
     broken: tuple[str, ...] = ()
-    settle_waivers: Callable[[Docket], list[Handled]] = lambda docket: []
+    settle_waivers: Callable[[Docket], list[Handled]] = lambda tx: []
     carry_out: Callable[[Database], Iterable[CarriedOut]] = lambda db: ()
     reading_seconds: float = 0.0
     """How long the end waits for comments to be read that may ask for something."""
@@ -138,7 +138,7 @@ class Run:
         return Stop(RunExit.CANNOT_GO_ON, str(error))
 
     def is_proof_required(self) -> bool:
-        return self.docket(self.db, clock.now()).policy.required_state is Gate.PROVED
+        return self.docket_of(self.db, clock.now()).policy.required_state is Gate.PROVED
 
     def warn(self) -> None:
         """Before anything is paid for: what can never be proved although that is required."""
@@ -162,7 +162,7 @@ class Run:
     def note_proof(self, subject: Subject, answer: Answer) -> None:
         verifier = self.workshop.standpoint(self.db, subject.planned, 0).verifier
         with transaction(self.db):
-            handled = proving.record(self.docket(self.db, clock.now()), subject, answer, verifier)
+            handled = proving.record(self.docket_of(self.db, clock.now()), subject, answer, verifier)
         self.follow(handled, subject.planned)
 
     def ask_provers(self, subject: Subject) -> Answer | None:
@@ -180,18 +180,18 @@ class Run:
 
     def claim(self) -> Stop:
         """Nothing is left to do: what the run may say."""
-        docket = self.docket(self.db, clock.now())
-        required = docket.policy.required_state
-        for line in final_check.shown(docket, self.board, self.present("")):
+        tx = self.docket_of(self.db, clock.now())
+        required = tx.policy.required_state
+        for line in final_check.shown(tx, self.board, self.conditions("")):
             self.watch(RunEvent("note", text=line))
         short = finish.shortfalls(self.db, self.board, required, proving.reasons)
         stop = finish.claim(self.board, self.broken, short, required)
         why = journal.why_others(self.db, is_whole=True) if stop.exit is RunExit.PROVEN else ""
         return Stop(RunExit.CANNOT_GO_ON, why) if why else stop
 
-    def present(self, tip: str) -> Present:
+    def conditions(self, tip: str) -> Conditions:
         settings = self.workshop.settings
-        return Present(self.repo, tip, settings.evidence, partial(self.workshop.standpoint, self.db))
+        return Conditions(self.repo, tip, settings.evidence, partial(self.workshop.standpoint, self.db))
 
     def is_busy(self, submit: Callable[[Flight], None]) -> bool:
         """Launch what may be launched; whether there is anything to wait for then."""
@@ -270,7 +270,7 @@ class Run:
         if planned.node.archetype is not Archetype.VERIFIER or expects:
             return False
         with transaction(self.db):
-            handled = self.registry.nothing_to_prove(self.docket(self.db, clock.now()), planned)
+            handled = self.registry.nothing_to_prove(self.docket_of(self.db, clock.now()), planned)
         self.follow(handled, planned)
         return True
 
@@ -328,7 +328,7 @@ class Run:
         end = ended.end
         cut_off = cut_offs.keep(self.repo, flight.session, flight.launch, end, clock.now())
         if cut_off is not None:
-            self.watch(RunEvent("note", flight.planned, text=cut_off.told))
+            self.watch(RunEvent("note", flight.planned, text=cut_off.in_words))
         match end.kind:
             case EndKind.INTERRUPTED | EndKind.CEILING:
                 return self.repeat_later(flight, end, "interrupted", cut_off)
@@ -359,8 +359,8 @@ class Run:
     def result(self, flight: Flight, end: PanelEnd, cut_off: CutOff | None) -> None:
         ended = Ended(flight.planned, flight.session, flight.launch, end.end, end.judges, cut_off=cut_off)
         integration = self.workshop.integration
-        handled = results.take_result(self.registry, self.docket, self.db, integration, ended)
-        taken_back = results.land(self.docket, self.db, integration, ended, self.watch)
+        handled = results.take_result(self.registry, self.docket_of, self.db, integration, ended)
+        taken_back = results.land(self.docket_of, self.db, integration, ended, self.watch)
         for result in (handled, taken_back) if taken_back else (handled,):
             self.follow(result, flight.planned)
 
@@ -368,9 +368,9 @@ class Run:
         """After the commit: the board, the screen, the outside world."""
         self.board.apply(handled)
         self.watch(RunEvent("decided", planned, handled=handled))
-        self.heads.note()
+        self.ledger_witness.note()
         self.courier.wake()
-        spec_report.follow(self.docket(self.db, clock.now()), self.repo, planned)
+        spec_report.follow(self.docket_of(self.db, clock.now()), self.repo, planned)
 
     def do_what_is_asked(self) -> bool:
         """Carry out what people asked for in comments since the courier read them last. True if anything moved."""
@@ -383,14 +383,14 @@ class Run:
                 self.board.apply(handled)
             is_moved = is_moved or bool(done.handled)
             self.watch(RunEvent("note", text=done.line))
-        self.heads.note()
+        self.ledger_witness.note()
         self.courier.wake()
         return is_moved
 
     def look_at_waivers(self) -> bool:
         """What a waiver completes goes on, and what rested on one that ended is unproven. True if anything moved."""
         with transaction(self.db):
-            handled = self.settle_waivers(self.docket(self.db, clock.now()))
+            handled = self.settle_waivers(self.docket_of(self.db, clock.now()))
         for result in handled:
             self.board.apply(result)
         for line in moves_in_words(handled):
@@ -404,11 +404,11 @@ class Run:
         something to do."""
         return self.is_final_check and self.reopen(final_check.reopen_stale)
 
-    def reopen(self, stale: Callable[[Docket, Board, Present], list[Handled]]) -> bool:
+    def reopen(self, stale: Callable[[Docket, Board, Conditions], list[Handled]]) -> bool:
         """Reopen the verifiers that this finds on the tip. True if there are any."""
-        current = self.present(self.guard.tip())
+        current = self.conditions(self.guard.tip())
         with transaction(self.db):
-            handled = stale(self.docket(self.db, clock.now()), self.board, current)
+            handled = stale(self.docket_of(self.db, clock.now()), self.board, current)
         for result in handled:
             self.board.apply(result)
             self.watch(RunEvent("reopened", handled=result))

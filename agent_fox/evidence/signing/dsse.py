@@ -10,7 +10,6 @@ import base64
 import binascii
 import json
 import shutil
-import subprocess
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,9 +21,10 @@ from agent_fox.evidence.signing.keys import KeyTrouble, Signer, public_of
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from agent_fox.system import own_folders
+    from agent_fox.system import own_folders, programs
 else:
     own_folders = late_module("agent_fox.system.own_folders")
+    programs = late_module("agent_fox.system.programs")
 
 Form = Literal["ed25519", "sshsig"]
 SYSTEM = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
@@ -141,9 +141,8 @@ def ssh_holds(signature: bytes, signer: Signer, data: bytes, namespace: str) -> 
         signers, file = made / "signers", made / "signature"
         signers.write_text(f'{signer.principal} namespaces="{namespace}" {signer.key.bare}\n', encoding="utf-8")
         file.write_bytes(signature)
-        argv = (program, "-Y", "verify", "-f", signers, "-I", signer.principal, "-n", namespace, "-s", file)
+        argv = (program, "-Y", "verify", "-f", str(signers), "-I", signer.principal, "-n", namespace, "-s", str(file))
         try:
-            ended = subprocess.run(argv, input=data, capture_output=True, timeout=SECONDS, env={"PATH": SYSTEM})
-            return ended.returncode == 0
-        except subprocess.TimeoutExpired as error:
+            return programs.run(argv, SECONDS, data=data, environment={"PATH": SYSTEM}).status == 0
+        except TimeoutError as error:
             raise KeyTrouble(f"ssh-keygen did not answer within {SECONDS:g} s; the signature is not checked") from error

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from agent_fox.evidence.signing import dsse
 from agent_fox.evidence.signing.dsse import SYSTEM, Envelope, Signature
 from agent_fox.evidence.signing.keys import KeyTrouble, PublicKey, read_public
+from agent_fox.system import programs
 
 OPENSSH, UNLOCKED = b"openssh-key-v1\0", b"\0\0\0\4none"
 """How a private key of OpenSSH begins, and how the name of its cipher reads where there is none."""
@@ -60,15 +60,12 @@ def sign(
     argv = (program(), "-Y", "sign", "-q", "-f", str(path), "-n", namespace)
     environment = {name: environ[name] for name in INHERITED if name in environ} | {"PATH": SYSTEM}
     try:
-        done = subprocess.run(
-            argv, input=dsse.pae(payload_type, payload), capture_output=True, env=environment, timeout=seconds,
-            check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
+        done = programs.run(argv, seconds, data=dsse.pae(payload_type, payload), environment=environment)
+    except TimeoutError as error:
         raise KeyTrouble(f"{path}: ssh-keygen did not sign within {seconds:g} s; nothing was granted") from error
-    if done.returncode != 0 or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    if done.status != 0 or not done.out.startswith(b"-----BEGIN SSH SIGNATURE-----"):
+        lines = done.err.decode("utf-8", "replace").strip().splitlines()
         raise KeyTrouble(
             f"{path}: ssh-keygen did not sign ({lines[-1] if lines else 'it said nothing'}); nothing was granted"
         )
-    return Envelope(payload_type, payload, (Signature(public.id, done.stdout, "sshsig"),))
+    return Envelope(payload_type, payload, (Signature(public.id, done.out, "sshsig"),))

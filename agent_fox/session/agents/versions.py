@@ -7,20 +7,15 @@ from __future__ import annotations
 
 import os
 import re
-import selectors
 import shutil
-import signal
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.system import programs
 from agent_fox.system.own_folders import own_folder
 
 if TYPE_CHECKING:
@@ -95,9 +90,10 @@ class _Silent(RuntimeError):
 @cache
 def _version_of(path: str, changed: int, size: int, seconds: float) -> str:
     """The version that the program gives. `changed` and `size` are the key of the cache."""
-    exit_status, output = _asked(path, seconds)
-    if exit_status is None:
-        raise _Silent(f"`{path} --version` did not end within {seconds:g} s; try it by hand")
+    try:
+        exit_status, output = _asked(path, seconds)
+    except TimeoutError:
+        raise _Silent(f"`{path} --version` did not end within {seconds:g} s; try it by hand") from None
     version = (_ANYWHERE if exit_status == 0 else _NAMED).search(output)
     if version is None:
         words = one_line(output.strip(), LONGEST_QUOTE)
@@ -106,8 +102,8 @@ def _version_of(path: str, changed: int, size: int, seconds: float) -> str:
     return version[1]
 
 
-def _asked(path: str, seconds: float) -> tuple[int | None, str]:
-    """Exit status, None where it did not end in time, and the words: standard output before standard error."""
+def _asked(path: str, seconds: float) -> tuple[int, str]:
+    """Exit status and the words: standard output before standard error. Raises OSError, _Silent."""
     with own_folder("probe") as home:
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
@@ -115,55 +111,7 @@ def _asked(path: str, seconds: float) -> tuple[int | None, str]:
             "TMPDIR": str(home),
             "NO_COLOR": "1",
         }
-        process = subprocess.Popen(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=home,
-            env=environment,
-            start_new_session=True,
-        )
-        with _ended(process):
-            return _outputs_of(process, time.monotonic() + seconds)
-
-
-@contextmanager
-def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Nothing that was started runs on."""
-    try:
-        yield
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        for stream in (process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
-
-
-def _outputs_of(process: subprocess.Popen[bytes], give_up: float) -> tuple[int | None, str]:
-    assert process.stdout is not None
-    assert process.stderr is not None
-    streams: tuple[IO[bytes], ...] = (process.stdout, process.stderr)
-    outputs = {stream.fileno(): b"" for stream in streams}
-    with selectors.DefaultSelector() as selector:
-        for stream in streams:
-            selector.register(stream, selectors.EVENT_READ)
-        while selector.get_map() and process.poll() is None and time.monotonic() < give_up:
-            _read_ready(selector, outputs, give_up)
-        _read_ready(selector, outputs, 0.0)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(max(0.0, give_up - time.monotonic()))
-    words = "\n".join(outputs[stream.fileno()].decode("utf-8", "replace") for stream in streams)
-    return process.poll(), words
-
-
-def _read_ready(selector: selectors.BaseSelector, outputs: dict[int, bytes], give_up: float) -> None:
-    """Read what is there. A stream that ended, or said too much, is not listened to any more."""
-    wait = min(0.2, give_up - time.monotonic()) if give_up else 0.0
-    for key, _ in selector.select(max(0.0, wait)):
-        chunk = os.read(key.fd, LONGEST_OUTPUT)
-        outputs[key.fd] += chunk
-        if not chunk or len(outputs[key.fd]) > LONGEST_OUTPUT:
-            selector.unregister(key.fileobj)
+        done = programs.run_bounded([path, "--version"], seconds, LONGEST_OUTPUT, environment=environment, cwd=home)
+    if done.is_cut:
+        raise _Silent(f"`{path} --version` printed more than {LONGEST_OUTPUT:,} bytes; try it by hand")
+    return done.status, "\n".join(stream.decode("utf-8", "replace") for stream in (done.out, done.err))

@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 from agent_fox.session.agents.backend import readable
 from agent_fox.session.agents.runner.enclosure import program_folders
 from agent_fox.session.result import LARGEST_RESULT
+from agent_fox.system import programs
 from agent_fox.system.files import read_regular
 from agent_fox.system.sandbox import bubblewrap, toolchains
 from agent_fox.system.sandbox.view import View
@@ -54,19 +54,17 @@ def main(arguments: Sequence[str]) -> int:
     )
     try:
         with bubblewrap.enclosed(tuple(document["argv"]), view) as wrapped:
-            done = subprocess.run(
-                wrapped.argv, cwd=workspace, env=environment, pass_fds=wrapped.descriptors, check=False
-            )
+            status = programs.hand_over(wrapped.argv, environment, workspace, wrapped.descriptors)
             is_started = wrapped.is_command_started()
     except OSError as error:
         sys.stderr.write(f"Error: the sandbox could not be started: {error}\n")
         return NOT_STARTED
-    if done.returncode and not is_started:
+    if status and not is_started:
         return NOT_STARTED
     written = read_regular(private / "result.json", LARGEST_RESULT + 1)
     if written is not None:
         Path(document["result"]).write_bytes(written)
-    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+    return status if status >= 0 else 128 - status
 
 
 def view_of(

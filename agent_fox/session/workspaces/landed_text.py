@@ -81,11 +81,11 @@ def look_at(order: LaunchOrder, store: Store, workspace: Path, changes: Iterable
     return Landed((_refusal(refused),) if refused else (), tuple(named))
 
 
-def _refusal(found: list[str]) -> str:
+def _refusal(findings: list[str]) -> str:
     remedies = {CONFLICT: "finish the merge", KEY: "read keys from the environment"}
-    is_merge = [one.endswith(CONFLICT) for one in found]
+    is_merge = [finding.endswith(CONFLICT) for finding in findings]
     what = [remedies[CONFLICT]] * any(is_merge) + [remedies[KEY]] * (not all(is_merge))
-    return f"may not land: {_listed(found)}; take it out, and {' and '.join(what)}"
+    return f"may not land: {_listed(findings)}; take it out, and {' and '.join(what)}"
 
 
 def _listed(found: list[str]) -> str:
@@ -122,12 +122,14 @@ def _found(
     if _is_named(change.path, _KEY_STORES) and change.old.mode == ABSENT:
         yield 1, KEY_STORE
     text = _plain(read_regular(workspace / change.path, order.sizes.file + 1) or b"")
-    found = [*_keys(change.path, text), *(() if b"\0" in text else _conflicts(change.path, text))]
-    if found:
-        kept = [one.old.id for one in (change, *removed) if one.old.mode not in (ABSENT, GITLINK, LINK)]
+    findings = [*_keys(change.path, text), *(() if b"\0" in text else _conflicts(change.path, text))]
+    if findings:
+        kept = [each.old.id for each in (change, *removed) if each.old.mode not in (ABSENT, GITLINK, LINK)]
         before = [b"".join(_plain(store.blob(id)).split()) for id in dict.fromkeys(kept)]
         yield from dict.fromkeys(
-            (number, what) for number, what, part in found if not any(b"".join(part.split()) in old for old in before)
+            (number, what)
+            for number, what, part in findings
+            if not any(b"".join(part.split()) in old for old in before)
         )
 
 
@@ -150,14 +152,14 @@ def _keys(path: str, text: bytes) -> Iterator[Place]:
 
 def _values(text: bytes) -> Iterator[tuple[int, bytes]]:
     """Where values of a file of keys begin that are secrets by their names, or are addresses with a password."""
-    said = _COMMENT.sub(lambda comment: b" " * len(comment.group()), text)
-    for found in _ASSIGNED.finditer(said):
-        name, value = filter(None, found.groups())
+    code = _COMMENT.sub(lambda comment: b" " * len(comment.group()), text)
+    for match in _ASSIGNED.finditer(code):
+        name, value = filter(None, match.groups())
         if looks_secret(name.decode()) and len(value) >= _LEAST_SECRET and not _MADE_UP.search(value):
-            yield found.start(), value
-    for found in _ADDRESS.finditer(said):
-        if not _MADE_UP.search(found.group(1)):
-            yield found.start(1), found.group(1)
+            yield match.start(), value
+    for match in _ADDRESS.finditer(code):
+        if not _MADE_UP.search(match.group(1)):
+            yield match.start(1), match.group(1)
 
 
 def _is_named(path: str, globs: Iterable[str]) -> bool:

@@ -48,22 +48,22 @@ class Leavings:
     @property
     def notes(self) -> tuple[str, ...]:
         """A sentence for caches and one for products, for whoever reads what came of the session."""
-        found = []
+        sentences = []
         if self.caches:
-            found.append(f"left out what tools leave: {_named(self.caches)}")
+            sentences.append(f"left out what tools leave: {_named(self.caches)}")
         if self.products:
             first = _last(min(self.products))
             example = next(glob for glob in PRODUCTS if fnmatchcase(first, glob))
             how = f"what is work there lands where .gitignore names it with `!`, such as `!{example}`"
-            found.append(f"left out as made by a build: {_named(self.products)}; {how}")
-        return tuple(found)
+            sentences.append(f"left out as made by a build: {_named(self.products)}; {how}")
+        return tuple(sentences)
 
 
 def left_in(store: Store, untracked: Iterable[str], tracked: Iterable[str]) -> Leavings:
     """The leavings of a store's files, but for those that a `.gitignore` names with `!`. Raises GitError."""
-    found = leavings_of(untracked, tracked)
-    work = store.unignored(found.paths)
-    return Leavings(_without(found.caches, work), _without(found.products, work))
+    leavings = leavings_of(untracked, tracked)
+    work = store.unignored(leavings.paths)
+    return Leavings(_without(leavings.caches, work), _without(leavings.products, work))
 
 
 def _without(found: Mapping[str, int], work: frozenset[str]) -> dict[str, int]:
@@ -93,7 +93,7 @@ def _with_folders(path: str) -> Iterator[str]:
 def _kind(name: str) -> tuple[str, ...] | None:
     """A link, or a file, in the place of a cache's folder is no work either."""
     last = _last(name)
-    if any(fnmatchcase(one, glob) for one in (last, f"{last}/") for glob in CACHES):
+    if any(fnmatchcase(candidate, glob) for candidate in (last, f"{last}/") for glob in CACHES):
         return CACHES
     return PRODUCTS if any(fnmatchcase(last, glob) for glob in PRODUCTS) else None
 

@@ -50,10 +50,10 @@ def _added(workspace: Path, paths: Iterable[str], known: Mapping[str, int]) -> d
 def _size(path: Path) -> int:
     """Bytes of a regular file; a link, and what is gone, has none."""
     try:
-        found = path.lstat()
+        state = path.lstat()
     except OSError:
         return 0
-    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+    return state.st_size if stat.S_ISREG(state.st_mode) else 0
 
 
 def _named(paths: list[str], sizes: Mapping[str, int]) -> str:

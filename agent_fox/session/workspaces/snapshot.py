@@ -90,14 +90,14 @@ def _tree_of_work(
         store.add_all(leaving_out=(*preparation.brought, *left.paths))
         tree = restore(store, order, preparation)
         changes = store.changes(order.pinned, tree)
-        found = look_at(order, store, workspace, changes)
+        secrets = look_at(order, store, workspace, changes)
     links = [change.path for change in changes if change.new.mode == GITLINK]
     if links:
         return Refused(f"submodules added or moved: {', '.join(links)}")
     unsolved = unresolved(order, order.unmerged, tree) if order.unmerged else ()
     if unsolved:
         return Refused(f"conflict markers are left in {', '.join(unsolved)}")
-    return Refused("; ".join(found.refused)) if found.refused else (tree, (*left.notes, *found.named))
+    return Refused("; ".join(secrets.refused)) if secrets.refused else (tree, (*left.notes, *secrets.named))
 
 
 def repositories_inside(workspace: Path, tracked: Sequence[str], new: Sequence[str]) -> list[str]:

@@ -27,7 +27,7 @@ def name_sides(order: LaunchOrder, unmerged: Unmerged, workspace: Path) -> None:
 
 def lay(order: LaunchOrder, unmerged: Unmerged, workspace: Path) -> None:
     """Write what the merge changes over the checkout of the pinned commit, with markers where it conflicts."""
-    lay_tree(order, _merged_tree(order.repo, order.pinned, unmerged.work), workspace)
+    lay_tree(order, git_objects.merge(order.repo, order.pinned, unmerged.work).tree, workspace)
 
 
 def lay_tree(order: LaunchOrder, tree: str, workspace: Path) -> None:
@@ -35,10 +35,6 @@ def lay_tree(order: LaunchOrder, tree: str, workspace: Path) -> None:
     with git_objects.store(order.repo, workspace) as store:
         store.read_tree(order.pinned)
         store.bring_out(tree, [change.path for change in store.changes(order.pinned, tree)])
-
-
-def _merged_tree(repo: Path, ours: str, theirs: str) -> str:
-    return git_objects.merge(repo, ours, theirs).tree
 
 
 def unresolved(order: LaunchOrder, unmerged: Unmerged, tree: str) -> tuple[str, ...]:
@@ -51,11 +47,11 @@ def unresolved(order: LaunchOrder, unmerged: Unmerged, tree: str) -> tuple[str, 
 
 def _has_markers(order: LaunchOrder, unmerged: Unmerged, tree: str, path: str) -> bool:
     base = git.merge_base(order.repo, order.pinned, unmerged.work)
-    found, ours, theirs, before = (
+    markers, ours, theirs, before = (
         _markers(order.repo, name, path) for name in (tree, order.pinned, unmerged.work, base)
     )  # fmt: skip
     allowed = (max(o, t, o + t - b) for o, t, b in zip(ours, theirs, before, strict=True))
-    return any(count > most for count, most in zip(found, allowed, strict=True))
+    return any(count > most for count, most in zip(markers, allowed, strict=True))
 
 
 def _markers(repo: Path, name: str | None, path: str) -> tuple[int, ...]:

@@ -138,15 +138,15 @@ def lacks(wanted: Provisions, repo: Path, commits: Iterable[str], path: str | No
 
     `path` is the PATH that setup commands see, `commits` what a workspace may be made from.
     """
-    found: list[str] = []
+    sentences: list[str] = []
     for setting, patterns in (("copy", wanted.copy), ("link", wanted.link)):
         for pattern in patterns:
-            with _noted(found):
+            with _noted(sentences):
                 _matches(repo, setting, [pattern])
     for number, line in enumerate(wanted.setup):
-        with _noted(found):
+        with _noted(sentences):
             _check_program(_argv(line)[0], repo, commits, path, is_first=number == 0)
-    return found
+    return sentences
 
 
 @contextmanager
@@ -207,7 +207,7 @@ def _matches(repo: Path, setting: str, patterns: Iterable[str]) -> list[str]:
     """The paths below the repository's root that the patterns name; each must name one, and none may lead
     outside.
     """
-    found: list[str] = []
+    matches: list[str] = []
     for pattern in patterns:
         parts = PurePosixPath(pattern).parts
         if not parts or PurePosixPath(pattern).is_absolute() or ".." in parts or ".git" in map(str.lower, parts):
@@ -217,8 +217,8 @@ def _matches(repo: Path, setting: str, patterns: Iterable[str]) -> list[str]:
             raise WorkspaceError(
                 f"[workspace] {setting}: {pattern!r} names nothing in {repo}; create it or remove the entry"
             )
-        found += paths
-    return found
+        matches += paths
+    return matches
 
 
 def _glob(repo: Path, pattern: str) -> list[str]:
@@ -271,8 +271,10 @@ def _run_setup(order: LaunchOrder, environment: Mapping[str, str], stop: StopSig
         folder = paths.state / f"setup-{number}"
         end = _run(Command(argv, environment, paths.workspace, folder, SETUP_LIMIT), stop)
         if end is None or end.exit_status != 0:
-            said = "\n".join(last_lines(folder / "stdout", QUOTED_LINES) + last_lines(folder / "stderr", QUOTED_LINES))
-            raise WorkspaceError(f"{SETUP_FAILED}{shlex.join(argv)!r} {_how(end)}\n{said}".rstrip())
+            printed = "\n".join(
+                last_lines(folder / "stdout", QUOTED_LINES) + last_lines(folder / "stderr", QUOTED_LINES)
+            )
+            raise WorkspaceError(f"{SETUP_FAILED}{shlex.join(argv)!r} {_how(end)}\n{printed}".rstrip())
 
 
 def _argv(line: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ from agent_fox.core.late import late_module
 from agent_fox.specs.lint.edits import EditRefused
 
 if TYPE_CHECKING:
-    import tempfile
+    from agent_fox.system import files
 else:
-    tempfile = late_module("tempfile")
+    files = late_module("agent_fox.system.files")
 
 
 def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:
@@ -26,21 +26,12 @@ def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:
     target = _target(root, path)
     try:
         was = target.stat()
-        handle, name = tempfile.mkstemp(prefix=".agent-fox-lint-", dir=target.parent)
-        draft = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(after)
-                file.flush()
-                os.fsync(file.fileno())
+        with files.replacing(target, stat.S_IMODE(was.st_mode)) as file:
+            file.write(after)
             with suppress(PermissionError):  # only the superuser gives files away, and repairs other people's too
-                os.chown(draft, was.st_uid, was.st_gid)
-            draft.chmod(stat.S_IMODE(was.st_mode))
+                os.chown(file.fileno(), was.st_uid, was.st_gid)
             if target.read_bytes() != before:
                 raise EditRefused(f"{path} was changed meanwhile, and is left as it is; run the command again")
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
     except OSError as refused:
         raise EditRefused(f"{path} can't be written ({refused.strerror}); check its permissions") from refused
 

@@ -5,12 +5,12 @@ Called by whoever wrote the row, in the same transaction; a row is read back as 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.ledger.evidence import (
     Artifact,
     Evidence,
@@ -43,7 +43,7 @@ def quoted(text: str) -> str:
 
 def digest(text: str) -> str:
     """SHA-256 of a text in hex; empty for an empty one."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
+    return digest_of(text) if text else ""
 
 
 def log_name(path: str | None) -> str:

@@ -278,12 +278,12 @@ def body_of(db: Database, changes: Iterable[Change]) -> dict[str, Json]:
     columns: dict[str, tuple[Column, ...]] = {}
     for change in changes:
         own = columns.setdefault(change.table, columns_of(db, change.table))
-        kind, what = _told(change, own)
+        kind, what = _described(change, own)
         tables.setdefault(change.table, {}).setdefault(kind, []).append(what)
     return {"tables": {table: dict(kinds) for table, kinds in tables.items()}}
 
 
-def _told(change: Change, columns: Sequence[Column]) -> tuple[str, Json]:
+def _described(change: Change, columns: Sequence[Column]) -> tuple[str, Json]:
     before, after = change.before, change.after
     if before is None:
         return "added", dict(after or {})

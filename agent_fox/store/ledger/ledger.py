@@ -78,9 +78,9 @@ def append(db: Database, records: Sequence[Evidence], spec_name: str | None = No
     """
     if not db.conn.in_transaction:
         raise RuntimeError("the ledger is written in the transaction of what it records")
-    tip, whose, links, rows = tip_of(db), known(db), [], []
+    tip, repository, links, rows = tip_of(db), known(db), [], []
     for record in records:
-        own = replace(record, repository=whose)
+        own = replace(record, repository=repository)
         timely = own if own.timestamp >= tip.at else replace(own, timestamp=tip.at).limited(BACKWARDS)
         content = canonical(content_of(timely))
         link = linked(tip.position + 1, tip.head, content)

@@ -10,7 +10,6 @@ import functools
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -21,10 +20,11 @@ from agent_fox.system.sandbox import seccomp
 from agent_fox.system.sandbox.view import View, made_up, mounts, namespaces
 
 if TYPE_CHECKING:
-    from agent_fox.system import outside, own_folders
+    from agent_fox.system import outside, own_folders, programs
 else:
     outside = late_module("agent_fox.system.outside")
     own_folders = late_module("agent_fox.system.own_folders")
+    programs = late_module("agent_fox.system.programs")
 
 REMEDY = "install it (Debian: apt install bubblewrap)"
 UNPROTECTED = "the command can read and change whatever the person who started it can"
@@ -96,20 +96,14 @@ def why_missing() -> str:
 
 def _why_failing(view: View) -> str:
     with enclosed(("true",), view) as trial:
-
-        def probe() -> subprocess.CompletedProcess[bytes]:
-            return subprocess.run(
-                trial.argv, pass_fds=trial.descriptors, capture_output=True, timeout=PROBE_SECONDS, check=False
-            )
-
         try:
-            ended = outside.asked_again(probe)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            if isinstance(error, OSError) and outside.trouble_of_system(error).is_of_the_world:
+            ended = outside.asked_again(lambda: programs.run(trial.argv, PROBE_SECONDS, descriptors=trial.descriptors))
+        except OSError as error:
+            if outside.trouble_of_system(error).is_of_the_world:
                 raise
             return f"bubblewrap does not work here: {error}"
-    complaint = ended.stderr.decode("utf-8", "replace").strip()
-    return f"bubblewrap does not work here (are user namespaces allowed?): {complaint}" if ended.returncode else ""
+    complaint = ended.err.decode("utf-8", "replace").strip()
+    return f"bubblewrap does not work here (are user namespaces allowed?): {complaint}" if ended.status else ""
 
 
 @contextlib.contextmanager

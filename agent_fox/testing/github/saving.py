@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from agent_fox.system.files import replace_file
 from agent_fox.testing.github.state import Account, Repository, World
 
 _REPOSITORIES = TypeAdapter(list[Repository])
@@ -17,9 +18,7 @@ _REPOSITORIES = TypeAdapter(list[Repository])
 def save(world: World, file: Path) -> None:
     """Write the file whole. Raises OSError."""
     kept = [asdict(repository) | {"deleted": sorted(repository.deleted)} for repository in world.repositories.values()]
-    new = file.with_name(f"{file.name}.new")
-    new.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-    new.replace(file)
+    replace_file(file, json.dumps(kept, indent=1), is_durable=False)
 
 
 def load(world: World, file: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -19,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from github import Auth, GithubIntegration
 
 from agent_fox.core.values import dataclass
+from agent_fox.system import programs
 from agent_fox.system.files import read_regular
 from agent_fox.trackers.github.repository import Address, is_loopback, is_public
 from agent_fox.trackers.github.trouble import SetupTrouble
@@ -174,12 +174,10 @@ def _in_keyring(address: Address, environ: Mapping[str, str]) -> Credential | No
 def _output_of(argv: Sequence[str], environ: Mapping[str, str]) -> str:
     """What a program prints, without the newline at its end; empty if it fails or takes too long."""
     try:
-        done = subprocess.run(
-            argv, env=dict(environ), stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = programs.run(argv, PATIENCE, environment=environ)
+    except OSError:
         return ""
-    return done.stdout.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r") if done.returncode == 0 else ""
+    return "" if done.status else done.out.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
 
 
 def _token(text: str, source: str) -> Credential:

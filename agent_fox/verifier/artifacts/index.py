@@ -7,13 +7,13 @@ hold is stored elsewhere.
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
@@ -79,7 +79,7 @@ def safe_name(name: str) -> str:
     safe = _UNSAFE.sub("_", name).lstrip(".")[-LONGEST_NAME:].lstrip(".")
     if safe and safe == name:
         return safe
-    mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    mark = digest_of(name, digits=8)
     stem, dot, suffix = safe.rpartition(".")
     return f"{stem}-{mark}.{suffix}" if dot else f"{safe}-{mark}"
 

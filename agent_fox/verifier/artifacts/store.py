@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from agent_fox.system.files import NotRegular, open_regular
 from agent_fox.system.redaction.masking import BytesRedactor
 from agent_fox.verifier.artifacts.index import (
     UNFINISHED,
@@ -125,8 +125,10 @@ class ArtifactStore:
         what is over the limit, a line is kept that says why.
         """
         try:
-            with _regular(path) as file:
+            with open_regular(path) as file:
                 return self._copied(file, nature_of(path.name, file.read(_PIECE)), kind, name)
+        except NotRegular as error:
+            return self._noted(str(error.strerror), kind, name)
         except _NotKept as reason:
             return self._noted(str(reason), kind, name)
         except OSError as error:
@@ -219,16 +221,6 @@ class ArtifactStore:
 
 class _NotKept(Exception):
     """Why a file is not kept."""
-
-
-@contextmanager
-def _regular(path: Path) -> Iterator[BinaryIO]:
-    """Opened without following a link or waiting for a pipe."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _NotKept("it is no regular file")
-        yield file
 
 
 def _marker(why: str) -> bytes:

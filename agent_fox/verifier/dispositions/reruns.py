@@ -42,7 +42,7 @@ def reruns_wanted(facts: FailureFacts) -> tuple[RerunWanted, ...]:
         return _formatting(facts)
     if disposed.disposition in _SETTLED or facts.end.cancelled or facts.end.start_error:
         return ()
-    if _is_full_suite_out_of_time(facts):
+    if facts.end.timed_out and facts.scope is Scope.FULL and facts.failure.kind is FailureKind.TIMEOUT:
         return (RerunWanted(RerunKind.SELECTED_TESTS, "the whole suite ran out of time"),)
     if facts.failure.kind is FailureKind.TEST_FAILURE and facts.failure.test_name is not None:
         return _of_test(facts, facts.failure.test_name)
@@ -58,10 +58,6 @@ def _formatting(facts: FailureFacts) -> tuple[RerunWanted, ...]:
     if facts.tool is Tool.FORMAT_APPLY:
         return ()
     return (RerunWanted(RerunKind.FORMAT_APPLY, "the formatter repairs it"),)
-
-
-def _is_full_suite_out_of_time(facts: FailureFacts) -> bool:
-    return facts.end.timed_out and facts.scope is Scope.FULL and facts.failure.kind is FailureKind.TIMEOUT
 
 
 def _of_test(facts: FailureFacts, test: str) -> tuple[RerunWanted, ...]:

@@ -152,7 +152,7 @@ class CtestReader(DraftReader):
     def feed(self, line: str) -> bool:
         """Whether the line was CTest's. Output of a failed test belongs to other readers too: it may name a place."""
         if "Test" in line and (match := _RESULT.match(line)):
-            self._begin(match, line)
+            self._located(match, line)
             return True
         if self._open is None:
             return False
@@ -171,7 +171,7 @@ class CtestReader(DraftReader):
     def summary(self) -> TestSummary | None:
         return self._counts.summary() if self._has_tests else None
 
-    def _begin(self, found: re.Match[str], line: str) -> None:
+    def _located(self, found: re.Match[str], line: str) -> None:
         self.finish()
         self._has_tests = True
         how = found["how"].strip()

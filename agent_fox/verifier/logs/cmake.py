@@ -40,7 +40,7 @@ class CmakeReader(DraftReader):
     def feed(self, line: str) -> bool:
         """Whether the line was CMake's."""
         if line.startswith("CMake ") and (match := _HEAD.match(line)):
-            self._begin(match, line)
+            self._located(match, line)
         elif self._open is None:
             return False
         elif line.startswith("  "):
@@ -59,7 +59,7 @@ class CmakeReader(DraftReader):
             self._open.kind = _kind("\n".join(self._open.evidence))
         super().finish()
 
-    def _begin(self, found: re.Match[str], line: str) -> None:
+    def _located(self, found: re.Match[str], line: str) -> None:
         self.finish()
         self._is_trace, self._is_first, self._is_blank = False, True, False
         self._open = Draft(

@@ -85,6 +85,10 @@ class DraftReader:
         """Whether lines may still follow that belong to the last message."""
         return self._open is not None
 
+    def _begin(self, draft: Draft) -> None:
+        self.finish()
+        self._open = draft
+
     def finish(self) -> None:
         if self._open is not None:
             self._findings.keep(self._open)

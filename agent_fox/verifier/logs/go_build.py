@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 
 if TYPE_CHECKING:
@@ -60,15 +60,14 @@ _SILENT = regex(
 _COMMAND = regex(r"(?:go|package \S+|pattern \S+): (?P<message>.+)")
 
 
-class GoBuildReader:
+class GoBuildReader(DraftReader):
     """Takes the lines of Go's compiler, vet and linters out of a log."""
 
     def __init__(self, findings: Findings, packages: Packages, workspace: Workspace) -> None:
-        self._findings = findings
+        super().__init__(findings)
         self._packages = packages
         self._workspace = workspace
         self._package = ""
-        self._open: Draft | None = None
         self.told: set[str] = set()  # packages whose errors were shown
 
     def feed(self, line: str) -> bool:
@@ -86,11 +85,6 @@ class GoBuildReader:
         else:
             return self._plain(line)
         return True
-
-    def finish(self) -> None:
-        if self._open is not None:
-            self._findings.keep(self._open)
-        self._open = None
 
     def end_package(self) -> None:
         self.finish()

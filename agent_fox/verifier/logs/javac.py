@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind, Parsed
-from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -49,18 +49,12 @@ class JavacLog:
         return findings.parsed()
 
 
-class JavacReader:
+class JavacReader(DraftReader):
     """Takes javac's lines out of a log, for javac itself and for the build tools that show its output."""
 
     def __init__(self, findings: Findings, workspace: Workspace) -> None:
-        self._findings = findings
+        super().__init__(findings)
         self._workspace = workspace
-        self._open: Draft | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the next line may belong to the last message."""
-        return self._open is not None
 
     def feed(self, line: str) -> bool:
         """Whether the line was the compiler's."""
@@ -75,15 +69,6 @@ class JavacReader:
         else:
             self._continue(self._open, line)
         return True
-
-    def finish(self) -> None:
-        if self._open is not None:
-            self._findings.keep(self._open)
-        self._open = None
-
-    def _begin(self, draft: Draft) -> None:
-        self.finish()
-        self._open = draft
 
     def _located(self, found: re.Match[str], line: str) -> Draft:
         parts = found.groupdict()

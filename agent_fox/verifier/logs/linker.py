@@ -97,10 +97,6 @@ class LinkerReader(DraftReader):
             self._open.line = int(used["line"]) if used["line"] else None
         return True
 
-    def _begin(self, draft: Draft) -> None:
-        self.finish()
-        self._open = draft
-
 
 def _draft(message: str, line: str, file: str | None = None, number: int | None = None) -> Draft:
     named = _SYMBOL.search(message)

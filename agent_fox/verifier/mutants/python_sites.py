@@ -96,7 +96,7 @@ class _Reader(Expressions):
                 yield from self._definition(node, scope)
             case ast.ClassDef():
                 yield from self._class(node, scope)
-            case ast.If(test=test) if _is_type_checking(test):
+            case ast.If(test=test) if last_name(test) == "TYPE_CHECKING":
                 yield from self._block(node.orelse, scope, known)
             case ast.Assert() | ast.Import() | ast.ImportFrom():
                 pass
@@ -273,10 +273,6 @@ def _end(node: ast.expr | ast.keyword) -> tuple[int, int]:
 def _is_plain(base: ast.expr) -> bool:
     name = last_name(base)
     return not name or name in _PLAIN_BASES or bool(_ERROR.fullmatch(name))
-
-
-def _is_type_checking(test: ast.expr) -> bool:
-    return last_name(test) == "TYPE_CHECKING"
 
 
 def _is_alias(node: ast.stmt) -> bool:

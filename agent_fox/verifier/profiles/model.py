@@ -148,7 +148,6 @@ class Policy(Table):
 class Output(Table):
     """What is kept of a command's output."""
 
-    inline_bytes: Count = Field(default=65_536, description="How much of a log may stand in a result.")
     output_bytes: Count = Field(default=50_000_000, description="How much any command may print.")
 
 

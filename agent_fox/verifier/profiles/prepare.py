@@ -57,7 +57,7 @@ def prepare(
     """
     _refuse_form(profile, request)
     manifests = Manifests(root)
-    systems = _systems(profile, detection or detected(manifests))
+    systems = [system for system in (detection or detected(manifests)).systems if system.kind is profile.build_system]
     if not systems:
         return Unavailable(f"no {profile.build_system} project was found, by its manifests", Why.NO_PROJECT)
     place = _place(manifests, systems, request.module)
@@ -129,10 +129,6 @@ def _refuse_form(profile: Profile, request: Request) -> None:
 def _refuse_module(command: Command, request: Request, place: Place) -> None:
     if request.module is not None and place.is_module and not (command.runs_in_module or command.module):
         raise Refused("module_not_supported", f"{request.tool} cannot be run for one module here")
-
-
-def _systems(profile: Profile, detection: Detection) -> list[BuildSystem]:
-    return [system for system in detection.systems if system.kind is profile.build_system]
 
 
 def _place(manifests: Manifests, systems: Sequence[BuildSystem], module: str | None) -> Place:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.verdicts.expectations import Expectation, Seal, agreed_by, seal_of
 from agent_fox.system import git
+from agent_fox.system.files import content_of
 from agent_fox.system.git import GitError
 from agent_fox.verifier.policy.reasons import reason_for, sentences_of
 from agent_fox.verifier.proof.sides import NOT_COPIED
@@ -79,7 +80,7 @@ def digest_of(root: Path, files: Iterable[str], in_part: str = "", own: Collecti
     """
     whole = hashlib.sha256()
     for path in files:
-        content = _content(root / path)
+        content = content_of(root / path)
         if content is not None and path == in_part:
             content = deciding(path, content, own)
         part = hashlib.sha256(content).hexdigest() if content is not None else ABSENT
@@ -115,15 +116,8 @@ def _alike(one: list[str], other: list[str]) -> int:
 
 
 def _lines(path: Path) -> list[str] | None:
-    content = _content(path)
+    content = content_of(path)
     return None if content is None else content.decode("utf-8", "replace").splitlines()
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
 
 
 def is_older_than_text(order: CheckOrder, requirement: str, text: str, files: Iterable[str]) -> bool:

@@ -17,7 +17,7 @@ from agent_fox.core.ids import digest_of
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.verdicts.proof import Before, Shown, Tried
-from agent_fox.system.shim import write_whole
+from agent_fox.system.files import replace_file
 from agent_fox.verifier.proof.sides import files_of, is_test_side
 
 RULES = 2
@@ -65,7 +65,7 @@ class Shelf:
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._make_room()
-            write_whole(str(self.folder / key), json.dumps({"rules": RULES, "kept": rows}).encode())
+            replace_file(self.folder / key, json.dumps({"rules": RULES, "kept": rows}), is_durable=False)
 
     def _read(self, key: str) -> list[Kept]:
         if self.folder is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.verdicts.proof import Shown
-from agent_fox.core.verdicts.red import Seen, Told, now_of
+from agent_fox.core.verdicts.red import RedWord, Seen, now_of
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.ground.cases import SHOWN, Case, Outcome
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 3
 
 
-def read_red(order: CheckOrder, lent: Sequence[Path] = ()) -> tuple[Told, ...]:
+def read_red(order: CheckOrder, lent: Sequence[Path] = ()) -> tuple[RedWord, ...]:
     """A word for each expected id of an order whose workspace holds the tree. `lent`: folders that its links lead to.
 
     Nothing is compared with a base commit: the tree is the base. Raises nothing for what the commands do.
@@ -57,7 +57,7 @@ def _failed(tests: Sequence[Case]) -> list[Case]:
     return [test for test in tests if test.outcome is Outcome.FAILED]
 
 
-def _row(bench: Bench, finding: Finding, proofs: Mapping[str, Proof]) -> Told:
+def _row(bench: Bench, finding: Finding, proofs: Mapping[str, Proof]) -> RedWord:
     id = finding.verdict.requirement_id
     tests, proof = bench.tests(id), proofs.get(id)
     seen = Seen(
@@ -67,7 +67,7 @@ def _row(bench: Bench, finding: Finding, proofs: Mapping[str, Proof]) -> Told:
         is_held=finding.verdict.word is Word.UNKNOWN or _is_broken(finding),
     )
     named = tuple(test.id for test in (_failed(tests) or tests)[:_MOST_NAMED])
-    return Told(id, now_of(seen, proof.word if proof else None), _why(finding, tests, proof), named)
+    return RedWord(id, now_of(seen, proof.word if proof else None), _why(finding, tests, proof), named)
 
 
 def _is_broken(finding: Finding) -> bool:

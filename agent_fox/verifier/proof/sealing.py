@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.proof import Shown
+from agent_fox.system.files import content_of
 from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.ground.sources import read_source
 from agent_fox.verifier.mutants.languages import language_of
@@ -63,7 +64,7 @@ class Seals:
     @cached_property
     def committed(self) -> Contents:
         """What of the base's test side is laid over the tree at first: all that differs."""
-        return {path: _content(self._base / path) for path in self._changed}
+        return {path: content_of(self._base / path) for path in self._changed}
 
     @property
     def is_needed(self) -> bool:
@@ -102,7 +103,7 @@ class Seals:
 
     def read_data(self, run: SuiteRun, one: Standing, data: Iterable[str]) -> None:
         """Data that a test itself opens, beside product code that it executes, is what it expects: it is sealed too."""
-        over = {path: content for path in data if (content := _content(self._base / path)) is not None}
+        over = {path: content for path in data if (content := content_of(self._base / path)) is not None}
         if over:
             failed = self._failed(run, [one], over).get(one.claim.id)
             if failed is not None and failed.is_own:
@@ -172,7 +173,7 @@ class Seals:
 def _code_of_tests(root: Path) -> Iterable[tuple[str, str]]:
     for path in sorted(files_of(root)):
         if is_test_side(path) and language_of(path) and PurePosixPath(path).name != "conftest.py":
-            content = _content(root / path)
+            content = content_of(root / path)
             if content is not None:
                 yield path, content.decode("utf-8", "replace")
 
@@ -180,10 +181,3 @@ def _code_of_tests(root: Path) -> Iterable[tuple[str, str]]:
 def _without_imports(text: str) -> str:
     """What a test says, whatever its imports and paths are called."""
     return "\n".join(line for line in _IMPORTS.sub("", text).splitlines() if line.strip())
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None

@@ -32,6 +32,7 @@ from agent_fox.core.verdicts.proof import (
     shown_by_data,
     shown_untried,
 )
+from agent_fox.system.files import content_of
 from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.mutants.languages import Named, language_of
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
@@ -603,15 +604,8 @@ def _compatible(asked: Iterable[tuple[Standing, tuple[Place, ...]]], most: int) 
 
 
 def _text_of(path: Path) -> str | None:
-    content = _bytes_of(path)
+    content = content_of(path)
     return None if content is None else content.decode("utf-8", "surrogateescape")
-
-
-def _bytes_of(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def test_explain_names_the_nearest_requirement_too(finished: Finished) -> None:
 
 
 def test_explain_tells_the_same_chain_of_a_requirement(finished: Finished) -> None:
-    for more in ((), ("--json",)):
+    for more in (("--all",), ("--json",)):
         one, other = (finished.tell(*command, "02-REQ-1.1", *more) for command in (("explain",), ("ledger", "show")))
         assert one == other
 
@@ -82,8 +82,9 @@ def test_explain_of_a_node_tells_the_evidence_for_its_requirements_in_short(fini
     told = finished.tell("explain", "01_calc:2")
     lines = [words(line) for line in told.splitlines()]
     evidence = lines[lines.index("evidence") + 1 :]
-    assert evidence[0].startswith("01-REQ-2.1 tested PASS judged record ")
-    assert evidence[1].startswith("01-REQ-2.E1 tested PASS judged record ")
+    assert evidence[0].startswith("PASS 01-REQ-2.1 judged WHEN its proof is read")
+    assert evidence[1].startswith("PASS 01-REQ-2.E1 judged WHEN its proof is read")
+    assert words(finished.tell("explain", "01_calc:2", "--all")).count("tested; record ") == 2
     assert evidence[2] == "the whole chain: agent-fox ledger show 01_calc/01-REQ-2.1"
     document = json.loads(finished.tell("explain", "01_calc", "--json"))
     assert [(one["requirement"], one["gate"], one["word"]) for one in document["evidence"]] == [
@@ -95,8 +96,13 @@ def test_explain_of_a_node_tells_the_evidence_for_its_requirements_in_short(fini
 
 def test_explain_of_an_escalated_spec_tells_what_fails_first_and_how_a_person_accepts_it(finished: Finished) -> None:
     told = words(finished.tell("explain", "02_top"))
-    assert "evidence 02-REQ-1.1 proposed FAIL record " in told
-    assert "a person accepts it unproven: agent-fox waive 02-REQ-1.1 --spec 02_top --reason '...' --expires 30d" in told
+    assert told.index("FAIL 02-REQ-1.1 WHEN its proof is read") < told.index("evidence PASS 02-REQ-1.2")
+    whole = words(finished.tell("explain", "02_top", "--all"))
+    assert whole.index("evidence FAIL 02-REQ-1.1") < whole.index("proposed; record ")
+    assert (
+        "accept the gap, signed and for a time: agent-fox waive 02-REQ-1.1 --spec 02_top --reason '...' --expires 30d"
+        in told
+    )
 
 
 def test_status_tells_where_the_gates_stand_and_the_ledgers_head(finished: Finished) -> None:

@@ -67,7 +67,7 @@ def test_a_run_says_where_issues_go_and_the_list_has_their_address(place: Place)
     assert done.returncode == 2
     assert done.stdout.startswith(f"issues go to {place.address}\n")
     assert place.numbers == [1]
-    assert "issues: 1 open" in place.cli("status").stdout.splitlines()
+    assert "  issues: 1 open" in place.cli("status").stdout.splitlines()
     (listed,) = json.loads(place.cli("issues", "--json").stdout)
     assert (listed["number"], listed["standing"], listed["remote"]) == ("1", "open", "open")
     assert place.fake.issues[0].face.title == listed["title"]
@@ -80,8 +80,8 @@ def test_a_run_says_where_issues_go_and_the_list_has_their_address(place: Place)
 def test_without_a_token_the_run_ends_as_it_would_and_sync_delivers_later(place: Place) -> None:
     done = place.cli("run", token="")
     assert done.returncode == 2
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("issues: ")]
-    assert line.startswith("issues: 1 not filed yet; 1 waits to be delivered (")
+    line = " ".join(done.stdout.partition("\nalso\n")[2].partition("\n\n")[0].split())
+    assert "issues: 1 not filed yet; 1 waits to be delivered (" in line
     assert "GITHUB_TOKEN" in line
     assert "agent-fox issues sync" in line
     still = place.cli("issues", "sync", token="")

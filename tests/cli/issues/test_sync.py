@@ -74,7 +74,7 @@ def test_a_kind_of_tracker_that_there_is_none_of_names_those_there_are(
     root = held_back(tmp_path)
     done = run_cli(root, *arguments, "--tracker", "gitlab")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "agent-fox: --tracker gitlab: no such tracker (known: local, github)\n"
+    assert done.stderr == "agent-fox: --tracker gitlab: no such tracker; did you mean github? (known: local, github)\n"
 
 
 def test_a_wrong_number_of_seconds_is_a_mistake_in_usage(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ def test_a_person_sees_specs_counts_cost_blocks_and_issues(finished: Finished) -
         "NOT PROVEN 1 requirement fails, 1 passed before the code changed, 1 not read yet; 1 spec"
     )
     assert lines[1:3] == [
-        "run 1: ended, exit code 2", "how it is known: 3 judged",
+        "run 1: ended, exit code 2: not proven: 02_top, 03_dep; $2.50 spent, $2.50 assumed",
+        "how it is known: 3 judged",
     ]  # fmt: skip
     assert [line for line in lines if line in SECTIONS] == [*SECTIONS]
     assert "✗ 02_top:2 stopped after 2 attempts: the same requirements kept failing; 03_dep waits for it;" in told

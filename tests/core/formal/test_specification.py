@@ -13,10 +13,10 @@ from agent_fox.core.formal.specification import (
     Check,
     Checklist,
     ChosenTests,
+    Current,
     Entry,
     FunctionContract,
     NotAllowed,
-    Present,
     PropertyTests,
     Specification,
     SpecKind,
@@ -25,7 +25,7 @@ from agent_fox.core.formal.specification import (
     TraceFormula,
     Who,
     allowed,
-    present,
+    current_of,
     read_author,
     synced,
 )
@@ -93,10 +93,10 @@ def test_it_binds_what_it_names_and_all_of_a_spec_where_it_says_so() -> None:
 def test_a_proposal_never_takes_the_place_of_what_was_adopted() -> None:
     other = replace(ONE, text="It closes at once.")
     adopted, proposed = entry(1, State.ADOPTED), entry(2, State.PROPOSED, AGENT, other)
-    assert present([adopted, proposed]) == Present(adopted, proposed, proposed)
+    assert current_of([adopted, proposed]) == Current(adopted, proposed, proposed)
     taken = entry(3, State.ADOPTED, PERSON, other)
-    assert present([adopted, proposed, taken]) == Present(taken, None, taken)
-    assert present([proposed, entry(3, State.ADOPTED)]) == Present(
+    assert current_of([adopted, proposed, taken]) == Current(taken, None, taken)
+    assert current_of([proposed, entry(3, State.ADOPTED)]) == Current(
         entry(3, State.ADOPTED), proposed, entry(3, State.ADOPTED)
     )
 
@@ -105,9 +105,9 @@ def test_what_is_withdrawn_does_not_count_in_the_version_that_was_named() -> Non
     other = replace(ONE, text="It closes at once.")
     adopted, proposed = entry(1, State.ADOPTED), entry(2, State.PROPOSED, AGENT, other)
     gone = entry(3, State.WITHDRAWN)
-    assert present([adopted, proposed, gone]) == Present(None, proposed, gone)
+    assert current_of([adopted, proposed, gone]) == Current(None, proposed, gone)
     refused = entry(3, State.WITHDRAWN, PERSON, other)
-    assert present([adopted, proposed, refused]) == Present(adopted, None, refused)
+    assert current_of([adopted, proposed, refused]) == Current(adopted, None, refused)
 
 
 EVERYONE = {
@@ -129,24 +129,24 @@ MAY = {
 def test_anybody_proposes_and_only_spec_and_person_decide(state: State, name: str) -> None:
     change = Change(ONE, state, EVERYONE[name], envelope="{}" if name == "a person who signed" else "")
     if MAY[state, name]:
-        assert allowed(Present(), change) is change
+        assert allowed(Current(), change) is change
     else:
         with pytest.raises(NotAllowed, match="04_gateway/closed"):
-            allowed(Present(), change)
+            allowed(Current(), change)
 
 
 def test_a_spec_speaks_for_everything_below_its_name() -> None:
     change = Change(replace(ONE, address="04_gateway/locks/closed"), State.ADOPTED, SPEC)
-    assert allowed(Present(), change) is change
+    assert allowed(Current(), change) is change
 
 
 def test_a_spec_has_no_word_on_the_library_of_persons() -> None:
     with pytest.raises(NotAllowed, match="not of the spec"):
-        allowed(Present(), Change(FREE, State.ADOPTED, SPEC))
+        allowed(Current(), Change(FREE, State.ADOPTED, SPEC))
 
 
 def test_a_person_does_not_overrule_a_spec_in_silence() -> None:
-    now = present([entry(1, State.ADOPTED, SPEC)])
+    now = current_of([entry(1, State.ADOPTED, SPEC)])
     with pytest.raises(NotAllowed, match=r"specifications\.toml"):
         allowed(now, Change(ONE, State.WITHDRAWN, PERSON, envelope="{}"))
 

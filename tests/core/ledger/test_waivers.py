@@ -15,17 +15,17 @@ from agent_fox.core.ledger.waivers import (
     AboutFinding,
     AboutHidden,
     AboutRequirement,
+    Circumstances,
     Columns,
     Ending,
-    Present,
     Statement,
     Subject,
     Waiver,
     asks_for_waiver,
     columns_of,
+    describe,
     ending,
     reference,
-    told,
     why_not,
 )
 
@@ -36,7 +36,7 @@ SAID = Statement(
     "2030-01-01T00:00:00.000Z", "2030-02-01T00:00:00.000Z", "alice", "SHA256:x",
 )  # fmt: skip
 HELD = Waiver(SAID.id, columns_of(SAID), SAID)
-NOW = Present(
+NOW = Circumstances(
     "2030-01-15T00:00:00.000Z", "root", {ABOUT.address: "v1"}, {"file:a.md": "f1", "spec:03_base": "s1"}
 )  # fmt: skip
 
@@ -192,7 +192,7 @@ def test_an_agreement_ends_with_the_text_that_it_is_about_and_waives_nothing() -
     assert why_not(held, later) == ""
     assert why_not(held, replace(later, versions={CHANGED.address: "v2"})) == "the text of the requirement has changed"
     assert columns_of(said).kind == "finding"  # so that nothing takes it for a waived requirement
-    assert told(said).endswith("the change of tests/test_a.py::test_a is agreed to by alice: the vendor mends it")
+    assert describe(said).endswith("the change of tests/test_a.py::test_a is agreed to by alice: the vendor mends it")
     for field in ("version", "test", "committed", "changed"):
         other = replace(said, subject=replace(CHANGED, **{field: "2" * 64}))
         assert "something else than what was signed" in why_not(replace(held, columns=columns_of(other)), NOW)
@@ -236,14 +236,16 @@ def test_a_task_without_attempt_stands_for_all_of_its_attempts(waived: str, task
     ],
 )
 def test_only_what_cannot_come_back_ends_a_waiver_for_good(
-    waiver: Waiver, present: Present, end: Ending | None
+    waiver: Waiver, present: Circumstances, end: Ending | None
 ) -> None:
     assert ending(waiver, present) == end
 
 
 def test_a_waiver_is_told_with_who_until_when_and_why() -> None:
-    assert told(SAID) == "04_gateway/04-REQ-1.2 waived by alice until 2030-02-01T00:00Z: the vendor mends it"
-    assert told(replace(SAID, subject=CHECKS)) == ("hidden checks dddddddddddd were read by alice: the vendor mends it")
+    assert describe(SAID) == "04_gateway/04-REQ-1.2 waived by alice until 2030-02-01T00:00Z: the vendor mends it"
+    assert describe(replace(SAID, subject=CHECKS)) == (
+        "hidden checks dddddddddddd were read by alice: the vendor mends it"
+    )
 
 
 @pytest.mark.parametrize(

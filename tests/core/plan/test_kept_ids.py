@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from agent_fox.core.plan.kept_ids import keep_ids, renamed
 from agent_fox.core.plan.likeness import likenesses
-from agent_fox.core.plan.recognition import Earlier, recognised
+from agent_fox.core.plan.recognition import Former, recognised
 from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec, Subtask, Trace, text_version
 
 LOCK = "WHEN a lock command arrives, THE service SHALL validate the safety constraints before anything moves"
@@ -46,7 +46,7 @@ def ids_of(spec: Spec) -> dict[str, str]:
 
 
 def again(known: Spec, requirements: Texts, used: Sequence[str] = ()) -> tuple[dict[str, str], tuple[Problem, ...]]:
-    kept, problems = keep_ids(counted(requirements), Earlier(known, dict.fromkeys(used, "")))
+    kept, problems = keep_ids(counted(requirements), Former(known, dict.fromkeys(used, "")))
     return ids_of(kept), problems
 
 
@@ -67,7 +67,7 @@ def test_a_requirement_at_the_top_moves_no_other_ones_id() -> None:
 
 
 def test_the_id_of_what_is_gone_is_never_given_to_another_text() -> None:
-    shorter, _ = keep_ids(counted([("Locking", (LOCK, AJAR)), ("Asking", (QUERY, STATE))]), Earlier(DOORS))
+    shorter, _ = keep_ids(counted([("Locking", (LOCK, AJAR)), ("Asking", (QUERY, STATE))]), Former(DOORS))
     ids, _ = again(shorter, [("Locking", (LOCK, AJAR, SPEED)), ("Asking", (QUERY, STATE))], used=("1.3",))
     assert ids[SPEED] == "1.4"
 
@@ -77,10 +77,10 @@ def test_the_number_of_a_requirement_whose_parts_were_used_is_not_given_away() -
     assert (ids["New"], ids[OTHER]) == ("4", "4.1")
 
 
-def after(gone: Texts) -> Earlier:
+def after(gone: Texts) -> Former:
     """What is known of the doors once they were read as `gone` says."""
-    last, _ = keep_ids(counted(gone), Earlier(DOORS))
-    return Earlier(last, {part.id: text_version(part.text) for part in (*DOORS.parts, *last.parts)})
+    last, _ = keep_ids(counted(gone), Former(DOORS))
+    return Former(last, {part.id: text_version(part.text) for part in (*DOORS.parts, *last.parts)})
 
 
 def test_a_text_that_comes_back_as_it_was_has_the_id_that_it_had() -> None:
@@ -115,9 +115,9 @@ def test_requirements_that_come_back_with_their_criteria_have_their_numbers() ->
 
 def test_a_requirement_without_criteria_that_comes_back_has_its_number() -> None:
     known = counted([(LOCK, ()), (AJAR, ()), (TOKEN, ())])
-    last, _ = keep_ids(counted([(LOCK, ()), (TOKEN, ())]), Earlier(known))
+    last, _ = keep_ids(counted([(LOCK, ()), (TOKEN, ())]), Former(known))
     used = {part.id: text_version(part.text) for part in known.parts}
-    kept, problems = keep_ids(known, Earlier(last, used))
+    kept, problems = keep_ids(known, Former(last, used))
     assert (kept, problems) == (known, ())
 
 
@@ -152,10 +152,10 @@ def test_of_two_texts_that_are_as_near_the_place_decides_and_both_are_told() -> 
 def test_ids_that_the_source_writes_are_never_touched() -> None:
     spec = counted([("Locking", (SPEED, LOCK)), ("Asking", (QUERY,))])
     mixed = replace(spec, implied=frozenset({"1.2", "2", "2.1"}))
-    kept, _ = keep_ids(mixed, Earlier(DOORS))
+    kept, _ = keep_ids(mixed, Former(DOORS))
     assert ids_of(kept) == {"Locking": "1", SPEED: "1.1", LOCK: "1.2", "Asking": "2", QUERY: "2.1"}
     explicit = replace(spec, implied=frozenset())
-    assert keep_ids(explicit, Earlier(DOORS)) == (explicit, ())
+    assert keep_ids(explicit, Former(DOORS)) == (explicit, ())
 
 
 def test_an_edge_case_keeps_its_id_among_edge_cases() -> None:
@@ -168,7 +168,7 @@ def test_an_edge_case_keeps_its_id_among_edge_cases() -> None:
             implied=spec.implied | {edge.id for edge in edges},
         )
 
-    kept, _ = keep_ids(doors(OTHER, AJAR, TOKEN), Earlier(doors(AJAR, TOKEN)))
+    kept, _ = keep_ids(doors(OTHER, AJAR, TOKEN), Former(doors(AJAR, TOKEN)))
     assert ids_of(kept) == {"Locking": "1", LOCK: "1.1", AJAR: "1.E1", TOKEN: "1.E2", OTHER: "1.E3"}
 
 
@@ -180,7 +180,7 @@ def test_what_tasks_and_tables_name_by_the_files_numbers_is_mapped_along() -> No
         groups=(Group(1, "Lock", subtasks=(task,), requirements=("1.3", "2.1")),),
         traceability=(Trace("1.4", ("Property 1",), ("1",), ("test_doors.py",)),),
     )
-    kept, _ = keep_ids(told, Earlier(DOORS))
+    kept, _ = keep_ids(told, Former(DOORS))
     (group,) = kept.groups
     assert (group.requirements, group.subtasks[0].requirements) == (("1.2", "2.1"), ("1.4", "1.1"))
     assert group.text.endswith("known by: 1.3 is 1.2, 1.1 is 1.4, 1.2 is 1.1. Tests name these ids.")
@@ -191,8 +191,8 @@ def test_what_tasks_and_tables_name_by_the_files_numbers_is_mapped_along() -> No
 
 def test_a_second_reading_says_the_same_ids_and_nothing_of_what_was_rewritten() -> None:
     text = [("Locking", (SPEED, LOCK, OTHER, TOKEN)), ("Asking", (QUERY, STATE))]
-    once, problems = keep_ids(counted(text), Earlier(DOORS))
-    twice, later = keep_ids(counted(text), Earlier(once))
+    once, problems = keep_ids(counted(text), Former(DOORS))
+    twice, later = keep_ids(counted(text), Former(once))
     assert twice == once
     assert len(problems) == 2
     assert [problem.what.partition(":")[0] for problem in later] == ["not known by the number in the file"]
@@ -200,7 +200,7 @@ def test_a_second_reading_says_the_same_ids_and_nothing_of_what_was_rewritten() 
 
 def test_requirements_without_titles_are_known_by_their_criteria() -> None:
     known = counted([("Requirement 1", (LOCK, AJAR)), ("Requirement 2", (QUERY, STATE))])
-    kept, _ = keep_ids(counted([("Requirement 1", (QUERY, STATE, SPEED))]), Earlier(known))
+    kept, _ = keep_ids(counted([("Requirement 1", (QUERY, STATE, SPEED))]), Former(known))
     assert [one.id for one in kept.requirements] == ["2"]
     assert [part.id for part in kept.parts] == ["2.1", "2.2", "2.3"]
 
@@ -215,11 +215,11 @@ def test_scenarios_that_repeat_their_requirement_are_told_apart_by_their_own_wor
 
     shall = "THE service SHALL answer every request that comes over the network within two hundred milliseconds"
     known = spec(shall, "a cold cache is filled first", "a warm cache answers alone")
-    kept, _ = keep_ids(spec(shall, "an unknown key gives nothing", "a warm cache answers alone"), Earlier(known))
+    kept, _ = keep_ids(spec(shall, "an unknown key gives nothing", "a warm cache answers alone"), Former(known))
     assert [part.id for part in kept.parts] == ["1.1", "1.2"]
     kept, _ = keep_ids(
         spec(shall.replace("two", "three"), "a warm cache answers alone", "a cold cache is filled first"),
-        Earlier(known),
+        Former(known),
     )
     assert [part.id for part in kept.parts] == ["1.2", "1.1"]
 
@@ -244,7 +244,7 @@ def test_five_hundred_parts_that_were_all_reworded_are_compared() -> None:
         ]
 
     known = counted(texts("old"))
-    kept, problems = keep_ids(counted([("First", (OTHER,)), *texts("new")]), Earlier(known))
+    kept, problems = keep_ids(counted([("First", (OTHER,)), *texts("new")]), Former(known))
     assert [part.id for part in kept.parts[1:]] == [part.id for part in known.parts]
     assert kept.parts[0].id == "51.1"
     assert len(problems) == 51
@@ -256,11 +256,11 @@ SPECS = st.lists(st.tuples(WORDS.map(" ".join), st.lists(WORDS.map(" ".join), ma
 
 @given(SPECS, SPECS)
 def test_no_two_parts_ever_share_an_id_and_no_new_reading_changes_its_mind(before: Texts, now: Texts) -> None:
-    once, _ = keep_ids(counted(now), Earlier(counted(before), {"2.2": "", "7": ""}))
+    once, _ = keep_ids(counted(now), Former(counted(before), {"2.2": "", "7": ""}))
     ids = [id for one in once.requirements for id in (one.id, *(part.id for part in one.criteria))]
     assert len(ids) == len(set(ids))
     assert once.implied == set(ids)
-    assert keep_ids(counted(now), Earlier(once))[0] == once
+    assert keep_ids(counted(now), Former(once))[0] == once
 
 
 class Edits(RuleBasedStateMachine):
@@ -292,7 +292,7 @@ class Edits(RuleBasedStateMachine):
     def note(self) -> None:
         """Reads again; an id belongs to the first text that had it, by the text's first word."""
         used = dict.fromkeys(self.owner, "") | self.versions
-        self.read, self.problems = keep_ids(counted(self.texts), Earlier(self.read, used))
+        self.read, self.problems = keep_ids(counted(self.texts), Former(self.read, used))
         self.versions |= {part.id: text_version(part.text) for part in self.read.parts}
         for text, id in ids_of(self.read).items():
             assert self.owner.setdefault(id, text.split()[0]) == text.split()[0]
@@ -388,7 +388,7 @@ def test_what_it_costs_grows_as_the_texts_do() -> None:
     texts = [f"word{at} is{at} said{at}" for at in range(400)]
     known, now = (looked_at(counted([("Words", said)])) for said in (texts, ["Quite another one", *texts]))
     Counting.looks = 0
-    keep_ids(now, Earlier(known))
+    keep_ids(now, Former(known))
     assert Counting.looks < 50 * len(texts)
 
 
@@ -436,7 +436,7 @@ def test_what_stands_above_an_id_that_was_used_is_not_given_away() -> None:
 
 def test_new_parts_of_a_requirement_whose_id_is_written_are_named_after_it() -> None:
     now = counted([("Locking", (LOCK, AJAR, TOKEN, SPEED)), ("Asking", (QUERY, STATE))])
-    kept, _ = keep_ids(replace(now, implied=now.implied - {"1", "2"}), Earlier(DOORS, {"1.4": ""}))
+    kept, _ = keep_ids(replace(now, implied=now.implied - {"1", "2"}), Former(DOORS, {"1.4": ""}))
     assert ids_of(kept)[SPEED] == "1.5"
 
 
@@ -454,7 +454,7 @@ def test_a_part_that_is_not_named_after_its_requirement_gets_the_next_id_of_its_
     spec = replace(
         DOORS, requirements=(Requirement("1", "Locking", "", parts),), implied=frozenset({"1", "1.1", id}), places={}
     )
-    kept, _ = keep_ids(spec, Earlier(counted([("Locking", (LOCK,))]), dict.fromkeys(used, "")))
+    kept, _ = keep_ids(spec, Former(counted([("Locking", (LOCK,))]), dict.fromkeys(used, "")))
     assert ids_of(kept)[SPEED] == name
 
 
@@ -463,12 +463,12 @@ def test_a_name_without_a_number_does_not_give_away_the_numbers_of_its_row() -> 
     spec = replace(
         DOORS, requirements=(Requirement("1", "Locking", "", parts),), implied=frozenset({"1.A", "1.A1"}), places={}
     )
-    kept, _ = keep_ids(spec, Earlier(counted([("Locking", (LOCK,))]), {"1.A1": ""}))
+    kept, _ = keep_ids(spec, Former(counted([("Locking", (LOCK,))]), {"1.A1": ""}))
     assert (ids_of(kept)[SPEED], ids_of(kept)[OTHER]) == ("1.A", "1.A2")
 
 
 def test_a_spec_in_which_nothing_moves_is_handed_back_as_it_is() -> None:
-    assert keep_ids(DOORS, Earlier(DOORS))[0] is DOORS
+    assert keep_ids(DOORS, Former(DOORS))[0] is DOORS
 
 
 def warning(line: int, what: str) -> Problem:
@@ -527,37 +527,37 @@ def required(id: str, *texts: str, title: str = "", text: str = "") -> Requireme
 
 def test_what_is_gone_is_what_no_part_has_any_more_and_whose_last_text_is_known() -> None:
     used = {"1.1": "v1", "1.2": "v2", "1.3": "", "7.1": "v7"}
-    assert Earlier(read(required("1", LOCK)), used).gone == {"1.2": "v2", "7.1": "v7"}
+    assert Former(read(required("1", LOCK)), used).gone == {"1.2": "v2", "7.1": "v7"}
 
 
 def test_written_ids_that_change_places_keep_what_is_below_them() -> None:
     known = read(required("A", LOCK), required("B", LOCK), written="AB")
-    match = recognised(read(required("B", LOCK), required("A", LOCK), written="AB"), Earlier(known))
+    match = recognised(read(required("B", LOCK), required("A", LOCK), written="AB"), Former(known))
     assert match.kept == {"B.1": "B.1", "A.1": "A.1"}
     one, two = (Requirement(id, "", "", (Criterion(f"{at}.1", LOCK),)) for at, id in enumerate("AB", 1))
     swapped = read(replace(one, id="B"), replace(two, id="A"), written="AB")
-    assert recognised(swapped, Earlier(read(one, two, written="AB"))).kept == {"1.1": "2.1", "2.1": "1.1"}
+    assert recognised(swapped, Former(read(one, two, written="AB"))).kept == {"1.1": "2.1", "2.1": "1.1"}
 
 
 def test_one_text_twice_is_known_by_its_order() -> None:
     known = read(required("1", LOCK, LOCK, title="Locking"))
-    match = recognised(read(required("1", LOCK, LOCK, AJAR, title="Locking")), Earlier(known))
+    match = recognised(read(required("1", LOCK, LOCK, AJAR, title="Locking")), Former(known))
     assert (match.kept, match.doubts) == ({"1": "1", "1.1": "1.1", "1.2": "1.2"}, {})
 
 
 def test_a_text_that_stands_elsewhere_too_is_first_looked_for_at_home() -> None:
     one, two = required("1", LOCK, title="Locking"), required("2", LOCK, AJAR, title="Closing")
     new = read(required("1", LOCK, TOKEN, title="Else"), replace(two, id="2"))
-    assert recognised(new, Earlier(read(two))).pairs["2.1"] == "2.1"
+    assert recognised(new, Former(read(two))).pairs["2.1"] == "2.1"
     left = read(required("1", LOCK, title="Closing"))
-    assert recognised(left, Earlier(read(one, two))).pairs == {"1": "2", "1.1": "2.1"}
+    assert recognised(left, Former(read(one, two))).pairs == {"1": "2", "1.1": "2.1"}
 
 
 def test_a_text_that_moves_to_another_requirement_and_changes_a_little_is_known() -> None:
     known = read(required("1", LOCK, AJAR, title="Locking"), required("2", QUERY, STATE, title="Asking"))
     moved = LOCK.replace("moves", "starts")
     new = read(required("1", AJAR, title="Locking"), required("2", QUERY, STATE, moved, title="Asking"))
-    assert recognised(new, Earlier(known)).pairs["2.3"] == "1.1"
+    assert recognised(new, Former(known)).pairs["2.3"] == "1.1"
 
 
 @pytest.mark.parametrize(("used", "name"), [({}, "7.2"), ({"7.2": ""}, None)])
@@ -566,14 +566,14 @@ def test_a_requirement_whose_criteria_come_back_has_the_number_before_their_last
 ) -> None:
     gone = {"7.2.1": text_version(LOCK)}
     known = read(required("1", QUERY, title="Asking"))
-    match = recognised(read(required("1", QUERY, title="Asking"), required("2", LOCK)), Earlier(known, gone | used))
+    match = recognised(read(required("1", QUERY, title="Asking"), required("2", LOCK)), Former(known, gone | used))
     assert (match.pairs["2.1"], match.pairs.get("2")) == ("7.2.1", name)
 
 
 def test_what_is_left_between_the_same_neighbours_was_rewritten() -> None:
     """Its neighbours are those of its requirement: what came in at the top does not move it."""
     known = read(required("1", LOCK, AJAR, TOKEN, title="Locking"))
-    match = recognised(read(required("1", OTHER, LOCK, "Quite new", TOKEN, title="Locking")), Earlier(known))
+    match = recognised(read(required("1", OTHER, LOCK, "Quite new", TOKEN, title="Locking")), Former(known))
     assert (match.pairs["1.3"], match.rewritten) == ("1.2", {"1.3"})
 
 
@@ -591,7 +591,7 @@ def test_what_is_left_between_the_same_neighbours_was_rewritten() -> None:
     ids=["its head", "its title without numbers", "its criteria", "its words, wherever they stand"],
 )
 def test_a_requirement_is_known_by_what_has_stayed_of_it(was: Requirement, now: Requirement) -> None:
-    match = recognised(read(now), Earlier(read(was)))
+    match = recognised(read(now), Former(read(was)))
     assert match.pairs["1"] == "1"
     assert "1" not in match.rewritten
 
@@ -600,19 +600,19 @@ def test_a_head_without_a_text_is_a_title_only() -> None:
     """Two of a title are not told from each other by it, although one of them has a text."""
     was = read(required("1", LOCK, title="Doors"), required("2", QUERY, title="Doors", text="Said of doors"))
     now = read(required("1", SPEED, title="Doors", text="Something else"), required("2", OTHER, title="Doors"))
-    assert recognised(now, Earlier(was)).rewritten >= {"1", "2"}
+    assert recognised(now, Former(was)).rewritten >= {"1", "2"}
 
 
 def test_requirements_of_one_title_are_told_from_each_other_by_their_texts() -> None:
     was = read(required("1", LOCK, title="Doors", text="One"), required("2", QUERY, title="Doors", text="Two"))
     now = read(required("1", SPEED, title="Doors", text="Two"), required("2", OTHER, title="Doors", text="One"))
-    match = recognised(now, Earlier(was))
+    match = recognised(now, Former(was))
     assert (match.pairs["1"], match.pairs["2"]) == ("2", "1")
 
 
 def test_a_requirement_of_the_same_criteria_is_no_doubt_where_another_is_nearly_the_same() -> None:
     was = read(required("1", LOCK, title="Doors"), required("2", f"{LOCK} again", title="Gates"))
-    match = recognised(read(required("1", LOCK, title="Windows")), Earlier(was))
+    match = recognised(read(required("1", LOCK, title="Windows")), Former(was))
     assert (match.pairs["1"], match.doubts) == ("1", {})
 
 
@@ -627,4 +627,4 @@ def test_a_criterion_is_not_known_by_words_that_only_repeat_those(above: str, ot
         read(required("1", *(f"{FRAME} {word}" for word in (*others, last)), title="Commands", text=above))
         for last in ("quickly", "slowly")
     )
-    assert recognised(now, Earlier(was)).rewritten == {f"1.{len(others) + 1}"}
+    assert recognised(now, Former(was)).rewritten == {f"1.{len(others) + 1}"}

@@ -13,9 +13,9 @@ SHOWN = "git diff bbbbbbbbbbbb cccccccccccc"
 
 def test_it_says_how_much_is_kept_where_until_when_and_how_it_is_seen() -> None:
     kept = f"what it had done (1 file, +3 -1 lines) is kept as refs/agent-fox/cut-off/a/2 until 2026-12-08: {SHOWN}"
-    assert (KEPT.command, KEPT.told) == (SHOWN, kept)
-    assert replace(KEPT, left_out=("big.bin (too large)",)).told == f"{kept}; not kept: big.bin (too large)"
+    assert (KEPT.command, KEPT.in_words) == (SHOWN, kept)
+    assert replace(KEPT, left_out=("big.bin (too large)",)).in_words == f"{kept}; not kept: big.bin (too large)"
 
 
 def test_where_nothing_could_be_kept_it_says_what_was_not() -> None:
-    assert replace(KEPT, commit="", ref="", left_out=("a (too large)", "b")).told == "not kept: a (too large); b"
+    assert replace(KEPT, commit="", ref="", left_out=("a (too large)", "b")).in_words == "not kept: a (too large); b"

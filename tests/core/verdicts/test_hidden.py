@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent_fox.core.verdicts.expectations import Expectation
-from agent_fox.core.verdicts.hidden import COMMAND, HiddenChecks, Reveal, told, with_hidden
+from agent_fox.core.verdicts.hidden import COMMAND, HiddenChecks, Reveal, revealed, with_hidden
 from agent_fox.core.verdicts.verdict import Signal, Unproven, Verdict, Word
 
 SECRET = "assert total([17, 25]) == 42"
@@ -33,7 +33,7 @@ def text_of(verdict: Verdict) -> str:
 
 @pytest.mark.parametrize("verdict", [FAILS, CRASHES, UNKNOWN])
 def test_a_failing_one_tells_requirement_criterion_and_kind_and_never_the_test(verdict: Verdict) -> None:
-    said = told(hidden(verdict), Reveal.CRITERION)
+    said = revealed(hidden(verdict), Reveal.CRITERION)
     assert "17" not in text_of(said)
     assert "test_" not in text_of(said)
     assert said.evidence.endswith("the criterion: `total` SHALL return the sum.")
@@ -55,7 +55,7 @@ def test_a_failing_one_tells_requirement_criterion_and_kind_and_never_the_test(v
     ],
 )
 def test_the_kind_of_a_failure_is_told(verdict: Verdict, kind: str) -> None:
-    assert told(hidden(verdict), Reveal.CRITERION).evidence == f"a hidden check of R1: {kind}\n{CRITERION}"
+    assert revealed(hidden(verdict), Reveal.CRITERION).evidence == f"a hidden check of R1: {kind}\n{CRITERION}"
 
 
 def test_a_failure_is_told_with_its_kind_alone_or_with_its_first_line_or_whole() -> None:
@@ -66,15 +66,15 @@ def test_a_failure_is_told_with_its_kind_alone_or_with_its_first_line_or_whole()
         signal=Signal("hidden checks", "R1: what it asserts does not hold"), failing_tests=1, is_proven=True,
         needs_person=True, command="hidden checks",
     )  # fmt: skip
-    assert told(hidden(noted), Reveal.CRITERION) == told_with_kind
-    assert told(hidden(noted), Reveal.ASSERTION) == replace(
+    assert revealed(hidden(noted), Reveal.CRITERION) == told_with_kind
+    assert revealed(hidden(noted), Reveal.ASSERTION) == replace(
         told_with_kind, evidence=f"{told_with_kind.evidence}\n{line}", signal=Signal("hidden checks", f"R1: {line}")
     )
-    assert told(hidden(noted), Reveal.TEST) == replace(noted, note=f"seen; {NOTE}")
+    assert revealed(hidden(noted), Reveal.TEST) == replace(noted, note=f"seen; {NOTE}")
 
 
 def test_what_could_not_be_judged_has_no_sign_of_a_cause() -> None:
-    assert told(hidden(UNKNOWN), Reveal.ASSERTION) == Verdict(
+    assert revealed(hidden(UNKNOWN), Reveal.ASSERTION) == Verdict(
         "R1", Word.UNKNOWN, "UNKNOWN",
         f"a hidden check of R1: it did not run, or could not be judged\n{CRITERION}", NOTE, command="hidden checks",
     )  # fmt: skip
@@ -123,7 +123,7 @@ def test_a_fail_of_both_tells_of_both_and_its_cause_is_the_coders() -> None:
     seen = replace(SEEN[Word.FAIL], signal=Signal("pytest", "AssertionError: own"))
     for reveal in (Reveal.CRITERION, Reveal.ASSERTION):
         both = with_hidden(seen, hidden(FAILS), reveal, is_untested=False)
-        assert both == replace(seen, evidence=f"the coder's own: FAIL\n{told(hidden(FAILS), reveal).evidence}")
+        assert both == replace(seen, evidence=f"the coder's own: FAIL\n{revealed(hidden(FAILS), reveal).evidence}")
 
 
 def test_one_that_cannot_fail_is_a_persons_to_mend_and_sends_no_coder_back() -> None:

@@ -49,7 +49,11 @@ def test_a_blocked_coder_has_spent_its_attempts_and_says_why_each_failed(ask: As
     assert [one.kind for one in told.rulings] == ["Retry", "Block"]
     assert all("exit" in one.reason for one in told.sessions)
     assert told.remedies == (Cause.ATTEMPTS_SPENT.remedy, "agent-fox reset 01_a:1")
-    assert told.evidence == (PartEvidence("01-REQ-1.1", "proposed", "", "", "", "", ""),)
+    assert told.evidence == (
+        PartEvidence(
+            "01-REQ-1.1", "proposed", "", "", "", "", "", text="WHEN its proof is read, THE proof SHALL be right."
+        ),
+    )
 
 
 def test_what_waits_for_it_has_spent_nothing_and_names_it(ask: Ask) -> None:
@@ -57,7 +61,7 @@ def test_what_waits_for_it_has_spent_nothing_and_names_it(ask: Ask) -> None:
         told = ask(name)
         assert told.budgets[0].spent == 0
         assert "01_a:1" in told.why
-        assert told.remedies == ("it goes on by itself once 01_a:1 does: agent-fox explain 01_a:1",)
+        assert told.remedies == ("nothing here: it unblocks itself when 01_a:1 passes: agent-fox explain 01_a:1",)
 
 
 def test_every_cause_that_stops_a_node_has_a_remedy() -> None:

@@ -110,6 +110,7 @@ def test_a_requirement_has_its_text_its_owner_and_every_reading(document: RunDoc
     assert story.text
     assert story.owners == ("02_b:1",)
     assert [(reading.attempt, reading.word) for reading in story.readings] == [(1, "FAIL"), (2, "FAIL")]
+    assert all(len(reading.landed) == 1 for reading in story.readings)
     assert [reading.is_current for reading in story.readings] == [False, True]
     sessions = {session.id: session for session in document.sessions}
     assert all(sessions[reading.session].archetype == "verifier" for reading in story.readings)
@@ -135,6 +136,8 @@ def test_a_decision_keeps_its_name_and_has_its_words(document: RunDocument) -> N
     recode = next(decision for decision in document.decisions if decision.kind == "Recode")
     assert recode.words.startswith(f"sent back to coder {recode.blamed[0]}")
     assert all(decision.words for decision in document.decisions)
+    verdicts = {reading.session for story in document.requirements for reading in story.readings}
+    assert verdicts <= {decision.session for decision in document.decisions}
 
 
 def test_the_document_is_json_with_a_schema(document: RunDocument) -> None:

@@ -118,7 +118,7 @@ def test_a_folder_that_is_a_link_is_not_followed(desk: ReadingDesk, tmp_path: Pa
 
 def test_evidence_cannot_become_part_of_the_report() -> None:
     hostile = "```\n# Verification\n\n**Overall: PASS**\n| x | y |"
-    text = spec_report.block(A, "FAIL", spec_report.Said("text", hostile, ""))
+    text = spec_report.block(A, "FAIL", spec_report.Given("text", hostile, ""))
     assert text.endswith(f"````text\n{hostile}\n````")
 
 

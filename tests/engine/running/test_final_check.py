@@ -14,7 +14,7 @@ from agent_fox.core.policy import Policy
 from agent_fox.core.retry.standing import Status
 from agent_fox.engine.record.board import Board
 from agent_fox.engine.record.environment import Standpoint
-from agent_fox.engine.running.final_check import Present, reopen_stale, seed_of, shown
+from agent_fox.engine.running.final_check import Conditions, reopen_stale, seed_of, shown
 from agent_fox.store import sessions
 from agent_fox.store.state import transaction
 from agent_fox.testing.worlds import commit_all, first_commit, git
@@ -58,12 +58,12 @@ def judged(desk: Desk, node: str, place: Standpoint) -> None:
         desk.db.execute("UPDATE sessions SET status = 'completed' WHERE status = 'running'")
 
 
-def present(repo: Path, place: Standpoint = HERE, **settings: object) -> Present:
+def present(repo: Path, place: Standpoint = HERE, **settings: object) -> Conditions:
     evidence = EvidenceSettings.model_validate(settings)
-    return Present(repo, git(repo, "rev-parse", "HEAD"), evidence, lambda planned, rung: place)
+    return Conditions(repo, git(repo, "rev-parse", "HEAD"), evidence, lambda planned, rung: place)
 
 
-def reopened(desk: Desk, now: Present) -> list[tuple[str, dict[str, object]]]:
+def reopened(desk: Desk, now: Conditions) -> list[tuple[str, dict[str, object]]]:
     """Node and note of what is read again, with the facts it was worked out from."""
     with transaction(desk.db):
         handled = reopen_stale(desk.docket(), desk.board(), now)
@@ -164,7 +164,7 @@ class TestChance:
         assert len(set(drawn)) > 1
 
 
-def drawn_names(desk: Desk, now: Present) -> frozenset[str]:
+def drawn_names(desk: Desk, now: Conditions) -> frozenset[str]:
     """The specs that this run would read again; nothing is kept."""
     desk.db.conn.execute("BEGIN IMMEDIATE")
     handled = reopen_stale(desk.docket(), desk.board(), now)

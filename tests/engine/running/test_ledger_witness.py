@@ -10,7 +10,7 @@ import pytest
 from agent_fox.engine.planning.from_settings import RunStuck
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent
-from agent_fox.engine.running.ledger_witness import Heads, accept_loss, begin_again
+from agent_fox.engine.running.ledger_witness import LedgerWitness, accept_loss, begin_again
 from agent_fox.evidence import witness
 from agent_fox.store.state import transaction
 from tests.engine.desk import AT, Desk, small_spec
@@ -19,13 +19,13 @@ from tests.states import fresh_state
 SPECS = [small_spec("01_bell", {1: ("1.1",)})]
 
 
-def heads_of(desk: Desk, note: Path) -> tuple[Heads, list[str]]:
+def heads_of(desk: Desk, note: Path) -> tuple[LedgerWitness, list[str]]:
     told: list[str] = []
 
     def watch(event: RunEvent) -> None:
         told.append(event.text)
 
-    return Heads(desk.db, note, watch), told
+    return LedgerWitness(desk.db, note, watch), told
 
 
 def test_the_note_follows_the_ledger(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_state_made_anew_begins_a_note_of_its_own_and_the_old_one_is_kept(tmp_
     before = note.read_bytes()
     with closing(fresh_state(tmp_path / "new.db")) as db:
         told: list[str] = []
-        heads = Heads(db, note, lambda event: told.append(event.text))
+        heads = LedgerWitness(db, note, lambda event: told.append(event.text))
         heads.begin(had_state=False)
     assert told == [f"the state is a new one; the head of the ledger before it was kept as {tmp_path / 'head.1.json'}"]
     assert (tmp_path / "head.1.json").read_bytes() == before

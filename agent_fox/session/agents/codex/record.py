@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
+from agent_fox.system.files import open_regular
 
 LARGEST_PART = 8 * 1024 * 1024
 """Bytes that are read at once; a record that grows faster is read with gaps."""
@@ -92,16 +91,11 @@ class Record:
 
 def _part(path: Path, offset: int) -> bytes:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open_regular(path) as file:
+            file.seek(offset)
+            return file.read(LARGEST_PART)
     except OSError:
         return b""
-    try:
-        is_regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        return os.pread(descriptor, LARGEST_PART, offset) if is_regular else b""
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
 
 
 def _payloads(lines: Iterable[bytes]) -> Iterator[_Payload]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from agent_fox.core.regex import regex
 from agent_fox.session.agents.events import Tokens, Used
+from agent_fox.system.files import open_regular
 
 CHUNK = 1 << 20
 LARGEST = 64 * CHUNK
@@ -67,19 +66,14 @@ class Transcript:
         messages = (
             sorted(self.home.glob(f".gemini/tmp/*/chats/session-*-{self.session[:8]}.jsonl")) if self.session else []
         )
+        if not messages:
+            return b""
         try:
-            descriptor = (
-                os.open(messages[0], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC) if messages else -1
-            )
+            with open_regular(messages[0]) as file:
+                file.seek(self.read)
+                more = file.read(max(0, LARGEST - self.read))
         except OSError:
             return b""
-        if descriptor < 0:
-            return b""
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return b""
-            file.seek(self.read)
-            more = file.read(max(0, LARGEST - self.read))
         self.read += len(more)
         return more
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from agent_fox.core.values import dataclass
+from agent_fox.system import programs
 
 LONGEST_LINE = 32 * 1024 * 1024
 """Bytes of one line; the rest of a longer one is the next line."""
@@ -51,16 +51,7 @@ class Child:
         descriptors: tuple[int, ...] = (),
     ) -> None:
         """Raises OSError where the program cannot be started."""
-        self._process = subprocess.Popen(
-            argv,
-            env=dict(environment),
-            cwd=cwd,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=descriptors,
-        )
+        self._process = programs.start(argv, environment, cwd, descriptors=descriptors)
         self._deliver = deliver
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -85,9 +76,7 @@ class Child:
         return self._process.poll()
 
     def wait(self, seconds: float) -> int | None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return self._process.wait(seconds)
-        return None
+        return programs.wait(self._process, seconds)
 
     def interrupt(self) -> None:
         """Ask the program itself to end (INT): it still reports its cost then."""

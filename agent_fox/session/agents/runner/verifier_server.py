@@ -6,8 +6,6 @@ import contextlib
 import os
 import queue
 import secrets
-import signal
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.system import programs
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.task import AgentTask
@@ -45,20 +44,15 @@ def verifier_served(task: AgentTask) -> Iterator[Served]:
         return
     token = secrets.token_urlsafe(32)
     environment = {**task.environment, "HOME": os.environ.get("HOME", str(task.home)), TOKEN: token}
-    server = subprocess.Popen(
-        task.verifier,
-        env=environment,
-        cwd=task.workspace,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    nothing = programs.NOTHING
+    server = programs.start(task.verifier, environment, task.workspace, stdin=nothing, stdout=nothing)
     try:
         assert server.stderr is not None
         yield Served(_address(server.stderr), token)
     finally:
-        _end(server)
+        server.terminate()
+        if programs.wait(server, STOP_SECONDS) is None:
+            programs.kill_group(server)
 
 
 def _address(complaints: IO[bytes]) -> str:
@@ -84,13 +78,3 @@ def _pump(complaints: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:
         for line in complaints:
             lines.put(line.decode("utf-8", "replace"))
     lines.put(None)
-
-
-def _end(server: subprocess.Popen[bytes]) -> None:
-    server.send_signal(signal.SIGTERM)
-    try:
-        server.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(server.pid, signal.SIGKILL)
-        server.wait()

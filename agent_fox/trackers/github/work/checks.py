@@ -140,7 +140,8 @@ class Checks:
         newest = max(runs, key=lambda run: run.id, default=None)
         if newest is not None and newest.external_id == digest:
             return None
-        output = {"title": check.title, "summary": check.summary, "annotations": [annotation(one) for one in shown]}
+        annotations = [annotation(remark) for remark in shown]
+        output = {"title": check.title, "summary": check.summary, "annotations": annotations}
         body: dict[str, object] = {"name": check.name, "head_sha": sha, "external_id": digest, "output": output}
         body |= {"status": "queued"} if check.is_open else {"status": "completed", "conclusion": check.conclusion}
         op = f"check {sha} {digest} after {newest.id if newest else 0}"

@@ -72,7 +72,7 @@ class Reader:
     def changed(self, known: Iterable[Known]) -> Iterator[tuple[RemoteIssue, str]]:
         """Issues of ours that have changed since they were read last."""
         desk = self.scribe.desk
-        causes = {int(one.number): one.fingerprint for one in known if one.number.isdecimal()}
+        causes = {int(each.number): each.fingerprint for each in known if each.number.isdecimal()}
         if not causes:
             return
         for issue in self.scribe.search.issues():

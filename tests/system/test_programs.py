@@ -1,4 +1,4 @@
-"""Git processes that stay: they answer as a call for each question would, whatever happens to them."""
+"""Programs that are started: bounded in time and output; and git processes that stay, whatever happens to them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.system import git
-from agent_fox.testing.worlds import new_repository
+from agent_fox.system import git, programs
+from agent_fox.testing.worlds import new_repository, wait_until
 
 COMMIT = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-q", "--allow-empty", "-m", "one")
 
@@ -172,3 +172,53 @@ def is_there(pid: int) -> bool:
         return b") Z " not in Path(f"/proc/{pid}/stat").read_bytes()
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+def bounded(folder: Path, code: str, seconds: float = 20.0, limit: int = 1000) -> programs.Finished:
+    """What came of a shell's line."""
+    return programs.run_bounded(
+        ["sh", "-c", code], seconds, limit, environment={"PATH": os.environ["PATH"]}, cwd=folder
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "finished"),
+    [
+        ("echo out; echo err >&2; exit 3", programs.Finished(3, b"out\n", b"err\n")),
+        ("kill -9 $$", programs.Finished(-9, b"", b"")),
+        ("printf %1000s; cat", programs.Finished(0, b" " * 1000, b"")),
+        ("sleep 60 & echo here", programs.Finished(0, b"here\n", b"")),
+        ("printf %1001s; sleep 60", programs.Finished(-9, b" " * 1000, b"", is_cut=True)),
+        ("yes >&2", programs.Finished(-9, b"", b"y\n" * 500, is_cut=True)),
+    ],
+)
+def test_what_a_bounded_program_prints_is_kept_up_to_the_limit(
+    tmp_path: Path, code: str, finished: programs.Finished
+) -> None:
+    assert bounded(tmp_path, code) == finished
+
+
+@pytest.mark.parametrize("code", ["sleep 60", "exec 1>&- 2>&-; sleep 60", "sleep 60 & wait"])
+def test_a_bounded_program_ends_with_all_that_it_started_when_its_time_is_up(tmp_path: Path, code: str) -> None:
+    with pytest.raises(TimeoutError, match=r"it took longer than 0\.2 seconds"):
+        bounded(tmp_path, f"echo $$ > pid; {code}", 0.2)
+    group = int((tmp_path / "pid").read_text())
+    wait_until(lambda: not is_group_there(group), "all that it started was gone")
+
+
+def is_group_there(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_program_that_runs_to_its_end_gets_its_input_and_no_more_time_than_it_has(tmp_path: Path) -> None:
+    cat = ["sh", "-c", "cat; echo $X; pwd >&2; exit 2"]
+    done = programs.run(cat, data=b"given ", environment={"PATH": os.environ["PATH"], "X": "y"}, cwd=tmp_path)
+    assert done == programs.Finished(2, b"given y\n", f"{tmp_path}\n".encode())
+    with pytest.raises(TimeoutError, match=r"it took longer than 0\.1 seconds"):
+        programs.run(["sleep", "60"], 0.1)
+    with pytest.raises(FileNotFoundError):
+        programs.run(["no-such-program"])
