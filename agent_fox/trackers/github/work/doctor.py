@@ -77,7 +77,7 @@ def of_milestone(wanted: str, place: Place, wire: Wire) -> Check:
     remedy = "correct `[github] milestone`, or open the milestone"
     try:
         answer = wire.read(f"/repos/{place.full_name}/milestones", {"state": "open", "per_page": "100"})
-        titles = [one.title for one in MILESTONES.validate_json(answer.body)] if answer.is_fine else None
+        titles = [milestone.title for milestone in MILESTONES.validate_json(answer.body)] if answer.is_fine else None
     except (DoorTrouble, ValueError):
         titles = None
     if titles is None:

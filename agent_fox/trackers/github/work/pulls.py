@@ -91,11 +91,11 @@ class Pulls:
         page = self.write(effect)
         wanted = Proposal(head, base, page.title, page.body.strip(), effect.fingerprint, effect.slot or effect.id)
         try:
-            return self._deliver(wanted)
+            return self.find_or_open(wanted)
         except DoorTrouble as trouble:
             raise apart(trouble) from None
 
-    def _deliver(self, wanted: Proposal) -> Delivery:
+    def find_or_open(self, wanted: Proposal) -> Delivery:
         pulls = self.listed(wanted)
         is_open = next((pull for pull in pulls if pull.state == "open"), None)
         if is_open is not None:
@@ -103,7 +103,7 @@ class Pulls:
         refused = next((pull for pull in pulls[:1] if pull.merged_at is None), None)
         if refused is not None:
             return Moot(f"a person has closed pull request #{refused.number}; it is kept current once it is open again")
-        return self._open(wanted)
+        return self.open_draft(wanted)
 
     def listed(self, wanted: Proposal) -> tuple[Pull, ...]:
         """All pull requests of the branch, the newest first."""
@@ -115,7 +115,7 @@ class Pulls:
         pulls: list[Pull] = door.value(lambda given: _PULLS.validate_json(given.body), answer)
         return tuple(pull for pull in pulls if pull.head.ref == wanted.head)
 
-    def _open(self, wanted: Proposal) -> Delivery:
+    def open_draft(self, wanted: Proposal) -> Delivery:
         door = self.scribe.door
         asked = {
             "title": wanted.title,
@@ -125,7 +125,7 @@ class Pulls:
             "draft": True,
         }
         answer = door.write("POST", "/pulls", asked)
-        refusal = None if answer.is_fine else _refused(answer, wanted)
+        refusal = None if answer.is_fine else meaning_of_refusal(answer, wanted)
         if refusal is not None:
             return refusal
         pull = door.value(lambda given: Pull.model_validate_json(given.body), door.fine(answer), is_write=True)
@@ -154,7 +154,7 @@ class Pulls:
         return waits or Done(str(pull.number), pull.html_url, note=IN_A_COMMENT)
 
 
-def _refused(answer: Answer, wanted: Proposal) -> Delivery | None:
+def meaning_of_refusal(answer: Answer, wanted: Proposal) -> Delivery | None:
     """What it means that no pull request is opened, as far as GitHub says so in words; None for any other refusal."""
     words = answer.words.lower()
     if answer.status != 422:
