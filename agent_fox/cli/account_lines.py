@@ -10,7 +10,7 @@ from agent_fox.cli.issues.lines import issue_counts_line
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import WHOLE, Line, ago, cut, duration, wrapped
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdicts.known import counts_in_words, told_apart
+from agent_fox.core.verdicts.known import counts_in_words, grouped, told_apart
 from agent_fox.core.words import counted, listed
 from agent_fox.engine.account.overview import STANDINGS
 
@@ -24,7 +24,6 @@ LONG_SILENCE = 30.0
 """Seconds without a sign of an agent from which the silence is shown."""
 NEAR = 0.8
 """What part of the ceiling is spent where that is marked."""
-FAILS = "fails"
 LOST = "not running (it was ended from outside); `agent-fox run` goes on"
 READ_AGAIN = "not proven now; the next run reads it again, as `[evidence] environment` has it"
 UNTIMED = ", without the time of what was ended from outside"
@@ -45,7 +44,7 @@ class Most:
     """How much a screen shows of what may be long; what is over that is counted. 0: everything."""
 
     cards: int = 5
-    specs: int = 20
+    specs: int = 10
     parts: int = 5
     quoted: int = 2
     lines: int = 4
@@ -272,22 +271,19 @@ def _standing(spec: SpecAccount, waits: Mapping[str, str]) -> str:
 
 
 def _notes(spec: SpecAccount) -> Iterator[str]:
+    fails = "fail" if len(spec.failing) > 1 else "fails"
     counts = (
-        (spec.waived, "waived"), (spec.failing, FAILS), (spec.unclear, "without a clear verdict"),
+        (spec.waived, "waived"), (spec.failing, fails), (spec.unclear, "without a clear verdict"),
         (spec.stale, "passed, but code has changed since"), (spec.elsewhere, "passed in another environment"),
         (spec.short, "passed without the review or proof that is asked for"), (spec.unread, "not read yet"),
     )  # fmt: skip
-    yield from (f"{len(ids)} {_plural(words, len(ids))}" for ids, words in counts if ids)
+    yield from (f"{len(ids)} {words}" for ids, words in counts if ids)
     if spec.known:
         yield counts_in_words(spec.known)
     if spec.commit and spec.is_proven:
         yield f"on {spec.commit[:SHORT]}"
     if spec.problem:
-        yield f"left out: {spec.problem}"
-
-
-def _plural(words: str, number: int) -> str:
-    return "fail" if words == FAILS and number > 1 else words
+        yield spec.problem
 
 
 def _standings(specs: Iterable[SpecAccount]) -> str:
@@ -324,10 +320,7 @@ def audit_lines(account: RunAccount) -> Iterator[str]:
     yield f"nodes: {', '.join(f'{count} {status}' for status, count in account.nodes.items()) or 'none'}"
     for spec in account.specs:
         how = {part: spec.how.get(part, "") for part in (*spec.proven, *spec.waived)}
-        words: dict[str, list[str]] = {}
-        for part, word in how.items():
-            words.setdefault(word or "not recorded", []).append(part)
-        yield from (f"{spec.name}: {word}: {', '.join(ids)}" for word, ids in words.items())
+        yield from (f"{spec.name}: {word}: {', '.join(ids)}" for word, ids in grouped(how).items())
     gates = ", ".join(f"{count} {state}" for state, count in account.gates.items()) or "none"
     tip = account.ledger
     yield f"gates: {gates}; ledger: {counted(tip.position, 'record')}, head {tip.head}"

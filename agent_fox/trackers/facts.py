@@ -91,13 +91,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class StatusPart:
-    """One requirement of an issue (empty: the spec as a whole), what it asks for, and how it stands, in words."""
+    """One requirement of an issue (empty: the spec as a whole), what it asks for, and how it stands, in words.
+
+    `seen` is the first line of what was seen where it is open, the assertion.
+    """
 
     spec: str
     requirement: str
     text: str
     state: str
     is_open: bool = True
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)

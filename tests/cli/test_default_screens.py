@@ -119,5 +119,5 @@ def test_the_page_stays_a_page_whatever_the_plan(specs: int, longest: int) -> No
     lines = page(80, (*many, SPEC))
     assert len(lines) <= longest
     counts = [line for line in lines if "specs more: " in line]
-    assert len(counts) == (specs == 100)
+    assert len(counts) == (specs >= 10)
     assert "and 2 more: 01_shop:3, 01_shop:3 (agent-fox status --all)" in " ".join(" ".join(lines).split())

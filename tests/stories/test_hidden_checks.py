@@ -143,7 +143,7 @@ def test_an_agent_of_another_vendor_reads_them_and_both_names_are_recorded(tmp_p
     ("reader", "said", "why"),
     [
         ("claude-3", {"checks": [ROW]}, "is of the same vendor"),
-        ("house-model", {"checks": [ROW]}, "the vendor of command house-model's model"),
+        ("house-model", {"checks": [ROW]}, "who made the model of command house-model"),
         ("gpt-9", {"checks": [{**ROW, "answer": "it asks for more"}]}, "not accepted: "),
         ("gpt-9", "fine", "no complete answer was found"),
     ],

@@ -186,7 +186,7 @@ def refuse_kin(writer: Mapping[str, Json], reader: Mapping[str, Json]) -> None:
     unknown = [f"{agent['backend']} {agent['model']}".rstrip() for agent in (writer, reader) if not agent["vendor"]]
     if unknown:
         what = "name its model in the settings, or accept them with your own signature"
-        raise UserError(f"the vendor of {unknown[0]}'s model is not known: {what}")
+        raise UserError(f"who made the model of {unknown[0]} is not known: {what}")
     if writer["vendor"] == reader["vendor"]:
         raise UserError(f"{named(reader)} is of the same vendor as who wrote them, {named(writer)}; take another")
 

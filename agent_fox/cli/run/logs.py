@@ -19,10 +19,10 @@ from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.run.finding import find_node
-from agent_fox.cli.screen import json_option, print_json
+from agent_fox.cli.screen import columns, cut, json_option, print_json
 from agent_fox.core.late import late_module
 from agent_fox.engine.account.account import SessionLog, read_session_logs
-from agent_fox.store.account import is_under_way
+from agent_fox.store.account import is_under_way, texts
 from agent_fox.store.state import is_locked
 from agent_fox.system.state_folders import LOCK, LOGS, artifacts_in, file_name, folder_of
 
@@ -98,7 +98,7 @@ def _show_live(root: Path, log: SessionLog, *, is_followed: bool, as_json: bool)
             print_json({**log.document(), "path": "", "text": text, "is_running": is_running})
             return True
         printed = _followed(root, log, live) if is_followed else live.more()
-        for text in _with_report(root, chain(printed, live.rest())):
+        for text in _with_report(root, spec_of(log.node), chain(printed, live.rest())):
             click.echo(_shown(text), nl=False)
     ended = "it has ended" if is_followed else "it is running; -f follows it"
     if not is_running:
@@ -118,7 +118,7 @@ def _followed(root: Path, log: SessionLog, live: LiveLog) -> Iterator[str]:
             time.sleep(LOOK_EVERY)
 
 
-def _with_report(root: Path, printed: Iterator[str]) -> Iterator[str]:
+def _with_report(root: Path, spec: str, printed: Iterator[str]) -> Iterator[str]:
     """The same text, in which a report on test runs, once it is whole, is shown by what the tests printed."""
     held: list[str] = []
     for text in printed:
@@ -127,13 +127,17 @@ def _with_report(root: Path, printed: Iterator[str]) -> Iterator[str]:
         else:
             yield text
     report = read_report("".join(held))
-    yield from report_text(root, *report) if report else held
+    yield from report_text(root, spec, *report) if report else held
 
 
 def _artifact(root: Path, uri: str) -> Path:
     """Where the content of an artifact is. Raises ArtifactError where there is none of that address."""
     state = from_settings.state_folder(root, config.load(root, os.environ), os.environ)
     return artifacts.ArtifactStore(artifacts_in(folder_of(state, root)), "", 0).path_of(uri)
+
+
+def spec_of(node: str) -> str:
+    return node.partition(":")[0]
 
 
 def _show(path: Path, about: Mapping[str, object], *, is_path: bool, as_json: bool, root: Path | None = None) -> None:
@@ -145,7 +149,8 @@ def _show(path: Path, about: Mapping[str, object], *, is_path: bool, as_json: bo
     else:
         for each in (path, *others_beside(path)):
             report = report_in(each) if root is not None else None
-            for text in report_text(root, *report) if root is not None and report else _chunks(each):
+            spec = spec_of(str(about.get("node", "")))
+            for text in report_text(root, spec, *report) if root is not None and report else _chunks(each):
                 click.echo(text, nl=False)
 
 
@@ -166,16 +171,20 @@ def read_report(text: str) -> tuple[dict[str, object], str] | None:
     return (report, text[end:].partition(STDERR)[2].partition("\n")[2]) if is_report else None
 
 
-def report_text(root: Path, report: Mapping[str, object], errors: str) -> Iterator[str]:
-    """Each command with what it printed and how it ended, then the verdicts."""
+def report_text(root: Path, spec: str, report: Mapping[str, object], errors: str) -> Iterator[str]:
+    """Each command with what it printed and how it ended, then the verdicts with their requirements' texts."""
     for run in _rows(report, "runs"):
         yield f"$ {run.get('command')}\n"
         yield from _output(root, run)
         yield f"--- {_ending(run)}\n\n"
     yield from (f"standard error:\n{_shown(errors.rstrip())}\n\n" for _ in range(1) if errors.strip())
+    with reading(root) as db:
+        of_spec = texts(db, [spec]).get(spec, {})
     for verdict in _rows(report, "verdicts"):
+        part, word = str(verdict.get("requirement_id")), verdict.get("verdict", "")
+        yield cut(f"{word:<7} {part}  {of_spec.get(part, '')}", columns()).rstrip() + "\n"
         evidence = str(verdict.get("evidence") or verdict.get("note") or "").partition("\n")[0]
-        yield _shown(f"{verdict.get('verdict', ''):<7} {verdict.get('requirement_id')}  {evidence}").rstrip() + "\n"
+        yield cut(f"{'':7} {evidence}", columns()).rstrip() + "\n"
 
 
 def _rows(report: Mapping[str, object], key: str) -> Iterator[Mapping[str, object]]:
@@ -195,17 +204,14 @@ def _output(root: Path, run: Mapping[str, object]) -> Iterator[str]:
 
 
 def _ending(run: Mapping[str, object]) -> str:
-    failing, total = _names(run.get("failing")), run.get("tests")
+    failing, total = run.get("failing") or [], run.get("tests")
     exit_code, seconds = run.get("exit_code"), run.get("seconds")
     parts = [f"exit {exit_code}" if exit_code is not None else "it did not run"]
     parts += [f"{seconds:.1f} s"] if isinstance(seconds, float) else []
     if total is not None:
-        parts.append(f"{len(failing)} of {total} tests failed" if failing else f"{total} tests passed")
+        count = len(failing) if isinstance(failing, list) else 0
+        parts.append(f"{count} of {total} tests failed" if count else f"{total} tests passed")
     return ", ".join(parts)
-
-
-def _names(value: object) -> list[str]:
-    return [str(name) for name in value] if isinstance(value, list) else []
 
 
 def others_beside(path: Path) -> list[Path]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from agent_fox.core.markdown import one_line
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.core.words import counted
+from agent_fox.engine.account.overview import quoted
 from agent_fox.store import desk, outbox, sessions
+from agent_fox.store.account import open_parts
 from agent_fox.store.plan import load_parts
 from agent_fox.store.records import current_verdicts
 from agent_fox.trackers.facts import IssueStatus, StatusPart
@@ -52,9 +54,13 @@ def _parts(transaction: Docket, fingerprint: str) -> Iterable[StatusPart]:
     members = outbox.members_of(transaction.db, fingerprint)
     specs = {spec for spec, _, _ in members}
     texts = {(spec, part.id): part.text for spec in specs for part in load_parts(transaction.db, spec)}
+    seen = {
+        (spec, row[0]): next(iter(quoted(row[3])), "") for spec in specs for row in open_parts(transaction.db, spec)
+    }
     for spec, part, is_open in members:
         state = _state(transaction, spec, part, is_open=is_open)
-        yield StatusPart(spec, part, texts.get((spec, part), ""), state, is_open)
+        text, first = texts.get((spec, part), ""), seen.get((spec, part), "") if is_open else ""
+        yield StatusPart(spec, part, text, state, is_open, first)
 
 
 def _state(transaction: Docket, spec: str, part: str, *, is_open: bool) -> str:

@@ -28,6 +28,7 @@ LONGEST_LOG = 4_000
 FIRST_LINES = 3
 LONGEST_STATUS = 6_000
 SHORT_REQUIREMENT = 120
+LONGEST_SEEN = 120
 LONGEST_HEADLINE = 300
 MOST_COMMANDS = 5
 EVIDENCE = ((3, 12_000), (20, 4_000))
@@ -91,7 +92,8 @@ def status_text(status: IssueStatus, pen: Pen) -> str:
 
 def _status_row(part: StatusPart, pen: Pen) -> str:
     name = f"{part.spec}/{part.requirement}" if part.requirement else part.spec
-    return f"| {pen.words(name)} | {pen.words(part.text, SHORT_REQUIREMENT)} | {pen.words(part.state)} |"
+    seen = f": {pen.span_in_cell(part.seen, LONGEST_SEEN)}" if part.seen else ""
+    return f"| {pen.words(name)} | {pen.words(part.text, SHORT_REQUIREMENT)} | {pen.words(part.state)}{seen} |"
 
 
 def blocks(every: All, pen: Pen, *, is_first_shown: bool = False) -> list[Block]:

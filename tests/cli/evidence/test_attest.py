@@ -18,6 +18,7 @@ from agent_fox.evidence.signing.keys import LEDGER, Signer
 from agent_fox.testing.worlds import NEVER, Req, World, git
 from tests.cli.evidence.test_ledger import Desk
 from tests.evidence.waiver_world import ONE_TRY, person
+from tests.stories.test_close_out import action
 
 BRANCH = "agent-fox/integration"
 NOW = "2099-01-01T00:00:00.000Z"
@@ -69,6 +70,14 @@ def test_a_clone_without_a_state_is_told_how_the_commit_is_known(maker: Desk, re
     assert [(each["requirement"], each["state"], each["how"]) for each in about["requirements"]] == [
         ("01-REQ-1.1", "proven", "judged"), ("01-REQ-1.2", "proven", "judged"),
     ]  # fmt: skip
+
+
+def test_the_action_answers_by_it_too(maker: Desk, reader: Desk, tmp_path: Path) -> None:
+    for evidence, ends, shown in ((maker.home / "evidence.json", 0, "`2 judged`"), (Path("none.json"), 1, "")):
+        summary = tmp_path / f"{ends}.md"
+        variables = {"GATE_EVIDENCE": str(evidence), "GATE_KEY": str(maker.home / "ledger.pub")}
+        done = action(reader.root, "", **variables, GITHUB_STEP_SUMMARY=str(summary))
+        assert (done.returncode, shown in (summary.read_text() if summary.exists() else "")) == (ends, True), done
 
 
 def test_another_commit_is_a_no(maker: Desk, reader: Desk) -> None:

@@ -78,7 +78,12 @@ PRINTED = """$ make check
 --- exit 1, 1.2 s, 1 of 3 tests failed
 
 """
-VERDICTS = "FAIL    02-REQ-1.1  `make check` (exit 1): 3 is not 4\nUNKNOWN 02-REQ-1.2  no test names it\n"
+TEXT = "WHEN its proof is read, THE proof SHALL be right."
+VERDICTS = f"""FAIL    02-REQ-1.1  {TEXT}
+        `make check` (exit 1): 3 is not 4
+UNKNOWN 02-REQ-1.2  {TEXT}
+        no test names it
+"""
 
 
 def test_of_a_verifier_that_runs_tests_what_they_printed_is_shown(finished: Finished, tmp_path: Path) -> None:
@@ -86,7 +91,13 @@ def test_of_a_verifier_that_runs_tests_what_they_printed_is_shown(finished: Fini
     path.write_text(f"--- stdout, 9 bytes\n{json.dumps(REPORT, indent=2)}\n--- stderr, 8 bytes\na warning\n")
     report = report_in(path)
     assert report is not None
-    assert "".join(report_text(finished.root, *report)) == f"{PRINTED}standard error:\na warning\n\n{VERDICTS}"
+    assert (
+        "".join(report_text(finished.root, "02_top", *report)) == f"{PRINTED}standard error:\na warning\n\n{VERDICTS}"
+    )
+
+
+OF_NONE = VERDICTS.replace(f"  {TEXT}", "")
+"""The same for another spec, which has no such requirements."""
 
 
 @pytest.mark.parametrize("text", ['{"runs": "none"}', '{"runs": []}', '[{"runs": [{}]}]', "{", "", "Report follows."])
@@ -179,7 +190,7 @@ def test_a_running_session_is_followed_until_it_ends_and_nothing_of_it_is_lost(u
 
 def test_a_verifiers_report_that_comes_while_it_is_followed_is_shown_by_its_tests(under_way: UnderWay) -> None:
     under_way.prints(json.dumps(REPORT, indent=2) + "\n")
-    assert run_cli(under_way.root, "logs", "01_calc:1", "-f").stdout == f"--- stdout, so far\n{PRINTED}{VERDICTS}"
+    assert run_cli(under_way.root, "logs", "01_calc:1", "-f").stdout == f"--- stdout, so far\n{PRINTED}{OF_NONE}"
 
 
 def test_a_session_whose_run_is_gone_is_not_waited_for(under_way: UnderWay) -> None:

@@ -155,7 +155,7 @@ def test_it_says_what_to_do_with_the_first_spec(tmp_path: Path) -> None:
 
 def test_specs_that_are_there_are_looked_at_and_not_asked_for(tmp_path: Path) -> None:
     (tmp_path / ".kiro" / "specs").mkdir(parents=True)
-    assert start(tmp_path, "init").stdout.splitlines()[-1].startswith("next: look with")
+    assert start(tmp_path, "init").stdout.splitlines()[-1].startswith("next: run `agent-fox doctor`")
 
 
 def test_a_spec_that_is_there_stays_as_it_is(tmp_path: Path) -> None:

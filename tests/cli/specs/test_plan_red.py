@@ -109,4 +109,4 @@ def test_lint_tells_it_too_for_the_specs_that_are_named(root: Path) -> None:
 
 @pytest.mark.parametrize("words", [("plan", "--red", "--format", "markdown"), ("lint", "--run", "--format", "sarif")])
 def test_forms_that_have_no_place_for_it_are_refused(root: Path, words: tuple[str, ...]) -> None:
-    assert "is told as text or with --json" in said(start(root, *words))
+    assert "is shown as text or with --json" in said(start(root, *words))

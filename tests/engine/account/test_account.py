@@ -137,7 +137,7 @@ class TestLeftOut:
     @pytest.mark.parametrize("command", [["run", "--skip-broken"], ["status"]])
     def test_people_see_the_reason_and_a_question_mark(self, left_out: Path, command: list[str]) -> None:
         said = run_cli(left_out, *command).stdout
-        assert "left out: depends on 02_b, which is left out" in said
+        assert "✗ 03_c depends on 02_b, which is left out" in said
         assert "0 of ?  left out" in said
         assert "4 not read yet, 1 spec not readable; 2 of 6 proven" in said
 
