@@ -126,6 +126,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(asset), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
+    environment.globals["states"] = charts.STATES
     environment.filters |= {
         "money": lambda usd: f"${usd:,.2f}",
         "clock": clock,

@@ -11,7 +11,9 @@ import pytest
 from agent_fox.testing.worlds import Req, World, log, run_cli
 
 
-@pytest.mark.parametrize("command", [["run"], ["run", "--dry-run"], ["status"], ["reset", "01_a:1"], ["plan"]])
+@pytest.mark.parametrize(
+    "command", [["run"], ["run", "--dry-run"], ["status"], ["reset", "01_a:1"], ["plan"], ["report"], ["view"]]
+)
 @pytest.mark.parametrize("is_folder", [True, False])
 def test_what_is_not_our_state_is_told_and_left_alone(tmp_path: Path, command: list[str], is_folder: bool) -> None:
     root = World({"01_a": [Req("01-REQ-1.1")]}).build(tmp_path)

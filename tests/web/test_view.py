@@ -5,8 +5,10 @@ from __future__ import annotations
 import http.client
 import os
 import re
+import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -211,4 +213,16 @@ def test_without_a_state_it_says_what_to_do(tmp_path: Path) -> None:
     for command in ("view", "report"):
         done = run_cli(root, command)
         assert (done.returncode, done.stdout) == (1, "")
+        assert "agent-fox run" in done.stderr
+
+
+def test_a_state_of_an_older_version_is_left_as_it_is_and_told(root: Path, tmp_path: Path) -> None:
+    older = tmp_path / "older"
+    shutil.copytree(root, older)
+    with closing(sqlite3.connect(older / ".agent-fox" / "state.db")) as db:
+        db.execute("PRAGMA user_version = 1")
+    for command in ("view", "report"):
+        done = run_cli(older, command)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.count("\n") == 1
         assert "agent-fox run" in done.stderr
