@@ -64,17 +64,17 @@ def sarif_log(
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": {"name": tool, "version": version, "rules": [*map(_rule, rules)]}},
+                "tool": {"driver": {"name": tool, "version": version, "rules": [*map(rule_object, rules)]}},
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {ROOT: {"description": {"text": "The root of the repository."}}},
-                "invocations": [_invocation(notes, troubles)],
-                "results": [_result(result, places, seen, fingerprints) for result in results],
+                "invocations": [invocation_object(notes, troubles)],
+                "results": [result_object(result, places, seen, fingerprints) for result in results],
             }
         ],
     }
 
 
-def _rule(rule: SarifRule) -> Json:
+def rule_object(rule: SarifRule) -> Json:
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.meaning},
@@ -84,7 +84,7 @@ def _rule(rule: SarifRule) -> Json:
     }
 
 
-def _invocation(notes: Sequence[Json], troubles: Sequence[str]) -> Json:
+def invocation_object(notes: Sequence[Json], troubles: Sequence[str]) -> Json:
     invocation: dict[str, Json] = {"executionSuccessful": not troubles, "toolConfigurationNotifications": [*notes]}
     if troubles:
         invocation["toolExecutionNotifications"] = [
@@ -93,7 +93,7 @@ def _invocation(notes: Sequence[Json], troubles: Sequence[str]) -> Json:
     return invocation
 
 
-def _result(result: SarifResult, places: Mapping[str, int], seen: Counter[str], fingerprints: str) -> Json:
+def result_object(result: SarifResult, places: Mapping[str, int], seen: Counter[str], fingerprints: str) -> Json:
     """A result. Those with the same fingerprint differ by their order."""
     seen[result.fingerprint] += 1
     shown: dict[str, Json] = {
@@ -103,7 +103,7 @@ def _result(result: SarifResult, places: Mapping[str, int], seen: Counter[str], 
         "message": {"text": result.message},
     }
     if result.path:
-        shown["locations"] = [_location(result)]
+        shown["locations"] = [location_object(result)]
     shown["partialFingerprints"] = {fingerprints: f"{result.fingerprint}:{seen[result.fingerprint]}"}
     if result.fixes:
         shown["fixes"] = [*result.fixes]
@@ -112,7 +112,7 @@ def _result(result: SarifResult, places: Mapping[str, int], seen: Counter[str], 
     return shown
 
 
-def _location(result: SarifResult) -> Json:
+def location_object(result: SarifResult) -> Json:
     """Code hosts ask for a line, and for a full description of each rule: what is about a whole file is at its first.
     https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
     """

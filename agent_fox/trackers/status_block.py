@@ -1,4 +1,5 @@
-"""The title and the block at the top of an issue: ours, kept current while nobody else edits them. Writes nothing.
+"""The title and the block of an issue or a pull request: ours, kept current while nobody else edits them. Writes
+nothing.
 
 The block stands between two comments, of which the first seals block and title: an edit breaks its seal.
 """
@@ -47,6 +48,11 @@ def framed(title: str, text: str, seal: Seal) -> str:
 
 def _framed(title_seal: str, text: str, seal: Seal) -> str:
     return f"<!-- agent-fox status title={title_seal} text={seal(f'text {text}')} -->\n{text}\n{_END}"
+
+
+def has_block(body: str) -> bool:
+    """Whether there is a block at all, whoever edited it."""
+    return _BLOCK.search(body) is not None
 
 
 def current(body: str, title: str, new_title: str, text: str, seal: Seal) -> Current:

@@ -127,6 +127,19 @@ def test_an_action_hands_its_inputs_on_through_the_environment_alone(name: str) 
     assert all(text["description"] for text in (*action["inputs"].values(), *action["outputs"].values()))
 
 
+def test_the_workflow_of_the_guide_names_inputs_and_permissions_that_there_are() -> None:
+    guide = (ROOT / "docs" / "github-work.md").read_text(encoding="utf-8")
+    [workflow] = [yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)]
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"] if "/actions/" in step["uses"]]
+    names = [re.fullmatch(r"OWNER/agent-fox/actions/(\w+)@TAG", step["uses"]) for step in steps]
+    assert [name[1] for name in names if name] == ["run", "gate"]
+    for step, name in zip(steps, names, strict=True):
+        assert name is not None
+        known = yaml.safe_load((ACTIONS / name[1] / "action.yml").read_text())["inputs"]
+        assert set(step["with"]) <= set(known)
+    assert workflow["permissions"] == {"contents": "read", "issues": "write", "pull-requests": "write"}
+
+
 def test_every_script_that_an_action_starts_is_there_and_can_be_started() -> None:
     for name in ("run", "gate"):
         for script in re.findall(r"\$GITHUB_ACTION_PATH/([\w./]+)", (ACTIONS / name / "action.yml").read_text()):

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
+from agent_fox.config import load
+from agent_fox.engine.handlers.dockets import with_waivers
+from agent_fox.engine.issues.kept_commands import keep_new
+from agent_fox.engine.planning.from_settings import policy_of
+from agent_fox.engine.record.docket import Docket, SpecShelf
+from agent_fox.engine.running.commands import carry_out
+from agent_fox.evidence.waivers import Grounds, grounds_of
+from agent_fox.store import outbox
+from agent_fox.store.state import open_state
+from agent_fox.system import clock
+from agent_fox.system.state_folders import STATE
 from agent_fox.testing.worlds import issue_files, rows
+from agent_fox.trackers.upkeep import Command, Commands
+from tests.engine.running.test_commands import Mailbox
 from tests.evidence.waiver_world import Person, person
 from tests.stories.scene import NOT_PROVEN, PROVEN, decisions, outcomes
 from tests.stories.test_checks_in_a_run import AGENT, TEST, world
@@ -71,3 +86,27 @@ def test_a_changed_expectation_waits_for_a_person_who_agrees_and_can_take_it_bac
     agree(root, alice, "--revoke", listed["id"][:12], "--reason", "the bag costs nothing after all")
     alice.run(root, NOT_PROVEN)
     assert rows(root, VERDICT) == [("UNKNOWN", "changed expectation", "")]
+
+
+def test_an_agreement_that_stands_in_a_comment_with_its_signature_counts(root: Path, alice: Person) -> None:
+    comment = agree(root, alice, "01_cart", "01-REQ-1.1", "--comment")
+    assert rows(root, "SELECT count(*) FROM waivers") == [(0,)]
+    first, _, below = comment.partition("\n")
+    assert first == "/agent-fox agree"
+    settings = load(root, alice.environ)
+
+    def grounds() -> Grounds:
+        return grounds_of(root, settings, alice.environ)
+
+    def docket_at(db: Database) -> Docket:
+        return with_waivers(Docket(db, clock.now(), policy_of(settings), SpecShelf(), None), grounds)
+
+    with closing(open_state(root / STATE)) as db:
+        [fingerprint] = outbox.issues_of_spec(db, "01_cart")
+        asked = [Command(id, "1", fingerprint, "pat", (word,), below) for id, word in (("1", "agree"), ("2", "waive"))]
+        keep_new(db, "here", Mailbox(Commands(tuple(asked))))
+        agreed, refused = carry_out(db, "here", docket_at, grounds)
+    assert "is agreed to by alice" in agreed.line
+    assert "what is signed waives no requirement" in refused.line
+    alice.run(root, PROVEN)
+    assert outcomes(root) == {"01_cart:2": "verified"}

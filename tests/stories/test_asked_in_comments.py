@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from agent_fox.testing.github import Role
-from agent_fox.testing.worlds import NEVER, Req, World, run_cli
+from agent_fox.testing.github import Answer, Request, Role
+from agent_fox.testing.worlds import NEVER, Req, World, rows, run_cli
 from tests.evidence.waiver_world import Person, person
 from tests.stories.github_scene import GitHubScene, github
 from tests.stories.scene import outcomes
@@ -83,3 +87,22 @@ def test_a_waiver_counts_with_its_signature_and_only_so(talk: Talk) -> None:
     talk.asks(comment.strip())
     assert "waived" in talk.cli("run")
     assert outcomes(talk.root) == {f"{SPEC}:2": "waived"}
+
+
+def test_a_sync_that_is_killed_when_the_answer_is_out_asks_and_answers_once(talk: Talk) -> None:
+    talk.asks(f"/agent-fox retry {SPEC}:1")
+    environ = {**os.environ, **talk.hub.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, "-m", "agent_fox.cli.main", "issues", "sync"]
+    with subprocess.Popen(command, cwd=talk.root, env=environ) as process:
+
+        def kill(request: Request, answer: Answer) -> None:
+            if request.is_write:
+                process.kill()
+
+        talk.hub.fake.hooks.after = kill
+    assert process.returncode == -signal.SIGKILL
+    talk.hub.fake.hooks.after = None
+    talk.cli("issues", "sync", "--wait", "20")
+    [answer] = talk.answers()
+    assert answer.startswith(f"{SPEC}:1 has a new budget.")
+    assert rows(talk.root, "SELECT count(*) FROM decisions WHERE kind = 'Reset'") == [(1,)]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from agent_fox.testing.github import Answer, Request
 from agent_fox.testing.worlds import NEVER, Req, World, git
 from tests.stories.github_scene import GitHubScene, github
 from tests.stories.scene import NOT_PROVEN, PROVEN
@@ -122,3 +127,25 @@ def test_where_the_branch_is_not_pushed_the_pull_request_waits_with_its_remedy(h
     told = hub.run(root, PROVEN)
     assert f"push {BRANCH}" in told
     assert hub.scene.fake.repository.issues == {}
+
+
+@pytest.mark.parametrize("tail", ["/pulls", "/statuses/"])
+def test_a_run_that_is_killed_when_github_has_it_leaves_it_once(hub: Hub, tail: str) -> None:
+    root = hub.build(WHOLE, "pull_request = true\nchecks = true")
+    hub.scene.fake.person().pushes("main", git(root, "rev-parse", "main"))
+    hub.scene.fake.hooks.before = lambda request: hub.learn()
+    environ = {**os.environ, **hub.scene.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen([sys.executable, "-m", "agent_fox.cli.main", "run"], cwd=root, env=environ) as process:
+
+        def kill(request: Request, answer: Answer) -> None:
+            if request.is_write and tail in request.path:
+                process.kill()
+
+        hub.scene.fake.hooks.after = kill
+    assert process.returncode == -signal.SIGKILL
+    hub.scene.fake.hooks.after = None
+    hub.run(root, PROVEN)
+    hub.scene.cli(root, "issues", "sync", "--wait", "20")
+    assert [issue.is_pull for issue in hub.scene.fake.repository.issues.values()] == [True]
+    assert "**PROVEN**" in hub.pull_body
+    assert [status.state for status in hub.scene.fake.repository.statuses] == ["success"]

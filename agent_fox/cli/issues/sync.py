@@ -123,19 +123,15 @@ def carry_out_all(place: Workplace, db: Database, where: str, watch: Watch) -> N
     def docket_at(db: Database) -> Docket:
         return with_waivers(Docket(db, clock.now(), policy_of(settings), SpecShelf(), open_run(db)), grounds)
 
-    refuse_unbelieved(db, root)
+    why = witness.why_unbelieved(db, witness.path_of(os.environ, root))
+    if why:  # nothing is decided over a history that does not hold together; what was decided is delivered
+        watch(RunEvent("note", text=why))
+        return
     for done in commands.carry_out(db, where, docket_at, grounds):
         watch(RunEvent("note", text=done.line))
     with transaction(db):
         tell_github(docket_at(db), settings, root, grounds)
     witness.advance(db, witness.path_of(os.environ, root))
-
-
-def refuse_unbelieved(db: Database, root: Path) -> None:
-    """Nothing is decided over a history that does not hold together. Raises UserError."""
-    why = witness.why_unbelieved(db, witness.path_of(os.environ, root))
-    if why:
-        raise UserError(why, Exit.STUCK)
 
 
 def deliver(place: Workplace, wait: float, watch: Watch) -> Synced:

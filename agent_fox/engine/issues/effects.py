@@ -138,7 +138,11 @@ class Delivering:
 
     def why_elsewhere(self, row: OutboxRow) -> Held | None:
         """What is to be said of an issue in another kind of tracker is not said here, where nobody knows it."""
-        if not row.number or row.payload.get("target"):
+        if row.payload.get("target"):
+            remedy = "run `agent-fox issues sync --tracker github`"
+            what = f"this is for GitHub, and issues go to {self.tracker.name} now"
+            return None if isinstance(self.tracker, WorksAtADesk) else Held(what, remedy)
+        if not row.number:
             return None
         home = home_of_issue(self.db, row.fingerprint, row.url)
         kind = home.partition(" ")[0]

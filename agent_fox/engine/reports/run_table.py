@@ -83,28 +83,28 @@ def read_table(
     if stop is not None:
         status = "ended" if stop.exit in (RunExit.PROVEN, RunExit.NOT_PROVEN) else "paused"
         account = replace(account, status=status, exit_code=stop.exit.value, reason=stop.reason)
-    findings = tuple(_findings(transaction, account))
+    findings = tuple(findings_on(transaction, account))
     statements = {each.account.name: what_was_said(transaction.db, each.account.name) for each in findings}
-    parts = (part for each in findings for part in _parts(transaction, each, statements[each.account.name]))
+    parts = (part for each in findings for part in part_lines(transaction, each, statements[each.account.name]))
     overview = read_overview(transaction.db, account, is_alive=False, work=lambda: None)
     costs = spent(transaction.db)
     return RunTable(account, overview.banner, costs, findings, statements, tuple(parts), overview.needs_you)
 
 
-def _findings(transaction: Docket, account: RunAccount) -> Iterator[SpecFindings]:
+def findings_on(transaction: Docket, account: RunAccount) -> Iterator[SpecFindings]:
     for spec in account.specs:
         findings = findings_of(transaction, spec.name)
         if findings is not None:
             yield replace(findings, account=spec)
 
 
-def _parts(transaction: Docket, findings: SpecFindings, statements: dict[str, Given]) -> Iterator[PartLine]:
+def part_lines(transaction: Docket, findings: SpecFindings, statements: dict[str, Given]) -> Iterator[PartLine]:
     spec, states = findings.account, states_of(findings.account)
     for part in evidence_of(transaction.db, findings.verifier, spec.how):
-        yield _part(spec.name, part, states.get(part.requirement, "unread"), statements[part.requirement])
+        yield part_line(spec.name, part, states.get(part.requirement, "unread"), statements[part.requirement])
 
 
-def _part(spec: str, part: PartEvidence, state: str, statement: Given) -> PartLine:
+def part_line(spec: str, part: PartEvidence, state: str, statement: Given) -> PartLine:
     seen = next(iter(quoted(statement.evidence)), "")
     return PartLine(spec, part.requirement, statement.text, state, part.how, seen, part.record, part.commit)
 
@@ -116,12 +116,12 @@ def as_markdown(table: RunTable, branch: str, commit: str) -> str:
     is_settled = [spec for spec in table.account.specs if spec.is_proven]
     waiting = [spec for spec in table.account.specs if not spec.is_proven]
     sections = (
-        _head(table, branch, commit),
+        banner_lines(table, branch, commit),
         _needs(table.needs),
-        _section("Not proven", OPEN, [_open(part) for part in is_open], LONGEST_OPEN),
-        _section("Specs that are not proven", SPECS, [_spec(spec, table) for spec in waiting], LONGEST_SPECS),
-        _section("Proven specs", SPECS, [_spec(spec, table) for spec in is_settled], LONGEST_SPECS),
-        _section("Proven", PROVEN, [_proven(part) for part in settled], LONGEST_PROVEN),
+        section("Not proven", OPEN, [open_row(part) for part in is_open], LONGEST_OPEN),
+        section("Specs that are not proven", SPECS, [spec_row(spec, table) for spec in waiting], LONGEST_SPECS),
+        section("Proven specs", SPECS, [spec_row(spec, table) for spec in is_settled], LONGEST_SPECS),
+        section("Proven", PROVEN, [proven_row(part) for part in settled], LONGEST_PROVEN),
         "agent-fox keeps this text current. It never merges, and never changes what you write beside it.",
     )
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -152,7 +152,7 @@ OPEN = ("requirement", "what it asks for", "state", "what was seen")
 PROVEN = ("requirement", "what it asks for", "how it is known", "evidence")
 
 
-def _head(table: RunTable, branch: str, commit: str) -> str:
+def banner_lines(table: RunTable, branch: str, commit: str) -> str:
     known = counts_in_words(table.account.known)
     return "\n".join(
         (
@@ -173,7 +173,7 @@ def money(known: float, assumed: float) -> str:
     return f"${known:.2f}" + (f", and ${assumed:.2f} assumed where no cost was told" if assumed else "")
 
 
-def _section(title: str, columns: tuple[str, ...], rows: Sequence[str], limit: int) -> str:
+def section(title: str, columns: tuple[str, ...], rows: Sequence[str], limit: int) -> str:
     if not rows:
         return ""
     shown = how_many_fit(rows, limit)
@@ -182,7 +182,7 @@ def _section(title: str, columns: tuple[str, ...], rows: Sequence[str], limit: i
     return "\n".join([*head, *rows[:shown], *more])
 
 
-def _spec(spec: SpecAccount, table: RunTable) -> str:
+def spec_row(spec: SpecAccount, table: RunTable) -> str:
     settled = len(spec.proven) + len(spec.waived)
     known, assumed = table.costs.get(spec.name, (0.0, 0.0))
     cost = f"${known:.2f}" + (f" and ${assumed:.2f} assumed" if assumed else "")
@@ -194,17 +194,17 @@ def rank(part: PartLine) -> int:
     return {"failing": 0, "unclear": 1}.get(part.state, 2)
 
 
-def _open(part: PartLine) -> str:
+def open_row(part: PartLine) -> str:
     seen = cell(code(part.seen, LONGEST_CELL)) if part.seen else ""
-    return f"| {_named(part)} | {cell(part.text, LONGEST_CELL)} | {cell(part.state)} | {seen} |"
+    return f"| {address_of(part)} | {cell(part.text, LONGEST_CELL)} | {cell(part.state)} | {seen} |"
 
 
-def _proven(part: PartLine) -> str:
+def proven_row(part: PartLine) -> str:
     about = (("record", part.record), ("commit", part.commit))
     evidence = ", ".join(f"{word} {code(value[:SHORT])}" for word, value in about if value)
     how = part.how or part.state
-    return f"| {_named(part)} | {cell(part.text, LONGEST_CELL)} | {cell(how)} | {cell(evidence)} |"
+    return f"| {address_of(part)} | {cell(part.text, LONGEST_CELL)} | {cell(how)} | {cell(evidence)} |"
 
 
-def _named(part: PartLine) -> str:
+def address_of(part: PartLine) -> str:
     return cell(code(f"{part.spec}/{part.id}"))

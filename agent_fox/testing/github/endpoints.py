@@ -109,7 +109,11 @@ def create_issue(call: Call, where: Repository) -> Answer:
         raise invalid("Issue", "title", "missing_field")
     _check_sizes(title, body)
     labels = _labels(call, where, given)
-    assignees, milestone, kind = _assignees(call, where, given), _milestone(call, where, given), _kind(where, given)
+    assignees, milestone, kind = (
+        assignees_in(call, where, given),
+        milestone_in(call, where, given),
+        type_in(where, given),
+    )
     made = call.world.write_issue(where, author, title, body, labels or ())
     made.assignees, made.milestone, made.type = assignees, milestone, kind
     call.writes(made, author, body)
@@ -151,7 +155,7 @@ def _labels(call: Call, where: Repository, given: dict[str, JsonValue]) -> tuple
     return tuple(dict.fromkeys(_kept(call.world, where, name) for name in names))
 
 
-def _assignees(call: Call, where: Repository, given: dict[str, JsonValue]) -> tuple[str, ...]:
+def assignees_in(call: Call, where: Repository, given: dict[str, JsonValue]) -> tuple[str, ...]:
     """Dropped for one who cannot push, as labels are; a login that has no role here is an error."""
     named = given.get("assignees") or []
     assert isinstance(named, list)
@@ -163,7 +167,7 @@ def _assignees(call: Call, where: Repository, given: dict[str, JsonValue]) -> tu
     return tuple(map(str, named))
 
 
-def _milestone(call: Call, where: Repository, given: dict[str, JsonValue]) -> int | None:
+def milestone_in(call: Call, where: Repository, given: dict[str, JsonValue]) -> int | None:
     number = given.get("milestone")
     if number is None or call.actor.role < Role.WRITE:
         return None
@@ -172,7 +176,7 @@ def _milestone(call: Call, where: Repository, given: dict[str, JsonValue]) -> in
     return int(str(number))
 
 
-def _kind(where: Repository, given: dict[str, JsonValue]) -> str:
+def type_in(where: Repository, given: dict[str, JsonValue]) -> str:
     kind = given.get("type")
     if kind is not None and kind not in where.issue_types:
         raise invalid("Issue", "type", "invalid")

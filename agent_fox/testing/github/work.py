@@ -70,7 +70,7 @@ def create_pull(call: Call, where: Repository) -> Answer:
 
 def edit_pull(call: Call, where: Repository, number: int) -> Answer:
     account = _allowed(call, where, _grant(call, "pulls"), "pull_requests=write")
-    issue = _pull(where, number)
+    issue = pull_of(where, number)
     check_edit(issue.author, call.actor)
     given = call.request.read()
     changed = {name: str(given[name]) for name in ("title", "body") if given.get(name) is not None}
@@ -80,7 +80,7 @@ def edit_pull(call: Call, where: Repository, number: int) -> Answer:
     return answer(200, call.show.pull_request(where, issue, is_whole=True))
 
 
-def _pull(where: Repository, number: int) -> Issue:
+def pull_of(where: Repository, number: int) -> Issue:
     issue = where.issues.get(number)
     if issue is None or issue.pull is None:
         raise not_found()
@@ -117,13 +117,13 @@ def create_check_run(call: Call, where: Repository) -> Answer:
         summary=_short(output["summary"], "CheckRun", "summary", LONGEST_OUTPUT),
         at=call.world.clock(),
         app=account.app or 0,
-        annotations=_annotations(output.get("annotations")),
+        annotations=annotations_in(output.get("annotations")),
     )
     where.check_runs.append(made)
     return answer(201, call.show.check_run(where, made))
 
 
-def _annotations(given: JsonValue) -> tuple[Annotation, ...]:
+def annotations_in(given: JsonValue) -> tuple[Annotation, ...]:
     rows = given if isinstance(given, list) else []
     if len(rows) > MOST_ANNOTATIONS:
         raise invalid("CheckRun", "annotations", "invalid")

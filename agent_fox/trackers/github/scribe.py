@@ -68,7 +68,7 @@ class Scribe:
         """File an issue, and remember its number before anything else can go wrong. `more` are members of GitHub's
         request."""
         there = self.door.ensure_labels(tuple(labels))
-        block = framed(page.title, page.status, self._seal(effect.fingerprint)) + "\n" if page.status else ""
+        block = framed(page.title, page.status, self.seal(effect.fingerprint)) + "\n" if page.status else ""
         above = f"Earlier: #{previous}\n\n" if previous else ""
         text = Marker(effect.fingerprint, effect.id).above(f"{block}{above}{page.body}", self.key)
         send: Callable[[], RemoteIssue] = lambda: self.door.create(page.title, text, there, more)  # noqa: E731 - a write, to be sent once
@@ -90,7 +90,7 @@ class Scribe:
         issue = self.door.issue(talk.number) if page.status else Absent.NONE
         if isinstance(issue, Absent):
             return Current()
-        return current(issue.body, issue.title, page.title, page.status, self._seal(fingerprint))
+        return current(issue.body, issue.title, page.title, page.status, self.seal(fingerprint))
 
     def edits_told(self, talk: Talk, edited: Sequence[str]) -> str:
         """What a person should know of edits that are left alone; each is told once."""
@@ -99,7 +99,7 @@ class Scribe:
             self.desk.remember(f"edited {name} {talk.number}", "told")
         return told_edits(new)
 
-    def _seal(self, fingerprint: str) -> Seal:
+    def seal(self, fingerprint: str) -> Seal:
         def seal(text: str) -> str:
             signed = f"agent-fox status\0{fingerprint}\0{text}".encode(errors="replace")
             return hmac.new(self.key, signed, hashlib.sha256).hexdigest()[:SEAL_DIGITS]

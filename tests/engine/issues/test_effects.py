@@ -326,3 +326,16 @@ def test_what_another_process_settled_meanwhile_stays_settled(here: Here) -> Non
     here.tracker.answers = [slow]
     here.go()
     assert columns(here.db, number)[:2] == ("done", "")
+
+
+def test_what_is_for_github_waits_where_issues_go_elsewhere_now(here: Here) -> None:
+    number = put(here.db, "run:pull", EffectKind.COMMENT, Says.PROGRESS, target="pull:agent-fox/integration")
+    here.go()
+    assert here.tracker.seen == []
+    state, note, *_ = columns(here.db, number)
+    assert (state, "agent-fox issues sync --tracker github" in str(note)) == ("held", True)
+    here.tracker = FarAway()
+    with transaction(here.db):
+        outbox.wake(here.db, AT)
+    here.go()
+    assert [effect.target for effect in here.tracker.seen] == ["pull:agent-fox/integration"]

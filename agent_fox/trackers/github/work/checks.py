@@ -97,7 +97,7 @@ class Checks:
         """Raises DoorTrouble, LeaseLost and TooSoon, at any step: all may be done again."""
         sha = effect.target.partition(":")[2]
         for check in map(self.safe, CHECKS.validate_json(effect.body)):
-            delivery = self._one(effect, sha, check)
+            delivery = self.deliver_one(effect, sha, check)
             if delivery is not None:
                 return delivery
         url = self.scribe.door.commit_url(sha)
@@ -110,17 +110,17 @@ class Checks:
         name, title = one_line(self._line(check.name), LONGEST_NAME), self._line(check.title)
         return check.model_copy(update={"name": name, "title": title, "summary": summary, "remarks": remarks})
 
-    def _one(self, effect: Effect, sha: str, check: Check) -> Delivery | None:
+    def deliver_one(self, effect: Effect, sha: str, check: Check) -> Delivery | None:
         """None where it stands. What is refused as a check run becomes a status."""
         if not self._is_refused(effect):
             try:
-                return self._run(sha, check)
+                return self.as_run(sha, check)
             except DoorTrouble as trouble:
                 if not is_refusal(trouble):
                     raise _of_commit(trouble, sha) from None
                 self.scribe.desk.remember(f"no check runs {effect.id}", trouble.delivery.reason)
         try:
-            return self._status(sha, check)
+            return self.as_status(sha, check)
         except DoorTrouble as trouble:
             if is_refusal(trouble):
                 return Held(f"neither check runs nor commit statuses: {trouble.delivery.reason}", f"{LACKS}; {SYNC}")
@@ -129,7 +129,7 @@ class Checks:
     def _is_refused(self, effect: Effect) -> bool:
         return bool(self.scribe.desk.recall(f"no check runs {effect.id}"))
 
-    def _run(self, sha: str, check: Check) -> Waits | None:
+    def as_run(self, sha: str, check: Check) -> Waits | None:
         """A check run, unless the newest of its name says the same."""
         shown = check.remarks[:MOST_ANNOTATIONS]
         digest = digest_of(check.model_dump_json(), digits=24)
@@ -147,7 +147,7 @@ class Checks:
         op = f"check {sha} {digest} after {newest.id if newest else 0}"
         return self._once(op, "/check-runs", body, lambda answer: _Run.model_validate_json(answer.body).id)
 
-    def _status(self, sha: str, check: Check) -> Waits | None:
+    def as_status(self, sha: str, check: Check) -> Waits | None:
         """A commit status, unless the newest of its name says the same."""
         door, description = self.scribe.door, one_line(check.title, LONGEST_DESCRIPTION)
         state = "pending" if check.is_open else "success" if check.conclusion == "success" else "failure"

@@ -45,7 +45,7 @@ class Owners:
 
 def read_owners(text: str) -> Owners:
     lines = [line for line in map(without_comment, text.splitlines()) if line]
-    rules = [rule for line in lines for rule in _rule(line)]
+    rules = [rule for line in lines for rule in rule_of(line)]
     return Owners(tuple(rules), len(lines) - len(rules))
 
 
@@ -54,21 +54,21 @@ def without_comment(line: str) -> str:
     return re.split(r"(?:^|(?<=\s))#", line, maxsplit=1)[0].strip()
 
 
-def _rule(line: str) -> Iterator[Rule]:
+def rule_of(line: str) -> Iterator[Rule]:
     pattern, *owners = _WORD.findall(line)
     is_readable = not _UNSUPPORTED.search(pattern) and all(_OWNER.fullmatch(owner) for owner in owners)
     if is_readable and pattern.strip("/"):
-        yield Rule(pattern, tuple(owners), re.compile(_regex(pattern)))
+        yield Rule(pattern, tuple(owners), re.compile(regex_of(pattern)))
 
 
-def _regex(pattern: str) -> str:
+def regex_of(pattern: str) -> str:
     """The paths that a pattern matches, in full. A slash but at the end binds it to the root."""
     is_folder, is_bound = pattern.endswith("/"), "/" in pattern.rstrip("/")
     parts = re.sub(r"\\(.)", r"\1", pattern).strip("/").split("/")
     if parts == ["*"] and not is_folder:
         return ".*"
     start = "" if is_bound else "(?:.*/)?"
-    middle = "".join(_part(part, is_last=place == len(parts)) for place, part in enumerate(parts, start=1))
+    middle = "".join(part_regex(part, is_last=place == len(parts)) for place, part in enumerate(parts, start=1))
     if parts[-1] == "**":
         return f"{start}{middle}"
     if is_folder:
@@ -76,7 +76,7 @@ def _regex(pattern: str) -> str:
     return f"{start}{middle}" if parts[-1] == "*" else f"{start}{middle}(?:/.*)?"
 
 
-def _part(part: str, *, is_last: bool) -> str:
+def part_regex(part: str, *, is_last: bool) -> str:
     """One name of a pattern with the slash behind it; two stars stand for any number of folders."""
     if part == "**":
         return ".*" if is_last else "(?:.*/)?"

@@ -115,11 +115,11 @@ class Reader:
 
     def by_permission(self, comment: RemoteComment) -> str:
         if comment.author not in self.permissions:
-            self.permissions[comment.author] = self._permission(comment.author)
+            self.permissions[comment.author] = self.permission_of(comment.author)
         permission = self.permissions[comment.author]
         return "" if permission in MAY_WRITE else permission or "only who may write to this repository may ask for it"
 
-    def _permission(self, login: str) -> str:
+    def permission_of(self, login: str) -> str:
         """What somebody may do here; where that cannot be told, why, in words. Raises DoorTrouble for what passes."""
         door = self.scribe.door
         answer = door.ask(f"/collaborators/{quote(login, safe='')}/permission")

@@ -56,15 +56,15 @@ class Extras:
         """Raises DoorTrouble where GitHub cannot be asked now."""
         members: dict[str, object] = {}
         lacks: list[str] = []
-        for name, value, lack in (self.assignees(effect, door), self._milestone(door), self._type()):
+        for name, value, lack in (self.assignees(effect, door), self.open_milestone(door), self.issue_type()):
             members |= {name: value} if value else {}
             lacks += lack
         return Given(members, tuple(lacks))
 
-    def _type(self) -> tuple[str, object, list[str]]:
+    def issue_type(self) -> tuple[str, object, list[str]]:
         return "type", self.settings.issue_type, []
 
-    def _milestone(self, door: Door) -> tuple[str, object, list[str]]:
+    def open_milestone(self, door: Door) -> tuple[str, object, list[str]]:
         wanted = self.settings.milestone
         if wanted is None:
             return "milestone", None, []
@@ -78,7 +78,7 @@ class Extras:
     def assignees(self, effect: Effect, door: Door) -> tuple[str, object, list[str]]:
         if not self.settings.assign or not effect.work:
             return "assignees", None, []
-        owners, paths, lacks = self._owners(), set(self.touched(effect)), []
+        owners, paths, lacks = self.owners_at_head(), set(self.touched(effect)), []
         if owners is None:
             return "assignees", None, [f"no CODEOWNERS ({listed(PLACES)}) is committed, so nobody is assigned"]
         named = ranked(owners, paths)
@@ -93,7 +93,7 @@ class Extras:
             lacks.append(f"nobody owns {counted(len(paths), 'file')} that the failing work touched")
         return "assignees", [login for login in people if login not in unknown][:MOST_ASSIGNEES], lacks
 
-    def _owners(self) -> Owners | None:
+    def owners_at_head(self) -> Owners | None:
         files = (git.show(self.root, "HEAD", place) for place in PLACES)
         content = next((file for file in files if file is not None), None)
         if content is None or len(content) > LARGEST:

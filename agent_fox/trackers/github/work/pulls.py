@@ -7,7 +7,6 @@ one whose answer was lost is found again, or refused the second time.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
@@ -15,13 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from agent_fox.core.late import adapter
 from agent_fox.core.values import dataclass
-from agent_fox.trackers.github import marker, reading
+from agent_fox.trackers.github import reading
 from agent_fox.trackers.github.answers import MOST_ISSUES, Absent
 from agent_fox.trackers.github.door import DoorTrouble
-from agent_fox.trackers.github.marker import Marker
 from agent_fox.trackers.github.trouble import SYNC
 from agent_fox.trackers.github.work.checks import is_refusal
 from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Moot, Retry
+from agent_fox.trackers.status_block import current, framed, has_block
 
 if TYPE_CHECKING:
     from agent_fox.trackers.github.answers import Answer
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from agent_fox.trackers.text.pages import Written
 
 TARGET = "pull"
-END = "<!-- agent-fox end -->"
 IN_A_COMMENT = "kept current in a comment: the pull request is a person's, or its block was edited"
 LACKS = "give the token or App `Pull requests: read and write`, or set `[github] pull_request = false`"
 
@@ -69,16 +67,6 @@ _PULLS = adapter(lambda: TypeAdapter(list[Pull]))
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Our part of a body: what stands before and after it, and whether title and block are as we wrote them."""
-
-    before: str
-    after: str
-    is_intact: bool
-    is_title_ours: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Proposal:
     """What an effect wants proposed: the branch and, unless it is the default, the one that it is to go to."""
 
@@ -103,11 +91,11 @@ class Pulls:
         page = self.write(effect)
         wanted = Proposal(head, base, page.title, page.body.strip(), effect.fingerprint, effect.slot or effect.id)
         try:
-            return self._deliver(wanted)
+            return self.find_or_open(wanted)
         except DoorTrouble as trouble:
             raise apart(trouble) from None
 
-    def _deliver(self, wanted: Proposal) -> Delivery:
+    def find_or_open(self, wanted: Proposal) -> Delivery:
         pulls = self.listed(wanted)
         is_open = next((pull for pull in pulls if pull.state == "open"), None)
         if is_open is not None:
@@ -115,7 +103,7 @@ class Pulls:
         refused = next((pull for pull in pulls[:1] if pull.merged_at is None), None)
         if refused is not None:
             return Moot(f"a person has closed pull request #{refused.number}; it is kept current once it is open again")
-        return self._open(wanted)
+        return self.open_draft(wanted)
 
     def listed(self, wanted: Proposal) -> tuple[Pull, ...]:
         """All pull requests of the branch, the newest first."""
@@ -127,17 +115,17 @@ class Pulls:
         pulls: list[Pull] = door.value(lambda given: _PULLS.validate_json(given.body), answer)
         return tuple(pull for pull in pulls if pull.head.ref == wanted.head)
 
-    def _open(self, wanted: Proposal) -> Delivery:
+    def open_draft(self, wanted: Proposal) -> Delivery:
         door = self.scribe.door
         asked = {
             "title": wanted.title,
             "head": wanted.head,
             "base": wanted.base or door.default_branch(),
-            "body": self._block(wanted),
+            "body": framed(wanted.title, wanted.text, self.scribe.seal(wanted.fingerprint)),
             "draft": True,
         }
         answer = door.write("POST", "/pulls", asked)
-        refusal = None if answer.is_fine else _refused(answer, wanted)
+        refusal = None if answer.is_fine else meaning_of_refusal(answer, wanted)
         if refusal is not None:
             return refusal
         pull = door.value(lambda given: Pull.model_validate_json(given.body), door.fine(answer), is_write=True)
@@ -147,14 +135,14 @@ class Pulls:
 
     def keep(self, wanted: Proposal, pull: Pull) -> Delivery:
         self.scribe.remember(wanted.fingerprint, pull.number)
-        block = self._read(wanted, pull)
-        if block is None or not block.is_intact:
+        is_ours = any(reading.is_same(pull.creator, login) for login in self.scribe.search.creators())
+        block = current(pull.body or "", pull.title, wanted.title, wanted.text, self.scribe.seal(wanted.fingerprint))
+        if not is_ours or not has_block(pull.body or "") or "block" in block.edited:
             return self.comment(wanted, pull)
-        body = f"{block.before}{self._block(wanted)}{block.after}"
-        changed = {"body": body} if body != _plain(pull.body or "") else {}
-        changed |= {"title": wanted.title} if block.is_title_ours and pull.title != wanted.title else {}
-        if changed:
-            self.scribe.door.fine(self.scribe.door.write("PATCH", f"/pulls/{pull.number}", changed))
+        texts = {"title": block.title, "body": block.body}
+        changes = {name: text for name, text in texts.items() if text is not None}
+        if changes:
+            self.scribe.door.fine(self.scribe.door.write("PATCH", f"/pulls/{pull.number}", changes))
         return Done(str(pull.number), pull.html_url)
 
     def comment(self, wanted: Proposal, pull: Pull) -> Delivery:
@@ -165,31 +153,8 @@ class Pulls:
         waits = self.scribe.say(talk, wanted.fingerprint, {wanted.slot: f"{wanted.text}\n"}, is_rewritten=True)
         return waits or Done(str(pull.number), pull.html_url, note=IN_A_COMMENT)
 
-    def _block(self, wanted: Proposal) -> str:
-        """Our part of the body; its mark says what was written, so that a change by anybody else shows."""
-        op = f"block/{_digest(wanted.text)}/{_digest(wanted.title)}"
-        return f"{Marker(wanted.fingerprint, op).above(wanted.text, self.scribe.key)}\n{END}"
 
-    def _read(self, wanted: Proposal, pull: Pull) -> Block | None:
-        """Our block in a pull request of ours; None where there is none."""
-        if not any(reading.is_same(pull.creator, creator) for creator in self.scribe.search.creators()):
-            return None
-        lines = _plain(pull.body or "").split("\n")
-        for start, line in enumerate(lines):
-            mark = marker.read(line, self.scribe.key)
-            if mark is None or mark.fp != wanted.fingerprint or END not in lines[start:]:
-                continue
-            end = lines.index(END, start)
-            text, (_, was_text, was_title) = "\n".join(lines[start + 1 : end]), (*mark.op.split("/"), "", "")[:3]
-            before, after = (
-                "".join(f"{each}\n" for each in lines[:start]),
-                "".join(f"\n{each}" for each in lines[end + 1 :]),
-            )
-            return Block(before, after, _digest(text) == was_text, _digest(pull.title) == was_title)
-        return None
-
-
-def _refused(answer: Answer, wanted: Proposal) -> Delivery | None:
+def meaning_of_refusal(answer: Answer, wanted: Proposal) -> Delivery | None:
     """What it means that no pull request is opened, as far as GitHub says so in words; None for any other refusal."""
     words = answer.words.lower()
     if answer.status != 422:
@@ -212,11 +177,3 @@ def apart(trouble: DoorTrouble) -> DoorTrouble:
     if not is_refusal(trouble):
         return trouble
     return DoorTrouble(Held(trouble.delivery.reason, f"{LACKS}; {SYNC}"), trouble.status)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(_plain(text).strip().encode(errors="replace")).hexdigest()[:24]
-
-
-def _plain(text: str) -> str:
-    return text.replace("\r\n", "\n")

@@ -106,6 +106,14 @@ def test_where_neither_may_be_written_it_is_held_once_and_holds_up_nothing_else(
     assert [write.status for write in person.fake.writes] == [403, 403]
 
 
+@pytest.mark.parametrize("who", ["app", "person"])
+def test_a_renamed_repository_gets_its_checks(who: str, request: pytest.FixtureRequest) -> None:
+    at: Scene = request.getfixturevalue(who)
+    at.fake.rename("octo/renamed")
+    assert isinstance(at.settled(effect(GATE)), Done)
+    assert len(runs(at) or statuses(at)) == 1
+
+
 def test_an_app_without_the_permission_falls_back_too(app: Scene) -> None:
     app.fake.token.checks = Grant.READ
     app.settled(effect(GATE))

@@ -171,6 +171,12 @@ def test_comments_that_a_list_does_not_show_yet_are_read_later(at: Scene) -> Non
     assert len(read(at)) == 1
 
 
+def test_a_renamed_repository_is_read_all_the_same(at: Scene) -> None:
+    at.fake.rename("octo/renamed")
+    at.fake.person("pat").comments(1, "/agent-fox retry")
+    assert [command.refusal for command in read(at)] == [""]
+
+
 def test_an_issue_of_somebody_else_holds_no_commands(at: Scene) -> None:
     at.fake.person("mallory").opens("Theirs", "x")
     at.fake.person("pat").comments(2, "/agent-fox retry")

@@ -11,7 +11,7 @@ import pytest
 from agent_fox.core.retry.filing import Says
 from agent_fox.testing.github import Break, Fault, GitHubFake, Grant, Role, Say, faults
 from agent_fox.testing.github.state import Issue
-from agent_fox.trackers.github.work.pulls import END, IN_A_COMMENT
+from agent_fox.trackers.github.work.pulls import IN_A_COMMENT
 from agent_fox.trackers.protocol import Done, Effect, EffectKind, Held, Moot
 from tests.trackers.github.scene import Clock, Scene, scene
 
@@ -62,8 +62,8 @@ def test_a_persons_title_and_words_around_the_block_stay(at: Scene) -> None:
     at.fake.person().edits(1, f"Please read this first.\r\n\r\n{body(at)}\r\n\r\nThanks, Alex", "My own title")
     assert at.settled(SECOND) == Done("1", "https://github.com/octo/project/pull/1")
     text = body(at)
-    assert text.startswith("Please read this first.\n\n<!-- agent-fox ")
-    assert text.endswith(f"{END}\n\nThanks, Alex")
+    assert text.startswith("Please read this first.\r\n\r\n<!-- agent-fox status ")
+    assert text.endswith("<!-- agent-fox status ends -->\n\r\n\r\nThanks, Alex")
     assert "All of it is proven." in text
     assert pulls(at.fake)[0].face.title == "My own title"
 
