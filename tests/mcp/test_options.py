@@ -90,7 +90,7 @@ def test_a_repository_cannot_widen_its_profile(project: Path, console: Console, 
 
 
 def test_an_unknown_profile_is_named_with_the_nearest(project: Path, console: Console) -> None:
-    assert "'python'" in console.refused("--profile", "pythn")
+    assert "did you mean python?" in console.refused("--profile", "pythn")
 
 
 @pytest.mark.parametrize("token", ["", "short", "with a space in it", "ä" * 20])

@@ -102,7 +102,7 @@ def test_a_run_without_init_leaves_no_trace_in_git_status_and_init_takes_its_pla
     assert git(root, "status", "--porcelain") == ""
     (root / ".agent-fox/issues").mkdir()
     assert run_cli(root, "init").returncode == 0
-    assert own.read_text() == "state.db*\nlogs/\ncrash.log\nrun.lock\n"
+    assert own.read_text() == "state.db*\nlogs/\ncrash.log\nrun.lock\nreport.html\n"
     assert git(root, "status", "--porcelain") == "?? .agent-fox/.gitignore"
 
 

@@ -24,8 +24,9 @@ def chromium() -> str | None:
     return os.environ.get("AGENT_FOX_TEST_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """For one module: while it is there, nothing else in this process can use asyncio."""
     path = chromium()
     if path is None:
         pytest.skip(MISSING)

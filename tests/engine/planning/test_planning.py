@@ -149,7 +149,7 @@ def test_resetting_the_verifier_renews_its_coders_budgets(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("node", "says"), [("02_b:1", "reset that: agent-fox reset 01_a:2"), ("09_x:1", "no such node")]
+    ("node", "says"), [("02_b:1", "only waits for 01_a:2: agent-fox reset 01_a:2"), ("09_x:1", "no such node")]
 )
 def test_what_cannot_be_reset_says_what_can(tmp_path: Path, node: str, says: str) -> None:
     desk = escalated(tmp_path)
@@ -159,7 +159,7 @@ def test_what_cannot_be_reset_says_what_can(tmp_path: Path, node: str, says: str
 
 def test_a_pending_node_has_nothing_to_reset(tmp_path: Path) -> None:
     desk = Desk.open(tmp_path, [ONE])
-    with pytest.raises(NothingToReset, match="will run anyway"), transaction(desk.db):
+    with pytest.raises(NothingToReset, match="it runs anyway"), transaction(desk.db):
         reset(desk.docket(), "01_a:1")
 
 
