@@ -40,10 +40,14 @@ HEADERS = {
 }
 
 
+class Unavailable(Exception):
+    """Why there is no page just now, in a sentence for the person who looks."""
+
+
 @dataclass
 class View:
-    """One live page. `make` gives its HTML, `stamp` a value that changes with what it shows; both may take a while and
-    are called in threads. `port` is set when it listens.
+    """One live page. `make` gives its HTML, or raises Unavailable; `stamp` a value that changes with what it shows.
+    Both may take a while and are called in threads. `port` is set when it listens.
     """
 
     make: Callable[[], str]
@@ -136,7 +140,10 @@ def application(view: View) -> Starlette:
             moved = RedirectResponse("/", 303, HEADERS)
             moved.set_cookie(view.cookie, view.token, httponly=True, samesite="strict")
             return moved
-        return HTMLResponse(await view.html(), headers=HEADERS)
+        try:
+            return HTMLResponse(await view.html(), headers=HEADERS)
+        except Unavailable as error:
+            return PlainTextResponse(f"{error}\n", 503, HEADERS)
 
     async def events(_: Request) -> Response:
         if view.listeners >= MOST_LISTENERS:

@@ -22,6 +22,8 @@ from tests.web.models import ASSERTION, FAILING, HOSTILE, hostile, of_size, text
 GOLDEN = Path(__file__).parent / "golden"
 TAKEN = "taken"
 MOST_BYTES = 3 * 1024 * 1024
+MOST_DIFFERENCE = 10
+"""Of 255: another font makes 1 to 3, a page without cards 11 to 14, one without its style 16 to 26."""
 NOMINAL_SECONDS = 0.35
 """What a loop of ten million additions takes on the machine that the page's aims in seconds are meant for."""
 
@@ -185,7 +187,7 @@ def test_it_looks_as_it_did(opened: Open, hundred_nodes: RunDocument, width: int
     seen = small(page.screenshot())
     kept = Image.open(GOLDEN / f"{width}-{scheme}.png").convert("RGB")
     assert seen.size == kept.size
-    assert max(ImageStat.Stat(ImageChops.difference(seen, kept)).mean) <= 12
+    assert max(ImageStat.Stat(ImageChops.difference(seen, kept)).mean) <= MOST_DIFFERENCE
 
 
 def small(png: bytes) -> Image.Image:

@@ -199,7 +199,7 @@ def test_it_ends_when_it_is_asked_to_though_a_page_is_open(root: Path, page: Pag
         expect(page.locator("#live")).to_have_text("live")
         view.process.send_signal(signal.SIGINT)
         assert view.process.wait(MOST_SECONDS) == 0
-        expect(page.locator("#live")).to_have_text("no answer from agent-fox view")
+        expect(page.locator("#live")).to_have_text("not current: no answer from agent-fox view")
 
 
 def test_a_port_that_is_taken_is_one_clear_line(root: Path, view: Viewing) -> None:
@@ -226,3 +226,22 @@ def test_a_state_of_an_older_version_is_left_as_it_is_and_told(root: Path, tmp_p
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.count("\n") == 1
         assert "agent-fox run" in done.stderr
+
+
+def test_a_state_that_cannot_be_read_is_said_on_the_page_and_it_goes_on_when_it_can(
+    root: Path, tmp_path: Path, page: Page
+) -> None:
+    own = tmp_path / "own"
+    shutil.copytree(root, own)
+    settings = own / ".agent-fox" / "config.toml"
+    good = settings.read_text()
+    with viewing(own) as view:
+        page.goto(view.address)
+        expect(page.locator("#live")).to_have_text("live")
+        settings.write_text("no = toml = at all")
+        (own / ".agent-fox" / "state.db").touch()
+        expect(page.locator("#live")).to_contain_text("not current: ", timeout=MOST_SECONDS * 1000)
+        expect(page.locator("#live")).to_contain_text("config.toml")
+        settings.write_text(good)
+        (own / ".agent-fox" / "state.db").touch()
+        expect(page.locator("#live")).to_have_text("live", timeout=MOST_SECONDS * 1000)

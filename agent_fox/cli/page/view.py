@@ -14,7 +14,9 @@ from agent_fox.cli.opening import reading, state_file
 from agent_fox.cli.page.whole import whole_run
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, print_json
+from agent_fox.config import ConfigError
 from agent_fox.store.state import StateError, is_locked
+from agent_fox.system.git import GitError
 from agent_fox.system.redaction.masking import secret_values
 from agent_fox.system.state_folders import LOCK
 from agent_fox.web.page import MOST_TEXT, page
@@ -36,7 +38,7 @@ def command(port: int, is_opened: bool | None, as_json: bool) -> None:
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise UserError(MISSING)
-    from agent_fox.web.server import View, listening, serve  # noqa: PLC0415 - of an extra
+    from agent_fox.web.server import Unavailable, View, listening, serve  # noqa: PLC0415 - of an extra
 
     root = here()
     with reading(root):
@@ -46,7 +48,14 @@ def command(port: int, is_opened: bool | None, as_json: bool) -> None:
     except OSError as error:
         raise UserError(f"port {port}: {error.strerror}; --port 0 takes any that is free") from None
     secrets = secret_values(os.environ)
-    view = View(lambda: page(whole_run(root, most=MOST_TEXT), secrets=secrets, is_live=True), lambda: stamp(root))
+
+    def make() -> str:
+        try:
+            return page(whole_run(root, most=MOST_TEXT), secrets=secrets, is_live=True)
+        except (StateError, ConfigError, GitError, OSError) as error:
+            raise Unavailable(str(error)) from error
+
+    view = View(make, lambda: stamp(root))
 
     def ready() -> None:
         if as_json:

@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core import markdown
 from agent_fox.core.ids import Archetype
 from agent_fox.core.plan.blame import ownership
 from agent_fox.core.values import dataclass, to_object
@@ -233,7 +234,7 @@ def _reading(row: Sequence[object]) -> Reading:
     commit, at, how, is_current, record, trials = rest
     return Reading(
         id=int(str(number)), at=str(at), attempt=int(str(attempt)), reading=int(str(reading)), word=str(word),
-        said=str(stated), note=str(note), evidence=str(evidence)[:LONGEST_TEXT], command=str(command),
+        said=str(stated), note=str(note), evidence=markdown.cut(str(evidence), LONGEST_TEXT), command=str(command),
         disposition=str(disposition), commit=str(commit), session=int(str(session or 0)), how=str(how),
         record=str(record), is_current=bool(is_current), trials=json.loads(str(trials)) if trials else None,
     )  # fmt: skip
@@ -271,13 +272,14 @@ def _session(row: rows.Row, launches: Sequence[rows.Row], root: Path) -> Session
     lost = (f"{row[3] or row[2]}" for row in launches if row[2] in ("infrastructure", "lost", "interrupted"))
     costs = [row[4] for row in launches if row[4] is not None]
     untold = sum(row[4] is None and row[2] in COUNTED for row in launches)
+    events, events_left_out = events_beside(Path(log)) if log else ((), 0)
     return SessionStory(
         id=number, run=run, node=node, spec=spec, archetype=archetype, attempt=attempt, reading=reading, status=status,
         end=end, reason=reason, summary=summary, started_at=started, ended_at=ended, seconds=seconds,
         cost_usd=sum(costs) if costs else None, assumed_usd=assumed * untold, agent=agent_words(backend, agents),
         rung=rung, pinned=pinned, base=base, landed=landed if is_landed else "", slot=0, is_critical=False,
         lost=tuple(lost), diff=diff_text(root, base, landed) if landed and base else "",
-        log=log_text(Path(log)) if log else "", events=events_beside(Path(log)) if log else (),
+        log=log_text(Path(log)) if log else "", events=events, events_left_out=events_left_out,
         brief=kept_brief(Path(log)) if log else "",
     )  # fmt: skip
 
@@ -295,19 +297,22 @@ def agent_words(backend: str, agents: str) -> str:
 def log_text(path: Path) -> str:
     """The end of a session's log, which is masked already; empty where it is gone."""
     try:
-        lines = last_lines(path, LOG_LINES)
+        size, lines = path.stat().st_size, last_lines(path, LOG_LINES)
     except OSError:
         return ""
-    return "\n".join(lines)[-LONGEST_LOG:]
+    end = "\n".join(lines)[-LONGEST_LOG:]
+    left_out = size - len(end.encode()) - 1  # the last line's end
+    return f"… {left_out:,} bytes before this are left out\n{end}" if left_out > 0 else end
 
 
-def events_beside(log: Path) -> tuple[Mapping[str, object], ...]:
-    """What the session's tools did, as recorded beside its log: the last MOST_EVENTS; a broken line is left out."""
+def events_beside(log: Path) -> tuple[tuple[Mapping[str, object], ...], int]:
+    """What the session's tools did, as recorded beside its log: the last MOST_EVENTS, and how many are left out."""
     try:
-        lines = last_lines(trace_beside(log), MOST_EVENTS)
+        lines = trace_beside(log).read_text("utf-8", "replace").splitlines()
     except OSError:
-        return ()
-    return tuple(event for line in lines if (event := _object(line)))
+        return (), 0
+    events = tuple(event for line in lines[-MOST_EVENTS:] if (event := _object(line)))
+    return events, len(lines) - len(events)
 
 
 def _object(line: str) -> Mapping[str, object] | None:
@@ -321,7 +326,7 @@ def _object(line: str) -> Mapping[str, object] | None:
 def kept_brief(log: Path) -> str:
     """The brief that the session was given, kept beside its log; empty where it is not there."""
     try:
-        return order.brief_beside(log).read_text("utf-8", "replace")[:LONGEST_TEXT]
+        return markdown.cut(order.brief_beside(log).read_text("utf-8", "replace"), LONGEST_TEXT)
     except OSError:
         return ""
 
@@ -329,10 +334,11 @@ def kept_brief(log: Path) -> str:
 def diff_text(root: Path, base: str, landed: str) -> str:
     """What a session's landing changed; empty where the commits are gone."""
     try:
-        text = git.call(root, "diff", "--no-color", "--no-ext-diff", base, landed, "--").text
+        return markdown.cut(
+            git.call(root, "diff", "--no-color", "--no-ext-diff", base, landed, "--").text, LONGEST_TEXT
+        )
     except GitError:
         return ""
-    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}\n… {len(text) - LONGEST_TEXT} characters more"
 
 
 def slots_of(sessions: Iterable[SessionStory]) -> dict[int, int]:

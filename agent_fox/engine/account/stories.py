@@ -95,8 +95,8 @@ class SessionStory:
     """One session. `slot` is its lane in the timeline; `is_critical`: it is on the longest chain of sessions.
 
     Times are ISO 8601, UTC; `ended_at` is empty while it runs. `agent` names program and model. `lost` says why
-    launches of it were repeated. `log`, `brief` and `diff` are texts, cut where they are long; `events` what its tools
-    did, as recorded.
+    launches of it were repeated. `log`, `brief` and `diff` are texts; a long one says itself how much is left out.
+    `events` is what its tools did, as recorded; `events_left_out` counts earlier ones and those that are no JSON.
     """
 
     id: int
@@ -127,6 +127,7 @@ class SessionStory:
     events: tuple[Mapping[str, object], ...] = ()
     brief: str = ""
     diff: str = ""
+    events_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@
 
   async function renew() {
     const answer = await fetch(location.pathname, { cache: "no-store" });
-    if (!answer.ok) throw new Error(answer.status);
+    if (!answer.ok) throw new Error((await answer.text()).trim());
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     document.title = fresh.title;
     const active = document.activeElement && document.activeElement.id;
@@ -156,11 +156,11 @@
   async function news() {
     if (isBusy) { isAgain = true; return; }
     isBusy = true;
-    try { do { isAgain = false; await renew(); } while (isAgain); } catch { lost(); } finally { isBusy = false; }
+    try { do { isAgain = false; await renew(); } while (isAgain); } catch (error) { lost(error.message); } finally { isBusy = false; }
   }
-  const lost = () => { const sign = byId("live"); if (sign) sign.textContent = "no answer from agent-fox view"; };
+  const lost = (why) => { const sign = byId("live"); if (sign) sign.textContent = `not current: ${why}`; };
   const source = new EventSource("events");
   source.onopen = news; // what changed before it was listened to is not sent
   source.onmessage = news;
-  source.onerror = lost;
+  source.onerror = () => lost("no answer from agent-fox view");
 })();

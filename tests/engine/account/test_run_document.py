@@ -15,16 +15,23 @@ from sqlite_utils import Database
 from agent_fox.engine.account.account import RunAccount, read_account
 from agent_fox.engine.account.overview import Takeover, read_overview
 from agent_fox.engine.account.run_document import (
+    LONGEST_TEXT,
+    MOST_EVENTS,
     SCHEMA,
     TEXTS,
     RunDocument,
     critical_chain,
     cut,
+    events_beside,
+    kept_brief,
     len_of,
+    log_text,
     read_run,
     slots_of,
 )
 from agent_fox.engine.account.stories import SessionStory
+from agent_fox.session.agents.runner.trace import trace_beside
+from agent_fox.session.order import brief_beside
 from agent_fox.store.state import read_state
 from agent_fox.system import git
 from agent_fox.testing.worlds import NEVER, Req, World, log, run_cli
@@ -185,3 +192,17 @@ def test_the_critical_chain_leads_back_from_the_last_end() -> None:
     made = [session(1, 0, 5), session(2, 0, 3), session(3, 5, 8), session(4, 8, 20), session(5, 6, 9)]
     assert critical_chain(made) == {1, 3, 4}
     assert critical_chain([]) == frozenset()
+
+
+def test_what_is_kept_of_a_long_session_says_how_much_is_left_out(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("".join(f"line {number}\n" for number in range(5_000)))
+    text = log_text(log)
+    left_out, _, end = text.partition("\n")
+    assert left_out == f"… {log.stat().st_size - len(end) - 1:,} bytes before this are left out"
+    assert end.endswith("line 4999")
+    trace_beside(log).write_text("".join(f'{{"kind": "call", "tool": "{n}"}}\n' for n in range(400)) + "no JSON\n")
+    events, left_out_events = events_beside(log)
+    assert (len(events), left_out_events, events[-1]["tool"]) == (MOST_EVENTS - 1, 102, "399")
+    brief_beside(log).write_text("x" * (LONGEST_TEXT + 5))
+    assert kept_brief(log).endswith("… (5 more characters)")
