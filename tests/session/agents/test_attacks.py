@@ -7,8 +7,8 @@ What is only promised in the sandbox is tried only there.
 from __future__ import annotations
 
 import json
-import re
 import os
+import re
 import socket
 import threading
 import time
