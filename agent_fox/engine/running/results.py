@@ -19,7 +19,7 @@ from agent_fox.engine.handlers.handling import EndedSession as EndedSession  # p
 from agent_fox.engine.handlers.handling import ResultHandler as ResultHandler
 from agent_fox.engine.handlers.result_handler import VerifierHandler
 from agent_fox.engine.handlers.reviewer_handler import ReviewerHandler, ReviewerResult
-from agent_fox.engine.launching import closing, conflicts, going_back, launching, tip
+from agent_fox.engine.launching import closing, conflicts, going_back, launching, tip, trails
 from agent_fox.engine.record.docket import Docket, Handled, Move
 from agent_fox.engine.record.review_persistence import (
     Judge,
@@ -34,10 +34,10 @@ from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, Unmerged
 from agent_fox.session.workspaces.landing import Conflict, Integration, Landing, build_landing, move
 from agent_fox.store import sessions
-from agent_fox.store.cut_offs import record_cut_off
 from agent_fox.store.ledger import evidence
 from agent_fox.store.plan import PlannedNode, move_node, node_by_uid
 from agent_fox.store.state import transaction
+from agent_fox.store.traces import record_cut_off, record_trace
 from agent_fox.system import clock, git
 
 if TYPE_CHECKING:
@@ -147,11 +147,14 @@ def take_result(
     """Everything that this end means, in one transaction. The branch is not moved yet."""
     landing = prepare_landing(db, integration, ended)
     tree = git.tree_of(integration.repo, ended.launch.pinned)
+    states = trails.keep(integration.repo, ended.session, ended.launch, ended.end, clock.now())
     before = docket_of(db, clock.now())
     ended = with_way_back(before, integration, with_report(before, ended), tree)
     with transaction(db):
         desk = docket_of(db, clock.now())
         record_cut_off(db, desk.at, ended.session, ended.cut_off)
+        if ended.end.trace is not None:
+            record_trace(db, desk.at, ended.session.id, ended.end.trace, *states)
         handled = record_result(registry, desk, ended, landing, tree)
     closing.publish_last(db, integration.repo, ended.end.closed)
     return handled
