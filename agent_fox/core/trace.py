@@ -172,7 +172,7 @@ def canonical(content: Mapping[str, Json]) -> str:
 def _short(content: Mapping[str, Json]) -> dict[str, Json]:
     """An object without what is empty in it."""
     members = {name: _short(value) if isinstance(value, dict) else value for name, value in content.items()}
-    return {name: value for name, value in members.items() if value not in ("", None, [], {}, False)}
+    return {name: value for name, value in members.items() if value is not False and value not in ("", None, [], {})}
 
 
 def normalised(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from agent_fox.core.ids import digest_of
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.cut_off import CutOff
+from agent_fox.core.retry.replay import Finding
+from agent_fox.core.trace import Node
 from agent_fox.core.values import dataclass, to_object
 from agent_fox.store.records import record_event
 from agent_fox.store.values import insert
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.ids import Ticket
-    from agent_fox.core.retry.replay import Finding
     from agent_fox.core.trace import Trace
     from agent_fox.store.sessions import SessionRow
 else:
@@ -40,6 +41,15 @@ class TraceRow:
     until: str
     document: Mapping[str, object]
 
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return _NODES.validate_python(self.document.get("nodes", []))
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """What is not among the nodes, by its reason, counted."""
+        return _COUNTS.validate_python(self.document.get("left_out", {}))
+
 
 def record_trace(db: Database, at: str, session: int, trace: Trace, ref: str = "", until: str = "") -> None:
     """In the open transaction, with the end of the session. `ref` keeps its states until the day `until`."""
@@ -48,6 +58,10 @@ def record_trace(db: Database, at: str, session: int, trace: Trace, ref: str = "
     kept = {"commit_id": trace.commit, "ref": ref, "until": until}
     insert(db, "traces", {**row, **kept, "at": at, "document": text})
 
+
+_NODES = adapter(lambda: pydantic.TypeAdapter(tuple[Node, ...]))
+_COUNTS = adapter(lambda: pydantic.TypeAdapter(dict[str, int]))
+_FINDING = adapter(lambda: pydantic.TypeAdapter(Finding))
 
 COLUMNS = "session_id, digest, counts, commit_id, ref, until, document"
 
@@ -76,22 +90,25 @@ def record_onsets(db: Database, at: str, session: int, spec_name: str, findings:
         insert(db, "onsets", {**row, **place, **more})
 
 
-def findings_of(db: Database, session: int) -> list[dict[str, object]]:
-    """What a reading found of when its failing tests began to fail, as documents, in their order."""
+def findings_of(db: Database, session: int) -> list[Finding]:
+    """What a reading found of when its failing tests began to fail, in their order."""
     rows = db.execute("SELECT finding FROM onsets WHERE session_id = ? ORDER BY id", [session])
-    return [json.loads(text) for (text,) in rows]
+    return [_FINDING.validate_json(text) for (text,) in rows]
 
 
-def onset_in(db: Database, coder_session: int) -> list[dict[str, object]]:
+def onsets_in(db: Database, coder_session: int) -> list[Finding]:
     """What readings found in a coder's session, newest first."""
     rows = db.execute("SELECT finding FROM onsets WHERE coder_session = ? ORDER BY id DESC", [coder_session])
-    return [json.loads(text) for (text,) in rows]
+    return [_FINDING.validate_json(text) for (text,) in rows]
 
 
-def last_reading_with_onsets(db: Database, spec_name: str) -> int | None:
-    """The newest reading of a spec that found any."""
-    row = db.execute("SELECT max(session_id) FROM onsets WHERE spec_name = ?", [spec_name]).fetchone()
-    return row[0] if row else None
+def verdicts_recorded(db: Database, session: int) -> list[tuple[str, str, str]]:
+    """The requirement, the word and the record's id of each verdict of a reading, in their order."""
+    sql = (
+        "SELECT v.requirement_id, v.verdict, l.record_id FROM verification_results AS v "
+        "LEFT JOIN ledger AS l ON l.identity = 'verdict:' || v.id WHERE v.session_id = ? ORDER BY v.id"
+    )
+    return [(part, word, record or "") for part, word, record in db.execute(sql, [session])]
 
 
 CUT_OFF = "cut off"

@@ -6,6 +6,7 @@ What a test did at a state is found out by running it there, elsewhere. Source o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from enum import StrEnum
 
 from agent_fox.core.values import dataclass
@@ -77,6 +78,17 @@ def bounds(last: int, seen: Mapping[int, Seen]) -> tuple[int, int]:
     good = {state for state, what in seen.items() if what is not Seen.SKIPPED and state not in bad} | {0}
     low = max(state for state in good if state < last)
     return low, min(state for state in bad if state > low)
+
+
+def narrowed(search: Search, alone: Mapping[int, Seen]) -> Search:
+    """The search with what each skipped step did alone, laid over the last good state: the first that makes the test
+    fail as now is the onset. One that cannot be run alone either stays unsure.
+    """
+    guilty = next((state for state in search.skipped if alone.get(state) is Seen.SAME), None)
+    if guilty is not None:
+        return replace(search, first_bad=guilty, skipped=())
+    unsure = tuple(state for state in search.skipped if alone.get(state, Seen.SKIPPED) is Seen.SKIPPED)
+    return replace(search, skipped=unsure)
 
 
 def most_runs(last: int) -> int:

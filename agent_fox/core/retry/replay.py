@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 
 from agent_fox.core.retry.onset import Onset
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted
 
-MOST_LINES = 30
+MOST_LINES = 24
+"""Of the prefix; with its heading, fence and words a brief has 30 lines of it."""
+
 MOST_KEPT, MOST_EDIT, MOST_OTHERS = 8, 12, 2
 """Lines of what is kept, of the edit, and of other requirements that began to fail elsewhere."""
 
@@ -17,16 +18,6 @@ LONGEST = 160
 """Characters of a line."""
 
 DIGITS = 12
-
-
-class Start(StrEnum):
-    """Where a coder that is sent back starts (`[retry] start`): the branch as the last attempt left it, the best tree
-    that was read, or the files just before the edit by which a requirement broke.
-    """
-
-    TIP = "tip"
-    BEST = "best"
-    BEFORE_ONSET = "before-onset"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +34,9 @@ class Finding:
     """What a search for the onset of one failing test came to. `why` says in words why there is none, where so.
 
     `session`, `step`: the coder's session and the step after which it fails; `before`, `after`: the trees around it;
-    `skipped`: steps just before it that could not be run. `runs` were made, `reused` answers were known from before,
-    `states` were searched. `seen`: where the session was shown the failure before it ended, empty where it was not.
+    `skipped`: steps just before it that could not be run. `runs` were made, of which `beside` were for steps at which
+    the test could not be run; `reused` answers were known from before, `states` were searched. `seen`: where the
+    session was shown the failure before it ended, empty where it was not.
     """
 
     requirement: str
@@ -59,6 +51,7 @@ class Finding:
     after: str = ""
     skipped: tuple[int, ...] = ()
     runs: int = 0
+    beside: int = 0
     reused: int = 0
     states: int = 0
     seen: str = ""

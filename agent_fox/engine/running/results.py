@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlite_utils import Database
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.policy import Start
 from agent_fox.core.retry.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Report
@@ -169,7 +170,11 @@ def with_report(tx: Docket, ended: Ended) -> Ended:
 
 
 def with_way_back(tx: Docket, integration: Integration, ended: Ended, tree: str) -> Ended:
-    """The end of a verifier's session with the commit that the branch goes back by, where its report calls for it."""
+    """The end of a verifier's session with the commit that the branch goes back by, where its report calls for it, and
+    no step is known before which the next attempt can start instead.
+    """
+    if tx.policy.start is Start.BEFORE_ONSET and trails.has_found(ended.judges):
+        return ended
     return replace(ended, way_back=going_back.way_back(tx, integration, ended.planned, ended.report, tree))
 
 
@@ -181,7 +186,10 @@ def record_result(
     if ended.end.closed is not None:
         closing.record_close_out(tx.db, ended.session, ended.end.closed, tx.at)
     record_lanes(tx.db, lanes_said(ended.judges), lane_run(tx, ended, tree))
-    return registry.handle(tx, ended.planned.node.archetype, as_seen(tx.db, ended, landing))
+    handled = registry.handle(tx, ended.planned.node.archetype, as_seen(tx.db, ended, landing))
+    if ended.session.archetype is Archetype.VERIFIER:
+        trails.record_reading(tx.db, tx.at, sessions.session_by_id(tx.db, ended.session.id), ended.judges)
+    return handled
 
 
 def lane_run(tx: Docket, ended: Ended, tree: str) -> LaneRun:

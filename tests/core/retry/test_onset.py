@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from agent_fox.core.retry.onset import Onset, Search, Seen, look, most_runs, searched
+from agent_fox.core.retry.onset import Onset, Search, Seen, look, most_runs, narrowed, searched
 
 P, S, F, X = Seen.PASSED, Seen.SAME, Seen.OTHER, Seen.SKIPPED
 
@@ -74,6 +74,27 @@ def test_every_world_of_five_states_is_decided_and_names_a_state_that_fails() ->
             assert world[search.first_bad or 0] in "so"
             assert world[-1] == "s"
             assert world[0] != "s"
+
+
+@pytest.mark.parametrize(
+    ("alone", "first_bad", "skipped"),
+    [
+        ("ps", 4, ()),
+        ("sp", 3, ()),
+        ("pp", 5, ()),
+        ("xp", 5, (3,)),
+        ("xs", 4, ()),
+        ("oo", 5, ()),
+        ("", 5, (3, 4)),
+    ],
+)
+def test_what_skipped_steps_do_alone_over_the_last_good_state_tells_them_apart(
+    alone: str, first_bad: int, skipped: tuple[int, ...]
+) -> None:
+    search, _ = found("pppxxs")
+    kinds = {"p": P, "s": S, "o": F, "x": X}
+    decided = narrowed(search, {3 + place: kinds[letter] for place, letter in enumerate(alone)})
+    assert (decided.first_bad, decided.skipped) == (first_bad, skipped)
 
 
 def test_a_search_that_may_not_run_more_is_left_undecided() -> None:
