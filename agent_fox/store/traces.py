@@ -111,6 +111,42 @@ def verdicts_recorded(db: Database, session: int) -> list[tuple[str, str, str]]:
     return [(part, word, record or "") for part, word, record in db.execute(sql, [session])]
 
 
+REPLAY_FROM = "replay from"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayFrom:
+    """A person's choice of where the next session of the node `uid` starts: after a step of an earlier session. `after`
+    is the newest session that the node had by then; only the one that follows it starts there.
+    """
+
+    uid: str
+    session: int
+    step: int
+    tree: str
+    after: int
+
+
+_REPLAY_FROM = adapter(lambda: pydantic.TypeAdapter(ReplayFrom))
+
+
+def record_replay_from(db: Database, at: str, session: SessionRow, choice: ReplayFrom) -> None:
+    """In the open transaction."""
+    data = to_object(choice)
+    record_event(db, at, None, REPLAY_FROM, node_id=session.node_id, spec_name=session.spec_name, data=data)
+
+
+def replay_from(db: Database, node_uid: str, session: int) -> ReplayFrom | None:
+    """What a person chose for this session; None where nothing was chosen since the one before it."""
+    sql = "SELECT data FROM events WHERE kind = ? AND json_extract(data, '$.uid') = ? ORDER BY id DESC LIMIT 1"
+    row = db.execute(sql, [REPLAY_FROM, node_uid]).fetchone()
+    choice = _REPLAY_FROM.validate_json(row[0]) if row else None
+    if choice is None:
+        return None
+    sql = "SELECT min(id) FROM sessions WHERE node_uid = ? AND id > ?"
+    return choice if db.execute(sql, [node_uid, choice.after]).fetchone()[0] == session else None
+
+
 CUT_OFF = "cut off"
 
 _READ = adapter(lambda: pydantic.TypeAdapter(CutOff))

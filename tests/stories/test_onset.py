@@ -11,7 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from agent_fox.testing.worlds import rows
+import pytest
+
+from agent_fox.testing.worlds import rows, run_cli
 from tests.stories.scene import PROVEN, run
 
 THINKING = 0.5
@@ -120,12 +122,26 @@ def git(root: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True).stdout
 
 
-def test_an_agent_that_obeys_the_prefix_repairs_in_one_try_what_takes_it_two_without(tmp_path: Path) -> None:
-    blind = world(tmp_path / "blind" / "repo", "[retry]\nstop_without_progress = false\nonset = false\n")
-    run(blind, ends=PROVEN, ANTHROPIC_API_KEY="none")
-    told = world(tmp_path / "told" / "repo")
-    run(told, ends=PROVEN, ANTHROPIC_API_KEY="none")
+KEY = {"ANTHROPIC_API_KEY": "none"}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A world whose agent was told by the prefix."""
+    root = world(tmp_path_factory.mktemp("told") / "repo")
+    run(root, ends=PROVEN, **KEY)
+    return root
+
+
+def test_an_agent_that_obeys_the_prefix_repairs_in_one_try_what_takes_it_two_without(
+    told: Path, tmp_path: Path
+) -> None:
+    blind = world(tmp_path / "repo", "[retry]\nstop_without_progress = false\nonset = false\n")
+    run(blind, ends=PROVEN, **KEY)
     assert (attempts(blind), attempts(told)) == (3, 2)
+
+
+def test_the_brief_names_the_step_and_the_edit_and_what_was_seen_and_not_acted_on(told: Path) -> None:
     (finding,) = (json.loads(str(text)) for (text,) in rows(told, "SELECT finding FROM onsets"))
     assert (finding["onset"], finding["step"], finding["files"]) == ("found", 3, ["prices.py"])
     assert finding["seen"] == "call 6 showed 'FAILED tests/test_cart.py::test_total - assert 6 == 3'"
@@ -138,9 +154,48 @@ def test_an_agent_that_obeys_the_prefix_repairs_in_one_try_what_takes_it_two_wit
     assert "return one" in git(told, "show", f"{ref}~2:prices.py")
 
 
+def test_the_trace_shows_the_steps_and_hangs_each_reading_under_what_it_judged(told: Path) -> None:
+    shown = run_cli(told, "trace", "01_cart:1", "--attempt", "1").stdout
+    assert shown.splitlines()[:6] == [
+        "01_cart:1  attempt 1 · 5 states, 1 verification, 6 calls",
+        "  step 0       what the session began with",
+        "  step 1       Write prices.py",
+        "  step 2       Write cart.py",
+        "✗ step 3       Write prices.py",
+        "  step 4       Write cart.py",
+    ]
+    assert "tests/test_cart.py::test_total began to fail at step 3: Write prices.py" in shown
+    tree = run_cli(told, "trace", "01_cart:1", "--attempt", "1", "--tree").stdout
+    assert "    verification Bash pytest -q  ✗ FAILED tests/test_cart.py::test_total - assert 6 == 3" in tree
+    coder = json.loads(run_cli(told, "trace", "01_cart:1", "--attempt", "1", "--json").stdout)
+    judged = json.loads(run_cli(told, "trace", "01_cart:2", "--attempt", "1", "--json").stdout)
+    (verdict,) = judged["nodes"]
+    last = [node for node in coder["nodes"] if node["kind"] == "state change"][-1]
+    assert (verdict["kind"], verdict["subject"], verdict["parent"]) == ("verification", "01-REQ-1.1 FAIL", last["id"])
+    record = run_cli(told, "ledger", "show", verdict["evidence"], "--json")
+    assert json.loads(record.stdout)["record"]["kind"] == "verdict", record.stdout
+
+
+def test_a_node_without_a_trace_says_where_its_sessions_are(told: Path) -> None:
+    refused = run_cli(told, "trace", "01_cart:1", "--attempt", "9")
+    assert (refused.returncode, "no trace was recorded" in refused.stderr) == (1, True)
+
+
+def test_a_person_lets_the_next_session_start_from_a_step(told: Path) -> None:
+    wrong = run_cli(told, "replay-from", "01_cart:1", "9", "--attempt", "1")
+    assert (wrong.returncode, "steps 0 to 4 of attempt 1 can be started from" in wrong.stderr) == (1, True)
+    done = run_cli(told, "replay-from", "01_cart:1", "2", "--attempt", "1", "--reason", "tune it otherwise")
+    assert done.stdout == "01_cart:1 starts again from the files after step 2 of attempt 1\nnext: agent-fox run\n"
+    run(told, ends=PROVEN, **KEY)
+    brief = next((told / ".agent-fox/logs").glob("*1.3.1.1.brief.md")).read_text()
+    assert "A person chose to start from the files after step 2 of attempt 1, which had done:" in brief
+    assert "tuned" not in git(told, "show", "agent-fox/integration:cart.py")
+    assert git(told, "show", "agent-fox/integration:note_3.txt") == "a note\n"
+
+
 def test_a_retry_starts_from_the_files_before_the_edit_where_the_settings_say_so(tmp_path: Path) -> None:
     root = world(tmp_path / "repo", '[retry]\nstop_without_progress = false\nstart = "before-onset"\n')
-    run(root, ends=PROVEN, ANTHROPIC_API_KEY="none")
+    run(root, ends=PROVEN, **KEY)
     assert attempts(root) == 2
     tip = "agent-fox/integration"
     assert git(root, "show", f"{tip}:prices.py") == "def price(one):\n    return one\n"

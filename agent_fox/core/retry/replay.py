@@ -11,7 +11,7 @@ from agent_fox.core.words import counted
 MOST_LINES = 24
 """Of the prefix; with its heading, fence and words a brief has 30 lines of it."""
 
-MOST_KEPT, MOST_EDIT, MOST_OTHERS = 8, 12, 2
+MOST_KEPT, MOST_EDIT, MOST_OTHERS = 6, 9, 2
 """Lines of what is kept, of the edit, and of other requirements that began to fail elsewhere."""
 
 LONGEST = 160
@@ -101,14 +101,17 @@ def prefix(replay: Replay) -> tuple[str, ...]:
 
 def lines_of(replay: Replay) -> Iterator[str]:
     finding = replay.finding
-    is_found = finding.onset is Onset.FOUND
-    yield (
-        f"Attempt {replay.attempt}, up to step {(finding.step or 0) - 1}: kept."
-        if is_found
-        else (f"Attempt {replay.attempt} never made {finding.test} pass.")
-    )
-    yield from kept_lines(replay.kept)
-    yield f"{'Do not repeat this' if is_found else 'This was said to finish it, and did not'}: {finding.words}"
+    match finding.onset:
+        case Onset.FOUND:
+            yield f"Attempt {replay.attempt}, up to step {(finding.step or 0) - 1}: kept."
+            yield from kept_lines(replay.kept)
+            yield f"Do not repeat this: {finding.words}"
+        case Onset.FROM_START:
+            yield f"Attempt {replay.attempt} never made {finding.test} pass."
+            yield f"This was said to finish it, and did not: {finding.words}"
+        case _:
+            yield f"{finding.why[:1].upper()}{finding.why[1:]}, which had done:"
+            yield from kept_lines(replay.kept)
     yield from replay.edit[:MOST_EDIT]
     if len(replay.edit) > MOST_EDIT:
         yield f"... and {counted(len(replay.edit) - MOST_EDIT, 'line')} more of this edit"

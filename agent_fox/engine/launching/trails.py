@@ -11,13 +11,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import Archetype
 from agent_fox.core.json_text import json_object
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.policy import Start
 from agent_fox.core.retry.cut_off import KEPT_DAYS
 from agent_fox.core.retry.onset import Onset
 from agent_fox.core.retry.replay import MOST_EDIT, Finding, Replay, State
+from agent_fox.core.retry.standing import Status
 from agent_fox.core.trace import Node, NodeKind, Trace, bounded, red_before_end
+from agent_fox.engine.handlers.reset import reset
 from agent_fox.session.built_in.registry import CHECKS
 from agent_fox.store import sessions, traces
 from agent_fox.system import git, git_objects
@@ -28,9 +31,12 @@ if TYPE_CHECKING:
     import pydantic
     from sqlite_utils import Database
 
+    from agent_fox.engine.record.docket import Docket, Handled
     from agent_fox.engine.record.review_persistence import Judge
     from agent_fox.session.order import SessionEnd
+    from agent_fox.store.plan import PlannedNode
     from agent_fox.store.sessions import LaunchRow, SessionRow
+    from agent_fox.store.traces import ReplayFrom
 else:
     pydantic = late_module("pydantic")
 
@@ -183,7 +189,7 @@ def replay_at(db: Database, repo: Path, row: SessionRow, finding: Finding, other
     kept = tuple((node.step, described(node)) for node in states if node.step < until)
     commit = commit_of(repo, trace.commit, row.pinned or "", finding.before) if trace else ""
     return Replay(
-        row.ticket.attempt, finding, kept if finding.onset is Onset.FOUND else (), edit_of(repo, finding),
+        row.ticket.attempt, finding, () if finding.onset is Onset.FROM_START else kept, edit_of(repo, finding),
         trace.ref if trace and commit else "", commit, others,
     )  # fmt: skip
 
@@ -245,6 +251,9 @@ def handed(
     """What a coder is told of where its last work broke, and the tree that its workspace starts from, if from another
     than the branch's. `is_told_only`: it starts from something else in any case. Raises GitError.
     """
+    choice = None if is_told_only else traces.replay_from(db, session.ticket.node_uid, session.id)
+    if choice is not None:
+        return chosen(db, repo, launch, choice)
     known = replay_of(db, repo, session)
     if known is None:
         return None, ""
@@ -253,6 +262,43 @@ def handed(
         return replay, ""
     tree, why_not = tree_before(db, repo, launch.pinned, row, replay.finding.before)
     return replace(replay, is_laid_out=bool(tree), why_not=why_not), tree
+
+
+def chosen(db: Database, repo: Path, launch: LaunchRow, choice: ReplayFrom) -> tuple[Replay, str]:
+    """What a coder is told of a start that a person chose, and its tree."""
+    row = sessions.session_by_id(db, choice.session)
+    tree, why_not = tree_before(db, repo, launch.pinned, row, choice.tree)
+    why = f"a person chose to start from the files after step {choice.step} of attempt {row.ticket.attempt}"
+    finding = Finding("", "", Onset.NONE, why, row.id, choice.step + 1, before=choice.tree)
+    return replace(replay_at(db, repo, row, finding, ()), is_laid_out=bool(tree), why_not=why_not), tree
+
+
+class NoSuchStep(ValueError):
+    """There is no such step that a session can start from; its text says which there are."""
+
+
+def start_from(tx: Docket, planned: PlannedNode, session: SessionRow, step: int, reason: str) -> Handled | None:
+    """Let the next session of a coder's node start from the files after a step of an earlier one, in the open
+    transaction. A node that does not run anyway is reset; what was decided then.
+
+    Raises NoSuchStep, NothingToReset.
+    """
+    trace = traces.trace_of(tx.db, session.id)
+    states = {node.step: node.tree for node in trace.nodes if node.is_state and node.tree} if trace else {}
+    if planned.node.archetype is not Archetype.CODER or step not in states:
+        named = (
+            f"steps {min(states)} to {max(states)} of attempt {session.ticket.attempt} can be started from"
+            if states
+            else "none"
+        )
+        raise NoSuchStep(
+            f"{planned.node.id}: step {step} cannot be started from; {named}: agent-fox trace {planned.node.id}"
+        )
+    after = max(row.id for row in sessions.sessions_where(tx.db, "node_uid = ?", [planned.node.uid]))
+    choice = traces.ReplayFrom(planned.node.uid, session.id, step, states[step], after)
+    traces.record_replay_from(tx.db, tx.at, session, choice)
+    is_waiting = planned.standing.status is Status.PENDING
+    return None if is_waiting else reset(tx, planned.node.id, reason or f"to start from step {step}")
 
 
 def has_found(judges: Iterable[Judge]) -> bool:

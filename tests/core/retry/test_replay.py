@@ -58,5 +58,5 @@ def test_it_never_has_more_lines_than_it_may_whatever_there_is_to_tell() -> None
     lines = prefix(Replay(1, FOUND, kept, ("line",) * 500, "refs/x", "c" * 40, others, why_not="y" * 900))
     assert len(lines) <= MOST_LINES
     assert max(map(len, lines)) <= 160
-    assert lines[1] == "- 291 steps before these"
-    assert "... and 488 lines more of this edit" in lines
+    assert lines[1] == "- 293 steps before these"
+    assert "... and 491 lines more of this edit" in lines
