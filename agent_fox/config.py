@@ -292,6 +292,16 @@ class RetrySettings(Table):
         default=True,
         description="After a round that lost requirements, go back to the best tree that was read (docs/semantics.md).",
     )
+    start: Literal["tip", "best", "before-onset"] = Field(
+        default="best",
+        description="Where a coder that is sent back starts: the branch as it was left, the best tree that was read, "
+        "or the files just before the edit by which a requirement broke. `resume` comes first (docs/traces.md).",
+    )
+    onset: Flag = Field(
+        default=True,
+        description="Search for the step of a session at which a failing test of `checks` began to fail, by running it "
+        "again on the files of some steps.",
+    )
     review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
 
 
