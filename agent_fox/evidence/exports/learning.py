@@ -70,9 +70,9 @@ def exported(
 
 def _masked(text: str, mask: Mask) -> str:
     """Also without the ending of a file's name, with which a value looks like code."""
-    whole = mask(text)
-    stem, dot, ending = whole.rpartition(".")
-    return f"{mask(stem)}.{ending}" if dot and ending.isalnum() and len(ending) <= LONGEST_ENDING else whole
+    stem, dot, ending = text.rpartition(".")
+    is_file = bool(dot) and ending.isalnum() and len(ending) <= LONGEST_ENDING
+    return mask(f"{mask(stem)}.{ending}" if is_file else text)
 
 
 def name_of(episode: Episode) -> str:
