@@ -37,6 +37,7 @@ class Kind(StrEnum):
     SPECIFICATION = "specification"
     REVIEW = "review"
     HIDDEN = "hidden"
+    MEMORY = "memory"
     LOSS = "loss"
     ROWS = "rows"
     """What became of the rows of the state file in one transaction; see `Change`."""

@@ -32,6 +32,7 @@ class Disposition(StrEnum):
     VERIFIER_FAULT = "verifier fault"
     POLICY = "policy"
     SPEC_FAULT = "spec fault"
+    REGRESSION_DETECTED = "regression detected"
 
 
 class Unproven(StrEnum):
@@ -51,6 +52,18 @@ class Signal:
 
 
 @dataclass(frozen=True, slots=True)
+class RunTest:
+    """One test that a verdict rests on. `line`: the command line that ran it, among others; `file`, `classes`, `name`:
+    as `verifier.ground.cases.Case` has them; `id`: the three in the way of pytest."""
+
+    line: str
+    file: str
+    classes: tuple[str, ...]
+    name: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """One requirement's verdict by one reading.
 
@@ -59,7 +72,8 @@ class Verdict:
     tree), never for one that was merely claimed. `needs_person` is set where no coder can repair it. `command` shows it
     again, where one of our own judges ran it. `how` it is known, of a PASS: a word of `core.known.How`.
     `expectation`: the committed test that fails; `tests`: files of tests that are at fault, where tests are. `trials`:
-    what was tried to see its tests fail.
+    what was tried to see its tests fail. `ran`: the tests that it rests on, where our own judge ran them; the first
+    few.
     """
 
     requirement_id: str
@@ -77,6 +91,7 @@ class Verdict:
     expectation: Expectation | None = None
     tests: tuple[str, ...] = ()
     trials: Trials | None = None
+    ran: tuple[RunTest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,13 +65,14 @@ def record_decision(db: Database, number: int) -> None:
     _append(db, _rows(db, sql, number), _decision)
 
 
-def record_verdicts(db: Database, first: int, trials: Mapping[int, Json] = MappingProxyType({})) -> None:
-    """Every verdict from the row with this number on. `trials`: by row, what was tried to see its tests fail."""
+def record_verdicts(db: Database, first: int, beside: Mapping[int, Mapping[str, Json]] = MappingProxyType({})) -> None:
+    """Every verdict from the row with this number on. `beside`: by row, what the record alone holds: `trials`, what was
+    tried to see its tests fail, and `ran`, the tests."""
     sql = (
         "SELECT v.*, s.run_id, s.environment, s.verifier, s.node_id, s.log FROM verification_results AS v "
         "LEFT JOIN sessions AS s ON s.id = v.session_id WHERE v.id >= ? ORDER BY v.id"
     )
-    _append(db, [{**row, "trials": trials.get(row["id"])} for row in _rows(db, sql, first)], _verdict)
+    _append(db, [{**row, **beside.get(row["id"], {})} for row in _rows(db, sql, first)], _verdict)
 
 
 def record_session(db: Database, number: int, at: str) -> None:
@@ -199,7 +200,7 @@ def _verdict(row: Row) -> Evidence:
             **({} if row["restores"] is None else {"restores": row["restores"]}),
             **({"expectation": json.loads(row["expectation"])} if row["expectation"] else {}),
             **({"how": row["how"]} if row["how"] else {}),
-            **({"trials": row["trials"]} if row["trials"] else {}),
+            **{name: row[name] for name in ("trials", "ran") if row.get(name)},
         },
     )  # fmt: skip
 

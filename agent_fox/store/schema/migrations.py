@@ -1,11 +1,12 @@
 """The schema of the state file, as a list of migrations. What each holds is in `tables`, `guards`,
-`evidence_tables` and `known_tables`; what delivery to a tracker keeps stands here."""
+`evidence_tables`, `known_tables` and `memory_tables`; what delivery to a tracker keeps stands here."""
 
 from __future__ import annotations
 
 from agent_fox.store.schema.evidence_tables import EVIDENCE
 from agent_fox.store.schema.guards import Key, guards, no_delete, no_replace, transitions, trigger
 from agent_fox.store.schema.known_tables import COLUMN, VIEW
+from agent_fox.store.schema.memory_tables import MEMORY
 from agent_fox.store.schema.tables import TABLES
 
 WHO_WORKED = f"""
@@ -107,6 +108,6 @@ CREATE INDEX plan_nodes_running ON plan_nodes (uid) WHERE status = 'running';
 
 MIGRATIONS: tuple[str, ...] = (
     "\n".join((TABLES, transitions(), guards())),
-    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE, INTO_A_NODE),
+    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE, INTO_A_NODE, MEMORY),
 )
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""
