@@ -48,6 +48,7 @@ COMMANDS = {
     ),
     "agree": Entry("agent_fox.cli.evidence.agree", "Agree that a committed test was rightly changed, signed."),
     "hidden": Entry("agent_fox.cli.evidence.hidden", "List, write and accept checks that coders never see."),
+    "memory": Entry("agent_fox.cli.evidence.memory", "Show what once failed, and why it should hold now."),
     "attest": Entry(
         "agent_fox.cli.evidence.attest", "Sign what is proven of a commit, for machines without this state."
     ),

@@ -167,6 +167,11 @@ class Life:
     def is_over(self) -> bool:
         return self.watch is Watch.OVER
 
+    @property
+    def fails(self) -> bool:
+        """Whether it failed when it was last run."""
+        return self.status in (Status.OPEN, Status.REGRESSED)
+
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
@@ -292,7 +297,7 @@ def rank_to_read(each: Remembered, changed: frozenset[str]) -> int | None:
     life, is_touched = each.life, each.item.is_touched_by(changed)
     if life.is_over or (life.watch is Watch.TOUCH and not is_touched):
         return None
-    if life.status in (Status.OPEN, Status.REGRESSED):
+    if life.fails:
         return 0
     return 1 if is_touched else 2
 

@@ -20,7 +20,6 @@ from agent_fox.evidence.signing.keys import KeyTrouble
 from agent_fox.store.ledger import memory as stored
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from sqlite_utils import Database
 
     from agent_fox.evidence.signing.keys import Signer
@@ -54,9 +53,6 @@ class Statement:
 
     def payload(self) -> bytes:
         return canonical({"format": 1, **to_object(self)}).encode()
-
-    def signed_with(self, private: Ed25519PrivateKey) -> str:
-        return dsse.sign(PAYLOAD_TYPE, self.payload(), private).to_json()
 
 
 class _Form(BaseModel, defer_build=True):

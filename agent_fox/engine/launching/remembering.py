@@ -87,7 +87,8 @@ def to_name(
     db: Database, parts: Iterable[str], files: Iterable[str], limits: Limits
 ) -> tuple[tuple[StaysGreen, ...], int]:
     """What a coder's brief names as what must stay green, and how much it leaves out. `parts`: addresses."""
-    named = rules.to_name(stored.sketches(db), frozenset(parts), frozenset(files), limits.named)
+    own, near = frozenset(parts), frozenset(files)
+    named = rules.to_name(stored.sketches(db, own, near), own, near, limits.named)
     items = stored.items_named(db, named.ids) if named.ids else []
     return tuple(stays_green(each) for each in items), named.left_out
 

@@ -87,15 +87,28 @@ def items(db: Database, spec_name: str | None = None, *, living: bool = False) -
     return [Remembered(item_of(row[:-1]), life_in(row[-1])) for row in db.execute(sql, [spec_name, living])]
 
 
-def sketches(db: Database) -> Iterator[Sketch]:
-    """The items that hold now and are not lost, as far as a brief asks for them."""
-    sql = (
-        "SELECT i.id, i.spec_name || '/' || i.requirement_id, i.files FROM memory_items AS i JOIN memory_moves AS m "
-        "ON m.id = (SELECT max(id) FROM memory_moves WHERE item = i.id) "
-        "WHERE m.status = 'fixed' AND m.watch <> 'never' AND m.step <> 'lost'"
-    )
-    for number, address, files in db.execute(sql):
-        yield Sketch(number, address, frozenset(json.loads(files)))
+AT_ONCE = 500
+"""Values that one statement is given."""
+
+
+def sketches(db: Database, parts: frozenset[str], files: frozenset[str]) -> Iterator[Sketch]:
+    """The items that hold now and are not lost, of these requirements (`SPEC/REQ`) or with one of these files. Where an
+    item stands is asked only of those."""
+    rows = db.execute("SELECT id, spec_name || '/' || requirement_id, files FROM memory_items")
+    near = [
+        Sketch(number, address, frozenset(own))
+        for number, address, text in rows
+        if not files.isdisjoint(own := json.loads(text)) or address in parts
+    ]
+    for at in range(0, len(near), AT_ONCE):
+        some = near[at : at + AT_ONCE]
+        sql = (
+            "SELECT m.item FROM memory_moves AS m WHERE m.id IN (SELECT max(id) FROM memory_moves "
+            f"WHERE item IN ({', '.join('?' * len(some))}) GROUP BY item) "
+            "AND m.status = 'fixed' AND m.watch <> 'never' AND m.step <> 'lost'"
+        )
+        holding = {number for (number,) in db.execute(sql, [each.id for each in some])}
+        yield from (each for each in some if each.id in holding)
 
 
 def items_named(db: Database, ids: Sequence[str]) -> list[Remembered]:
@@ -228,6 +241,38 @@ def record_of(number: int, item: Item, step: Move, life: Life, origin: Origin) -
         reviewer_decision=ReviewerDecision.ACCEPTED if is_signed else ReviewerDecision.PENDING,
         body=body,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a requirement of the plan is known now. `verdict`: empty where there is none; `commit`: what it is about;
+    `is_current`: it is about the present text."""
+
+    address: str
+    verdict: str
+    how: str
+    commit: str
+    at: str
+    is_current: bool
+
+    @property
+    def in_words(self) -> str:
+        if not self.verdict:
+            return "no verdict yet"
+        about = "" if self.is_current else ", about an older text"
+        return f"{self.verdict}{f', {self.how}' if self.how else ''}, read on {self.commit[:12]} at {self.at}{about}"
+
+
+def standings(db: Database) -> list[Standing]:
+    """Every requirement of the plan, in its order."""
+    sql = (
+        "SELECT p.spec_name || '/' || p.id, coalesce(v.verdict, ''), coalesce(v.how, ''), coalesce(v.commit_id, ''), "
+        "coalesce(v.at, ''), v.text_version IS p.version FROM plan_parts AS p LEFT JOIN verification_results AS v "
+        "ON v.spec_name = p.spec_name AND v.requirement_id = p.id AND v.superseded_by IS NULL "
+        "ORDER BY p.spec_name, p.position"
+    )
+    rows = db.execute(sql)
+    return [Standing(part, word, how, on, at, bool(is_current)) for part, word, how, on, at, is_current in rows]
 
 
 def readings_now(db: Database, spec_name: str) -> dict[str, tuple[str, Reading]]:

@@ -106,14 +106,15 @@ class Bench:
         return self.until - time.monotonic()
 
     def read(self, line: str, items: Sequence[tuple[Asked, RunTest]]) -> Iterator[Seen]:
-        """All items of a command line in one run; where that shows nothing of one, it is run alone."""
-        known = self.run(line, items)
-        for asked, test in items:
-            seen = shown(asked, test, known)
-            if seen.read.ending in (Ending.LOST, Ending.UNREAD) and len(items) > 1:
-                alone = self.run(line, [(asked, test)])
-                seen = shown(asked, test, alone)
-            yield seen
+        """All items of a command line in one run. Where that names tests that are not there, nothing of it ran: the
+        others are run without them."""
+        run = self.run(line, items)
+        gone = [(asked, test) for asked, test in items if is_named_absent(test, run)]
+        left = [each for each in items if each not in gone]
+        if gone and left:
+            run = self.run(line, left)
+        yield from (lost(asked, "its command ran, and has no such test any more") for asked, _ in gone)
+        yield from (shown(asked, test, run) for asked, test in left)
 
     def run(self, line: str, items: Sequence[tuple[Asked, RunTest]]) -> SuiteRun | None:
         """The tests of these items alone, of which those that fail were run again; None where time is up, or nobody can
@@ -162,13 +163,13 @@ def shown(asked: Asked, test: RunTest, run: SuiteRun | None) -> Seen:
         return Seen(asked, ReadItem(asked.id, Ending.PASSED, asked.is_touched, file, note), run, case)
     if case is not None:
         return unread(asked, f"its test was not run: {case.outcome}")
-    if broken is not None and not is_absent(broken.what):
+    if broken is not None:
         error = error_of_broken(broken)
         return Seen(
             asked, ReadItem(asked.id, Ending.FAILED, asked.is_touched, file), run, None,
             headed(run, error, evidence_of_broken(broken)), error,
         )  # fmt: skip
-    if run.unattempted is not None or any(not is_absent(each.what) for each in run.broken):
+    if run.unattempted is not None or any(not each.is_absent for each in run.broken):
         return unread(asked, run.unattempted.reason if run.unattempted else run.broken[0].what)
     return lost(asked, "its command ran, and has no such test any more")
 
@@ -180,9 +181,11 @@ def is_same(case: Case, test: RunTest) -> bool:
     return case.classes == test.classes or case.id == case_of(test).id or test.classes[:1] != case.classes[:1]
 
 
-def is_absent(what: str) -> bool:
-    """Whether what kept a run back is only that a test is not there."""
-    return "not found" in what or "absent" in what
+def is_named_absent(test: RunTest, run: SuiteRun | None) -> bool:
+    """Whether a run says of a test that it is not there."""
+    name = case_of(test).id.partition("[")[0]
+    words = " ".join(each.what for each in run.broken if each.is_absent) if run is not None else ""
+    return any(word.endswith(name) for word in words.split(" and ") for word in word.split(" is not there"))
 
 
 def lost(asked: Asked, why: str) -> Seen:
