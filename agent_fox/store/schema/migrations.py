@@ -1,11 +1,12 @@
 """The schema of the state file, as a list of migrations. What each holds is in `tables`, `guards`,
-`evidence_tables` and `known_tables`; what delivery to a tracker keeps stands here."""
+`evidence_tables`, `known_tables` and `memory_tables`; what delivery to a tracker keeps stands here."""
 
 from __future__ import annotations
 
 from agent_fox.store.schema.evidence_tables import EVIDENCE
 from agent_fox.store.schema.guards import Key, guards, no_delete, no_replace, no_update, transitions, trigger
 from agent_fox.store.schema.known_tables import COLUMN, VIEW
+from agent_fox.store.schema.memory_tables import MEMORY
 from agent_fox.store.schema.tables import TABLES
 
 WHO_WORKED = f"""
@@ -139,6 +140,6 @@ fail."""
 
 MIGRATIONS: tuple[str, ...] = (
     "\n".join((TABLES, transitions(), guards())),
-    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE, INTO_A_NODE, TRACES),
+    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE, INTO_A_NODE, TRACES, MEMORY),
 )
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

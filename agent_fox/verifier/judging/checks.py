@@ -18,12 +18,13 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.values import dataclass, to_document, to_object
+from agent_fox.core.verdicts.answer import MOST_TESTS
 from agent_fox.core.verdicts.hidden import COMMAND
 from agent_fox.core.verdicts.verdict import Disposition, Verdict, Word
 from agent_fox.system import git
 from agent_fox.system.git import GitError
 from agent_fox.system.own_folders import own_folder
-from agent_fox.verifier.ground.cases import Outcome
+from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.ground.command_line import suites
 from agent_fox.verifier.ground.order import CheckOrder, Counterfactual, OrderError, read_order
 from agent_fox.verifier.ground.sources import Source, read_source
@@ -279,8 +280,13 @@ def _row(finding: Finding) -> dict[str, Any]:
         "test_files": to_document(verdict.tests),
         "trials": to_document(verdict.trials),
         "rests_on": to_document(verdict.rests_on),
+        "ran": [test_row(finding.check, case) for case in finding.cases[:MOST_TESTS]],
         "artifact": finding.run.log if finding.run else "",
     }
+
+
+def test_row(line: str, case: Case) -> dict[str, Any]:
+    return {"line": line, **to_object(case, only=("file", "classes", "name", "id"))}
 
 
 def _run_row(run: SuiteRun) -> dict[str, Any]:
