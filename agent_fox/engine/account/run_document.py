@@ -31,6 +31,7 @@ from agent_fox.engine.account.stories import (
     RequirementStory,
     SessionStory,
     Spend,
+    WaitStory,
 )
 from agent_fox.session import order
 from agent_fox.session.agents.runner.trace import trace_beside
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.engine.account.account import RunAccount, SpecAccount
-    from agent_fox.engine.account.overview import NeedsYou, Overview
+    from agent_fox.engine.account.overview import Overview
     from agent_fox.store.history import Ruling
 
 SCHEMA = "agent-fox.run/1"
@@ -76,6 +77,7 @@ class RunDocument:
     sessions: tuple[SessionStory, ...]
     decisions: tuple[DecisionStory, ...]
     costs: Costs
+    waits: tuple[WaitStory, ...] = ()
     cuts: tuple[Cut, ...] = ()
     schema: str = field(default=SCHEMA)
 
@@ -105,24 +107,22 @@ def read_run(
     nodes, names = _nodes(db)
     sessions = tuple(_sessions(db, root, account.run))
     requirements = tuple(_requirements(db, account, sessions))
+    near = f"{root.resolve().as_uri()}/"  # an issue's file is named from the repository's root
+    needs = tuple(replace(card, issue=card.issue.replace(near, "")) for card in overview.needs_you)
     whole = RunDocument(
         made_at=made_at,
         is_alive=is_alive,
         account=account_document(root, account),
-        overview=replace(overview, needs_you=tuple(_from_root(card, root) for card in overview.needs_you)),
+        overview=replace(overview, needs_you=needs),
         requirements=requirements,
         nodes=nodes,
         edges=tuple(Edge(names[s], names[t], kind) for s, t, kind in rows.edge_rows(db)),
         sessions=sessions,
         decisions=tuple(_decision(ruling) for ruling in history.rulings(db)),
         costs=_costs(db, account, sessions, ceiling_usd),
+        waits=tuple(WaitStory(*row) for row in rows.wait_rows(db)),
     )
     return cut(whole, most) if most else whole
-
-
-def _from_root(card: NeedsYou, root: Path) -> NeedsYou:
-    """The card with an issue's file named from the repository's root."""
-    return replace(card, issue=card.issue.replace(f"{root.resolve().as_uri()}/", ""))
 
 
 def cut(whole: RunDocument, most: int) -> RunDocument:

@@ -131,6 +131,25 @@ class SessionStory:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitStory:
+    """A time in which nothing was launched: of one session between two launches, or of the whole run (`session` 0).
+
+    `kind` is what was broken, or `paused` and `interrupted` of a run. `until` is when the session was to be launched
+    again, empty for a run; `ended_at` is empty while it lasts. Times are ISO 8601, UTC.
+    """
+
+    id: int
+    run: int
+    session: int
+    node: str
+    kind: str
+    reason: str
+    began_at: str
+    until: str
+    ended_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionStory:
     """One decision: its kind is the name in the decision table, `row` its row, `words` what it came to for a person.
 

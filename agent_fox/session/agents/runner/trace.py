@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from agent_fox.core.regex import regex
 from agent_fox.session.agents.events import Answered, Called, Event, Unreadable
 from agent_fox.session.agents.runner.scanning import COMMANDS, PLACES
 from agent_fox.session.agents.runner.tally import LONGEST_NAME, short_tool
+from agent_fox.system import clock
 from agent_fox.system.redaction.masking import redact
 
 NAME = "events.jsonl"
@@ -42,14 +43,19 @@ def trace_beside(log: Path) -> Path:
 
 @dataclass(slots=True)
 class Recorder:
-    """Writes the events of one session to `path`. Trouble with the file ends the recording, never the session."""
+    """Writes the events of one session to `path`. Trouble with the file ends the recording, never the session.
+
+    `at` of an event is when its line was read, ISO 8601, UTC; `call` numbers the calls, and names the one that ended.
+    """
 
     path: Path
     workspace: Path
+    now: Callable[[], str] = clock.now
     count: int = 0
     bytes: int = 0
     is_whole: bool = True
-    open_calls: dict[str, str] = field(default_factory=dict)
+    calls: int = 0
+    open_calls: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def hear(self, event: Event) -> None:
         match event:
@@ -66,19 +72,18 @@ class Recorder:
 
     def _called(self, event: Called) -> None:
         tool = short_tool(event.tool)[:LONGEST_NAME]
+        self.calls += 1
         if len(self.open_calls) < MOST_OPEN:
-            self.open_calls[event.call] = tool
-        self._write(
-            {
-                "kind": "call", "tool": tool, "edits": edits_of(tool, event.arguments, self.workspace),
-                "command": command_of(tool, event.arguments),
-            }
-        )  # fmt: skip
+            self.open_calls[event.call] = (tool, self.calls)
+        edits, command = edits_of(tool, event.arguments, self.workspace), command_of(tool, event.arguments)
+        call = {"kind": "call", "tool": tool, "at": self.now(), "call": self.calls, "edits": edits, "command": command}
+        self._write(call)
 
     def _answered(self, event: Answered) -> None:
-        tool = self.open_calls.pop(event.call, "")
+        tool, number = self.open_calls.pop(event.call, ("", 0))
         if tool:
-            self._write({"kind": "failed" if event.is_error or event.is_refused else "done", "tool": tool})
+            kind = "failed" if event.is_error or event.is_refused else "done"
+            self._write({"kind": kind, "tool": tool, "at": self.now(), "call": number})
 
     def _write(self, line: Mapping[str, object], *, is_last: bool = False) -> None:
         text = json.dumps(line, ensure_ascii=False) + "\n"
