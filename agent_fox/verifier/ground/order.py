@@ -78,6 +78,7 @@ class CheckOrder:
     only: files of tests that alone count, if it names any.
     counts_not_shown: whether tests count that passed before the work too, where nothing can be broken to see them fail.
     proofs_folder: where results of trials are kept, so that the same contents are not tried again; empty for nowhere.
+    live: the file that what test commands print is added to while they run, empty for none.
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
 
@@ -103,6 +104,7 @@ class CheckOrder:
     flaky_file: str = ""
     flaky: tuple[str, ...] = ()
     artifacts: str = ""
+    live: str = ""
     run: str = "checks"
     commit: str = ""
     attempt: int = 1
