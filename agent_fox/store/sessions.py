@@ -10,7 +10,7 @@ from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.store.ledger import evidence, ledger
 from agent_fox.store.state import within_transaction
-from agent_fox.store.values import change, insert
+from agent_fox.store.values import TOLD_USD, change, insert
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -54,7 +54,7 @@ class SessionRow:
 
 SESSION_COLUMNS = (
     "id, run_id, node_id, spec_name, archetype, mode, node_uid, attempt, reading, status, end_kind, reason, rung, "
-    "pinned_commit, tree, base_commit, landed_commit, cost_usd, assumed_cost_usd, summary, log, started_at, "
+    f"pinned_commit, tree, base_commit, landed_commit, {TOLD_USD}, assumed_cost_usd, summary, log, started_at, "
     "ended_at, seconds, backend, agents"
 )
 
@@ -381,7 +381,9 @@ def coder_logs(db: Database, spec_name: str) -> list[tuple[str, int, int, str]]:
 
 def cost_of_spec(db: Database, spec_name: str) -> tuple[int, float, int]:
     """Sessions of a spec in all runs, dollars that they told, and how many told none."""
-    sql = "SELECT count(*), coalesce(sum(cost_usd), 0), count(*) - count(cost_usd) FROM sessions WHERE spec_name = ?"
+    sql = (
+        f"SELECT count(*), coalesce(sum({TOLD_USD}), 0), count(*) - count({TOLD_USD}) FROM sessions WHERE spec_name = ?"
+    )
     count, cost, untold = db.execute(sql, [spec_name]).fetchone()
     return count, cost, untold
 

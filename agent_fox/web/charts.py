@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from agent_fox.core.values import dataclass
+from agent_fox.engine.account.overview import STANDINGS, STATES
 
 Item = Mapping[str, Any]
 
@@ -28,17 +29,6 @@ NOW = {
     "proven": "P", "failing": "F", "unclear": "?", "stale": "~", "elsewhere": "~", "short": "~", "waived": "W",
     "unread": "-",
 }  # fmt: skip
-STATES = {
-    "proven": "proven",
-    "failing": "fails",
-    "unclear": "no clear verdict",
-    "stale": "passed, but code has changed since",
-    "elsewhere": "passed in another environment",
-    "short": "passed without the review or proof asked for",
-    "waived": "waived",
-    "unread": "not read yet",
-}
-"""How a requirement stands, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +161,10 @@ def _mark(node: Item) -> dict[str, Any]:
     kind = node["outcome"] if node["outcome"] in ("escalated", "waived") else node["status"]
     letter = {"coder": "", "reviewer": "R", "verifier": "V"}[node["archetype"]]
     group = node["id"].split(":")[1]
+    standing = STANDINGS.get(node["outcome"], node["outcome"])
     return {
         "id": node["id"], "spec": node["spec"], "level": node["level"], "label": letter or group,
-        "title": f"{node['id']} {node['mode'] or node['archetype']}: {node['outcome'] or node['status']}", "kind": kind,
+        "title": f"{node['id']} {node['mode'] or node['archetype']}: {standing or node['status']}", "kind": kind,
         "href": f"node/{node['id']}",
     }  # fmt: skip
 
@@ -183,8 +174,8 @@ def _specs_as_nodes(document: Item) -> list[dict[str, Any]]:
     return [
         {
             "id": spec["name"], "spec": spec["name"], "level": levels.get(spec["name"], 0), "label": spec["name"][:22],
-            "title": f"{spec['name']}: {spec['standing']}", "kind": spec["standing"].replace(" ", "-"),
-            "href": f"spec/{spec['name']}",
+            "title": f"{spec['name']}: {STANDINGS.get(spec['standing'], spec['standing'])}",
+            "kind": spec["standing"].replace(" ", "-"), "href": f"spec/{spec['name']}",
         }
         for spec in document["account"]["specs"]
     ]  # fmt: skip

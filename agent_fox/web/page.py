@@ -20,6 +20,7 @@ from markupsafe import Markup
 from agent_fox.core.markdown import printable
 from agent_fox.core.values import to_document
 from agent_fox.core.words import counted, listed
+from agent_fox.engine.account.overview import STANDINGS, STATES
 from agent_fox.engine.account.run_document import TEXTS, RunDocument
 from agent_fox.system.redaction.masking import redact
 from agent_fox.web import charts
@@ -128,7 +129,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(asset), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    environment.globals["states"] = charts.STATES
+    environment.globals |= {"states": STATES, "standings": STANDINGS}
     environment.filters |= {
         "money": lambda usd: f"${usd:,.2f}",
         "clock": clock,
