@@ -244,7 +244,7 @@ def judged_after(db: Database, session: SessionRow) -> list[JudgedRow]:
         f"WHERE v.session_id = ({reading}) ORDER BY v.id"
     )
     values = {"spec": session.spec_name, "id": session.id, "uid": session.ticket.node_uid}
-    return [JudgedRow(*row[:-1], bool(row[-1])) for row in db.execute(sql, values).fetchall()]
+    return [JudgedRow._make((*row[:-1], bool(row[-1]))) for row in db.execute(sql, values).fetchall()]
 
 
 VERDICT_COLUMNS = (

@@ -164,6 +164,8 @@ def fill_sessions(db: Database, run: int) -> None:
         session = add_session(db, run, node)
         add_launch(db, f"launch-{number}", session, run)
         sessions.set_launch(db, f"launch-{number}", {"status": "ended", "ended_at": AT, "cost_usd": 0.25})
+        sessions.begin_wait(db, run, session, "rate limit", "429", AT, AT)
+        sessions.end_waits(db, "session_id", session, AT)
         sessions.set_session(db, session, {"status": "completed", "cost_usd": 0.25, "ended_at": AT})
 
 

@@ -53,6 +53,7 @@ def of_launch(order: LaunchOrder, paths: Paths) -> dict[str, object]:
         "commit": order.pinned,
         "run": order.launch,
         "attempt": order.attempt,
+        "live": str(paths.live),
     }
 
 

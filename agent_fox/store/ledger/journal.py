@@ -36,6 +36,7 @@ EVIDENCE = (
     *("events", "gate_history", "waivers", "waiver_events", "specifications", "review_tasks", "review_events"),
     *("traces", "onsets"),
     *("memory_items", "memory_moves"),
+    "waits",
 )
 """The tables whose rows are made anew from the ledger, and held against it."""
 

@@ -30,6 +30,7 @@ from agent_fox.verifier.ground.order import CheckOrder, Counterfactual, OrderErr
 from agent_fox.verifier.ground.sources import Source, read_source
 from agent_fox.verifier.judging.reruns import check_fails_on_base, fails_on_base, retried
 from agent_fox.verifier.judging.verdicts import Bench, Finding
+from agent_fox.verifier.running.output import Live
 from agent_fox.verifier.source.base_tree import base_tree
 from agent_fox.verifier.suites.evidence_text import capped
 from agent_fox.verifier.suites.mapping import Ownership
@@ -43,6 +44,8 @@ _NO_COMMAND = (
     "the spec names no test command, and no build system here has tests that are known; "
     "add its Test Commands, or [verify] commands to the configuration"
 )
+
+TRYING = b"--- the tests have run; now it is tried whether they can fail, in copies of the code\n"
 
 # Loaded where they are needed: they cost the start.
 _LIST = "agent_fox.verifier.dispositions.flaky"
@@ -118,10 +121,13 @@ def bench_on(ground: Ground) -> Bench:
 
 def _proven(ground: Ground, bench: Bench) -> tuple[Finding, ...]:
     """The findings, of which those that pass by tests count only as far as these tests can fail."""
-    findings = bench.findings()
-    if ground.order.counterfactual is Counterfactual.OFF:
+    order, findings = ground.order, bench.findings()
+    if order.counterfactual is Counterfactual.OFF:
         return findings
-    weighed: tuple[Finding, ...] = import_module(_PROOF).weighed(ground, bench, findings)
+    if order.live:  # trials print what nobody can follow: tests that are to fail, many at once
+        Live(Path(order.live)).write(TRYING)
+    quiet = replace(ground, order=replace(order, live=""))
+    weighed: tuple[Finding, ...] = import_module(_PROOF).weighed(quiet, bench, findings)
     return weighed
 
 

@@ -75,7 +75,7 @@ def _read(
     lent = laid_over(Path(order.workspace), Path(order.hidden), files, tree)
     own = replace(
         by_their_own_words(order), workspace=str(tree), hidden="", only=tuple(files), untested=Untested.UNKNOWN,
-        artifacts="", base="", base_commit="", flaky_file="", proofs_folder="",
+        artifacts="", live="", base="", base_commit="", flaky_file="", proofs_folder="",
         readable=(*order.readable, *map(str, lent)),
         expected={id: text for id, text in order.expected.items() if id in claimed},
     )  # fmt: skip

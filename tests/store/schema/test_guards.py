@@ -46,7 +46,7 @@ APPEND_ONLY = (
     guards.APPEND_ONLY
     | evidence_tables.APPEND_ONLY
     | memory_tables.APPEND_ONLY
-    | {"ledger_repository": (guards.Key(("only",)),)}
+    | {"ledger_repository": (guards.Key(("only",)),), "waits": (guards.ID,)}
 )
 TABLES = sorted(APPEND_ONLY)
 Rows = list[tuple[object, ...]]
