@@ -68,8 +68,10 @@ def _of_tests(file: Path, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]] |
 
 
 def copied(source: Path, target: Path, leaving_out: Iterable[str] = ()) -> tuple[Path, ...]:
-    """A copy of a tree that may be changed. Installed dependencies are lent; where they lie is returned."""
-    shutil.copytree(source, target, symlinks=True, ignore=_left_out(source))
+    """A copy of a tree that may be changed, in a folder that is missing or empty. Installed dependencies are lent;
+    where they lie is returned.
+    """
+    shutil.copytree(source, target, symlinks=True, ignore=_left_out(source), dirs_exist_ok=True)
     for path in leaving_out:
         (target / path).unlink(missing_ok=True)
     return tuple(_lent(source, target))

@@ -50,6 +50,7 @@ from agent_fox.verifier.source.base_tree import base_tree
 if TYPE_CHECKING:
     from agent_fox.verifier.mutants.languages import Mutants
     from agent_fox.verifier.proof.lab import Executed
+    from agent_fox.verifier.proof.warm import Warm
     from agent_fox.verifier.suites.running_suites import Ground
     from agent_fox.verifier.suites.suite import SuiteRun
 
@@ -76,10 +77,12 @@ class Begun:
 class Stage:
     """The trials of all requirements of one verification, which share their runs."""
 
-    def __init__(self, ground: Ground, runs: Runner, base: Path | None, changed: frozenset[str]) -> None:
+    def __init__(
+        self, ground: Ground, runs: Runner, base: Path | None, changed: frozenset[str], warm: Warm | None = None
+    ) -> None:
         self._runner = runs
         self._ground, self._root, self._base, self._changed = ground, ground.workspace, base, changed
-        self._lab, self._earlier = (Lab(ground, ground.workspace, name) for name in ("proof", "before"))
+        self._lab, self._earlier = (Lab(ground, ground.workspace, name, warm) for name in ("proof", "before"))
         self._tests_changed = differing(sorted(changed), base, ground.workspace) if base else ()
         self._texts: dict[str, str] = {}
         self._sites: dict[str, tuple[Site, ...]] = {}
@@ -609,7 +612,7 @@ def _text_of(path: Path) -> str | None:
 
 
 @contextmanager
-def stage(ground: Ground) -> Iterator[Stage]:
+def stage(ground: Ground, warm: Warm | None = None) -> Iterator[Stage]:
     """The stage of a verification: with its base tree, and what changed since, where there is a base commit.
 
     Raises GitError where the base commit cannot be laid out.
@@ -623,4 +626,4 @@ def stage(ground: Ground) -> Iterator[Stage]:
             changed = frozenset(changed_paths(ground.workspace, order.base_commit, Path(order.repository)))
         stop = Event()
         runs = stack.enter_context(runner(order, stop))
-        yield Stage(replace(ground, stop=stop), runs, base, changed)
+        yield Stage(replace(ground, stop=stop), runs, base, changed, warm)
