@@ -21,7 +21,7 @@ from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.proof.held import held
-from agent_fox.verifier.proof.sides import copied, made_by_tests
+from agent_fox.verifier.proof.sides import copied, is_made_by_tools, made_by_tests
 from agent_fox.verifier.proof.warm import NAME, Cold
 from agent_fox.verifier.suites.asking import with_tests
 from agent_fox.verifier.suites.running_suites import Ground, attempt_of
@@ -213,7 +213,9 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
     for path in sorted(folder.glob("seen-*.json")):
         for test, seen in _read(path).items():
             executed.setdefault(test, set()).update((file, line) for file, line in seen["executed"])
-            opened.setdefault(test, set()).update((file, opener) for file, opener in seen["opened"])
+            opened.setdefault(test, set()).update(
+                (file, by) for file, by in seen["opened"] if not is_made_by_tools(file)
+            )
     for test, (file, start) in v8_executed(folder / "v8", root, suite.cases):
         executed.setdefault(test, set()).add((file, WHOLE if tool in _TRANSFORMING else start))
     why_not = "; ".join(each.what for each in suite.broken) if not suite.cases else ""

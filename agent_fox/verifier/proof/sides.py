@@ -27,7 +27,8 @@ _MIXED = {
 }
 """Files of which only some settings are test side."""
 
-NOT_COPIED = frozenset({"__pycache__", ".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache", *BORROWED})
+_CACHES = frozenset({"__pycache__", ".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache"})
+NOT_COPIED = _CACHES | {*BORROWED}
 
 
 def files_of(root: Path) -> frozenset[str]:
@@ -47,6 +48,13 @@ def has_test_settings(name: str) -> bool:
 def is_test_side(path: str) -> bool:
     """Whether a file is a test, or what tests are made from: helpers, fixtures, snapshots, golden data, settings."""
     return belongs_to_tests(path) or is_golden(path) or bool(_SETTINGS.fullmatch(PurePosixPath(path).name))
+
+
+def is_made_by_tools(path: str) -> bool:
+    """Whether a file is what a tool keeps of others for itself, such as compiled ones: it tells nothing that they do
+    not, and no two checkouts have the same.
+    """
+    return not _CACHES.isdisjoint(PurePosixPath(path).parts) or path.endswith(".pyc")
 
 
 def differing(paths: Iterable[str], base: Path, tree: Path) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ from agent_fox.verifier.proof.kept import NAMES, Contents
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals
-from agent_fox.verifier.proof.sides import differing, is_test_side
+from agent_fox.verifier.proof.sides import differing, is_made_by_tools, is_test_side
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
 from agent_fox.verifier.source.base_tree import base_tree
 
@@ -134,7 +134,7 @@ class Stage:
         order = self._ground.order
         tests = sorted(test.id for test in claim.tests)
         around = (*sorted(order.environment.items()), order.sandbox, order.network, _stamp(claim.run))
-        return kept.digest([claim.run.line, *tests, *around])
+        return kept.key_of(claim.run.line, *tests, *around)
 
     def _proof(self, one: Standing) -> Proof:
         files = {test.file for test in one.claim.tests}
@@ -562,7 +562,7 @@ def _by_start(sites: Iterable[Site]) -> dict[int | None, list[int]]:
 
 
 def _is_data(path: str) -> bool:
-    return not language_of(path) and not path.endswith(".pyc")
+    return not language_of(path) and not is_made_by_tools(path)
 
 
 Group = list[tuple[Standing, tuple[Place, ...]]]

@@ -23,6 +23,7 @@ from agent_fox.core.json_text import json_object
 from agent_fox.system.relay import CHUNK, TICK
 from agent_fox.system.sandbox.bubblewrap import in_words, is_used
 from agent_fox.verifier.ground.command_line import CommandRefused, split_command
+from agent_fox.verifier.proof.kept import Shelf
 from agent_fox.verifier.running.commands import LOG_LIMIT, OUTPUT_LIMIT, Bounds, Ended, Excerpt, Place, run_logged
 from agent_fox.verifier.running.output import BoundedLog
 from agent_fox.verifier.source.base_tree import BORROWED
@@ -252,7 +253,9 @@ def prepared(ground: Ground, line: str) -> Iterator[Warm | None]:
     if warm is None:
         yield None
         return
-    warm.begin()
+    folder = ground.order.proofs_folder
+    if not Shelf(Path(folder) if folder else None).has(line):  # else little may be left to run
+        warm.begin()
     try:
         yield warm
     finally:
