@@ -345,8 +345,15 @@ class EvidenceSettings(Table):
         default="reopen",
         description="A verdict from another environment or judge: it is read again, or it counts and is shown.",
     )
+    freshness: Literal["scope", "tree"] = Field(
+        default="scope",
+        description="What makes a verdict old when others' work lands: a change of what its tests were seen to rest "
+        "on, or any change of the tree.",
+    )
     rerun_fraction: Fraction = Field(
-        default=0.0, description="The part of specs proven in earlier runs that is read again, drawn by chance: 0 to 1."
+        default=0.0,
+        description="The part of what need not be read again at the end (specs proven in earlier runs, or untouched "
+        "by what landed since) that is read all the same, drawn by chance: 0 to 1.",
     )
 
 

@@ -276,6 +276,7 @@ def _row(finding: Finding) -> dict[str, Any]:
         "note": verdict.note if verdict.expectation or COMMAND in verdict.note else "",
         "test_files": to_document(verdict.tests),
         "trials": to_document(verdict.trials),
+        "rests_on": to_document(verdict.rests_on),
         "artifact": finding.run.log if finding.run else "",
     }
 

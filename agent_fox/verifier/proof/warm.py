@@ -113,6 +113,8 @@ class Warm:
             except (OSError, Cold) as error:
                 self._retire()
                 raise Cold from error
+        if "why_not" in end:
+            raise Cold
         if not end["is_clean"]:
             self._retire()
         isolation = in_words(self._ground.order.sandbox, network=False)

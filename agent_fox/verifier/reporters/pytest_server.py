@@ -67,7 +67,11 @@ def serve(way: socket.socket) -> None:
         message, numbers, _, _ = socket.recv_fds(way, MOST_BYTES, 1)
         if not message:
             break
-        order = json.loads(message)
+        order, hidden = json.loads(message), hidden_module(Path.cwd())
+        if hidden:
+            os.close(numbers[0])
+            way.send(json.dumps({"why_not": f"{hidden} is loaded already from elsewhere"}).encode())
+            continue
         pid = os.fork()
         if pid == 0:
             way.close()
@@ -87,6 +91,18 @@ def reason_not_to_serve() -> str:
     if threading.active_count() > 1:
         return "a plugin has started a thread"
     set_readable(False)
+    return ""
+
+
+def hidden_module(tree: Path) -> str:
+    """A module of the tree that may be meant, and would not be found: one of its name is there. Empty where none is."""
+    for folder, folders, files in os.walk(tree):
+        if folder != str(tree) and "__init__.py" in files:
+            folders.clear()
+            continue
+        for name in (*folders, *(file[:-3] for file in files if file.endswith(".py"))):
+            if name in sys.modules:
+                return f"{folder}/{name}"
     return ""
 
 
@@ -111,6 +127,8 @@ def become(order: dict[str, Any], output: int) -> NoReturn:
     recorder: Any = sys.modules.get("sitecustomize")
     if hasattr(recorder, "RECORDER"):
         recorder.RECORDER = recorder.start()
+        if recorder.RECORDER is not None:
+            recorder.RECORDER.asked.update((recorder.IMPORTED, name, "") for name in sys.modules)
     code: object = 1
     try:
         code = pytest.console_main()

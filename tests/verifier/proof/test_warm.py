@@ -174,6 +174,20 @@ def test_a_run_that_ends_the_process_that_forks_is_made_by_itself(tmp_path: Path
         assert it.says("said = os.getppid()") == "1"
 
 
+def test_a_module_of_the_tree_is_not_hidden_by_one_that_is_loaded_already(tmp_path: Path) -> None:
+    test = SAID.format("    from queue import said")
+    with world(tmp_path) as it:
+        (end,) = it.forked(
+            {
+                "queue.py": "from _queue import *\nclass Full(Exception): pass\nQueue = SimpleQueue\n"
+                "LifoQueue = PriorityQueue = SimpleQueue\nsaid = 'ours'\n",
+                "tests/test_shop.py": test,
+            }
+        ).ends.values()
+        assert end.message == "'ours'"
+        assert (it.says("said = os.getppid() != 1"), it.starts) == ("True", 1)
+
+
 def test_a_run_that_changes_settings_of_tests_is_made_where_it_cannot(tmp_path: Path) -> None:
     changed = ("pathlib.Path('conftest.py').write_text('')", "said = 'changed'")
     with world(tmp_path) as it:
