@@ -38,6 +38,8 @@ class Kind(StrEnum):
     REVIEW = "review"
     FRESH = "fresh"
     """Nothing that the verdicts of a spec rest on differs between the tree that was read and a later one."""
+    TRAINING = "training"
+    """What may be learned from: asked for, exported, taken back after an export."""
     HIDDEN = "hidden"
     LOSS = "loss"
     ROWS = "rows"
