@@ -58,6 +58,7 @@ COMMANDS = {
     "export": Entry(
         "agent_fox.cli.evidence.export", "Write recorded work for training: trajectories or preference pairs."
     ),
+    "memory": Entry("agent_fox.cli.evidence.memory", "Show what once failed, and why it should hold now."),
     "attest": Entry(
         "agent_fox.cli.evidence.attest", "Sign what is proven of a commit, for machines without this state."
     ),

@@ -41,6 +41,9 @@ class Sizes:
     change: int = 200 * 1024**2
 
 
+LIVE = "tests"
+"""The file beside a session's streams in which a verifier's test commands print while they run."""
+
 NOTHING_WANTED = Contract(needs_feedback=False)
 
 
@@ -138,6 +141,11 @@ class Paths:
     def session(self) -> Path:
         """The shim's folder of the session itself."""
         return self.state / "session"
+
+    @property
+    def live(self) -> Path:
+        """What the test commands of a verifier print, while they run."""
+        return self.session / LIVE
 
     @property
     def brief(self) -> Path:

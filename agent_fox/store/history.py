@@ -15,6 +15,7 @@ from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.decision import ROWS, Cause
 from agent_fox.core.values import dataclass
+from agent_fox.store.values import TOLD_USD
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -215,7 +216,7 @@ def sessions_of(db: Database, uid: str) -> list[PastSession]:
     """Every session of the node, oldest first."""
     verdicts, lost, cut_offs = _verdicts(db, uid), _lost(db, uid), _cut_offs(db, uid)
     sql = (
-        "SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, cost_usd, "
+        f"SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, {TOLD_USD}, "
         "seconds, summary, log, started_at, agents FROM sessions WHERE node_uid = ? ORDER BY id"
     )
     return [

@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from agent_fox.core.ids import Ticket
-from agent_fox.core.values import Json, dataclass, to_document
+from agent_fox.core.values import Json, dataclass, to_object
 from agent_fox.core.verdicts.expectations import Expectation
 from agent_fox.core.verdicts.judgement import Counted, PastReading
 from agent_fox.core.verdicts.known import How
@@ -132,13 +132,13 @@ def store_verdicts(
 ) -> None:
     """Keep what a report said. A newer PASS or FAIL supersedes; UNKNOWN supersedes PASS and UNKNOWN, never a FAIL.
 
-    What the report passed over in silence is stored only where nothing was read before on this tree. What was tried to
-    see tests fail, and what a PASS rests on, stands in the records alone.
+    What the report passed over in silence is stored only where nothing was read before on this tree. Which tests
+    ran, what was tried to see them fail, and what a PASS rests on, stands in the records alone.
     """
     current = current_verdicts(db, origin.spec_name)
     number = first = next_verdict_id(db)
     rows: list[tuple[object, ...]] = []
-    shown: dict[int, evidence.Shown] = {}
+    beside: dict[int, dict[str, Json]] = {}
     for part, verdict in counted.items():
         if verdict.is_silent and verdict.word is not Word.UNKNOWN:
             continue
@@ -150,10 +150,10 @@ def store_verdicts(
             rows = []
             supersede(db, old[0], number)
         rows.append((number, superseded_by, *verdict_row(origin, verdict, versions.get(part, ""))))
-        shown[number] = evidence.Shown(to_document(verdict.verdict.trials), to_document(verdict.verdict.rests_on))
+        beside[number] = to_object(verdict.verdict, only=("trials", "ran", "rests_on"))
         number += 1
     insert_many(db, "verification_results", VERDICT_COLUMNS, rows)
-    evidence.record_verdicts(db, first, shown)
+    evidence.record_verdicts(db, first, beside)
 
 
 def rests_on(db: Database, spec_name: str) -> list[tuple[str, str, Json]]:
@@ -244,7 +244,7 @@ def judged_after(db: Database, session: SessionRow) -> list[JudgedRow]:
         f"WHERE v.session_id = ({reading}) ORDER BY v.id"
     )
     values = {"spec": session.spec_name, "id": session.id, "uid": session.ticket.node_uid}
-    return [JudgedRow(*row[:-1], bool(row[-1])) for row in db.execute(sql, values).fetchall()]
+    return [JudgedRow._make((*row[:-1], bool(row[-1]))) for row in db.execute(sql, values).fetchall()]
 
 
 VERDICT_COLUMNS = (

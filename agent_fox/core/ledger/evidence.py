@@ -41,6 +41,7 @@ class Kind(StrEnum):
     TRAINING = "training"
     """What may be learned from: asked for, exported, taken back after an export."""
     HIDDEN = "hidden"
+    MEMORY = "memory"
     LOSS = "loss"
     ROWS = "rows"
     """What became of the rows of the state file in one transaction; see `Change`."""

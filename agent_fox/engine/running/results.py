@@ -137,6 +137,12 @@ def lose_launch(
     return again
 
 
+def note_wait(db: Database, session_id: int, run_id: int, end: SessionEnd, at: str, seconds: float) -> None:
+    """A session is not launched again for so long. In the open transaction."""
+    kind, until = str(end.infrastructure or Infrastructure.LOST), clock.later(at, seconds)
+    sessions.begin_wait(db, run_id, session_id, kind, end.reason, at, until)
+
+
 def cost_of(session: SessionRow, end: SessionEnd) -> float | None:
     """What a session told, None where unknown; one that is assumed to cost nothing has cost nothing, untold."""
     return 0.0 if end.cost_usd is None and session.assumed_cost_usd == 0 else end.cost_usd

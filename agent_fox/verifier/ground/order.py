@@ -81,6 +81,7 @@ class CheckOrder:
     proofs_folder: where results of trials are kept, so that the same contents are not tried again; empty for nowhere.
     trail: the states that the files had during the coders' sessions since the last reading, oldest first, as trees of
     the repository: where a test that fails began to is searched there.
+    live: the file that what test commands print is added to while they run, empty for none.
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
 
@@ -106,6 +107,7 @@ class CheckOrder:
     flaky_file: str = ""
     flaky: tuple[str, ...] = ()
     artifacts: str = ""
+    live: str = ""
     run: str = "checks"
     commit: str = ""
     attempt: int = 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from agent_fox.core.regex import regex
 from agent_fox.session.agents.events import Answered, Called, Event, Unreadable
 from agent_fox.session.agents.runner.scanning import COMMANDS, PLACES
 from agent_fox.session.agents.runner.tally import LONGEST_NAME, short_tool
+from agent_fox.system import clock
 from agent_fox.system.redaction.masking import redact
 
 if TYPE_CHECKING:
@@ -54,10 +55,14 @@ def trace_beside(log: Path) -> Path:
 
 @dataclass(slots=True)
 class Recorder:
-    """Writes the events of one session to `path`. Trouble with the file ends the recording, never the session."""
+    """Writes the events of one session to `path`. Trouble with the file ends the recording, never the session.
+
+    `at` of an event is when its line was read, ISO 8601, UTC; `call` numbers the calls, and names the one that ended.
+    """
 
     path: Path
     workspace: Path
+    now: Callable[[], str] = clock.now
     count: int = 0
     bytes: int = 0
     is_whole: bool = True
@@ -92,24 +97,21 @@ class Recorder:
         self.calls += 1
         if len(self.open_calls) < MOST_OPEN:
             self.open_calls[event.call] = self.calls, tool
-        self._write(
-            {
-                "kind": "call", "tool": tool, "edits": edits_of(tool, event.arguments, self.workspace),
-                "command": command_of(tool, event.arguments),
-            }
-        )  # fmt: skip
+        edits, command = edits_of(tool, event.arguments, self.workspace), command_of(tool, event.arguments)
+        call = {"kind": "call", "tool": tool, "at": self.now(), "call": self.calls, "edits": edits, "command": command}
+        self._write(call)
 
     def _answered(self, event: Answered) -> None:
         call, tool = self.open_calls.pop(event.call, (0, ""))
         if not tool:
             return
-        is_failed = event.is_error or event.is_refused
+        is_failed, at = event.is_error or event.is_refused, self.now()
         may_change = tool.lower() in EDITING | RUNNING and not event.is_refused and self.has_room
         seen = {"sha256": digest_of(event.text), "characters": len(event.text), "red": red_lines(event.text)}
         tree = self.steps.take() if may_change and self.steps is not None else ""
         self._write(
             {
-                "kind": "failed" if is_failed else "done", "tool": tool, "call": call,
+                "kind": "failed" if is_failed else "done", "tool": tool, "at": at, "call": call,
                 **({"seen": {name: value for name, value in seen.items() if value}} if event.text else {}),
                 **({"tree": tree} if tree else {}),
             }
