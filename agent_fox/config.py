@@ -292,6 +292,16 @@ class RetrySettings(Table):
         default=True,
         description="After a round that lost requirements, go back to the best tree that was read (docs/semantics.md).",
     )
+    start: Literal["tip", "best", "before-onset"] = Field(
+        default="best",
+        description="Where a coder that is sent back starts: the branch as it was left, the best tree that was read, "
+        "or the files just before the edit by which a requirement broke. `resume` comes first (docs/traces.md).",
+    )
+    onset: Flag = Field(
+        default=True,
+        description="Search for the step of a session at which a failing test of `checks` began to fail, by running it "
+        "again on the files of some steps.",
+    )
     review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
 
 
@@ -355,6 +365,23 @@ class EvidenceSettings(Table):
         description="The part of what need not be read again at the end (specs proven in earlier runs, or untouched "
         "by what landed since) that is read all the same, drawn by chance: 0 to 1.",
     )
+
+
+class MemorySettings(Table):
+    """Regression memory: tests that failed once, kept and run again (docs/memory.md)."""
+
+    pre_reading: Flag = Field(
+        default=True, description="Run what is remembered before a verifier's judges; a failure is a FAIL."
+    )
+    most_read: Count = Field(default=50, description="Items of one pre-reading; how many are left out is told.")
+    seconds: Seconds = Field(
+        default=60.0, description="Seconds for one pre-reading; what is left is not read, and told."
+    )
+    most_named: Count = Field(default=20, description="Items that a coder's brief names as what must stay green.")
+    green_readings: Count = Field(
+        default=20, description="An item is run on touch alone after this many green readings, and `days` untouched."
+    )
+    days: Count = Field(default=90, description="Days without a change of an item's files until it is run on touch.")
 
 
 class PlanOfSteps(Table):
@@ -635,6 +662,7 @@ class Settings(Table):
     limits: LimitSettings = Field(default={}, validate_default=True)
     policy: PolicySettings = Field(default={}, validate_default=True)
     evidence: EvidenceSettings = Field(default={}, validate_default=True)
+    memory: MemorySettings = Field(default={}, validate_default=True)
     verify: VerifySettings = Field(default={}, validate_default=True)
     gate: GateSettings = Field(default={}, validate_default=True)
     workspace: WorkspaceSettings = Field(default={}, validate_default=True)

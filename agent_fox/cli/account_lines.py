@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.cli.issues.lines import issue_counts_line
 from agent_fox.cli.place import near
-from agent_fox.cli.screen import WHOLE, Line, ago, cut, duration, wrapped
+from agent_fox.cli.screen import WHOLE, Line, ago, cut, duration, shown_time, wrapped
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import counts_in_words, grouped, told_apart
 from agent_fox.core.words import counted, listed
@@ -165,6 +165,9 @@ class Page:
             ticket += f", reading {session.reading}" if session.archetype != "coder" and session.reading > 1 else ""
             about = f"{session.archetype}, {ticket}{_doing(session.activity)}"
             yield (f"  ▶ {ago(session.since)}  ", "cyan"), (session.node, "bold"), (f"  {about}", "")
+        for wait in self.account.waits:
+            about = f"waits until {shown_time(wait.until)}, then tries again: {wait.kind}"
+            yield (f"  … {ago(wait.since)}  ", "yellow"), (wait.node, "bold"), (f"  {about}", "")
 
     def notes(self) -> Iterator[Line]:
         """What else is to be known of what counts: waivers in force, another environment, issues."""

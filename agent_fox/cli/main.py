@@ -42,12 +42,23 @@ COMMANDS = {
     ),
     "view": Entry("agent_fox.cli.page.view", "Show the page of a run in a browser, live, on this machine only."),
     "issues": Entry("agent_fox.cli.issues.commands", "List, show, send, export, link, move and take issues."),
+    "trace": Entry("agent_fox.cli.run.trace", "Show what a session did step by step, and at which step it broke."),
+    "replay-from": Entry(
+        "agent_fox.cli.run.replay_from", "Let a coder's next session start from a step of an earlier one."
+    ),
     "reset": Entry("agent_fox.cli.run.reset", "Give a node new attempts, and unblock what waits for it."),
     "waive": Entry(
         "agent_fox.cli.evidence.waive", "Accept an unproven requirement for a time, signed; list, revoke or ask."
     ),
     "agree": Entry("agent_fox.cli.evidence.agree", "Agree that a committed test was rightly changed, signed."),
     "hidden": Entry("agent_fox.cli.evidence.hidden", "List, write and accept checks that coders never see."),
+    "training": Entry(
+        "agent_fox.cli.evidence.training", "Decide what may be learned from, signed; list, revoke or ask."
+    ),
+    "export": Entry(
+        "agent_fox.cli.evidence.export", "Write recorded work for training: trajectories or preference pairs."
+    ),
+    "memory": Entry("agent_fox.cli.evidence.memory", "Show what once failed, and why it should hold now."),
     "attest": Entry(
         "agent_fox.cli.evidence.attest", "Sign what is proven of a commit, for machines without this state."
     ),

@@ -138,6 +138,25 @@ def running_rows(db: Database) -> list[Row]:
     return db.execute(sql).fetchall()
 
 
+def open_wait_rows(db: Database, run_id: int | None) -> list[Row]:
+    """Node, kind, reason, begin and end of the waits that sessions of a run are in."""
+    sql = (
+        "SELECT s.node_id, w.kind, w.reason, w.began_at, w.until FROM waits AS w JOIN sessions AS s "
+        "ON s.id = w.session_id WHERE w.run_id = ? AND w.ended_at IS NULL ORDER BY w.id"
+    )
+    return db.execute(sql, [run_id]).fetchall()
+
+
+def wait_rows(db: Database) -> list[Row]:
+    """Id, run, session (0 for the whole run), node, kind, reason, begin, planned end and end of each wait."""
+    sql = (
+        "SELECT w.id, w.run_id, coalesce(w.session_id, 0), coalesce(s.node_id, ''), w.kind, w.reason, w.began_at, "
+        "coalesce(w.until, ''), coalesce(w.ended_at, '') FROM waits AS w LEFT JOIN sessions AS s "
+        "ON s.id = w.session_id ORDER BY w.id"
+    )
+    return db.execute(sql).fetchall()
+
+
 def held_rows(db: Database) -> list[Row]:
     """Node, cause, reason and root of what is blocked or escalated, in plan order."""
     sql = (

@@ -15,15 +15,16 @@ from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.decision import ROWS, Cause
 from agent_fox.core.values import dataclass
+from agent_fox.store.values import TOLD_USD
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.retry.cut_off import CutOff
     from agent_fox.core.verdicts.verdict import Word
-    from agent_fox.store import cut_offs as cut_off_rows
+    from agent_fox.store import traces
 else:
-    cut_off_rows = late_module("agent_fox.store.cut_offs")
+    traces = late_module("agent_fox.store.traces")
 
 
 def row_of(archetype: Archetype, kind: str, cause: str | None = None) -> int | None:
@@ -215,7 +216,7 @@ def sessions_of(db: Database, uid: str) -> list[PastSession]:
     """Every session of the node, oldest first."""
     verdicts, lost, cut_offs = _verdicts(db, uid), _lost(db, uid), _cut_offs(db, uid)
     sql = (
-        "SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, cost_usd, "
+        f"SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, {TOLD_USD}, "
         "seconds, summary, log, started_at, agents FROM sessions WHERE node_uid = ? ORDER BY id"
     )
     return [
@@ -233,7 +234,7 @@ def sessions_of(db: Database, uid: str) -> list[PastSession]:
 def _cut_offs(db: Database, uid: str) -> list[CutOff]:
     """Of a node's sessions. Most plans have none, and then the module that reads them is not loaded."""
     has_any = db.execute("SELECT EXISTS (SELECT 1 FROM events WHERE kind = 'cut off')").fetchone()[0]
-    return cut_off_rows.cut_offs_of(db, uid) if has_any else []
+    return traces.cut_offs_of(db, uid) if has_any else []
 
 
 def _lost(db: Database, uid: str) -> dict[int, list[str]]:

@@ -10,7 +10,7 @@ from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.store.ledger import evidence, ledger
 from agent_fox.store.state import within_transaction
-from agent_fox.store.values import change, insert
+from agent_fox.store.values import TOLD_USD, change, insert
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -54,7 +54,7 @@ class SessionRow:
 
 SESSION_COLUMNS = (
     "id, run_id, node_id, spec_name, archetype, mode, node_uid, attempt, reading, status, end_kind, reason, rung, "
-    "pinned_commit, tree, base_commit, landed_commit, cost_usd, assumed_cost_usd, summary, log, started_at, "
+    f"pinned_commit, tree, base_commit, landed_commit, {TOLD_USD}, assumed_cost_usd, summary, log, started_at, "
     "ended_at, seconds, backend, agents"
 )
 
@@ -92,10 +92,11 @@ def open_run(db: Database) -> int | None:
     return int(row[0]) if row and row[1] != "ended" else None
 
 
-def resume_run(db: Database, run_id: int, required_state: str) -> None:
+def resume_run(db: Database, run_id: int, required_state: str, at: str) -> None:
     """A run begins or goes on; from now on its requirements must come to this gate."""
     sql = "UPDATE runs SET status = 'running', ended_at = NULL, exit_code = NULL, required_state = ? WHERE id = ?"
     db.execute(sql, [required_state, run_id])
+    end_waits(db, "run_id", run_id, at)
 
 
 def end_run(db: Database, run_id: int, at: str, status: str, exit_code: int, reason: str, tip: str | None) -> None:
@@ -107,8 +108,28 @@ def end_run(db: Database, run_id: int, at: str, status: str, exit_code: int, rea
         "exit_code": exit_code, "reason": reason, "tip_commit": tip, "status": status, "required_state": required,
     }  # fmt: skip
     evidence.record_run(db, run_id, at, "ended", body)
+    end_waits(db, "run_id", run_id, at)
+    if status != "ended":
+        begin_wait(db, run_id, None, status, reason, at, None)
     journal.flush(db)
     change(db, "runs", run_id, {"ledger_head": ledger.tip_of(db).head})
+
+
+def begin_wait(
+    db: Database, run_id: int, session_id: int | None, kind: str, reason: str, at: str, until: str | None
+) -> None:
+    """Nothing of a session is launched from now on, until a time; without a session, nothing of the whole run."""
+    row = {"run_id": run_id, "session_id": session_id, "kind": kind, "reason": reason, "began_at": at, "until": until}
+    insert(db, "waits", row)
+
+
+def end_waits(db: Database, column: str, number: int, at: str) -> None:
+    """End the open waits of a run (`run_id`) or a session (`session_id`). One whose process was killed ended no later
+    than it was to."""
+    sql = (
+        f"UPDATE waits SET ended_at = max(began_at, min(?, coalesce(until, ?))) WHERE {column} = ? AND ended_at IS NULL"
+    )
+    db.execute(sql, [at, at, number])
 
 
 def add_run_seconds(db: Database, run_id: int, seconds: float) -> None:
@@ -183,7 +204,9 @@ def set_landed(db: Database, session_id: int) -> None:
 
 
 def start_launch(db: Database, row: Mapping[str, object]) -> None:
+    """Note a launch; what its session waited for is over."""
     insert(db, "launches", row)
+    end_waits(db, "session_id", int(str(row["session_id"])), str(row["started_at"]))
 
 
 def launch_number(db: Database, session_id: int) -> int:
@@ -358,7 +381,9 @@ def coder_logs(db: Database, spec_name: str) -> list[tuple[str, int, int, str]]:
 
 def cost_of_spec(db: Database, spec_name: str) -> tuple[int, float, int]:
     """Sessions of a spec in all runs, dollars that they told, and how many told none."""
-    sql = "SELECT count(*), coalesce(sum(cost_usd), 0), count(*) - count(cost_usd) FROM sessions WHERE spec_name = ?"
+    sql = (
+        f"SELECT count(*), coalesce(sum({TOLD_USD}), 0), count(*) - count({TOLD_USD}) FROM sessions WHERE spec_name = ?"
+    )
     count, cost, untold = db.execute(sql, [spec_name]).fetchone()
     return count, cost, untold
 
@@ -367,3 +392,18 @@ def tree_of_session(db: Database, session_id: int | None) -> str:
     """The tree that a session was about; empty where nobody knows."""
     row = db.execute("SELECT tree FROM sessions WHERE id = ?", [session_id]).fetchone()
     return str(row[0] or "") if row else ""
+
+
+def last_read_commit(db: Database, spec_name: str) -> str:
+    """The commit of the last verifier's session on a spec that ended well; empty where there is none."""
+    sql = (
+        "SELECT pinned_commit FROM sessions WHERE spec_name = ? AND archetype = 'verifier' AND status = 'completed' "
+        "ORDER BY id DESC LIMIT 1"
+    )
+    row = db.execute(sql, [spec_name]).fetchone()
+    return str(row[0] or "") if row else ""
+
+
+def landed_since(db: Database, at: str) -> list[SessionRow]:
+    """The coders' sessions, of whatever spec, whose work landed after a time; the oldest first."""
+    return sessions_where(db, "archetype = 'coder' AND landed_commit IS NOT NULL AND ended_at > ?", [at])

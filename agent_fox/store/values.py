@@ -1,4 +1,4 @@
-"""How values stand in a column: text that SQLite can hold, structured facts as JSON. Nothing about what they mean."""
+"""How values stand in columns: text that SQLite can hold, structured facts as JSON, a sum over rows of two tables."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from agent_fox.core.values import to_document
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+TOLD_USD = "coalesce((SELECT sum(l.cost_usd) FROM launches AS l WHERE l.session_id = sessions.id), sessions.cost_usd)"
+"""What a session told that it cost: all its launches, those that were lost too. A host's session has no launches."""
 
 
 def storable(value: object) -> object:

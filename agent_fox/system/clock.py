@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
@@ -18,7 +18,16 @@ def now() -> str:
     """The time of day as ISO 8601 in UTC with milliseconds, such as `2026-03-01T12:00:00.250Z`; sorts as
     text.
     """
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return _spelled(datetime.now(UTC))
+
+
+def later(at: str, seconds: float) -> str:
+    """The time `seconds` after `at`, in the form of `now`."""
+    return _spelled(datetime.fromisoformat(at).astimezone(UTC) + timedelta(seconds=seconds))
+
+
+def _spelled(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def monotonic() -> float:

@@ -8,7 +8,7 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.store import desk, outbox
@@ -89,7 +89,7 @@ class Desk:
             if wait <= 0.0:
                 return
             if wait > PATIENCE:
-                raise TooSoon(later(self.now(), wait))
+                raise TooSoon(clock.later(self.now(), wait))
             self.pause(wait + TICK)
 
     def newest(self) -> int:
@@ -151,9 +151,3 @@ class WorksAtADesk(Protocol):
 def seconds_of(at: str) -> float:
     """Seconds since 1970 of a time as ISO 8601."""
     return datetime.fromisoformat(at).timestamp()
-
-
-def later(at: str, seconds: float) -> str:
-    """The time `seconds` after `at`, in the form of `clock.now`."""
-    moment = datetime.fromisoformat(at) + timedelta(seconds=seconds)
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -5,11 +5,12 @@ They are made from the document of a run, so that they can hold nothing that the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from agent_fox.core.values import dataclass
+from agent_fox.engine.account.overview import STANDINGS, STATES
 
 Item = Mapping[str, Any]
 
@@ -17,25 +18,17 @@ MOST_COLUMNS = 12
 """Readings of a spec that the heat map shows, the last ones."""
 MOST_NODES = 150
 """Nodes of a plan that is drawn node by node; a larger one is drawn spec by spec."""
-MOST_TICKS = 400
+MOST_TICKS = MOST_WAITS = 400
+"""Decisions and waits in the timeline, the last ones."""
 STEP_X, STEP_Y, BOX, LABELS = 46, 34, 24, 190
 WIDTH, LANE = 1000, 18
+ENDS = ("done", "failed")
+"""Kinds of events that end a call."""
 LETTERS = {"PASS": "P", "FAIL": "F", "UNKNOWN": "?"}
 NOW = {
     "proven": "P", "failing": "F", "unclear": "?", "stale": "~", "elsewhere": "~", "short": "~", "waived": "W",
     "unread": "-",
 }  # fmt: skip
-STATES = {
-    "proven": "proven",
-    "failing": "fails",
-    "unclear": "no clear verdict",
-    "stale": "passed, but code has changed since",
-    "elsewhere": "passed in another environment",
-    "short": "passed without the review or proof asked for",
-    "waived": "waived",
-    "unread": "not read yet",
-}
-"""How a requirement stands, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +161,10 @@ def _mark(node: Item) -> dict[str, Any]:
     kind = node["outcome"] if node["outcome"] in ("escalated", "waived") else node["status"]
     letter = {"coder": "", "reviewer": "R", "verifier": "V"}[node["archetype"]]
     group = node["id"].split(":")[1]
+    standing = STANDINGS.get(node["outcome"], node["outcome"])
     return {
         "id": node["id"], "spec": node["spec"], "level": node["level"], "label": letter or group,
-        "title": f"{node['id']} {node['mode'] or node['archetype']}: {node['outcome'] or node['status']}", "kind": kind,
+        "title": f"{node['id']} {node['mode'] or node['archetype']}: {standing or node['status']}", "kind": kind,
         "href": f"node/{node['id']}",
     }  # fmt: skip
 
@@ -180,8 +174,8 @@ def _specs_as_nodes(document: Item) -> list[dict[str, Any]]:
     return [
         {
             "id": spec["name"], "spec": spec["name"], "level": levels.get(spec["name"], 0), "label": spec["name"][:22],
-            "title": f"{spec['name']}: {spec['standing']}", "kind": spec["standing"].replace(" ", "-"),
-            "href": f"spec/{spec['name']}",
+            "title": f"{spec['name']}: {STANDINGS.get(spec['standing'], spec['standing'])}",
+            "kind": spec["standing"].replace(" ", "-"), "href": f"spec/{spec['name']}",
         }
         for spec in document["account"]["specs"]
     ]  # fmt: skip
@@ -224,7 +218,7 @@ def _edges(document: Item, *, is_by_spec: bool) -> Iterator[tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A session in the timeline."""
+    """A session in the timeline. `calls` is where its tools were called, as the data of an SVG path."""
 
     x: float
     y: int
@@ -233,6 +227,19 @@ class Bar:
     is_critical: bool
     label: str
     href: str
+    calls: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A time in which nothing was launched, in the lane of its session, or over all lanes for the whole run."""
+
+    x: float
+    y: int
+    width: float
+    height: int
+    label: str
+    story: Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,10 +248,12 @@ class Timeline:
 
     height: int
     bars: tuple[Bar, ...]
+    waits: tuple[Wait, ...]
     ticks: tuple[tuple[float, str], ...]
     start: str
     end: str
     ticks_left_out: int
+    waits_left_out: int
 
 
 def timeline(document: Item) -> Timeline:
@@ -252,32 +261,153 @@ def timeline(document: Item) -> Timeline:
     run = document["account"]["run"]
     sessions = [session for session in document["sessions"] if session["run"] == run]
     if not sessions:
-        return Timeline(0, (), (), "", "", 0)
+        return Timeline(0, (), (), (), "", "", 0, 0)
     start = min(session["started_at"] for session in sessions)
     end = max((session["ended_at"] or document["made_at"]) for session in sessions)
-    scale = WIDTH / max(_seconds(start, end), 1e-3)
+    scale = Scale(start, end, WIDTH / max(_seconds(start, end), 1e-3))
     lanes = {slot: n for n, slot in enumerate(sorted({session["slot"] for session in sessions}))}
-    bars = tuple(_bar(session, start, end, scale, lanes) for session in sessions)
+    bars = tuple(_bar(session, scale, lanes) for session in sessions)
     inside = [each for each in document["decisions"] if start <= each["at"] <= end]
-    ticks = tuple(
-        (round(_seconds(start, each["at"]) * scale, 1), f"{each['node']}: {each['words']}")
-        for each in inside[-MOST_TICKS:]
+    ticks = tuple((scale.x(each["at"]), f"{each['node']}: {each['words']}") for each in inside[-MOST_TICKS:])
+    tops = {session["id"]: lanes[session["slot"]] * LANE for session in sessions}
+    waits = [wait for wait in document["waits"] if wait["run"] == run]
+    return Timeline(
+        height=len(lanes) * LANE,
+        bars=bars,
+        waits=tuple(_wait(wait, scale, tops, len(lanes) * LANE) for wait in waits[-MOST_WAITS:]),
+        ticks=ticks,
+        start=start,
+        end=end,
+        ticks_left_out=max(0, len(inside) - MOST_TICKS),
+        waits_left_out=max(0, len(waits) - MOST_WAITS),
     )
-    return Timeline(len(lanes) * LANE, bars, ticks, start, end, max(0, len(inside) - MOST_TICKS))
 
 
-def _bar(session: Item, start: str, end: str, scale: float, lanes: Mapping[int, int]) -> Bar:
-    until = session["ended_at"] or end
-    ticket = f"attempt {session['attempt']}.{session['reading']}"
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From times (ISO 8601, UTC) to units of a picture; `units` a second. What lies outside is put at the border."""
+
+    start: str
+    end: str
+    units: float
+
+    def x(self, at: str) -> float:
+        return round(_seconds(self.start, min(max(at, self.start), self.end)) * self.units, 1)
+
+    def width(self, begin: str, end: str) -> float:
+        return max(round(self.x(end or self.end) - self.x(begin), 1), 1.5)
+
+
+def _bar(session: Item, scale: Scale, lanes: Mapping[int, int]) -> Bar:
+    """With a mark for each unit of the picture in which a tool was called; calls without a time have none."""
+    ticket, y = f"attempt {session['attempt']}.{session['reading']}", lanes[session["slot"]] * LANE
+    times = (time_of(event) for event in session["events"] if event.get("kind") == "call")
     return Bar(
-        x=round(_seconds(start, session["started_at"]) * scale, 1),
-        y=lanes[session["slot"]] * LANE,
-        width=round(max(_seconds(session["started_at"], until) * scale, 1.5), 1),
+        x=scale.x(session["started_at"]),
+        y=y,
+        width=scale.width(session["started_at"], session["ended_at"]),
         kind=session["archetype"],
         is_critical=session["is_critical"],
         label=f"{session['node']} {ticket}: {session['end'] or session['status']}",
         href=f"session/{session['id']}",
+        calls="".join(f"M{x} {y + 5}v8" for x in sorted({round(scale.x(at)) for at in times if at})),
     )
+
+
+def _wait(wait: Item, scale: Scale, tops: Mapping[int, int], height: int) -> Wait:
+    y = tops.get(wait["session"])
+    return Wait(
+        x=scale.x(wait["began_at"]),
+        y=y or 0,
+        width=scale.width(wait["began_at"], wait["ended_at"]),
+        height=height if y is None else LANE,
+        label=f"{wait['node'] or 'the run'} waited: {wait['kind']}: {wait['reason']}",
+        story=wait,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One call of a tool. `at` is empty where nobody noted it; `seconds` None where its end was not seen.
+
+    `end` is done, failed, or empty; where it stands alone, the call itself is not among the events.
+    """
+
+    at: str
+    kind: str
+    tool: str
+    edits: tuple[str, ...]
+    command: str
+    seconds: float | None = None
+    end: str = ""
+
+
+def acts(session: Item) -> Iterator[Act]:
+    """What a session's tools did, each call with its end where both are there. A file of events may hold anything: what
+    is no text in it is shown as none."""
+    events = session["events"]
+    calls = {event["call"] for event in events if event.get("kind") == "call" and isinstance(event.get("call"), int)}
+    ends = {event["call"]: event for event in events if _is_end(event, calls)}
+    for event in events:
+        if _is_end(event, calls):
+            continue
+        at, edits, is_whole = time_of(event), event.get("edits"), event.get("is_whole")
+        end = ends.get(event["call"], {}) if isinstance(event.get("call"), int) else {}
+        ended = time_of(end)
+        yield Act(
+            at=at,
+            kind="cut off: what came later is not recorded" if is_whole is False else _text(event.get("kind")),
+            tool=_text(event.get("tool")),
+            edits=tuple(map(_text, edits)) if isinstance(edits, (list, tuple)) else (),
+            command=_text(event.get("command")),
+            seconds=_seconds(at, ended) if at and ended else None,
+            end=_text(end.get("kind")),
+        )
+
+
+def _is_end(event: Item, calls: Collection[int]) -> bool:
+    """Whether it ends one of these calls."""
+    return event.get("kind") in ENDS and isinstance(event.get("call"), int) and event["call"] in calls
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines of a difference that belong together, with their signs: what was, and what is.
+
+    `kind` is head (names of files, places), same, or change; `new` has lines of a change alone.
+    """
+
+    kind: str
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+def hunks(diff: str) -> list[Hunk]:
+    """A difference as git prints it, in its order."""
+    groups: list[tuple[str, list[str], list[str]]] = []
+    is_head = True
+    for line in diff.rstrip("\n").split("\n"):
+        is_head = line.startswith("diff --git ") or (is_head and not line.startswith("@@"))
+        kind = "head" if is_head else {"+": "change", "-": "change", " ": "same"}.get(line[:1], "head")
+        is_added = kind == "change" and line.startswith("+")
+        if not groups or groups[-1][0] != kind or (kind == "change" and not is_added and groups[-1][2]):
+            groups.append((kind, [], []))
+        _, old, new = groups[-1]
+        (new if is_added else old).append(line)
+    return [Hunk(kind, tuple(old), tuple(new)) for kind, old, new in groups]
+
+
+def time_of(event: Item) -> str:
+    """When an event was heard; empty where that is not recorded, or is no time."""
+    at = _text(event.get("at"))
+    try:
+        return at if datetime.fromisoformat(at).tzinfo else ""
+    except ValueError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
@@ -20,6 +20,7 @@ from markupsafe import Markup
 from agent_fox.core.markdown import printable
 from agent_fox.core.values import to_document
 from agent_fox.core.words import counted, listed
+from agent_fox.engine.account.overview import STANDINGS, STATES
 from agent_fox.engine.account.run_document import TEXTS, RunDocument
 from agent_fox.system.redaction.masking import redact
 from agent_fox.web import charts
@@ -28,6 +29,8 @@ MOST_TEXT = 900_000
 """Characters of logs, events, differences and briefs on one page."""
 MOST_DRAWERS = 2_000
 """Drawers of requirements that are proven and were read once; the page says how many are left out."""
+EXACT = 10.0
+"""Seconds up to which a length of time is told with a tenth."""
 MOST_CLEANED = 50_000
 MOST_FOLDED = 60
 """Rows of a spec that the heat map shows without being asked."""
@@ -126,11 +129,16 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(asset), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    environment.globals["states"] = charts.STATES
+    environment.globals |= {"states": STATES, "standings": STANDINGS}
     environment.filters |= {
         "money": lambda usd: f"${usd:,.2f}",
         "clock": clock,
         "duration": duration,
+        "exactly": lambda seconds: f"{seconds:.1f} s" if seconds < EXACT else duration(seconds),
+        "time": lambda at: datetime.fromisoformat(at).astimezone(UTC).strftime("%H:%M:%S"),
+        "span": span,
+        "acts": charts.acts,
+        "hunks": charts.hunks,
         "counted": counted,
         "listed": listed,
         "short": lambda commit: commit[:12],
@@ -141,6 +149,14 @@ def _environment() -> jinja2.Environment:
 def clock(at: str) -> str:
     """A stored time (ISO 8601, UTC) to the second, for people anywhere."""
     return datetime.fromisoformat(at).strftime("%Y-%m-%d %H:%M:%S UTC") if at else ""
+
+
+def span(wait: Mapping[str, Any]) -> str:
+    """How long a wait took; of one that lasts, until when it is to."""
+    begin, end = wait["began_at"], wait["ended_at"]
+    if end:
+        return duration((datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds())
+    return f"until {clock(wait['until'])}" if wait["until"] else "it lasts"
 
 
 def duration(seconds: float) -> str:

@@ -17,17 +17,19 @@ from mcp.client import Client
 from mcp_types import TextResourceContents
 
 from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, canonical
+from agent_fox.core.memory import Move, Step
 from agent_fox.mcp.evidence import LONGEST_RECORD, LONGEST_TEXT, MOST
 from agent_fox.mcp.runs import Runs
 from agent_fox.mcp.server import build_server
 from agent_fox.store import plan
+from agent_fox.store.ledger import memory
 from agent_fox.store.ledger.ledger import append
 from agent_fox.store.plan import StoredPart
 from agent_fox.store.state import open_state, transaction
 from agent_fox.testing.worlds import NEVER, Req, World, run_cli
 from tests.mcp.clients import MODES, environment, served
 from tests.mcp.scripted import ScriptedToolbox
-from tests.store.world import SPEC, fill, writing
+from tests.store.world import AT, SPEC, fill, remembered, writing
 
 Document = dict[str, Any]
 
@@ -110,6 +112,25 @@ def test_blocked_transitions_are_told_with_whose_they_are_and_why(finished: Path
     assert passing["blocked"][0]["why"] == "a spec is accepted as a whole, and these are not proven: 02-REQ-1.1"
 
 
+def test_the_verifier_says_what_is_blocked_in_the_same_words(finished: Path) -> None:
+    for place in ("02_top", "02_top/02-REQ-1.1"):
+        gates, blocked = (read(finished, f"{kind}://gates/{place}") for kind in ("evidence", "verifier"))
+        assert {**blocked, "at": ""} == {**gates, "at": ""}
+
+
+def test_what_once_failed_is_listed_bounded_with_what_fails_first(tmp_path: Path) -> None:
+    with writing(tmp_path) as db:
+        for number in range(1, MOST + 3):
+            memory.remember(db, remembered(number))
+        worst = memory.items(db)[-1]
+        memory.move(db, [(worst, Move(Step.FAILED, AT))])
+    document = read(tmp_path / "state.db", "verifier://regressions")
+    first, second, *_ = document["regressions"]
+    assert (first["id"], first["status"], first["watch"]) == (worst.item.id, "regression detected", "every reading")
+    assert (second["status"], second["counterexample"]) == ("fixed", "test_1(n=0)")
+    assert (len(document["regressions"]), document["left_out"], document["over"]) == (MOST, 2, 0)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_the_chain_of_a_requirement_leads_to_its_record(finished: Path, mode: str) -> None:
     told = read(finished, "evidence://gates/01_calc/01-REQ-1.1", mode)
@@ -120,6 +141,13 @@ def test_the_chain_of_a_requirement_leads_to_its_record(finished: Path, mode: st
         record = read(finished, f"evidence://records/{name}")
         content = record["record"]
         assert hashlib.sha256(canonical(content).encode()).hexdigest() == record["record_id"] == proof["id"]
+
+
+def test_what_the_last_session_of_a_group_did_is_told_as_its_trace(finished: Path) -> None:
+    told = read(finished, "verifier://trace/01_calc/1")
+    assert [(node["kind"], node["step"]) for node in told["nodes"]] == [("state change", 0), ("state change", 1)]
+    assert (told["node"], told["attempt"], told["onsets"]) == ("01_calc:1", 1, [])
+    assert told["left_out"]["nodes before these"] == 0
 
 
 def test_a_plan_that_is_not_the_recorded_one_is_said_to_prove_nothing(finished: Path, tmp_path: Path) -> None:

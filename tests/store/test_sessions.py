@@ -9,7 +9,7 @@ import pytest
 from sqlite_utils import Database
 
 from agent_fox.core.ids import Ticket
-from agent_fox.store import sessions
+from agent_fox.store import account, sessions
 from agent_fox.store.sessions import LaunchRow
 from tests.store.world import AT, CODER, SPEC, VERIFIER, add_launch, add_nodes, add_session, fill, state, writing
 
@@ -34,12 +34,47 @@ def test_a_continued_run_goes_on_with_its_time(tmp_path: Path) -> None:
         run = sessions.start_run(db, AT, "c0ffee")
         sessions.add_run_seconds(db, run, 1.5)
         sessions.end_run(db, run, AT, "paused", 3, "why", None)
-        sessions.resume_run(db, run, "tested")
+        sessions.resume_run(db, run, "tested", AT)
         sessions.add_run_seconds(db, run, 2.0)
         assert sessions.run_seconds(db, run) == 3.5
         assert db.execute("SELECT status, ended_at, exit_code FROM runs").fetchone() == ("running", None, None)
         with pytest.raises(sqlite3.IntegrityError, match="time that was spent stays spent"):
             sessions.add_run_seconds(db, run, -1)
+
+
+def at(minute: int) -> str:
+    return f"2026-03-01T12:{minute:02}:00.000Z"
+
+
+def test_a_wait_ends_when_its_session_is_launched_again_and_no_later_than_it_was_to(tmp_path: Path) -> None:
+    with writing(tmp_path) as db:
+        run = begin(db)
+        session = add_session(db, run, CODER)
+        for number, until in enumerate((at(5), at(1)), 1):
+            sessions.begin_wait(db, run, session, "rate limit", "429", at(0), until)
+            sessions.start_launch(db, {
+                "id": f"launch-{number}", "session_id": session, "run_id": run, "number": number, "status": "lost",
+                "pinned_commit": "c0ffee", "folder": "", "started_at": at(2),
+            })  # fmt: skip
+        waits = account.wait_rows(db)
+    rest = (run, session, CODER.id, "rate limit", "429", at(0))
+    assert waits == [(1, *rest, at(5), at(2)), (2, *rest, at(1), at(1))]
+
+
+@pytest.mark.parametrize(("status", "pauses"), [("paused", 1), ("interrupted", 1), ("ended", 0)])
+def test_a_run_that_stops_waits_until_it_goes_on_and_its_sessions_do_not(
+    tmp_path: Path, status: str, pauses: int
+) -> None:
+    with writing(tmp_path) as db:
+        run = begin(db)
+        sessions.begin_wait(db, run, add_session(db, run, CODER), "network", "no route", at(0), at(9))
+        assert [row[:2] for row in account.open_wait_rows(db, run)] == [(CODER.id, "network")]
+        sessions.end_run(db, run, at(3), status, 3, "ceiling of the run", None)
+        assert account.open_wait_rows(db, run) == []
+        sessions.resume_run(db, run, "tested", at(7))
+        of_session, *of_run = [row[4:] for row in account.wait_rows(db)]
+    assert of_session == ("network", "no route", at(0), at(9), at(3))
+    assert of_run == [(status, "ceiling of the run", at(3), "", at(7))] * pauses
 
 
 def test_a_session_is_found_by_its_ticket_and_there_is_one_for_a_ticket(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from sqlite_utils import Database
@@ -12,15 +13,23 @@ from sqlite_utils import Database
 from agent_fox.core.graph import EdgeKind, Node
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.core.ledger.gates import Gate, Role
+from agent_fox.core.memory import Birth, Item, item_id
+from agent_fox.core.retry.onset import Onset
+from agent_fox.core.retry.replay import Finding
 from agent_fox.core.retry.standing import Outcome, Standing, Status, first_standing
 from agent_fox.core.spec import Spec
+from agent_fox.core.trace import Node as TraceNode
+from agent_fox.core.trace import NodeKind, Trace
 from agent_fox.core.verdicts.judgement import Counted
-from agent_fox.core.verdicts.verdict import Verdict, Word
+from agent_fox.core.verdicts.verdict import RunTest, Verdict, Word
 from agent_fox.store import outbox, plan, records, sessions
 from agent_fox.store.gates import GateMove, record_moves
+from agent_fox.store.ledger import memory
+from agent_fox.store.ledger.memory import Origin
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart
 from agent_fox.store.records import NewDecision, VerdictOrigin
 from agent_fox.store.state import transaction
+from agent_fox.store.traces import record_onsets, record_trace
 from agent_fox.store.values import insert
 from tests.states import fresh_state
 
@@ -117,12 +126,29 @@ def fill_in(db: Database) -> None:
 def fill_evidence(db: Database) -> None:
     """A row in every table of evidence that has none yet: the ledger and the gates have theirs from what happened."""
     add_row(db, "waivers", id="waiver-1", kind="requirement", spec_name=SPEC, address="R1", version="v1")
+    record_trace(
+        db, AT, 1, Trace((TraceNode(0, NodeKind.STATE_CHANGE, 0, tree="t0"),), "c0ffee"), "refs/x", "2026-03-15"
+    )
+    record_onsets(db, AT, 2, SPEC, [Finding("R2", "test_b", Onset.FOUND, session=1, step=1)])
     record_moves(db, AT, SPEC, [GateMove("R1", "v1", Gate.PROPOSED, Gate.WAIVED, Role.PERSON, "waiver-1")])
     for number, kind in enumerate(("granted", "revoked"), 1):
         add_row(db, "waiver_events", id=number, waiver_id="waiver-1", kind=kind)
     add_row(db, "specifications", id=1, address=f"{SPEC}/R1", state="proposed")
     add_row(db, "review_tasks", id="task-1")
     add_row(db, "review_events", id=1, task_id="task-1", kind="registered")
+    for number in (1, 2):
+        memory.remember(db, remembered(number, joins=remembered(1).id if number > 1 else ""), Origin(2, 1), "c0ffee")
+
+
+def remembered(number: int, **more: object) -> Item:
+    """An item of regression memory about the requirement R1 or R2."""
+    part, test = (
+        f"R{number}",
+        RunTest("pytest -q", "tests/test_bell.py", ("TestBell",), f"test_{number}", f"test_{number}"),
+    )
+    known = {"files": ("bell.py",), "counterexample": "test_1(n=0)", "first_error": "assert #", "cause": "c" * 16}
+    item = Item(item_id(SPEC, part, "v1", test), SPEC, part, "v1", test, Birth.REPAIR, AT)
+    return replace(item, **{**known, **more})  # type: ignore[arg-type]
 
 
 def add_row(db: Database, table: str, **known: object) -> None:
@@ -138,6 +164,8 @@ def fill_sessions(db: Database, run: int) -> None:
         session = add_session(db, run, node)
         add_launch(db, f"launch-{number}", session, run)
         sessions.set_launch(db, f"launch-{number}", {"status": "ended", "ended_at": AT, "cost_usd": 0.25})
+        sessions.begin_wait(db, run, session, "rate limit", "429", AT, AT)
+        sessions.end_waits(db, "session_id", session, AT)
         sessions.set_session(db, session, {"status": "completed", "cost_usd": 0.25, "ended_at": AT})
 
 

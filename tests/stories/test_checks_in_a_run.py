@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from agent_fox.system.sandbox.bubblewrap import why_missing
-from agent_fox.testing.worlds import issue_files, rows, run_cli
-from tests.stories.scene import NOT_PROVEN, PROVEN, decisions, run, verdicts
+from agent_fox.testing.worlds import issue_files, rows, run_cli, wait_until
+from tests.stories.scene import NOT_PROVEN, PROVEN, begin, decisions, run, verdicts
 
 REQUIREMENTS = "### Requirement 1: Sum\n1. [01-REQ-1.1] WHEN given prices, `total` SHALL return their sum.\n"
 TASKS = (
@@ -102,6 +102,25 @@ def test_an_issue_has_the_end_of_the_log_in_place_of_its_address(tmp_path: Path)
     end = text.partition("<details><summary>The end of the log</summary>\n\n```text\n")[2].partition("```")[0]
     assert "artifact://" not in text
     assert end.rstrip().splitlines()[-1].startswith("1 failed in ")
+
+
+SLOW = "import time\n" + TEST.replace("    assert", '    print("half way", flush=True)\n    time.sleep(3)\n    assert')
+
+
+def test_what_tests_print_is_followed_while_the_judge_runs_them(tmp_path: Path) -> None:
+    requirement = TASKS.format(python=sys.executable).replace("pytest -q", "pytest -q -s")
+    files = {"tests/test_cart.py": SLOW, ".agent-fox/specs/01_cart/tasks.md": requirement}
+    root = world(tmp_path / "repo", {"1": {"cart.py": RIGHT}}, files)
+    (root.parent / "tools").mkdir()
+    running = begin(root)
+    wait_until(lambda: "half way" in run_cli(root, "logs", "01_cart:2").stdout, "the judge's tests are seen")
+    shown = run_cli(root, "logs", "01_cart:2")
+    assert running.wait(60) == PROVEN
+    assert shown.stdout.startswith("--- tests, so far\n$ ")
+    assert "it is running; -f follows it" in shown.stderr
+    whole = run_cli(root, "logs", "01_cart:2").stdout
+    assert whole.startswith("$ ")
+    assert "--- exit 0" in whole
 
 
 def test_a_command_of_the_judge_has_no_network(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ A real run of a hundred nodes with three failures; its agents are scripted, and 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from agent_fox.testing.worlds import NEVER, Req, World
 from tests.stories.github_scene import github
 from tests.stories.scene import NOT_PROVEN
 from tests.stories.test_on_github import Hub
+from tests.stories.test_one_model import CLAIMS, ISSUE
 from tests.web.conftest import Open
 from tests.web.conftest import browser as browser
 from tests.web.conftest import opened as opened
@@ -25,6 +27,10 @@ LINES, COLUMNS = 40, 100
 """Of a terminal; and the lines of an issue or a pull request that are on a screen."""
 SEEN = "wrong at attempt 2"
 """What the evidence of each says."""
+SPEC_ROW = re.compile(
+    r"^\| `(\d\d_stock)` \| (\d+) of (\d+) \| (.*?) \| \$(\d+\.\d\d)(?: and \$(\d+\.\d\d) assumed)? \|$", re.MULTILINE
+)
+"""Of a pull request: name, proven, expected, standing, dollars told and assumed."""
 STOPPED = {"07_stock": "07-REQ-1.1", "15_stock": "15-REQ-1.1", "22_stock": "22-REQ-1.1"}
 SETTINGS = '[retry]\nattempts = 2\n[git]\npush = "origin"\n[github]\npull_request = true\n[limits]\ncost_usd = 60\n'
 
@@ -137,3 +143,24 @@ def test_every_number_is_the_same_everywhere(morning: Morning, account: dict[str
     told = " ".join(morning.hub.scene.cli(morning.root, "status").stdout.split())
     assert banner in told
     assert banner in " ".join(morning.hub.pull_body.split())
+    bodies = [body for body in morning.issues.values() if "07-REQ-1.1" in body]
+    known_usd, assumed_usd = (
+        sum(spend[name] for spend in document["costs"]["by_archetype"]) for name in ("known_usd", "assumed_usd")
+    )
+    whole = f"Cost over all runs: ${known_usd:.2f}, and ${assumed_usd:.2f} assumed where no cost was told."
+    pull = morning.hub.pull_body.replace("\u200b", "")  # it keeps a dollar sign from beginning a formula
+    assert whole in pull
+    specs = {spec["name"]: spec for spec in document["account"]["specs"]}
+    rows = SPEC_ROW.findall(pull)
+    assert len(rows) == len(specs)
+    for name, proven, expected, standing, known, guessed in rows:
+        own = [session for session in document["sessions"] if session["spec"] == name]
+        assert (int(proven), int(expected)) == (len(specs[name]["proven"]), specs[name]["expected"])
+        assert standing == ("not proven" if name in STOPPED else "proven" if specs[name]["is_proven"] else "blocked")
+        assert float(known) == sum(session["cost_usd"] or 0 for session in own)
+        assert float(guessed or 0) == sum(session["assumed_usd"] for session in own)
+    claims = [claim for claim in CLAIMS if claim.kind == ISSUE]
+    read = [(claim, match) for claim in claims for body in bodies for match in re.finditer(claim.words, body, re.M)]
+    assert len(read) >= len(bodies)
+    for claim, match in read:
+        assert match.groups() == claim.told(document, match), match[0]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent_fox.testing.worlds import Req, World, log, rows
+from agent_fox.testing.worlds import Req, World, log, rows, run_cli, wait_until
 from tests.stories.scene import (
     CANNOT_GO_ON,
     PROVEN,
@@ -25,7 +27,14 @@ LIMITED = 'fail API Error: 429 {"type":"error","error":{"type":"rate_limit_error
 REJECTED = 'fail API Error: 401 {"error":{"type":"authentication_error","message":"invalid key"}}'
 OFFLINE = "fail Error: getaddrinfo EAI_AGAIN models.invalid"
 QUICK = "[infrastructure]\nfirst_wait = 0.05\nattempts = 3\n"
+WAITS = (
+    "SELECT s.node_id, w.kind, w.began_at, w.until, w.ended_at FROM waits AS w JOIN sessions AS s ON s.id = session_id"
+)
 WORLD = World({"01_calc": [Req("01-REQ-1.1", 1)]}, settings=QUICK)
+
+
+def kind_of(words: str) -> str:
+    return "rate limit" if words == LIMITED else "network"
 
 
 @pytest.mark.parametrize("words", [LIMITED, OFFLINE], ids=["rate limit", "network"])
@@ -37,6 +46,11 @@ def test_it_is_tried_again_without_charging_anybody(tmp_path: Path, words: str) 
     assert decisions(root, "01_calc:1") == ["Land"]
     assert decisions(root, "01_calc:2") == ["Accept"]
     assert rows(root, "SELECT count(*) FROM sessions") == [(2,)]
+    waits = [tuple(map(str, row)) for row in rows(root, f"{WAITS} ORDER BY w.id")]
+    assert [(node, kind) for node, kind, *_ in waits] == [("01_calc:1", kind_of(words))] * 2 + [
+        ("01_calc:2", kind_of(words))
+    ]
+    assert all(began < until and began < ended <= until for _, _, began, until, ended in waits)
 
 
 def test_where_it_stays_the_run_pauses_and_continues_later(tmp_path: Path) -> None:
@@ -46,8 +60,13 @@ def test_where_it_stays_the_run_pauses_and_continues_later(tmp_path: Path) -> No
     assert coders(root) == {"01_calc:1": 3}
     assert causes(root) == []
     assert rows(root, "SELECT status, exit_code FROM runs") == [("paused", CANNOT_GO_ON)]
+    paused = "SELECT kind, reason, ended_at FROM waits WHERE session_id IS NULL"
+    ((kind, reason, ended),) = rows(root, paused)
+    assert (kind, ended) == ("paused", None)
+    assert "429" in str(reason)
     WORLD.write_story(root)
     run(root, ends=PROVEN)
+    assert [ended is not None for _, _, ended in rows(root, paused)] == [True]
     assert [row["attempt"] for row in log(root)] == [1, 1, 1, 1, 1]
     assert rows(root, "SELECT count(*) FROM runs") == [(1,)]
 
@@ -57,6 +76,24 @@ def test_a_rejected_key_pauses_at_once(tmp_path: Path) -> None:
     done = run(root, ends=CANNOT_GO_ON)
     assert coders(root) == {"01_calc:1": 1}
     assert "log in" in done.stdout + done.stderr
+
+
+def test_while_a_run_waits_status_says_for_what_and_until_when(tmp_path: Path) -> None:
+    slow = "[infrastructure]\nfirst_wait = 60\n"
+    root = replace(WORLD, coder_does={"01_calc:1/1": LIMITED}, settings=slow).build(tmp_path)
+    running = begin(root)
+    try:
+        wait_for_sessions(root, 1)
+        wait_until(lambda: rows(root, "SELECT 1 FROM waits") != [], "it waits")
+        shown = run_cli(root, "status").stdout
+        document = json.loads(run_cli(root, "status", "--json").stdout)
+    finally:
+        running.terminate()
+        running.wait(60)
+    assert re.search(r"… 00:\d\d  01_calc:1  waits until \d\d:\d\d:\d\d, then tries again: rate limit\n", shown)
+    ((node, kind),) = [(wait["node"], wait["kind"]) for wait in document["waits"]]
+    assert (node, kind) == ("01_calc:1", "rate limit")
+    assert json.loads(run_cli(root, "status", "--json").stdout)["waits"] == []
 
 
 def test_other_specs_go_on_while_one_waits(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from sqlite_utils import Database
 from agent_fox.store import outbox
 from agent_fox.store.desk import Rates
 from agent_fox.store.state import transaction
-from agent_fox.trackers.desk import LEASE_SECONDS, PATIENCE, Desk, LeaseLost, TooSoon, later, seconds_of
+from agent_fox.system.clock import later
+from agent_fox.trackers.desk import LEASE_SECONDS, PATIENCE, Desk, LeaseLost, TooSoon, seconds_of
 from tests.states import fresh_state
 
 AT = "2026-03-01T12:00:00.000Z"

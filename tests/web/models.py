@@ -18,6 +18,7 @@ from agent_fox.engine.account.stories import (
     RequirementStory,
     SessionStory,
     Spend,
+    WaitStory,
 )
 
 BEGIN = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -119,6 +120,29 @@ def of_size(specs: int, parts: int, groups: int, failing: tuple[str, ...] = FAIL
             (Spend("01_spec:1", 0.25, 0.0, 1),), tuple(points(sessions)),
         ),
     )  # fmt: skip
+
+
+EVENTS = (
+    {"kind": "call", "tool": "Edit", "at": at(61), "call": 1, "edits": ["src/cart.py"], "command": ""},
+    {"kind": "call", "tool": "Bash", "at": at(64.25), "call": 2, "edits": [], "command": "make check"},
+    {"kind": "done", "tool": "Edit", "at": at(62), "call": 1},
+    {"kind": "failed", "tool": "Bash", "at": at(67.75), "call": 2},
+    {"kind": "end", "is_whole": True},
+)
+"""What our runner records of a session."""
+
+
+def waiting(document: RunDocument) -> RunDocument:
+    """The same run, whose second session waited twice for a rate limit, and which was paused once."""
+    of_session = (1, 2, "01_spec:2", "rate limit")
+    waits = (
+        WaitStory(1, *of_session, "API Error: 429", at(70), at(75), at(75)),
+        WaitStory(2, *of_session, "API Error: 429", at(80), at(90), at(90)),
+        WaitStory(3, 1, 0, "", "paused", "ceiling of the run: 5 USD", at(1000), "", at(1600)),
+        WaitStory(4, 2, 0, "", "interrupted", "of another run", at(0), "", ""),
+    )
+    first, second, *rest = document.sessions
+    return replace(document, waits=waits, sessions=(first, replace(second, events=EVENTS), *rest))
 
 
 def points(sessions: list[SessionStory]) -> Iterator[CostPoint]:

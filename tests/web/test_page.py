@@ -6,6 +6,7 @@ import io
 import json
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,10 @@ from playwright.sync_api import expect
 from pypdf import PdfReader
 
 from agent_fox.engine.account.run_document import RunDocument
+from agent_fox.web.charts import hunks
 from agent_fox.web.page import page as html_of
 from tests.web.conftest import Open
-from tests.web.models import ASSERTION, FAILING, HOSTILE, hostile, of_size, text_of
+from tests.web.models import ASSERTION, FAILING, HOSTILE, hostile, of_size, text_of, waiting
 
 GOLDEN = Path(__file__).parent / "golden"
 TAKEN = "taken"
@@ -239,3 +241,93 @@ def test_a_large_plan_is_drawn_by_spec(opened: Open) -> None:
     page = opened(of_size(80, 1, 1))
     expect(page.locator("#plan svg a")).to_have_count(80)
     expect(page.locator("#plan")).to_contain_text("one box a spec")
+
+
+CHANGED = """\
+diff --git a/x.py b/x.py
+--- a/x.py
++++ b/x.py
+@@ -1,4 +1,5 @@
+ same
+-first old
+-second old
++first new
++second new
++third new
+ after it
+"""
+
+
+@pytest.mark.parametrize(("width", "is_beside"), [(1000, True), (1440, True), (999, False), (375, False)])
+def test_what_was_and_what_is_stand_side_by_side_where_there_is_room(
+    opened: Open, hundred_nodes: RunDocument, width: int, is_beside: bool
+) -> None:
+    first, *rest = hundred_nodes.sessions
+    page = opened(
+        replace(hundred_nodes, sessions=(replace(first, diff=CHANGED), *rest)), viewport={"width": width, "height": 900}
+    )
+    page.evaluate("() => { location.hash = 'session/1' }")
+    drawer = page.locator("[id='session/1']")
+    expect(drawer.locator(".echo").first).to_be_visible(visible=is_beside)
+    place = {words: drawer.get_by_text(words, exact=True).bounding_box() for words in
+             ("-first old", "-second old", "+first new", "+second new", "+third new")}  # fmt: skip
+    boxes = {words: (box["x"], box["y"]) for words, box in place.items() if box}
+    assert len(boxes) == 5
+    tops = [y for _, y in boxes.values()]
+    if is_beside:
+        assert [tops[2], tops[3]] == [tops[0], tops[1]]
+        assert boxes["+third new"][1] > tops[1]
+        assert boxes["+first new"][0] >= boxes["-first old"][0] + width / 4
+    else:
+        assert tops == sorted(set(tops))
+        assert len({x for x, _ in boxes.values()}) == 1
+    assert drawer.evaluate("part => part.scrollWidth <= part.clientWidth")
+
+
+def test_waits_are_in_the_timeline_and_in_its_table(opened: Open, hundred_nodes: RunDocument) -> None:
+    page = opened(waiting(hundred_nodes))
+    marks = page.locator("#time svg .wait")
+    expect(marks).to_have_count(3)
+    assert "01_spec:2 waited: rate limit: API Error: 429" in (marks.first.text_content() or "")
+    lane, run = (marks.nth(number).locator("rect").get_attribute("height") for number in (0, 2))
+    assert int(run or 0) > int(lane or 0)
+    page.locator("details.waits summary").click()
+    rows = page.locator("details.waits tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.first).to_contain_text("rate limit")
+    assert rows.nth(2).locator("td").all_inner_texts()[2] == "10 min 00 s"
+    assert Axe().run(page, context="#time").response["violations"] == [], (
+        "the timeline with waits can be read by everybody"
+    )
+
+
+def test_a_sessions_events_have_their_times_in_drawer_and_timeline(opened: Open, hundred_nodes: RunDocument) -> None:
+    page = opened(waiting(hundred_nodes))
+    page.evaluate("() => { location.hash = 'session/2' }")
+    drawer = page.locator("[id='session/2']")
+    drawer.get_by_text("What its tools did").click()
+    assert [" ".join(text.split()) for text in drawer.locator("ol.events li").all_inner_texts()] == [
+        "08:01:01 Edit src/cart.py 1.0 s", "08:01:04 Bash make check 3.5 s failed", "end",
+    ]  # fmt: skip
+    (marks,) = page.locator("#time svg .calls").evaluate_all("marks => marks.map(mark => mark.getAttribute('d'))")
+    assert marks.count("M") == 2
+
+
+def test_events_of_before_times_were_recorded_are_shown_without(opened: Open, hundred_nodes: RunDocument) -> None:
+    first, *rest = hundred_nodes.sessions
+    old = ({"kind": "call", "tool": "Bash", "edits": [], "command": "ls"}, {"kind": "done", "tool": "Bash"})
+    odd = (
+        {"kind": "call", "call": [1], "at": 7, "edits": "x", "tool": {}},
+        {"kind": "done", "call": 9, "tool": "Read"},
+    )
+    page = opened(replace(hundred_nodes, sessions=(replace(first, events=(*old, *odd)), *rest)))
+    lines = page.locator("[id='session/1'] ol.events li").all_text_contents()
+    assert [" ".join(text.split()) for text in lines] == ["Bash ls", "done Bash", "call", "done Read"]
+    expect(page.locator("#time svg .calls")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "diff", [CHANGED, CHANGED * 2, "-a\n+b\n-c\n", "@@ -1 +1 @@\n--- a\n+++ b\n", "", "no diff\n\nat all"]
+)
+def test_no_line_of_a_difference_is_lost_or_moved(diff: str) -> None:
+    assert [line for hunk in hunks(diff) for line in (*hunk.old, *hunk.new)] == diff.rstrip("\n").split("\n")

@@ -14,6 +14,7 @@ from agent_fox.config import load
 from agent_fox.engine.account.account import read_account
 from agent_fox.engine.account.overview import read_overview, takeover
 from agent_fox.engine.account.run_document import RunDocument, read_run
+from agent_fox.engine.planning.from_settings import policy_of
 from agent_fox.evidence import witness
 from agent_fox.store.state import is_locked
 from agent_fox.system.clock import now
@@ -40,5 +41,6 @@ def whole_run(root: Path, *, number: int | None = None, most: int = 0) -> RunDoc
         )  # fmt: skip
         ceiling = settings.limits.cost_usd
         return read_run(
-            db, root, account, overview, made_at=now(), is_alive=is_alive, ceiling_usd=ceiling, most=most
+            db, root, account, overview, made_at=now(), is_alive=is_alive, ceiling_usd=ceiling, most=most,
+            policy=policy_of(settings),
         )  # fmt: skip

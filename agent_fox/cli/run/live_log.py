@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, BinaryIO
 from agent_fox.cli.place import OWN
 from agent_fox.config import load
 from agent_fox.core.ids import Archetype
+from agent_fox.session.order import LIVE
 from agent_fox.system.files import open_regular
 from agent_fox.system.redaction.masking import BytesRedactor, secret_values
 
 if TYPE_CHECKING:
     from agent_fox.config import Agents
 
-STREAMS = ("stdout", "stderr")
+STREAMS = (LIVE, "stdout", "stderr")
 CHUNK = 1 << 16
 
 
@@ -47,6 +48,8 @@ class LiveLog:
     streams: dict[Path, Stream] = field(default_factory=dict)
     last: str = ""
     """The stream that was told last: another one's words get a heading."""
+    has_tests: bool = False
+    """Whether anything was shown of what a verifier's tests printed."""
 
     def __enter__(self) -> LiveLog:
         return self
@@ -81,6 +84,7 @@ class LiveLog:
     def _lines_of(self, stream: Stream, piece: bytes) -> Iterator[str]:
         if not piece:
             return
+        self.has_tests = self.has_tests or stream.name.endswith(LIVE)
         if self.last != stream.name:
             self.last = stream.name
             yield f"--- {stream.name}, so far\n"

@@ -70,7 +70,8 @@ def command(
     reading given. NODE may also be the address of a log that a report names: `artifact://RUN/ATTEMPT/NAME`.
 
     Of a verifier that runs tests, what the tests printed is shown, and the verdicts below it. Of a session that is
-    still running, what it has printed so far is shown; with -f also what comes, until it ends. Secrets are masked.
+    still running, what it has printed so far is shown, a verifier's tests too; with -f also what comes, until it ends.
+    Secrets are masked.
     """
     if is_followed and (is_path or as_json):
         raise click.UsageError("-f shows lines as they come: it goes with neither --path nor --json")
@@ -98,7 +99,7 @@ def _show_live(root: Path, log: SessionLog, *, is_followed: bool, as_json: bool)
             print_json({**log.document(), "path": "", "text": text, "is_running": is_running})
             return True
         printed = _followed(root, log, live) if is_followed else live.more()
-        for text in _with_report(root, spec_of(log.node), chain(printed, live.rest())):
+        for text in _with_report(root, spec_of(log.node), live, printed):
             click.echo(_shown(text), nl=False)
     ended = "it has ended" if is_followed else "it is running; -f follows it"
     if not is_running:
@@ -118,16 +119,17 @@ def _followed(root: Path, log: SessionLog, live: LiveLog) -> Iterator[str]:
             time.sleep(LOOK_EVERY)
 
 
-def _with_report(root: Path, spec: str, printed: Iterator[str]) -> Iterator[str]:
-    """The same text, in which a report on test runs, once it is whole, is shown by what the tests printed."""
+def _with_report(root: Path, spec: str, live: LiveLog, printed: Iterator[str]) -> Iterator[str]:
+    """What is printed and the rest of it, in which a report on test runs, once it is whole, is shown by what the tests
+    printed, if that was not shown as they ran."""
     held: list[str] = []
-    for text in printed:
+    for text in chain(printed, live.rest()):
         if held or text.startswith(REPORT):
             held.append(text)
         else:
             yield text
     report = read_report("".join(held))
-    yield from report_text(root, spec, *report) if report else held
+    yield from report_text(root, spec, *report, is_output_shown=live.has_tests) if report else held
 
 
 def _artifact(root: Path, uri: str) -> Path:
@@ -171,11 +173,14 @@ def read_report(text: str) -> tuple[dict[str, object], str] | None:
     return (report, text[end:].partition(STDERR)[2].partition("\n")[2]) if is_report else None
 
 
-def report_text(root: Path, spec: str, report: Mapping[str, object], errors: str) -> Iterator[str]:
-    """Each command with what it printed and how it ended, then the verdicts with their requirements' texts."""
+def report_text(
+    root: Path, spec: str, report: Mapping[str, object], errors: str, *, is_output_shown: bool = False
+) -> Iterator[str]:
+    """Each command with what it printed, if that is not shown already, and how it ended, then the verdicts with their
+    requirements' texts."""
     for run in _rows(report, "runs"):
         yield f"$ {run.get('command')}\n"
-        yield from _output(root, run)
+        yield from () if is_output_shown else _output(root, run)
         yield f"--- {_ending(run)}\n\n"
     yield from (f"standard error:\n{_shown(errors.rstrip())}\n\n" for _ in range(1) if errors.strip())
     with reading(root) as db:

@@ -5,6 +5,7 @@ Pure. What was seen of a reading comes from `verifier.proof.resting`; what has c
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 
@@ -31,8 +32,8 @@ class Scope:
     """What a passing verdict rests on, by paths of its tree.
 
     files: executed, read, or looked for (and then perhaps not there). folders: whose entries were listed. below:
-    files and folders from which the command chooses its tests, in folders by their names. names: modules that were asked for by name. whole: why
-    it rests on the whole tree instead; empty where all of it was measured.
+    files and folders from which the command chooses its tests, in folders by their names. names: modules that were
+    asked for by name. whole: why it rests on the whole tree instead; empty where all of it was measured.
     """
 
     files: tuple[str, ...] = ()
@@ -153,7 +154,10 @@ class _Look:
             return "its tests list that folder"
         if any(folder in self._came_or_went and folder in self._files for folder in above):
             return "its tests look for that folder"
-        return "a module of that name is asked for" if self._names & self._modules(path, above) else ""
+        modules = self._modules(path, above)
+        if not sys.stdlib_module_names.isdisjoint(modules):
+            return "a module of the language has that name"
+        return "a module of that name is asked for" if self._names & modules else ""
 
     def _modules(self, path: str, above: tuple[str, ...]) -> set[str]:
         """The names by which the file, or a folder that came with it, could be imported."""

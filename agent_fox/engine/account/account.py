@@ -161,6 +161,20 @@ class RunningSession:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """A session that was lost to infrastructure and is launched again at a time: `kind` is what was broken.
+
+    Times are ISO 8601, UTC.
+    """
+
+    node: str
+    kind: str
+    reason: str
+    since: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
 class Undelivered:
     """An effect on the outside world that has not been carried out yet; `note` says why."""
 
@@ -237,6 +251,7 @@ class RunAccount:
     elsewhere: tuple[str, ...] = ()
     """In what the environments that PASSes were given in differ from this one."""
     left: tuple[RunningSession, ...] = ()
+    waits: tuple[Waiting, ...] = ()
 
     @property
     def proven(self) -> int:
@@ -268,7 +283,7 @@ class RunAccount:
         if left:
             nodes["pending"] = nodes.get("pending", 0) + left
         cost = replace(self.cost, running_usd=0.0)
-        return replace(self, specs=specs, nodes=nodes, cost=cost, running=(), left=self.running)
+        return replace(self, specs=specs, nodes=nodes, cost=cost, running=(), left=self.running, waits=())
 
 
 def read_account(
@@ -307,6 +322,7 @@ def read_account(
         rereads=rereads,
         cost=Cost(*rows.costs_of_run(db, number)),
         running=tuple(_running(db)),
+        waits=tuple(Waiting(*row) for row in rows.open_wait_rows(db, number)),
         blocked=tuple(_blocked(db)),
         issues=tuple(sorted(read_issues(db), key=lambda issue: issue.number != "")),
         undelivered=tuple(Undelivered(*row) for row in rows.undelivered_rows(db)),

@@ -24,7 +24,7 @@ def account_document(root: Path, account: RunAccount) -> dict[str, object]:
         "specs": [spec_document(spec) for spec in account.specs],
         **to_object(account, only=("nodes", "sessions", "retries", "rereads")),
         "cost": cost_document(account.cost),
-        **to_object(account, only=("running", "left", "blocked")),
+        **to_object(account, only=("running", "left", "waits", "blocked")),
         "issues": [issue_document(root, issue) for issue in account.issues],
         "undelivered": to_document(account.undelivered),
         "issue_counts": counts_document(account.issue_counts),

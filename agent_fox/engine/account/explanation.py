@@ -195,7 +195,7 @@ def completed(outcome: Outcome | None, last: Ruling | None, held: Held | None) -
         case Outcome.ESCALATED:
             return held.reason if held else "its spec is not proven"
         case Outcome.LANDED:
-            return f"its work landed{commit}"
+            return "its work landed"
         case Outcome.UNCHANGED:
             return "its session changed nothing, which is no failure"
         case Outcome.TICKED:

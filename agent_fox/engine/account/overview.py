@@ -42,6 +42,18 @@ CITED = ("requirement fails", "requirements fail", "have no clear verdict")
 STANDINGS = {"verified": "proven", "escalated": "not proven"}
 """What the standing of a spec, or the outcome of its verifier, is called on a screen where that is another word."""
 
+STATES = {
+    "proven": "proven",
+    "failing": "fails",
+    "unclear": "no clear verdict",
+    "stale": "passed, but code has changed since",
+    "elsewhere": "passed in another environment",
+    "short": "passed without the review or proof asked for",
+    "waived": "waived",
+    "unread": "not read yet",
+}
+"""How a requirement stands, in words."""
+
 
 class Answer(StrEnum):
     """The first word of every screen. Only PROVEN means that `run` would exit with 0."""

@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING
 from agent_fox.core import markdown
 from agent_fox.core.ids import Archetype
 from agent_fox.core.plan.blame import ownership
+from agent_fox.core.retry.standing import Status
 from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.words import listed
 from agent_fox.engine.account.document import account_document
+from agent_fox.engine.account.explanation import budgets
 from agent_fox.engine.account.stories import (
     CostPoint,
     Costs,
@@ -31,12 +33,13 @@ from agent_fox.engine.account.stories import (
     RequirementStory,
     SessionStory,
     Spend,
+    WaitStory,
 )
 from agent_fox.session import order
 from agent_fox.session.agents.runner.trace import trace_beside
 from agent_fox.store import account as rows
-from agent_fox.store import history
-from agent_fox.store.plan import load_spec
+from agent_fox.store import history, traces
+from agent_fox.store.plan import load_nodes, load_spec
 from agent_fox.system import git
 from agent_fox.system.files import last_lines
 from agent_fox.system.git import GitError
@@ -44,8 +47,10 @@ from agent_fox.system.git import GitError
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.policy import Policy
     from agent_fox.engine.account.account import RunAccount, SpecAccount
-    from agent_fox.engine.account.overview import NeedsYou, Overview
+    from agent_fox.engine.account.explanation import Spent
+    from agent_fox.engine.account.overview import Overview
     from agent_fox.store.history import Ruling
 
 SCHEMA = "agent-fox.run/1"
@@ -55,6 +60,8 @@ LONGEST_TEXT = 24_000
 """Characters of one brief, one difference, or one reading's evidence."""
 MOST_EVENTS = 300
 """Events of one session, the last ones."""
+MOST_STEPS = 100
+"""Steps of one session's trace, the last ones."""
 MOST_DEAREST = 10
 TEXTS = ("log", "events", "diff", "brief")
 """What is cut for size, in this order."""
@@ -76,6 +83,7 @@ class RunDocument:
     sessions: tuple[SessionStory, ...]
     decisions: tuple[DecisionStory, ...]
     costs: Costs
+    waits: tuple[WaitStory, ...] = ()
     cuts: tuple[Cut, ...] = ()
     schema: str = field(default=SCHEMA)
 
@@ -95,34 +103,33 @@ class RunDocument:
 
 def read_run(
     db: Database, root: Path, account: RunAccount, overview: Overview, *, made_at: str, is_alive: bool,
-    ceiling_usd: float | None = None, most: int = 0,
+    ceiling_usd: float | None = None, most: int = 0, policy: Policy | None = None,
 ) -> RunDocument:  # fmt: skip
-    """The run of the account, with the whole plan and the sessions of all runs.
+    """The run of the account, with the whole plan and the sessions of all runs. `policy` has the limits of budgets.
 
     `most` bounds the characters of logs, events, differences and briefs together (0: none); what is over it is left
     out, logs first, and counted.
     """
-    nodes, names = _nodes(db)
+    rulings = history.rulings(db)
+    nodes, names = _nodes(db, budgets_of(db, rulings, policy) if policy else {})
     sessions = tuple(_sessions(db, root, account.run))
     requirements = tuple(_requirements(db, account, sessions))
+    near = f"{root.resolve().as_uri()}/"  # an issue's file is named from the repository's root
+    needs = tuple(replace(card, issue=card.issue.replace(near, "")) for card in overview.needs_you)
     whole = RunDocument(
         made_at=made_at,
         is_alive=is_alive,
         account=account_document(root, account),
-        overview=replace(overview, needs_you=tuple(_from_root(card, root) for card in overview.needs_you)),
+        overview=replace(overview, needs_you=needs),
         requirements=requirements,
         nodes=nodes,
         edges=tuple(Edge(names[s], names[t], kind) for s, t, kind in rows.edge_rows(db)),
         sessions=sessions,
-        decisions=tuple(_decision(ruling) for ruling in history.rulings(db)),
+        decisions=tuple(map(_decision, rulings)),
         costs=_costs(db, account, sessions, ceiling_usd),
+        waits=tuple(WaitStory(*row) for row in rows.wait_rows(db)),
     )
     return cut(whole, most) if most else whole
-
-
-def _from_root(card: NeedsYou, root: Path) -> NeedsYou:
-    """The card with an issue's file named from the repository's root."""
-    return replace(card, issue=card.issue.replace(f"{root.resolve().as_uri()}/", ""))
 
 
 def cut(whole: RunDocument, most: int) -> RunDocument:
@@ -164,7 +171,21 @@ def len_of(session: SessionStory, name: str) -> int:
     return len(value) if isinstance(value, str) else sum(len(json.dumps(each)) for each in value)
 
 
-def _nodes(db: Database) -> tuple[tuple[NodeStory, ...], dict[str, str]]:
+def budgets_of(db: Database, rulings: Sequence[Ruling], policy: Policy) -> dict[str, tuple[Spent, ...]]:
+    """By node, by its name: its budgets, as `explain` shows them."""
+    blamed: dict[str, dict[str, None]] = {}
+    for ruling in rulings:
+        blamed.setdefault(ruling.about, {}).update(dict.fromkeys(ruling.blamed))
+    return {
+        planned.node.id: tuple(budgets(db, planned, blamed.get(planned.node.id, ()), policy))
+        for planned in load_nodes(db)
+        if planned.standing.status is not Status.WITHDRAWN
+    }
+
+
+def _nodes(
+    db: Database, budgets: Mapping[str, tuple[Spent, ...]]
+) -> tuple[tuple[NodeStory, ...], dict[str, str]]:  # fmt: skip
     """The nodes of the plan, and their names by uid."""
     recorded = rows.all_node_rows(db)
     names = {row[0]: row[1] for row in recorded}
@@ -179,6 +200,7 @@ def _nodes(db: Database) -> tuple[tuple[NodeStory, ...], dict[str, str]]:
             id=name, spec=spec, archetype=archetype, mode=mode, title=title, status=status, outcome=outcome,
             attempt=attempt, reading=reading, level=levels[uid], because=because,
             waits_for=tuple(dict.fromkeys(names[source] for source in sources.get(uid, ()))),
+            budgets=budgets.get(name, ()),
         )
         for uid, name, spec, _, archetype, mode, title, status, outcome, attempt, reading, because in recorded
     ), names  # fmt: skip
@@ -263,7 +285,19 @@ def _sessions(db: Database, root: Path, run: int | None) -> Iterator[SessionStor
     slots = slots_of(bare)
     critical = critical_chain([session for session in bare if session.run == run])
     for session in bare:
-        yield replace(session, slot=slots[session.id], is_critical=session.id in critical)
+        steps = steps_of(db, session.id)
+        yield replace(
+            session, slot=slots[session.id], is_critical=session.id in critical, steps=steps[-MOST_STEPS:],
+            steps_left_out=max(0, len(steps) - MOST_STEPS),
+            broke=tuple(finding.words for finding in traces.onsets_in(db, session.id)),
+        )  # fmt: skip
+
+
+def steps_of(db: Database, session: int) -> tuple[str, ...]:
+    """What a session did to the files, step by step."""
+    trace = traces.trace_of(db, session)
+    states = [node for node in trace.nodes if node.is_state and node.step] if trace else []
+    return tuple(f"step {node.step}: {node.action} {', '.join(node.files)}".strip() for node in states)
 
 
 def _session(row: rows.Row, launches: Sequence[rows.Row], root: Path) -> SessionStory:

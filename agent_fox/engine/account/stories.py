@@ -6,8 +6,12 @@ What is made of them is in `run_document`; nothing is read here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
+
+if TYPE_CHECKING:
+    from agent_fox.engine.account.explanation import Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,11 @@ class RequirementStory:
 
 @dataclass(frozen=True, slots=True)
 class NodeStory:
-    """One node of the plan. `level` counts from 0, one more than the highest of what it waits for."""
+    """One node of the plan. `level` counts from 0, one more than the highest of what it waits for.
+
+    `budgets` are what is spent of attempts and readings since the last reset, of a verifier also of the coders that it
+    blamed; none where the limits are not known.
+    """
 
     id: str
     spec: str
@@ -79,6 +87,7 @@ class NodeStory:
     level: int
     because: str
     waits_for: tuple[str, ...]
+    budgets: tuple[Spent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,7 @@ class SessionStory:
     Times are ISO 8601, UTC; `ended_at` is empty while it runs. `agent` names program and model. `lost` says why
     launches of it were repeated. `log`, `brief` and `diff` are texts; a long one says itself how much is left out.
     `events` is what its tools did, as recorded; `events_left_out` counts earlier ones and those that are no JSON.
+    `steps` are the states of its trace in words, the last ones; `broke` says at which of them tests began to fail.
     """
 
     id: int
@@ -128,6 +138,28 @@ class SessionStory:
     brief: str = ""
     diff: str = ""
     events_left_out: int = 0
+    steps: tuple[str, ...] = ()
+    steps_left_out: int = 0
+    broke: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WaitStory:
+    """A time in which nothing was launched: of one session between two launches, or of the whole run (`session` 0).
+
+    `kind` is what was broken, or `paused` and `interrupted` of a run. `until` is when the session was to be launched
+    again, empty for a run; `ended_at` is empty while it lasts. Times are ISO 8601, UTC.
+    """
+
+    id: int
+    run: int
+    session: int
+    node: str
+    kind: str
+    reason: str
+    began_at: str
+    until: str
+    ended_at: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from agent_fox.store import outbox
 from agent_fox.store.desk import HOME, home_of_issue, remember
 from agent_fox.store.state import transaction
 from agent_fox.system import clock
-from agent_fox.trackers.desk import Desk, WorksAtADesk, later
+from agent_fox.system.clock import later
+from agent_fox.trackers.desk import Desk, WorksAtADesk
 from agent_fox.trackers.facts import IssueFacts, IssueStatus
 from agent_fox.trackers.protocol import (
     Delivery,

@@ -255,14 +255,13 @@ def _own_failures(transaction: Docket, row: SessionRow, past: list[DecisionRow])
     return own_failures(row.ticket.node_uid, failed, transaction.file_of(row.spec_name).ownership, past)
 
 
-def headline_of(facts: IssueFacts) -> str:
-    """Why it stopped, in words for a person."""
-    tries = max((row.attempt for row in facts.attempts if row.failed), default=0)
+def headline_of(facts: IssueFacts, attempt: int) -> str:
+    """Why a node stopped at this attempt, in words for a person."""
     match facts.cause:
-        case Cause.ATTEMPTS_SPENT.value if tries:
-            return f"Stopped after {counted(tries, 'attempt')}. Needs you."
-        case Cause.NO_PROGRESS.value if tries:
-            return f"Stopped after {counted(tries, 'attempt')} without progress. Needs you."
+        case Cause.ATTEMPTS_SPENT.value:
+            return f"Stopped after {counted(attempt, 'attempt')}. Needs you."
+        case Cause.NO_PROGRESS.value:
+            return f"Stopped after {counted(attempt, 'attempt')} without progress. Needs you."
         case _:
             return f"Stopped: {facts.cause}. Needs you."
 
@@ -293,7 +292,9 @@ def _file(
         return (_tell_in_digest(transaction, planned, decision_id, replace(cluster, fingerprint=place), facts),)
     kind = kind_of(transaction, place)
     slot = slot_of(transaction, "failing again") if kind is EffectKind.COMMENT else ""
-    filed = _put(transaction, planned, decision_id, cluster, facts, kind, slot, headline_of(facts))
+    filed = _put(
+        transaction, planned, decision_id, cluster, facts, kind, slot, headline_of(facts, planned.standing.attempt)
+    )
     return (filed, *_parts(transaction, planned, decision_id, cluster, facts))
 
 
@@ -361,7 +362,9 @@ def _parts(
         about = replace(facts, title="", failing=(part,), unknown=(), blocked=())
         alone = Cluster(fingerprint, None, (part.id,))
         if kind is not EffectKind.COMMENT:  # that it fails again is told above
-            yield _put(transaction, planned, decision_id, alone, about, kind, "", headline_of(about))
+            yield _put(
+                transaction, planned, decision_id, alone, about, kind, "", headline_of(about, planned.standing.attempt)
+            )
         else:
             outbox.open_issue(transaction.db, fingerprint, "", facts.cause, facts.spec, [part.id], transaction.at)
         outbox.set_parent(transaction.db, fingerprint, cluster.fingerprint)

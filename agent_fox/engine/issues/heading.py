@@ -8,8 +8,8 @@ from agent_fox.core.markdown import one_line
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.core.words import counted
 from agent_fox.engine.account.overview import quoted
-from agent_fox.store import desk, outbox, sessions
-from agent_fox.store.account import open_parts
+from agent_fox.store import desk, outbox
+from agent_fox.store.account import open_parts, spent
 from agent_fox.store.plan import load_parts
 from agent_fox.store.records import current_verdicts
 from agent_fox.trackers.facts import IssueStatus, StatusPart
@@ -93,10 +93,7 @@ def title_of_digest(parts: Sequence[StatusPart]) -> str:
 
 
 def spent_on(transaction: Docket, specs: Iterable[str]) -> str:
-    """What the sessions of these specs have cost, in words."""
-    where = "spec_name = ? AND status <> 'running'"
-    costs = [row.cost_usd for spec in specs for row in sessions.sessions_where(transaction.db, where, [spec])]
-    known = [cost for cost in costs if cost is not None]
-    unknown = len(costs) - len(known)
-    beside = f" and {counted(unknown, 'session')} of unknown cost" if unknown else ""
-    return f"{sum(known):.2f} USD{beside}" if costs else ""
+    """What the sessions of these specs have cost over all runs, in words."""
+    by_spec = spent(transaction.db)
+    known, assumed = (sum(by_spec[spec][place] for spec in specs if spec in by_spec) for place in (0, 1))
+    return f"{known:.2f} USD" + (f" and {assumed:.2f} USD assumed" if assumed else "") if known or assumed else ""

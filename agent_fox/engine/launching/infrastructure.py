@@ -74,6 +74,10 @@ class Backoff:
         self.not_before.pop(uid, None)
         return True
 
+    def left(self, uid: str) -> float:
+        """Seconds until a ticket may be launched again; 0 for one that may be now."""
+        return max(0.0, self.not_before.get(uid, 0.0) - self.clock())
+
     @property
     def is_waiting(self) -> bool:
         return bool(self.not_before)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from agent_fox.config import hidden_folder
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.late import late_module
+from agent_fox.core.policy import Start
 from agent_fox.core.retry.cut_off import Resume
 from agent_fox.core.retry.standing import Status
 from agent_fox.core.verdicts.expectations import Sealed
 from agent_fox.core.verdicts.hidden import Reveal
 from agent_fox.engine.handlers.final_review import review_of
+from agent_fox.engine.launching import trails
 from agent_fox.engine.launching.agents import agent_of
 from agent_fox.engine.launching.briefing import brief_facts
 from agent_fox.engine.launching.closing import closing_of, waivers_for
@@ -24,14 +26,16 @@ from agent_fox.engine.launching.cut_offs import HandedOn, handed_on
 from agent_fox.engine.launching.judges import Panel, panel_of
 from agent_fox.engine.record.environment import Standpoint, facts, standpoint, with_bound, with_hidden
 from agent_fox.engine.record.library import Shelf, checklists, order_for
+from agent_fox.engine.record.memory import limits_of
 from agent_fox.engine.record.shared_ids import order_among
 from agent_fox.evidence.waivers import agreements, grounds_of
 from agent_fox.session.briefs.text import brief_json, brief_markdown
-from agent_fox.session.built_in.registry import LIBRARY
+from agent_fox.session.built_in.registry import LIBRARY, MEMORY
 from agent_fox.session.order import Closing, LaunchOrder, Provisions, Sizes
 from agent_fox.session.workspaces.landing import Integration, Style
 from agent_fox.specs.places import places_kept
 from agent_fox.store import sessions
+from agent_fox.store.ledger import memory as remembered
 from agent_fox.store.plan import PlannedNode, document_paths, move_node, spec_paths
 from agent_fox.store.records import insert
 from agent_fox.store.sessions import LaunchRow, SessionRow
@@ -48,9 +52,13 @@ if TYPE_CHECKING:
 
     from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.formal.specification import Specification
+    from agent_fox.core.retry.replay import Replay
+    from agent_fox.engine.launching import remembering
     from agent_fox.engine.record.docket import SpecShelf
+    from agent_fox.evidence.waivers import Grounds
     from agent_fox.store import known
 else:
+    remembering = late_module("agent_fox.engine.launching.remembering")
     known = late_module("agent_fox.store.known")
 
 MIB = 1024**2
@@ -103,8 +111,14 @@ class Workshop:
         return self.adopted(db, planned) if planned.node.archetype is Archetype.CODER else ()
 
     def judges(self, db: Database, planned: PlannedNode, agent: AgentSettings) -> str:
-        """The names of those who are asked, as the session's row has them."""
-        return SEPARATOR.join((*agent.backends, *((LIBRARY,) if self.binding(db, planned) else ())))
+        """The names of those who are asked, as the session's row has them. What is remembered is read first."""
+        first = (MEMORY,) if self.has_memory(db, planned) else ()
+        return SEPARATOR.join((*first, *agent.backends, *((LIBRARY,) if self.binding(db, planned) else ())))
+
+    def has_memory(self, db: Database, planned: PlannedNode) -> bool:
+        """Whether a verifier's session begins with a pre-reading."""
+        is_verifier = planned.node.archetype is Archetype.VERIFIER
+        return is_verifier and self.settings.memory.pre_reading and remembered.has_items(db, planned.node.spec_name)
 
     def order(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> LaunchOrder:
         """The order of a launch. The same rows give the same order, so that a crashed launch can be harvested."""
@@ -113,9 +127,12 @@ class Workshop:
         agent = self.agent(planned, session.rung)
         conflict, secrets = conflict_facts(db, self.repo, session), secret_values({**os.environ, **agent.environment})
         handed_on = self.handed_on(db, planned, session, launch, secrets)
+        replay, start = self.start(db, planned, session, launch, handed_on)
         facts = brief_facts(
             db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict,
             questions=self.questions(db, planned), adopted=self.nameable(db, planned), cut_off=handed_on.facts,
+            replay=replay,
+            memory=limits_of(self.settings),
         )  # fmt: skip
         return LaunchOrder(
             launch=launch.id,
@@ -140,7 +157,7 @@ class Workshop:
             keeps_brief=True,
             spec_places=self.spec_places(db),
             message=commit_message(planned, session),
-            document=self.document(planned, db),
+            document=self.document(planned, db, launch.pinned),
             changes=self.settings.verify.changes,
             format_apply=self.settings.verify.format_apply,
             sandbox=self.settings.verify.sandbox,
@@ -150,7 +167,7 @@ class Workshop:
             other_specs=self.settings.policy.other_specs,
             landed_text=self.settings.policy.landed_text,
             closing=self.closing(db, planned, session, launch),
-            resume=handed_on.tree,
+            resume=handed_on.tree or start,
             handoff=handed_on.text,
         )
 
@@ -161,6 +178,19 @@ class Workshop:
         if planned.node.archetype is not Archetype.CODER:
             return HandedOn()
         return handed_on(db, self.repo, session, launch, Resume(self.settings.retry.resume), secrets)
+
+    def start(
+        self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow, handed_on: HandedOn
+    ) -> tuple[Replay | None, str]:
+        """What a coder is told of where its last work broke, and the tree that it starts from instead of the branch's;
+        nothing for others, nor for one that finishes a merge. What it was given of a session that was cut off comes
+        first.
+        """
+        is_free = planned.node.archetype is Archetype.CODER and task_of(db, self.repo, session.ticket) is None
+        if not is_free:
+            return None, ""
+        start = Start(self.settings.retry.start)
+        return trails.handed(db, self.repo, session, launch, start, is_told_only=handed_on.facts is not None)
 
     def questions(self, db: Database, planned: PlannedNode) -> tuple[str, ...]:
         """What the checklists of the specification library ask a final reviewer."""
@@ -207,7 +237,7 @@ class Workshop:
         setup = tuple(line if isinstance(line, str) else tuple(line) for line in workspace.setup)
         return Provisions(setup, tuple(workspace.copies), tuple(workspace.link))
 
-    def document(self, planned: PlannedNode, db: Database) -> dict[str, object]:
+    def document(self, planned: PlannedNode, db: Database, pinned: str) -> dict[str, object]:
         """What the built-in `checks` judge needs to know; empty for nodes that judge nothing."""
         if planned.node.archetype is not Archetype.VERIFIER:
             return {}
@@ -225,10 +255,17 @@ class Workshop:
             artifacts=str(self.artifacts),
             flaky_file=str(self.launches.parent / "flaky.json"),
             proofs_folder=str(self.launches.parent / "proofs"),
+            trail=trails.trail_of(db, self.repo, file.spec.name, pinned) if self.settings.retry.onset else (),
         )
         document: dict[str, object] = json.loads(write_order(order))
         objects = self.binding(db, planned)
-        return document | ({LIBRARY: order_for(db, planned.node.spec_name, objects, self.repo)} if objects else {})
+        library = {LIBRARY: order_for(db, planned.node.spec_name, objects, self.repo)} if objects else {}
+        return document | library | (self.memory(db, planned, grounds, pinned) if self.has_memory(db, planned) else {})
+
+    def memory(self, db: Database, planned: PlannedNode, grounds: Grounds, pinned: str) -> dict[str, object]:
+        """What the judge `memory` runs."""
+        limits, spec_name = limits_of(self.settings), planned.node.spec_name
+        return {MEMORY: remembering.order_for(db, grounds, spec_name, self.repo, pinned, limits)}
 
 
 def as_set(order: CheckOrder, verify: VerifySettings) -> CheckOrder:

@@ -13,7 +13,7 @@ from agent_fox.core.verdicts.known import counts_in_words
 from agent_fox.core.words import counted
 from agent_fox.engine.account.account import RunAccount, SpecAccount, read_account
 from agent_fox.engine.account.explanation import PartEvidence, evidence_of
-from agent_fox.engine.account.overview import Banner, NeedsYou, quoted, read_overview
+from agent_fox.engine.account.overview import STANDINGS, STATES, Banner, NeedsYou, quoted, read_overview
 from agent_fox.engine.account.run_document import states_of
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
@@ -187,7 +187,7 @@ def spec_row(spec: SpecAccount, table: RunTable) -> str:
     known, assumed = table.costs.get(spec.name, (0.0, 0.0))
     cost = f"${known:.2f}" + (f" and ${assumed:.2f} assumed" if assumed else "")
     count = f"{settled} of {spec.expected}" if spec.is_counted else "unknown"
-    return f"| {cell(code(spec.name))} | {count} | {cell(spec.standing)} | {cost} |"
+    return f"| {cell(code(spec.name))} | {count} | {cell(STANDINGS.get(spec.standing, spec.standing))} | {cost} |"
 
 
 def rank(part: PartLine) -> int:
@@ -196,7 +196,7 @@ def rank(part: PartLine) -> int:
 
 def open_row(part: PartLine) -> str:
     seen = cell(code(part.seen, LONGEST_CELL)) if part.seen else ""
-    return f"| {address_of(part)} | {cell(part.text, LONGEST_CELL)} | {cell(part.state)} | {seen} |"
+    return f"| {address_of(part)} | {cell(part.text, LONGEST_CELL)} | {cell(STATES[part.state])} | {seen} |"
 
 
 def proven_row(part: PartLine) -> str:

@@ -211,7 +211,7 @@ class Engine(Workplace):
             ledger.note_root(db, self.root)
             before = None if options.new_run else sessions.open_run(db)
             number = sessions.start_run(db, clock.now(), head) if before is None else before
-            sessions.resume_run(db, number, self.settings.policy.required_state)
+            sessions.resume_run(db, number, self.settings.policy.required_state, clock.now())
             return number
 
     def close_account(self, db: Database, run_id: int, stop: Stop) -> None:

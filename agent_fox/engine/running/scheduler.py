@@ -340,10 +340,15 @@ class Run:
                 self.result(flight, ended, cut_off)
                 return flight.session.assumed_cost_usd if end.cost_usd is None else end.cost_usd
 
-    def repeat_later(self, flight: Flight, end: SessionEnd, status: str, cut_off: CutOff | None = None) -> float:
-        """The launch does not count: the same ticket is awaited again."""
+    def repeat_later(
+        self, flight: Flight, end: SessionEnd, status: str, cut_off: CutOff | None = None, wait: float = 0.0
+    ) -> float:
+        """The launch does not count: the same ticket is awaited again, in `wait` seconds."""
         with transaction(self.db):
-            planned = results.lose_launch(self.db, flight.planned, flight.launch, status, end, clock.now(), cut_off)
+            now = clock.now()
+            planned = results.lose_launch(self.db, flight.planned, flight.launch, status, end, now, cut_off)
+            if wait:
+                results.note_wait(self.db, flight.session.id, self.run_id, end, now, wait)
         self.board.stand(planned.node.uid, planned.standing)
         self.watch(RunEvent(status, planned, text=end.reason))
         if end.cost_usd is None and status == "interrupted":
@@ -351,9 +356,9 @@ class Run:
         return end.cost_usd or 0.0
 
     def infrastructure(self, flight: Flight, end: SessionEnd) -> float:
-        cost = self.repeat_later(flight, end, "infrastructure")
-        lost = results.losses(self.db, flight.session, self.run_id)
-        pause = self.backoff.lost(flight.planned.node.uid, lost, end)
+        uid, losses = flight.planned.node.uid, results.losses(self.db, flight.session, self.run_id) + 1
+        pause = self.backoff.lost(uid, losses, end)
+        cost = self.repeat_later(flight, end, "infrastructure", wait=self.backoff.left(uid))
         if pause is not None and self.stop is None:
             self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {pause}")
         return cost

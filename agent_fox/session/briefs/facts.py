@@ -16,6 +16,7 @@ from agent_fox.system.redaction.masking import redact
 if TYPE_CHECKING:
     from agent_fox.core.ids import Archetype, Mode
     from agent_fox.core.retry.cut_off import CutOff as Work
+    from agent_fox.core.retry.replay import Replay
     from agent_fox.core.spec import Criterion
     from agent_fox.system.git_diff import Lines
 
@@ -129,13 +130,27 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
+class StaysGreen:
+    """A test that failed once, and holds now: `address` is its requirement's, `command` the command line that runs it
+    among others, `counterexample` its minimal input, where a tool found one; `why` says how it came to be remembered.
+    """
+
+    address: str
+    test: str
+    command: str
+    counterexample: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BriefFacts:
     """Everything a session is told. `reason` is why its last try ended without a result, such as `exit 7`.
 
     `tasks` is the group's text in the spec, `documents` are paths in the workspace worth reading, `commands` the
     spec's test commands as (label, command line). `changed` are the files that the last attempt changed. `expected`
     and `unclear` are for verifiers: the ids to judge, and those that an earlier reading left open. With a `conflict`,
-    that is the whole task of the session. `change` is for a final review, `bound` for coders. `is_short`: an earlier
+    that is the whole task of the session. `change` is for a final review, `bound` for coders, `replay` for one whose
+    last work is known to have broken at some step. `is_short`: an earlier
     session did not fit into its model's context, so that the Markdown form says the least; the JSON form has it all.
     """
 
@@ -163,13 +178,16 @@ class BriefFacts:
     change: Change | None = None
     bound: tuple[Binding, ...] = ()
     cut_off: CutOff | None = None
+    replay: Replay | None = None
     is_short: bool = False
+    remembered: tuple[StaysGreen, ...] = ()
+    not_named: int = 0
 
 
 KEPT = frozenset(
     {
         *("node", "spec", "id", "requirement", "fixed", "must_stay_green", "expected", "unclear", "forbidden"),
-        *("address", "kind", "base", "commit", "ref", "file"),
+        *("address", "kind", "base", "commit", "ref", "file", "before", "after", "onset"),
     }
 )
 """Fields that hold names of the plan, of git and of ours, in which nothing is masked."""
@@ -196,8 +214,8 @@ def _masked(value: T, masked: Callable[[str], str]) -> T:
 
 
 def brief_json(facts: BriefFacts) -> dict[str, object]:
-    """The brief as a JSON document; every key is always there, but `change`, `bound`, `cut_off` and `is_short` only
-    where there is one.
+    """The brief as a JSON document; every key is always there, but `change`, `bound`, `cut_off`, `replay`, `is_short`,
+    `remembered` and `not_named` (how many more items are remembered) only where there is one.
 
     Keep the keys stable: agents read them.
     """
@@ -205,7 +223,10 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
         "change": _change_json(facts.change) if facts.change else None,
         "bound": [_binding_json(each) for each in facts.bound],
         "cut_off": _cut_off_json(facts.cut_off) if facts.cut_off else None,
+        "replay": to_object(facts.replay, text=printable) if facts.replay else None,
         "is_short": facts.is_short,
+        "remembered": to_document(facts.remembered, printable),
+        "not_named": facts.not_named,
     }
     return {
         **{name: value for name, value in sometimes.items() if value},

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, how_many_fit, one_line, printable, quoted
+from agent_fox.core.retry.replay import prefix
 from agent_fox.core.words import counted
 from agent_fox.session.briefs.facts import AskedExpectation as AskedExpectation
 from agent_fox.session.briefs.facts import Binding as Binding
@@ -21,6 +22,7 @@ from agent_fox.session.briefs.facts import Conflict as Conflict
 from agent_fox.session.briefs.facts import CutOff as CutOff
 from agent_fox.session.briefs.facts import Failure as Failure
 from agent_fox.session.briefs.facts import Since as Since
+from agent_fox.session.briefs.facts import StaysGreen as StaysGreen
 from agent_fox.session.briefs.facts import Tried as Tried
 from agent_fox.session.briefs.facts import brief_json as brief_json
 from agent_fox.session.briefs.facts import digest
@@ -28,6 +30,7 @@ from agent_fox.session.briefs.facts import without_secrets as without_secrets
 from agent_fox.session.briefs.sections import Section, boxed, joined, laid_out, shortened
 
 if TYPE_CHECKING:
+    from agent_fox.core.retry.replay import Replay
     from agent_fox.core.spec import Criterion
     from agent_fox.system.git_diff import Lines
 
@@ -68,6 +71,7 @@ REVIEW_EXAMPLE = """{"findings": [
 
 VERDICT_WORDS = "`verdict` is exactly PASS, FAIL or UNKNOWN; anything else counts as UNKNOWN."
 REVIEW_WORDS = "`severity` is one word. With nothing found, `findings` is an empty list."
+REPLAY_WORDS = "The failing test was run again at the files after some of its steps; the step was found by that."
 BOUND_WORDS = (
     "When the work is judged, programs check these; a requirement passes only if all that is linked to it holds. "
     "`agent-fox library check ADDRESS` checks here what the spec's own `specifications.toml` asks for."
@@ -109,10 +113,12 @@ def sections(facts: BriefFacts) -> Iterable[Section]:
 def _coder_sections(facts: BriefFacts) -> Iterable[Section]:
     yield from _reason(facts.reason)
     yield from _cut_off(facts.cut_off)
+    yield from replay_section(facts.replay)
     yield from _failing(facts.failing)
     yield from _ids("Fixed since the last attempt", facts.fixed, 8, "Keep them so.")
     yield from _paths("Files that the last attempt changed", facts.changed, 9)
     yield from _must_stay_green(facts)
+    yield from _remembered(facts)
     yield from _tried(facts.tried)
     yield from _forbidden(facts)
     yield from _tasks("Tasks, as the spec has them", facts.tasks)
@@ -126,6 +132,7 @@ def _short_sections(facts: BriefFacts) -> Iterable[Section]:
     """The texts of the requirements and where what fails began to; what else there is is counted, and named."""
     yield Section("This brief is short", 0, 0.1, lambda room: shortened(_left_out(facts), room))
     yield from _reason(shortened(facts.reason, 2 * LONGEST_LINE))
+    yield from replay_section(facts.replay)
     yield from _failing([replace(failure, evidence=_first_lines(failure.evidence)) for failure in facts.failing])
     yield from _forbidden(facts)
     yield from _requirements("Requirements of these tasks", facts.requirements)
@@ -145,6 +152,7 @@ def _left_out(facts: BriefFacts) -> str:
     counts = (
         (evidence, "line", "of evidence"), (len(_lines_of(facts.tasks)), "line", "of tasks"),
         (len(facts.must_stay_green), "requirement", "that must stay green"), (len(facts.fixed), "requirement", "fixed"),
+        (len(facts.remembered) + facts.not_named, "remembered failure", ""),
         (len(facts.tried), "attempt", "before"), (len(facts.changed), "changed file", ""),
         (len(facts.bound), "specification", ""), (len(facts.commands), "test command", ""),
     )  # fmt: skip
@@ -256,6 +264,12 @@ def _cut_off(found: CutOff | None) -> Iterable[Section]:
     yield Section("What the session that was cut off had done", 2, 0.1, body)
 
 
+def replay_section(replay: Replay | None) -> Iterable[Section]:
+    if replay is not None:
+        text = "\n".join(prefix(replay))
+        yield Section("Where the last attempt broke it", 2, 0.1, lambda room: boxed(text, room), REPLAY_WORDS)
+
+
 def cut_off_words(found: CutOff) -> str:
     """What there is of it, where it is, and how all of it is seen."""
     work = found.work
@@ -361,6 +375,19 @@ def _must_stay_green(facts: BriefFacts) -> Iterable[Section]:
     return _ids("Must stay green", facts.must_stay_green, 6, words)
 
 
+def _remembered(facts: BriefFacts) -> Iterable[Section]:
+    if facts.remembered:
+        more = f" {facts.not_named} more are remembered." if facts.not_named else ""
+        words = f"Each failed once, and holds now. They are run again before the verifier reads.{more}"
+        lines = [green_line(each) for each in facts.remembered]
+        yield from _listed("Failed before, must stay green", lines, 6, words)
+
+
+def green_line(each: StaysGreen) -> str:
+    smallest = f", smallest input {code(each.counterexample, LONGEST_LINE)}" if each.counterexample else ""
+    return f"{one_line(each.address, LONGEST_LINE)}: {code(each.test, LONGEST_LINE)}{smallest}"
+
+
 def _tried(tries: Sequence[Tried]) -> Iterable[Section]:
     if tries:
         words = "The same change again fails again."
@@ -407,11 +434,11 @@ def _paths(heading: str, paths: Sequence[str], rank: int) -> Iterable[Section]:
     return _listed(heading, [code(path[:LONGEST_LINE], LONGEST_LINE) for path in paths], rank)
 
 
-def _listed(heading: str, lines: Sequence[str], rank: int) -> Iterable[Section]:
+def _listed(heading: str, lines: Sequence[str], rank: int, words: str = "") -> Iterable[Section]:
     if lines:
         points = [f"- {line}" for line in lines]
         share = 0.2 if rank < 2 else 0.05
-        yield Section(heading, rank, share, lambda room: joined(points, room, "\n", "- and {} more"))
+        yield Section(heading, rank, share, lambda room: joined(points, room, "\n", "- and {} more"), words)
 
 
 def _answer(example: str, words: str) -> Section:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import count, islice
+from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.trackers.desk import Desk, later
+from agent_fox.system.clock import later
 from agent_fox.trackers.github import reading
 from agent_fox.trackers.github.door import Absent, Door, RemoteIssue
 from agent_fox.trackers.github.journal import Journal, Sent
 from agent_fox.trackers.protocol import Effect, Retry, Unsure
+
+if TYPE_CHECKING:
+    from agent_fox.trackers.desk import Desk
 
 MOST_PROBES = 200
 MISSING_IN_A_ROW, MOST_GAPS = 5, 10

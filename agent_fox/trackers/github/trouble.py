@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from requests import exceptions as broken
 from urllib3 import exceptions as transport
 
-from agent_fox.trackers.desk import later
+from agent_fox.system.clock import later
 from agent_fox.trackers.protocol import Held, Retry, Unsure
 
 if TYPE_CHECKING:

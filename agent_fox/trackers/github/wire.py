@@ -21,8 +21,8 @@ from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectio
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from agent_fox.system import clock
+from agent_fox.system.clock import later
 from agent_fox.system.redaction.masking import MASK
-from agent_fox.trackers.desk import later
 from agent_fox.trackers.github import trouble
 from agent_fox.trackers.github.answers import Answer, is_json
 from agent_fox.trackers.github.bounds import Bounded, set_bounds

@@ -15,34 +15,42 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.values import dataclass, to_document, to_object
+from agent_fox.core.verdicts.answer import MOST_TESTS
 from agent_fox.core.verdicts.hidden import COMMAND
 from agent_fox.core.verdicts.verdict import Disposition, Verdict, Word
 from agent_fox.system import git
 from agent_fox.system.git import GitError
 from agent_fox.system.own_folders import own_folder
-from agent_fox.verifier.ground.cases import Outcome
+from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.ground.command_line import suites
 from agent_fox.verifier.ground.order import CheckOrder, Counterfactual, OrderError, read_order
 from agent_fox.verifier.ground.sources import Source, read_source
 from agent_fox.verifier.judging.reruns import check_fails_on_base, fails_on_base, retried
 from agent_fox.verifier.judging.verdicts import Bench, Finding
+from agent_fox.verifier.running.output import Live
 from agent_fox.verifier.source.base_tree import base_tree
 from agent_fox.verifier.suites.evidence_text import capped
 from agent_fox.verifier.suites.mapping import Ownership
 from agent_fox.verifier.suites.running_suites import Ground, run_suite
 from agent_fox.verifier.suites.suite import Retried, SuiteRun, Unattempted
 
+if TYPE_CHECKING:
+    from agent_fox.core.retry.replay import Finding as Began
+
 _NO_COMMAND = (
     "the spec names no test command, and no build system here has tests that are known; "
     "add its Test Commands, or [verify] commands to the configuration"
 )
 
+TRYING = b"--- the tests have run; now it is tried whether they can fail, in copies of the code\n"
+
 # Loaded where they are needed: they cost the start.
 _LIST = "agent_fox.verifier.dispositions.flaky"
 _PROOF = "agent_fox.verifier.proof.weighing"
+_ONSETS = "agent_fox.verifier.proof.onsets"
 _SIDES = "agent_fox.verifier.proof.sides"
 _WARM = "agent_fox.verifier.proof.warm"
 _HIDDEN = "agent_fox.verifier.proof.hidden_checks"
@@ -52,10 +60,13 @@ _MOST_NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What a verification found: one finding for each expected id, and the runs they rest on."""
+    """What a verification found: one finding for each expected id, the runs they rest on, and where what fails began to
+    fail.
+    """
 
     findings: tuple[Finding, ...]
     runs: tuple[SuiteRun, ...]
+    onsets: tuple[Began, ...] = ()
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -83,9 +94,17 @@ def run_checks(order: CheckOrder) -> CheckReport:
             runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
             bench = _bench(order, runs)
             findings = _hidden(order, Path(private), bench, _proven(ground, bench, warm))
+            onsets = onsets_of(ground, bench, findings)
     if order.flaky_file and any(again.is_proof for run in runs for again in run.reruns):
         import_module(_LIST).add_proven(Path(order.flaky_file), order.commit, runs)
-    return CheckReport(findings, runs)
+    return CheckReport(findings, runs, onsets)
+
+
+def onsets_of(ground: Ground, bench: Bench, findings: tuple[Finding, ...]) -> tuple[Began, ...]:
+    if not ground.order.trail or ground.order.only:
+        return ()
+    searched: tuple[Began, ...] = import_module(_ONSETS).findings(ground, bench, findings)
+    return searched
 
 
 def _files(order: CheckOrder, workspace: Path) -> frozenset[str] | None:
@@ -117,10 +136,13 @@ def bench_on(ground: Ground) -> Bench:
 
 def _proven(ground: Ground, bench: Bench, warm: object) -> tuple[Finding, ...]:
     """The findings, of which those that pass by tests count only as far as these tests can fail."""
-    findings = bench.findings()
-    if ground.order.counterfactual is Counterfactual.OFF:
+    order, findings = ground.order, bench.findings()
+    if order.counterfactual is Counterfactual.OFF:
         return findings
-    weighed: tuple[Finding, ...] = import_module(_PROOF).weighed(ground, bench, findings, warm)
+    if order.live:  # trials print what nobody can follow: tests that are to fail, many at once
+        Live(Path(order.live)).write(TRYING)
+    quiet = replace(ground, order=replace(order, live=""))
+    weighed: tuple[Finding, ...] = import_module(_PROOF).weighed(quiet, bench, findings, warm)
     return weighed
 
 
@@ -148,6 +170,7 @@ def answer(report: CheckReport) -> dict[str, Any]:
         "overall_verdict": report.overall.value,
         "summary": ", ".join(f"{count} {word.value}" for word, count in counts.items()) + _unprotected(report),
         "runs": [_run_row(run) for run in report.runs],
+        **({"onsets": to_document(report.onsets)} if report.onsets else {}),
     }
 
 
@@ -277,8 +300,13 @@ def _row(finding: Finding) -> dict[str, Any]:
         "test_files": to_document(verdict.tests),
         "trials": to_document(verdict.trials),
         "rests_on": to_document(verdict.rests_on),
+        "ran": [test_row(finding.check, case) for case in finding.cases[:MOST_TESTS]],
         "artifact": finding.run.log if finding.run else "",
     }
+
+
+def test_row(line: str, case: Case) -> dict[str, Any]:
+    return {"line": line, **to_object(case, only=("file", "classes", "name", "id"))}
 
 
 def _run_row(run: SuiteRun) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def _read(
     lent = laid_over(Path(order.workspace), Path(order.hidden), files, tree)
     own = replace(
         by_their_own_words(order), workspace=str(tree), hidden="", only=tuple(files), untested=Untested.UNKNOWN,
-        artifacts="", base="", base_commit="", flaky_file="", proofs_folder="",
+        artifacts="", live="", base="", base_commit="", flaky_file="", proofs_folder="",
         readable=(*order.readable, *map(str, lent)),
         expected={id: text for id, text in order.expected.items() if id in claimed},
     )  # fmt: skip
@@ -109,7 +109,9 @@ def _joined(finding: Finding, found: HiddenChecks | None, reveal: Reveal, bench:
     is_untested = bench.is_untested(finding.verdict.requirement_id)
     verdict = with_hidden(finding.verdict, found, reveal, is_untested=is_untested)
     is_hidden = verdict.command == COMMAND
-    return Finding(verdict, COMMAND if is_hidden else finding.command, None if is_hidden else finding.run)
+    if is_hidden:
+        return Finding(verdict, COMMAND)
+    return replace(finding, verdict=verdict)
 
 
 def _without(finding: Finding, why: str) -> Finding:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.system.sandbox.bubblewrap import SandboxMissing, SandboxMode
 from agent_fox.verifier.running.guarded import CommandOrder, OutsideWorkspace, run_command
 from agent_fox.verifier.running.limits import Limits
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.running.output import Live, Sink
 
 OUTPUT_LIMIT = 256 * 1024  # bytes kept of what a command prints: half from its beginning, half from its end
 LOG_LIMIT = 64 * 1024 * 1024  # bytes of it kept in a log file
@@ -47,18 +50,18 @@ class Ended:
 
 
 class Excerpt:
-    """The beginning and the end of a stream, in bounded memory, and all of it in `log`."""
+    """The beginning and the end of a stream, in bounded memory, and all of it in each of `logs`."""
 
-    def __init__(self, limit: int, log: BinaryIO | None = None) -> None:
-        self._log = log
+    def __init__(self, limit: int, *logs: Sink) -> None:
+        self._logs = logs
         self._half = limit // 2
         self._head = bytearray()
         self._tail = bytearray()
         self._dropped = 0
 
     def write(self, data: bytes, /) -> None:
-        if self._log is not None:
-            self._log.write(data)
+        for log in self._logs:
+            log.write(data)
         room = self._half - len(self._head)
         self._head += data[:room]
         self._tail += data[room:]
@@ -77,12 +80,14 @@ class Excerpt:
 class Place:
     """Where a command runs: in the workspace, with a folder of its own for HOME, TMPDIR and its log.
 
-    caches: a folder that several commands share for what build tools keep between them.
+    caches: a folder that several commands share for what build tools keep between them. live: who is told too what it
+    prints, as it prints it.
     """
 
     workspace: Path
     private: Path
     caches: Path | None = None
+    live: Live | None = None
 
     @property
     def log(self) -> Path:
@@ -118,7 +123,7 @@ def run_logged(
         descriptors=descriptors,
     )
     with place.log.open("wb", buffering=0) as file:
-        kept = Excerpt(OUTPUT_LIMIT, file)
+        kept = Excerpt(OUTPUT_LIMIT, file, *([place.live] if place.live else []))
         try:
             end = run_command(order, kept, bounds.sandbox, stop or threading.Event())
         except (SandboxMissing, OutsideWorkspace) as error:

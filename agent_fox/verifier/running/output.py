@@ -6,6 +6,8 @@ Where it is kept, and masking by rules, is the sink's affair.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from pathlib import Path
 from typing import Protocol
 
 from agent_fox.system.redaction.forms import forms_of
@@ -19,6 +21,27 @@ LONGEST_BEGINNING = 4 * 1024
 
 class Sink(Protocol):
     def write(self, data: bytes, /) -> object: ...
+
+
+LIVE_LIMIT = 8 * 1024 * 1024
+LIVE_END = b"\n[... more than can be followed: `agent-fox logs` has it when the session has ended ...]\n"
+
+
+class Live:
+    """Adds what is printed to a file while it is printed, for a person who follows it, up to LIVE_LIMIT bytes of all.
+
+    Trouble with the file is no trouble of the command's: then nothing is to be followed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def write(self, data: bytes, /) -> None:
+        with suppress(OSError), self._path.open("ab") as file:
+            room = LIVE_LIMIT - file.tell()
+            file.write(data[: max(room, 0)])
+            if 0 <= room < len(data):
+                file.write(LIVE_END)
 
 
 class ExactMask:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -16,6 +17,7 @@ from agent_fox.core.verdicts.verdict import Disposition
 from agent_fox.system.sandbox.bubblewrap import is_used
 from agent_fox.verifier.ground.command_line import Command, CommandRefused, split_command
 from agent_fox.verifier.running.commands import Bounds, Ended, Place, run_logged
+from agent_fox.verifier.running.output import Live
 from agent_fox.verifier.suites.asking import with_report, with_tests
 from agent_fox.verifier.suites.calls import Call, call_of
 from agent_fox.verifier.suites.controls import with_controls
@@ -30,6 +32,7 @@ _BUILD_REPORTS = {
     "maven": ("**/target/surefire-reports/TEST-*.xml", "**/target/failsafe-reports/TEST-*.xml"),
     "gradle": ("**/build/test-results/**/TEST-*.xml",),
 }
+FIRST = "-first"
 _KEEPING = "agent_fox.verifier.artifacts.kept_logs"
 _HOLDING = "agent_fox.verifier.proof.held"
 REPORTERS = Path(__file__).parents[1] / "reporters"
@@ -79,7 +82,7 @@ def run_suite(line: str, ground: Ground, name: str) -> SuiteRun:
     except CommandRefused as error:
         return SuiteRun(line, unattempted=Unattempted(str(error), Disposition.ENVIRONMENT))
     call = call_of(command.argv, ground.workspace)
-    first = attempt_of(command, call, ground, f"{name}-first", ground.order.timeout)
+    first = attempt_of(command, call, ground, f"{name}{FIRST}", ground.order.timeout)
     if not first.ended.is_timed_out:
         return read_attempt(first)
     return read_attempt(attempt_of(command, call, ground, f"{name}-second", ground.order.timeout))
@@ -102,11 +105,14 @@ def run_again(run: SuiteRun, ground: Ground, name: str) -> SuiteRun | None:
 
 def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, timeout: float) -> Attempt:
     private, globs = ground.folder(name), _globs(call, ground.order)
-    own, place = private / OWN_REPORT, Place(ground.workspace, private, ground.caches())
+    own, live = private / OWN_REPORT, Live(Path(ground.order.live)) if ground.order.live else None
+    place = Place(ground.workspace, private, ground.caches(), live)
     asked, controls = (
         with_controls(with_report(call, own), private / "controls", ground.workspace) if call else (None, None)
     )
     before = _stamps(ground.workspace, globs)
+    if live is not None:
+        live.write(f"$ {shlex.join(command.argv)}{'' if name.endswith(FIRST) else ' (again)'}\n".encode())
     argv, started = asked.argv if asked else command.argv, time_ns()
     ended = ground.launch(argv, place, _variables(command, asked, ground), timeout, _bounds(ground), ground.stop)
     written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]

@@ -78,6 +78,7 @@ PRINTED = """$ make check
 --- exit 1, 1.2 s, 1 of 3 tests failed
 
 """
+SEEN_BEFORE = "$ make check\n--- exit 1, 1.2 s, 1 of 3 tests failed\n\n"
 TEXT = "WHEN its proof is read, THE proof SHALL be right."
 VERDICTS = f"""FAIL    02-REQ-1.1  {TEXT}
         `make check` (exit 1): 3 is not 4
@@ -191,6 +192,13 @@ def test_a_running_session_is_followed_until_it_ends_and_nothing_of_it_is_lost(u
 def test_a_verifiers_report_that_comes_while_it_is_followed_is_shown_by_its_tests(under_way: UnderWay) -> None:
     under_way.prints(json.dumps(REPORT, indent=2) + "\n")
     assert run_cli(under_way.root, "logs", "01_calc:1", "-f").stdout == f"--- stdout, so far\n{PRINTED}{OF_NONE}"
+
+
+def test_a_verifiers_tests_are_followed_as_they_print_and_not_shown_again(under_way: UnderWay) -> None:
+    under_way.prints("$ make check\n3 is not 4\n", "tests")
+    under_way.prints(json.dumps(REPORT, indent=2) + "\n")
+    seen = f"--- tests, so far\n$ make check\n3 is not 4\n--- stdout, so far\n{SEEN_BEFORE}{OF_NONE}"
+    assert run_cli(under_way.root, "logs", "01_calc:1", "-f").stdout == seen
 
 
 def test_a_session_whose_run_is_gone_is_not_waited_for(under_way: UnderWay) -> None:

@@ -16,8 +16,8 @@ from agent_fox.engine.issues.courier import LONGEST_NAP, Courier, desk_of, nap
 from agent_fox.store import outbox, state
 from agent_fox.store.state import transaction
 from agent_fox.system import clock
+from agent_fox.system.clock import later
 from agent_fox.testing.worlds import wait_until
-from agent_fox.trackers.desk import later
 from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Held, Retry
 from tests.engine.scripted_tracker import FarAway, Scripted, put, states
 from tests.states import fresh_state

@@ -24,7 +24,8 @@ from agent_fox.engine.issues.effects import (
 from agent_fox.engine.record.watch import RunEvent
 from agent_fox.store import outbox
 from agent_fox.store.state import transaction
-from agent_fox.trackers.desk import Desk, later
+from agent_fox.system.clock import later
+from agent_fox.trackers.desk import Desk
 from agent_fox.trackers.facts import IssueFacts, Unproven
 from agent_fox.trackers.protocol import (
     Delivery,

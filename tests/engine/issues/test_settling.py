@@ -332,7 +332,7 @@ def test_title_and_block_of_an_issue_follow_what_is_decided(court: Court) -> Non
     court.fails(GATE, {G1: "boom", G2: "boom"})
     (filed,) = statuses(court)
     assert filed[0].startswith(f"{GATE}: {G1} and 1 more ")
-    assert filed[1] == "Stopped: attempts spent. Needs you."
+    assert filed[1] == "Stopped after 1 attempt. Needs you."
     assert [part.partition(" ")[0] for part in filed[2]] == [G1, G2]
     court.fails(GATE, {G2: "boom"})
     ((title, _, _),) = statuses(court)

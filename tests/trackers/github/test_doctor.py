@@ -13,8 +13,8 @@ import pytest
 from agent_fox.cli.issues.doctor import in_words, looked_at
 from agent_fox.config import Settings, TrackerSettings
 from agent_fox.system import clock
+from agent_fox.system.clock import later
 from agent_fox.testing.github import Answer, Fault, GitHubFake, Grant, Request, Role, Say, faults, mounted, serve
-from agent_fox.trackers.desk import later
 from agent_fox.trackers.github.checkup import Check
 from agent_fox.trackers.github.doctor import examine
 from tests.trackers.github.test_credentials import NOTHING, key_file

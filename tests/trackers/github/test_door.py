@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from agent_fox.system.clock import later
 from agent_fox.testing.github import Answer, Fault, GitHubFake, Grant, Request, Role, Say, faults, mounted, serve
-from agent_fox.trackers.desk import LeaseLost, TooSoon, later, seconds_of
+from agent_fox.trackers.desk import LeaseLost, TooSoon, seconds_of
 from agent_fox.trackers.github import wire
 from agent_fox.trackers.github.door import Absent, Door, DoorTrouble, RemoteIssue, opened
 from agent_fox.trackers.github.repository import Address

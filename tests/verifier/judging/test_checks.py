@@ -12,8 +12,9 @@ import pytest
 from agent_fox.core.spec import Trace
 from agent_fox.core.verdicts.answer import read_report
 from agent_fox.core.verdicts.verdict import Disposition, Signal
-from agent_fox.verifier.ground.order import Untested, write_order
-from agent_fox.verifier.judging.checks import answer, run_checks
+from agent_fox.verifier.ground.order import Counterfactual, Untested, write_order
+from agent_fox.verifier.judging.checks import TRYING, answer, run_checks
+from agent_fox.verifier.running.output import LIVE_END, LIVE_LIMIT, Live
 from tests.verifier.made_projects import write
 from tests.verifier.workspace import PYTEST, appears, checked, is_gone, order, words
 
@@ -243,6 +244,46 @@ def test_no_test_command_is_unknown_and_no_expected_id_is_never_a_pass(tmp_path:
     report = checked(tmp_path, {}, ONE, commands={"Linter": "true"})
     assert words(report) == {ONE: "UNKNOWN"}
     assert answer(run_checks(order(tmp_path)))["overall_verdict"] == "UNKNOWN"
+
+
+WAITS_TO_BE_READ = """\
+import pathlib, sys, time
+print("half way", flush=True)
+seen = pathlib.Path(sys.argv[1])
+until = time.monotonic() + 20
+while "half way" not in seen.read_text() and time.monotonic() < until:
+    time.sleep(0.01)
+sys.exit("half way" not in seen.read_text())
+"""
+
+
+def test_what_a_command_prints_can_be_read_while_it_runs(tmp_path: Path) -> None:
+    live = tmp_path / "live"
+    write(tmp_path / "w", {"check.py": WAITS_TO_BE_READ})
+    line = f"{sys.executable} check.py {live}"
+    report = run_checks(order(tmp_path / "w", ONE, commands={}, configured=(line,), live=str(live)))
+    assert [run.exit_code for run in report.runs] == [0]
+    assert live.read_text().startswith(f"$ {line}\nhalf way\n")
+
+
+def test_what_runs_again_says_so_and_trials_print_nothing(tmp_path: Path) -> None:
+    live, tests = tmp_path / "live", "def test_04_req_1_1(): assert 3 == 4\n"
+    write(tmp_path / "w", {"test_a.py": tests})
+    run_checks(order(tmp_path / "w", ONE, live=str(live), counterfactual=Counterfactual.REQUIRE))
+    headings = [line for line in live.read_text().splitlines() if line.startswith(("$ ", "--- "))]
+    assert headings[0].startswith("$ ")
+    assert not headings[0].endswith(" (again)")
+    assert all(line == f"{headings[0]} (again)" for line in headings[1:-1])
+    assert len(headings) >= 3
+    assert headings[-1] == TRYING.decode().rstrip()
+
+
+def test_a_file_to_follow_that_is_full_or_cannot_be_written_fails_nothing(tmp_path: Path) -> None:
+    Live(tmp_path / "nowhere" / "live").write(b"lost")
+    live = Live(tmp_path / "live")
+    for piece in (b"a" * (LIVE_LIMIT - 1), b"bc", b"d"):
+        live.write(piece)
+    assert (tmp_path / "live").read_bytes()[LIVE_LIMIT - 1 :] == b"b" + LIVE_END
 
 
 def test_the_process_prints_one_json_answer(tmp_path: Path) -> None:

@@ -53,7 +53,10 @@ def test_a_failing_one_is_told_by_criterion_and_kind_in_the_whole_answer(order: 
     told = {one.requirement_id: one.word for one in report.verdicts}
     assert told == {A: Word.FAIL, B: Word.PASS}
     assert not [word for word in ("secret", "test_kept", "[17, 25]") if word in str(answer(report))]
-    shown = judged(replace(order, reveal=Reveal.TEST))[A]
+    live = tmp_path / "live"
+    shown = judged(replace(order, reveal=Reveal.TEST, live=str(live)))[A]
+    assert "$ " in live.read_text()
+    assert not [word for word in ("secret", "test_kept", "[17, 25]") if word in live.read_text()]
     assert "test_secret" in shown.evidence
 
 

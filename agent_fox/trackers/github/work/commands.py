@@ -10,7 +10,8 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict
 
-from agent_fox.trackers.desk import LeaseLost, TooSoon, later
+from agent_fox.system.clock import later
+from agent_fox.trackers.desk import LeaseLost, TooSoon
 from agent_fox.trackers.github import marker
 from agent_fox.trackers.github.trouble import DoorTrouble
 from agent_fox.trackers.protocol import Held, Retry

@@ -15,6 +15,7 @@ from agent_fox.session.agents.runner import trace
 from agent_fox.session.agents.runner.trace import Recorder, trace_beside
 from agent_fox.session.endings import end_of
 from agent_fox.session.order import EndKind, Paths, StopSignal
+from agent_fox.system import clock
 from agent_fox.system.processes import ProcessEnd
 from agent_fox.verifier.lanes.traces import read_trace
 from tests.session.agents.toy import DONE, event, held, make_task
@@ -54,6 +55,17 @@ def test_calls_and_their_ends_are_recorded_in_order(recorder: Recorder) -> None:
     kinds = [(one.kind, one.tool) for one in read(recorder).events]
     C, D, X = EventKind.CALL, EventKind.DONE, EventKind.FAILED
     assert kinds == [(C, "run_unit_tests"), (C, "Read"), (X, "Read"), (D, "run_unit_tests")]
+
+
+def test_each_event_has_its_time_and_an_end_names_its_call(tmp_path: Path) -> None:
+    times = iter(f"2026-03-01T12:00:{second:02}.000Z" for second in range(60))
+    recorder = Recorder(tmp_path / "events.jsonl", tmp_path, now=lambda: next(times))
+    for event_ in (Called("Read", {}, "a"), Called("Read", {}, "b"), Answered("b"), Answered("a", is_error=True)):
+        recorder.hear(event_)
+    lines = [json.loads(line) for line in recorder.path.read_text().splitlines()]
+    assert [(line["kind"], line["call"], line["at"][17:19]) for line in lines] == [
+        ("call", 1, "00"), ("call", 2, "01"), ("done", 2, "02"), ("failed", 1, "03"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -140,7 +152,9 @@ def test_the_runner_records_what_it_hears(tmp_path: Path) -> None:
     task = make_task(tmp_path, event("began"), event("called", tool="Bash", arguments={"command": "make"}), DONE)
     held(task)
     lines = [json.loads(line) for line in task.report.with_name("events.jsonl").read_text().splitlines()]
-    assert lines == [{"kind": "call", "tool": "Bash", "edits": [], "command": "make"}]
+    began = lines[0].pop("at")
+    assert lines == [{"kind": "call", "tool": "Bash", "call": 1, "edits": [], "command": "make"}]
+    assert clock.later(began, 60) > clock.now() >= began
 
 
 @pytest.mark.parametrize(("backend", "is_kept"), [("claude", True), ("command", False)])

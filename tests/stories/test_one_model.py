@@ -1,0 +1,331 @@
+"""One model: every number that a person reads about a run is that of its document, on whatever screen or page.
+
+Each screen is read by CLAIMS. What still has a digit after that, and is no name, time or hash, fails: a new number
+needs a row here, and a place in the document.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_fox.core.verdicts.known import counts_in_words
+from agent_fox.engine.account.overview import STATES
+from agent_fox.testing.worlds import NEVER, Req, World, issue_files, run_cli
+from tests.stories.scene import CANNOT_GO_ON, CEILING, NOT_PROVEN
+
+Document = dict[str, Any]
+Told = tuple[object, ...]
+WIDE = "2000"
+"""Columns, so that no line is wrapped or cut."""
+
+LIMITED = 'fail API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}'
+SPECS = {
+    "01_a": [Req("01-REQ-1.1"), Req("01-REQ-1.2", right_at=2)],
+    "02_b": [Req("02-REQ-1.1", right_at=NEVER), Req("02-REQ-1.2"), Req("02-REQ-2.1", 2)],
+    "03_c": [Req("03-REQ-1.1")],
+}
+DEPENDS = {"02_b": "01_a", "03_c": "02_b"}
+SETTINGS = "[retry]\nattempts = 3\n[infrastructure]\nfirst_wait = 0.05\n"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A world, how its run ends, and what is typed after it: another run has an account of its own."""
+
+    world: World
+    ends: int
+    then: tuple[str, ...] = ()
+
+
+CASES = {
+    "crash, reread, no progress": Case(
+        World(
+            SPECS, depends=DEPENDS, coder_does={"01_a:1/1": "crash"}, verifier_says={"01_a/1/1": "unsure"},
+            settings=SETTINGS, cost=0.25,
+        ), NOT_PROVEN,
+    ),
+    "launches lost to a rate limit, and a second run": Case(
+        World(SPECS, depends=DEPENDS, coder_does={"02_b:1/1": [LIMITED, LIMITED]}, settings=SETTINGS, cost=0.37),
+        NOT_PROVEN, ("run", "--new-run"),
+    ),
+    "nobody tells a cost, and a person resets": Case(
+        World(SPECS, depends=DEPENDS, settings=SETTINGS, cost=None), NOT_PROVEN, ("reset", "02_b:3"),
+    ),
+    "a ceiling": Case(World(SPECS, settings=f"{SETTINGS}[limits]\ncost_usd = 2.1\n", cost=0.61), CEILING),
+    "a pause for good": Case(
+        World(SPECS, coder_does={"01_a:1/1": LIMITED}, settings=f"{SETTINGS}attempts = 2\n", cost=0.11), CANNOT_GO_ON
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a case's people read, by screen, and the document."""
+
+    document: Document
+    screens: dict[str, str]
+
+
+def read(root: Path, end: str) -> Reading:
+    def screen(*arguments: str) -> str:
+        return run_cli(root, *arguments, COLUMNS=WIDE).stdout
+
+    document: Document = json.loads(screen("report", "--json"))
+    screens = {"status": screen("status"), "the end of the run": end}
+    screens |= {f"explain {node['id']}": screen("explain", node["id"]) for node in document["nodes"]}
+    screens |= {f"issue {number}": path.read_text() for number, path in enumerate(issue_files(root), 1)}
+    reports = sorted((root / ".agent-fox" / "verification").rglob("verification.md"))
+    screens |= {f"report of {path.parent.name}": path.read_text() for path in reports}
+    return Reading(document, screens)
+
+
+@pytest.fixture(scope="module", params=CASES)
+def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Reading:
+    case = CASES[request.param]
+    root = case.world.build(tmp_path_factory.mktemp("model"))
+    done = run_cli(root, "run", COLUMNS=WIDE)
+    assert done.returncode == case.ends, (done.stdout, done.stderr)
+    if case.then:
+        done = run_cli(root, *case.then, COLUMNS=WIDE)
+    end = done.stdout.partition("\n\n")[2] if "run" in (*case.then, "run")[:1] else ""
+    return read(root, end)
+
+
+def usd(value: float | None) -> str | None:
+    return f"{value:.2f}" if value else None
+
+
+def node(document: Document, name: str) -> Document:
+    return next(each for each in document["nodes"] if each["id"] == name)
+
+
+def spec(document: Document, name: str) -> Document:
+    return next(each for each in document["account"]["specs"] if each["name"] == name)
+
+
+def card(document: Document, name: str) -> Document:
+    return next(each for each in document["needs_you"] if each["node"] == name)
+
+
+def money_of(sessions: list[Document]) -> tuple[float, float]:
+    return sum(each["cost_usd"] or 0 for each in sessions), sum(each["assumed_usd"] for each in sessions)
+
+
+def sessions_of(document: Document, **wanted: object) -> list[Document]:
+    return [each for each in document["sessions"] if all(each[name] == value for name, value in wanted.items())]
+
+
+def settled(document: Document, name: str) -> tuple[str, str]:
+    found = spec(document, name)
+    return str(len(found["proven"]) + len(found["waived"])), str(found["expected"])
+
+
+def of_session(document: Document, match: re.Match[str]) -> Told:
+    (found,) = sessions_of(
+        document, node=document["node"], attempt=int(match["attempt"]), reading=int(match["reading"] or 1)
+    )
+    words = [
+        each["word"]
+        for story in document["requirements"]
+        for each in story["readings"]
+        if each["session"] == found["id"]
+    ]
+    passes = None if match["passes"] is None else str(words.count("PASS"))
+    cost = usd(found["cost_usd"]) if found["ended_at"] else None
+    return match["attempt"], match["reading"], cost, passes
+
+
+def of_history(document: Document, match: re.Match[str]) -> Told:
+    """How many sessions and decisions are shown of those about a node."""
+    name = document["node"]
+    decisions = [each for each in document["decisions"] if name in (each["node"], *each["blamed"])]
+    return match[1], str(len(sessions_of(document, node=name)) + len(decisions))
+
+
+def budget(document: Document, match: re.Match[str]) -> Told:
+    return next(
+        (each["node"], str(each["spent"]), str(each["total"]), each["what"], str(max(each["total"] - each["spent"], 0)))
+        for each in node(document, document["node"])["budgets"]
+        if (each["node"], each["what"]) == (match[1], match[4])
+    )
+
+
+def of_list(name: str) -> Callable[[Document, re.Match[str]], Told]:
+    """How many requirements of a spec are in one list of its account."""
+    return lambda document, match: (match[1], str(len(spec(document, match[1])[name])))
+
+
+USD = r"\$(\d+\.\d\d)"
+LISTS = {"failing": "fails?", "unclear": "without a clear verdict", "unread": "not read yet", "waived": "waived",
+         "stale": STATES["stale"], "elsewhere": STATES["elsewhere"]}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Words on screens of some kind, and what the document has for each of their groups."""
+
+    kind: str
+    words: str
+    told: Callable[[Document, re.Match[str]], Told]
+
+
+PAGE, EXPLAIN, ISSUE, REPORT = "page", "explain", "issue", "report"
+CLAIMS = (
+    Claim(PAGE, r"^[A-Z]+(?: [A-Z]+)?  (\S.*)$", lambda d, m: (d["banner"]["because"],)),
+    Claim(
+        PAGE, rf"^run (\d+): (?:.*?, exit code (\d+))?.*?(?:; {USD} spent)?(?:[;,] {USD} assumed)?$",
+        lambda d, m: (
+            str(d["account"]["run"]), None if d["banner"]["exit_code"] is None else str(d["banner"]["exit_code"]),
+            usd(d["account"]["cost"]["known_usd"]), usd(d["account"]["cost"]["assumed_usd"]),
+        ),
+    ),
+    Claim(PAGE, r"^how it is known: (.*)$", lambda d, m: (counts_in_words(d["account"]["known"]),)),
+    Claim(
+        PAGE, rf"^  ✗ (\S+) stopped(?: after (\d+) attempts?)?.*?(?:; {USD} spent)?(?:[;,] {USD} assumed)?(?: on it)?$",
+        lambda d, m: (
+            m[1], str(node(d, m[1])["attempt"]) if m[2] else None, usd(card(d, m[1])["known_usd"]),
+            usd(card(d, m[1])["assumed_usd"]),
+        ),
+    ),
+    Claim(PAGE, r"^  [✓✗▶·?] (\w+) +(\d+) of (\d+)  ", lambda d, m: (m[1], *settled(d, m[1]))),
+    *(Claim(PAGE, rf"^  [✓✗▶·?] (\w+) .*?\b(\d+) {words}", of_list(name)) for name, words in LISTS.items()),
+    Claim(
+        PAGE, r"^  [✓✗▶·?] (\w+) .*?(?:; |  )(\d+ (?:judged|tests passed|red without).*?)(?:; on [0-9a-f]{12})?$",
+        lambda d, m: (m[1], counts_in_words(d["known_of"][m[1]])),
+    ),
+    Claim(
+        PAGE, r"^  issues: (\d+) open",
+        lambda d, m: (str([issue["state"] for issue in d["account"]["issues"]].count("open")),),
+    ),
+    Claim(
+        PAGE, rf"^  {USD} spent(?: of at most {USD})?(?:, {USD} assumed where no cost is known)?$",
+        lambda d, m: (
+            f"{d['account']['cost']['known_usd']:.2f}", usd(d["costs"]["ceiling_usd"]) if m[2] else None,
+            usd(d["account"]["cost"]["assumed_ended_usd"]),
+        ),
+    ),
+    Claim(
+        PAGE, r"^  (\d+) sessions?, (\d+) retr(?:y|ies), (\d+) rereads?; (\d+) s of running$",
+        lambda d, m: (
+            *(str(d["account"][name]) for name in ("sessions", "retries", "rereads")), f"{d['account']['seconds']:.0f}"
+        ),
+    ),
+    Claim(EXPLAIN, r"^  (\S+): (\d+) of (\d+) (attempts|readings) spent, (\d+) left$", budget),
+    Claim(
+        EXPLAIN, rf"^  \d\d:\d\d:\d\d  attempt (?P<attempt>\d+)(?:, reading (?P<reading>\d+))?: (?:running|waiting|.*?"
+        rf"\((?:\d+\.\d s, )?(?:{USD}|cost unknown)\).*)(?:\n {{14}}(?:.*; )?(?P<passes>\d+) PASS$)?", of_session,
+    ),
+    Claim(EXPLAIN, r"^what happened \(the last (\d+) of (\d+); ", of_history),
+    Claim(
+        EXPLAIN, r"^  (\S+): (\d+) of (\d+) attempts? left unspent$",
+        lambda d, m: next(
+            (each["node"], str(each["total"] - each["spent"]), str(each["total"]))
+            for each in node(d, d["node"])["budgets"] if each["node"] == m[1]
+        ),
+    ),
+    Claim(
+        EXPLAIN, r"^(?:  )?(?:not proven|blocked): .*?(\d+) requirements? fails?: (?=(\d\d))",
+        lambda d, m: (str(next(len(s["failing"]) for s in d["account"]["specs"] if s["name"][:2] == m[2])), m[2]),
+    ),
+    Claim(
+        EXPLAIN, rf"^  the (\d+) sessions? of (\w+) so far cost {USD}(?: \((\d+) reported no cost\))?$",
+        lambda d, m: (
+            str(len(sessions_of(d, spec=m[2]))), m[2], f"{money_of(sessions_of(d, spec=m[2]))[0]:.2f}",
+            str(sum(each["cost_usd"] is None for each in sessions_of(d, spec=m[2]))) if m[4] else None,
+        ),
+    ),
+    Claim(
+        ISSUE, r"^\*\*Stopped after (\d+) attempts?[^*]*\*\*(?s:.*?)^\| (\w+)/",
+        lambda d, m: (str(verifier(d, m[2])["attempt"]), m[2]),
+    ),
+    Claim(
+        ISSUE, rf"^(\d+) of (\d+) open, spent {USD[2:]} USD(?: and {USD[2:]} USD assumed)?, .*?run (\d+), "
+        r"(?s:.*?)^\| (\w+)/", lambda d, m: of_issue(d, m),
+    ),
+    Claim(
+        ISSUE, rf"What was tried: (\d+) sessions?, {USD[2:]} USD(?:, and (\d+) of unknown cost)?</summary>"
+        r"(?s:.*?)^\|---.*\n\| (\w+) \|",
+        lambda d, m: of_tried(d, m[4]),
+    ),
+    Claim(
+        REPORT, r"^# Verification of (\w+)(?s:.*?)\*\*, (\d+) of (\d+) requirements pass",
+        lambda d, m: (m[1], str(len(spec(d, m[1])["proven"])), str(spec(d, m[1])["expected"])),
+    ),
+)  # fmt: skip
+
+
+def verifier(document: Document, name: str) -> Document:
+    return next(each for each in document["nodes"] if (each["spec"], each["archetype"]) == (name, "verifier"))
+
+
+def of_issue(document: Document, match: re.Match[str]) -> Told:
+    name = match[6]
+    known, assumed = money_of(sessions_of(document, spec=name))
+    found = spec(document, name)
+    open_count = len(found["failing"]) + len(found["unclear"])
+    first_run = min(each["run"] for each in sessions_of(document, spec=name))
+    return str(open_count), match[2], f"{known:.2f}", usd(assumed), str(first_run), name
+
+
+def of_tried(document: Document, name: str) -> Told:
+    coders = sessions_of(document, spec=name, archetype="coder")
+    untold = sum(each["cost_usd"] is None for each in coders)
+    return str(len(coders)), f"{money_of(coders)[0]:.2f}", str(untold) if untold else None, name
+
+
+def kind_of(screen: str) -> str:
+    return {"explain": EXPLAIN, "issue": ISSUE, "report": REPORT}.get(screen.split()[0], PAGE)
+
+
+NAMES = re.compile(
+    r"\d\d-REQ-\d+\.\d+|\b\d\d_\w+(?::\d+(?::\w+)*)?|\d\d:\d\d:\d\d|\b[0-9a-f]{12}\b|\.agent-fox/\S+|git merge \S+"
+    r"|^ *proof/.*$|Part \d of|\(all \d|--expires 30d|attempt \d+ landed|exit (?:status )?\d+"
+    r"|^the work.*$|^  \d+ files? .*$"
+    r"|^  look at it.*$|API Error.*$|\"\w+\"|^(?:  )?git .*$"
+)
+"""What has digits and is no number about the run: names, times, hashes, evidence, what git says of files."""
+
+
+def unclaimed(kind: str, text: str) -> Iterator[str]:
+    """The lines that have a number which no claim speaks of."""
+    for claim in CLAIMS:
+        if claim.kind == kind:
+            text = re.sub(claim.words, lambda match: re.sub(r"\d", "", match[0]), text, flags=re.MULTILINE)
+    yield from (line for line in text.splitlines() if re.search(r"\d", NAMES.sub("", line)))
+
+
+def test_every_number_is_that_of_the_document(told: Reading) -> None:
+    document = {**told.document, "known_of": known_of(told.document)}
+    read_claims = 0
+    for screen, text in told.screens.items():
+        about = {**document, "node": screen.removeprefix("explain ")}
+        for claim in CLAIMS:
+            for match in re.finditer(claim.words, text, re.MULTILINE) if claim.kind == kind_of(screen) else ():
+                assert match.groups() == claim.told(about, match), (screen, match[0])
+                read_claims += 1
+    assert read_claims >= len(told.screens)
+
+
+def known_of(document: Document) -> dict[str, dict[str, int]]:
+    counts: dict[str, dict[str, int]] = {}
+    for story in document["requirements"]:
+        if story["state"] in ("proven", "waived") and story["how"]:
+            own = counts.setdefault(story["spec"], {})
+            own[story["how"]] = own.get(story["how"], 0) + 1
+    return counts
+
+
+def test_no_screen_has_a_number_of_its_own(told: Reading) -> None:
+    own = {
+        screen: lines
+        for screen, text in told.screens.items()
+        if kind_of(screen) in (PAGE, EXPLAIN) and (lines := list(unclaimed(kind_of(screen), text)))
+    }
+    assert own == {}
