@@ -292,6 +292,16 @@ class RetrySettings(Table):
         default=True,
         description="After a round that lost requirements, go back to the best tree that was read (docs/semantics.md).",
     )
+    start: Literal["tip", "best", "before-onset"] = Field(
+        default="best",
+        description="Where a coder that is sent back starts: the branch as it was left, the best tree that was read, "
+        "or the files just before the edit by which a requirement broke. `resume` comes first (docs/traces.md).",
+    )
+    onset: Flag = Field(
+        default=True,
+        description="Search for the step of a session at which a failing test of `checks` began to fail, by running it "
+        "again on the files of some steps.",
+    )
     review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
 
 
@@ -345,8 +355,15 @@ class EvidenceSettings(Table):
         default="reopen",
         description="A verdict from another environment or judge: it is read again, or it counts and is shown.",
     )
+    freshness: Literal["scope", "tree"] = Field(
+        default="scope",
+        description="What makes a verdict old when others' work lands: a change of what its tests were seen to rest "
+        "on, or any change of the tree.",
+    )
     rerun_fraction: Fraction = Field(
-        default=0.0, description="The part of specs proven in earlier runs that is read again, drawn by chance: 0 to 1."
+        default=0.0,
+        description="The part of what need not be read again at the end (specs proven in earlier runs, or untouched "
+        "by what landed since) that is read all the same, drawn by chance: 0 to 1.",
     )
 
 

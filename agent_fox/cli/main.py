@@ -42,6 +42,10 @@ COMMANDS = {
     ),
     "view": Entry("agent_fox.cli.page.view", "Show the page of a run in a browser, live, on this machine only."),
     "issues": Entry("agent_fox.cli.issues.commands", "List, show, send, export, link, move and take issues."),
+    "trace": Entry("agent_fox.cli.run.trace", "Show what a session did step by step, and at which step it broke."),
+    "replay-from": Entry(
+        "agent_fox.cli.run.replay_from", "Let a coder's next session start from a step of an earlier one."
+    ),
     "reset": Entry("agent_fox.cli.run.reset", "Give a node new attempts, and unblock what waits for it."),
     "waive": Entry(
         "agent_fox.cli.evidence.waive", "Accept an unproven requirement for a time, signed; list, revoke or ask."

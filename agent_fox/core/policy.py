@@ -23,6 +23,16 @@ class Switch(StrEnum):
     REPEAT = "repeat"
 
 
+class Start(StrEnum):
+    """Where a coder that is sent back starts (`[retry] start`): the branch as the last attempt left it, the best tree
+    that was read, or the files just before the edit by which a requirement broke.
+    """
+
+    TIP = "tip"
+    BEST = "best"
+    BEFORE_ONSET = "before-onset"
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Defaults as in SEMANTICS: attempts and readings are totals, the first one included.
@@ -38,6 +48,7 @@ class Policy:
     review_attempts: int = 2
     stop_without_progress: bool = True
     keep_best: bool = True
+    start: Start = Start.BEST
     goes_on_after_escalation: bool = False
     required_state: Gate = Gate.TESTED
     top_rung: int = 0

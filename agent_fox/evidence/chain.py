@@ -6,7 +6,7 @@ Read from the ledger and the tables beside it; nothing is judged anew, and nothi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ledger.evidence import Freshness, Json, Kind, record_id, why_stale
@@ -20,6 +20,7 @@ from agent_fox.store.ledger import ledger
 from agent_fox.store.ledger.evidence import address
 from agent_fox.store.ledger.ledger import Tip, tip_of
 from agent_fox.store.plan import is_escalated
+from agent_fox.store.records import read_for
 from agent_fox.store.waivers import WaiverRow, over, waivers_of
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class Proof:
     `status` is PASS, FAIL or UNKNOWN; `command` shows it again; `said` is what was seen; `how` a PASS was known, by
     the word that it was recorded with. `restores` is the number of the verdict whose reading counts again by this one,
     empty for a reading of its own. `trials`: what was tried to see its tests fail, as `core.proof.Trials`; None where
-    nothing was, or nothing is recorded of it.
+    nothing was, or nothing is recorded of it. `rests_on`: what of the tree a PASS rests on, as `core.scope.Scope`.
+    `is_untouched`: it was read on another tree than that of now, and nothing that it rests on differs.
     """
 
     id: str
@@ -83,6 +85,8 @@ class Proof:
     restores: str = ""
     how: str = ""
     trials: Json = None
+    rests_on: Json = None
+    is_untouched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +195,8 @@ def chain_of(
     names = {f"verdict:{current[0]}"} if current else set()
     versions = {entry.address: entry.version for entry in binding} | {address(part.spec_name, part.id): part.version}
     parts_then = {name: parts_of(db, name) for name in {entry.record.context.environment for entry in entries}}
-    proofs = tuple(proof_of(entry, versions, now, names, parts_then) for entry in entries)
+    untouched = {read.tree for read in read_for(db, part.spec_name, now.tree)} if now.tree else set()
+    proofs = tuple(proof_of(entry, versions, now, names, parts_then, untouched) for entry in entries)
     last = next((proof for proof in reversed(proofs) if proof.is_current), None)
     return Chain(
         spec=part.spec_name,
@@ -232,11 +237,13 @@ def _found(db: Database, part: StoredPart, binding: Iterable[Binding]) -> list[F
 
 def proof_of(
     found: Found, versions: Mapping[str, str], now: Now, current: set[str],
-    parts_then: Mapping[str, Mapping[str, str]],
+    parts_then: Mapping[str, Mapping[str, str]], untouched: Collection[str] = (),
 ) -> Proof:  # fmt: skip
     """`versions` are the present ones by address; `current` the identity of the verdict that holds; `parts_then` what
-    environments are made of."""
+    environments are made of; `untouched` the trees whose verdicts count for that of now."""
     record, kept = found.record, found.kept
+    is_untouched = record.artifact.tree in untouched
+    now = replace(now, tree=record.artifact.tree) if is_untouched else now
     then = parts_then.get(record.context.environment, {})
     context, outcome = record.context, record.outcome
     return Proof(
@@ -249,7 +256,7 @@ def proof_of(
         why_stale=tuple(staleness(found, versions.get(record.about.address, ""), now, then)),
         restores=str(record.body.get("restores", "")),
         how=str(record.body.get("how", "")),
-        trials=record.body.get("trials"),
+        trials=record.body.get("trials"), rests_on=record.body.get("rests_on"), is_untouched=is_untouched,
     )  # fmt: skip
 
 

@@ -17,7 +17,8 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.resources import FunctionResource
 from sqlite_utils import Database
 
-from agent_fox.core.values import to_document, to_object
+from agent_fox.core.trace import NodeKind
+from agent_fox.core.values import Json, to_document, to_object
 from agent_fox.evidence.about import TRUSTING_SPECS, UnknownRequirement, bound_to, parts_named, required_by
 from agent_fox.evidence.chain import Now, chain_of
 from agent_fox.evidence.library import binding
@@ -25,7 +26,9 @@ from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
 from agent_fox.store.account import titles_with_gates
 from agent_fox.store.ledger import journal, ledger
 from agent_fox.store.plan import StoredPart, load_parts
+from agent_fox.store.sessions import sessions_where
 from agent_fox.store.state import StateError, read_state
+from agent_fox.store.traces import onsets_in, trace_of
 from agent_fox.system import clock
 
 JSON = "application/json"
@@ -64,6 +67,13 @@ TEMPLATES: tuple[tuple[str, str, str, str], ...] = (
         "A record of the ledger",
         "One record, by its id or the beginning of it (8 characters at least): what was run, on what, what came of it.",
     ),
+    (
+        "verifier://trace/{spec}/{group}",
+        "trace",
+        "What the last session of a task group did",
+        "The states that the files had during the last coder's session of a spec's task group, what was tested on "
+        "them, and at which step a test that fails by now began to fail.",
+    ),
 )
 
 T = TypeVar("T")
@@ -76,6 +86,7 @@ def add_evidence(server: MCPServer, state: Path) -> None:
         "gates": lambda spec: _text(_read(state, _gates, spec)),
         "gate": lambda spec, requirement: _text(_read(state, _gate, f"{spec}/{requirement}")),
         "record": lambda id: _text(_read(state, _record, id)),
+        "trace": lambda spec, group: _text(_read(state, trace_document, f"{spec}:{group}")),
     }
     for uri, name, title, description in TEMPLATES:
         server.resource(uri, name=name, title=title, description=description, mime_type=JSON)(reads[name])
@@ -193,6 +204,28 @@ def _gate(db: Database, name: str) -> dict[str, object]:
     parts = parts_named(db, name)[:MOST]
     chains = [to_object(chain_of(db, part, Now(), clock.now(), disbelieved=why)) for part in parts]
     return {**chains[0]} if len(chains) == 1 else {"requirements": chains}
+
+
+def trace_document(db: Database, node: str) -> dict[str, object]:
+    """The newest trace of a node by its name, bounded: its last nodes that are more than a look."""
+    rows = sessions_where(db, "node_id = ?", [node])
+    known = ((row, trace) for row in reversed(rows) if (trace := trace_of(db, row.id)) is not None)
+    row, trace = next(known, (None, None))
+    if row is None or trace is None:
+        raise ResourceNotFoundError("no trace was recorded of such a group; it is written when its session ends")
+    nodes = [node for node in trace.nodes if node.kind is not NodeKind.EXPLORATION]
+    return {
+        "node": node,
+        "attempt": row.ticket.attempt,
+        "counts": dict(trace.counts),
+        "onsets": [_clipped(to_object(finding)) for finding in onsets_in(db, row.id)[:MOST]],
+        "nodes": [_clipped({"id": node.id, **to_object(node)}) for node in nodes[-MOST:]],
+        "left_out": {**trace.left_out, "nodes before these": max(0, len(nodes) - MOST)},
+    }
+
+
+def _clipped(members: dict[str, Json]) -> dict[str, Json]:
+    return {name: value[:LONGEST_TEXT] if isinstance(value, str) else value for name, value in members.items()}
 
 
 def _record(db: Database, name: str) -> dict[str, object]:

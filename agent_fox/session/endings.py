@@ -12,10 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from agent_fox.core.trace import Trace
 from agent_fox.session.agent_end import AgentEnd, agent_end
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.session.agents.runner.trace import trace_beside
 from agent_fox.session.agents.signatures import says_too_long
+from agent_fox.session.agents.traces import trace_of
 from agent_fox.session.gates.close_out import Judging, close_out
 from agent_fox.session.gates.format import formatted
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
@@ -23,7 +25,8 @@ from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd, Sto
 from agent_fox.session.result import Result, read_result
 from agent_fox.session.workspaces.cut_off import with_kept
 from agent_fox.session.workspaces.snapshot import Refused, changed_source, take_work
-from agent_fox.session.workspaces.workspace import read_preparation
+from agent_fox.session.workspaces.workspace import WorkspaceError, read_preparation
+from agent_fox.system import git
 from agent_fox.system.files import last_lines, pieces
 from agent_fox.system.processes import OUTPUT_LIMIT, ProcessEnd
 from agent_fox.system.redaction.masking import Redactor, redact, secret_values
@@ -66,10 +69,28 @@ def end_of(order: LaunchOrder, end: ProcessEnd, environment: Mapping[str, str], 
         bare = interrupted_end(order, end.seconds)
     else:
         bare = _of_agent(order, end, agent, judging) if agent else _named(order, end, result, judging)
-    bare = with_kept(order, bare, end.ended_at)
+    bare = with_trace(order, with_kept(order, bare, end.ended_at), secrets, end.ended_at)
     if agent:
         bare = replace(bare, notes=(*agent.notes, *bare.notes))
     return _filled(bare, order, end, result, secrets)
+
+
+UNCOUNTED = frozenset({EndKind.INTERRUPTED, EndKind.INFRASTRUCTURE, EndKind.CEILING})
+"""Ends of launches that are made again: what such a one did is no attempt's doing."""
+
+
+def with_trace(order: LaunchOrder, end: SessionEnd, secrets: tuple[str, ...], at: int) -> SessionEnd:
+    """The end with a coder's trace, which tells why where there is none. `at` (seconds since the epoch) dates the
+    commits of its states.
+    """
+    if not order.writes or end.kind in UNCOUNTED:
+        return end
+    try:
+        kept = git.tree_of(order.repo, end.kept.commit) if end.kept and end.kept.commit else ""
+        work = end.work.tree if end.work else kept
+        return replace(end, trace=trace_of(order, read_preparation(order), work, secrets, at))
+    except (git.GitError, WorkspaceError, OSError) as error:
+        return replace(end, trace=Trace(left_out={f"all of it, for it could not be read: {error}": 1}))
 
 
 def _of_agent(order: LaunchOrder, end: ProcessEnd, agent: AgentEnd, judging: Judging) -> SessionEnd:
@@ -176,6 +197,7 @@ def _filled(
         retry_after=bare.retry_after,
         closed=bare.closed,
         kept=bare.kept and replace(bare.kept, left_out=tuple(redact(text, secrets) for text in bare.kept.left_out)),
+        trace=bare.trace,
     )
 
 

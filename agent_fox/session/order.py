@@ -21,6 +21,7 @@ from agent_fox.session.agent import Agent as Agent
 from agent_fox.session.agent import Provisions as Provisions
 
 if TYPE_CHECKING:
+    from agent_fox.core.trace import Trace
     from agent_fox.session.infrastructure import Infrastructure
 
 
@@ -194,6 +195,11 @@ class Paths:
         return self.state / "events.jsonl"
 
     @property
+    def steps(self) -> Path:
+        """The git folder with the states that the files had during the session; see `workspaces.steps`."""
+        return self.state / "steps"
+
+    @property
     def shim(self) -> Path:
         """Pid and start time of the shim, so that its leftovers can be ended after a crash."""
         return self.state / "shim.json"
@@ -255,7 +261,8 @@ class SessionEnd:
     `cost_usd` and the token counts are None where unknown. `infrastructure` is set with
     EndKind.INFRASTRUCTURE only, `work` with a coder's EndKind.ENDED only. `notes` say what was odd without
     changing the end; `agents` tell who worked: backend and model, and what the runner of an agent's program reports.
-    `closed` is how a coder's work was judged, also where that refused it; `kept` what is kept of work that was cut off.
+    `closed` is how a coder's work was judged, also where that refused it; `kept` what is kept of work that was cut off;
+    `trace` what a coder did, step by step, as far as that was recorded.
     """
 
     kind: EndKind
@@ -275,6 +282,7 @@ class SessionEnd:
     retry_after: float | None = None
     closed: ClosedOut | None = None
     kept: Kept | None = None
+    trace: Trace | None = None
 
 
 class StopSignal:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from agent_fox.core.retry.cut_off import CutOff
     from agent_fox.core.verdicts.verdict import Word
-    from agent_fox.store import cut_offs as cut_off_rows
+    from agent_fox.store import traces
 else:
-    cut_off_rows = late_module("agent_fox.store.cut_offs")
+    traces = late_module("agent_fox.store.traces")
 
 
 def row_of(archetype: Archetype, kind: str, cause: str | None = None) -> int | None:
@@ -234,7 +234,7 @@ def sessions_of(db: Database, uid: str) -> list[PastSession]:
 def _cut_offs(db: Database, uid: str) -> list[CutOff]:
     """Of a node's sessions. Most plans have none, and then the module that reads them is not loaded."""
     has_any = db.execute("SELECT EXISTS (SELECT 1 FROM events WHERE kind = 'cut off')").fetchone()[0]
-    return cut_off_rows.cut_offs_of(db, uid) if has_any else []
+    return traces.cut_offs_of(db, uid) if has_any else []
 
 
 def _lost(db: Database, uid: str) -> dict[int, list[str]]:

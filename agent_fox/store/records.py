@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from agent_fox.core.ids import Ticket
-from agent_fox.core.values import dataclass, to_document
+from agent_fox.core.values import Json, dataclass, to_document
 from agent_fox.core.verdicts.expectations import Expectation
 from agent_fox.core.verdicts.judgement import Counted, PastReading
 from agent_fox.core.verdicts.known import How
@@ -19,8 +19,6 @@ from agent_fox.store.values import insert_many, to_json
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
-
-    from agent_fox.core.values import Json
 
 
 class StepRow(TypedDict):
@@ -133,12 +131,12 @@ def store_verdicts(
     """Keep what a report said. A newer PASS or FAIL supersedes; UNKNOWN supersedes PASS and UNKNOWN, never a FAIL.
 
     What the report passed over in silence is stored only where nothing was read before on this tree. What was tried to
-    see tests fail stands in the records alone.
+    see tests fail, and what a PASS rests on, stands in the records alone.
     """
     current = current_verdicts(db, origin.spec_name)
     number = first = next_verdict_id(db)
     rows: list[tuple[object, ...]] = []
-    trials: dict[int, Json] = {}
+    shown: dict[int, evidence.Shown] = {}
     for part, verdict in counted.items():
         if verdict.is_silent and verdict.word is not Word.UNKNOWN:
             continue
@@ -150,10 +148,65 @@ def store_verdicts(
             rows = []
             supersede(db, old[0], number)
         rows.append((number, superseded_by, *verdict_row(origin, verdict, versions.get(part, ""))))
-        trials[number] = to_document(verdict.verdict.trials)
+        shown[number] = evidence.Shown(to_document(verdict.verdict.trials), to_document(verdict.verdict.rests_on))
         number += 1
     insert_many(db, "verification_results", VERDICT_COLUMNS, rows)
-    evidence.record_verdicts(db, first, trials)
+    evidence.record_verdicts(db, first, shown)
+
+
+def rests_on(db: Database, spec_name: str) -> list[tuple[str, str, Json]]:
+    """Each requirement that has a current verdict: its word, and what its record says it rests on."""
+    sql = (
+        "SELECT v.requirement_id, v.verdict, json_extract(l.content, '$.body.rests_on') FROM verification_results AS v "
+        "LEFT JOIN ledger AS l ON l.identity = 'verdict:' || v.id "
+        "WHERE v.spec_name = ? AND v.superseded_by IS NULL ORDER BY v.requirement_id"
+    )
+    rows = db.execute(sql, [spec_name]).fetchall()
+    return [(part, word, json.loads(scope) if scope else None) for part, word, scope in rows]
+
+
+class ReadFor(NamedTuple):
+    """An older tree whose verdicts count for a later one: where the spec was read, and how many files differ."""
+
+    commit: str
+    tree: str
+    changed: int
+
+
+def read_for(db: Database, spec_name: str, tree: str) -> list[ReadFor]:
+    """The older trees on which verdicts of a spec were read that count for this one, the last one first."""
+    sql = (
+        "SELECT json_extract(content, '$.body.read_commit'), json_extract(content, '$.body.read_tree'), "
+        "json_extract(content, '$.body.changed') FROM ledger WHERE address = ? AND kind = 'fresh' AND tree = ? "
+        "ORDER BY position DESC"
+    )
+    return [ReadFor(*row) for row in db.execute(sql, [spec_name, tree]).fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeCheck:
+    """A reading, drawn by chance, of a spec that nothing had touched. `decision`: what came of it; None: not yet.
+
+    `differed`: it came out otherwise than what was proven.
+    """
+
+    spec_name: str
+    reopened: int
+    decision: int | None
+    differed: bool
+
+
+def scope_checks(db: Database) -> list[ScopeCheck]:
+    sql = (
+        "SELECT o.spec_name, o.id, (SELECT min(d.id) FROM decisions AS d WHERE d.node_uid = o.node_uid AND d.id > o.id "
+        "AND d.kind IN ('Accept', 'Recode', 'Block')) AS then_id FROM decisions AS o "
+        "WHERE o.kind = 'Reopen' AND json_extract(o.facts, '$.untouched') ORDER BY o.id"
+    )
+    kinds = "SELECT kind FROM decisions WHERE id = ?"
+    return [
+        ScopeCheck(name, number, then, then is not None and db.execute(kinds, [then]).fetchone()[0] != "Accept")
+        for name, number, then in db.execute(sql).fetchall()
+    ]
 
 
 VERDICT_COLUMNS = (

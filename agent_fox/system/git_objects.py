@@ -369,3 +369,32 @@ def merge(repo: Path, ours: str, theirs: str) -> Merged | Conflict:
         answer = ours_alone.call("merge-tree", *options, OURS, THEIRS, allowed=(0, 1))
     tree, *files = answer.records
     return Merged(tree) if answer.status == 0 else Conflict(tuple(dict.fromkeys(files)), tree)
+
+
+def lasting_store(folder: Path, repo: Path, files: Path, hidden: Iterable[str] = ()) -> Store:
+    """A store in `folder` that stays: objects of its own over those of `repo`, an index, and `files` to look at.
+
+    `hidden` are patterns as `.gitignore` has them. Made where it is not there yet; whoever opens it again finds what
+    was put into it.
+    """
+    common = git.common_folder(repo)
+    objects = folder / "objects"
+    if not (folder / "HEAD").is_file():
+        lay_out(folder, common, git.object_format(repo), "none")
+        ignored = b"".join(f"{pattern}\n".encode("utf-8", "surrogateescape") for pattern in hidden)
+        (folder / "info/exclude").write_bytes(_excludes(repo, common) + b"\n" + ignored)
+        (objects / "info/alternates").write_text(f"{common / 'objects'}\n", encoding="utf-8")
+    return Store(
+        folder,
+        {
+            "GIT_DIR": str(folder),
+            "GIT_OBJECT_DIRECTORY": str(objects),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(common / "objects"),
+            "GIT_INDEX_FILE": str(folder / "index"),
+            "GIT_WORK_TREE": str(files),
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_ATTR_NOSYSTEM": "1",
+        },
+        repo,
+    )

@@ -53,6 +53,8 @@ STARTS = (
     Start("fresh", "run --help", 10, 83, 22),
     Start("fresh", "verify --help", 9, 79, 22),
     Start("finished", "explain 01_calc:1", 51, 205, 31),
+    Start("finished", "trace 01_calc:1", 40, 210, 40),
+    Start("fresh", "replay-from --help", 20, 97, 22),
     Start("finished", "status", 39, 122, 22),
     Start("fresh", "lint", 80, 241, 99),
     Start("fresh", "parse-log --tool pytest README.md", 48, 137, 38),

@@ -122,6 +122,13 @@ def test_the_chain_of_a_requirement_leads_to_its_record(finished: Path, mode: st
         assert hashlib.sha256(canonical(content).encode()).hexdigest() == record["record_id"] == proof["id"]
 
 
+def test_what_the_last_session_of_a_group_did_is_told_as_its_trace(finished: Path) -> None:
+    told = read(finished, "verifier://trace/01_calc/1")
+    assert [(node["kind"], node["step"]) for node in told["nodes"]] == [("state change", 0), ("state change", 1)]
+    assert (told["node"], told["attempt"], told["onsets"]) == ("01_calc:1", 1, [])
+    assert told["left_out"]["nodes before these"] == 0
+
+
 def test_a_plan_that_is_not_the_recorded_one_is_said_to_prove_nothing(finished: Path, tmp_path: Path) -> None:
     state = tmp_path / "state.db"
     with closing(sqlite3.connect(finished)) as db, closing(sqlite3.connect(state)) as copy:

@@ -12,8 +12,12 @@ from sqlite_utils import Database
 from agent_fox.core.graph import EdgeKind, Node
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.core.ledger.gates import Gate, Role
+from agent_fox.core.retry.onset import Onset
+from agent_fox.core.retry.replay import Finding
 from agent_fox.core.retry.standing import Outcome, Standing, Status, first_standing
 from agent_fox.core.spec import Spec
+from agent_fox.core.trace import Node as TraceNode
+from agent_fox.core.trace import NodeKind, Trace
 from agent_fox.core.verdicts.judgement import Counted
 from agent_fox.core.verdicts.verdict import Verdict, Word
 from agent_fox.store import outbox, plan, records, sessions
@@ -21,6 +25,7 @@ from agent_fox.store.gates import GateMove, record_moves
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart
 from agent_fox.store.records import NewDecision, VerdictOrigin
 from agent_fox.store.state import transaction
+from agent_fox.store.traces import record_onsets, record_trace
 from agent_fox.store.values import insert
 from tests.states import fresh_state
 
@@ -117,6 +122,10 @@ def fill_in(db: Database) -> None:
 def fill_evidence(db: Database) -> None:
     """A row in every table of evidence that has none yet: the ledger and the gates have theirs from what happened."""
     add_row(db, "waivers", id="waiver-1", kind="requirement", spec_name=SPEC, address="R1", version="v1")
+    record_trace(
+        db, AT, 1, Trace((TraceNode(0, NodeKind.STATE_CHANGE, 0, tree="t0"),), "c0ffee"), "refs/x", "2026-03-15"
+    )
+    record_onsets(db, AT, 2, SPEC, [Finding("R2", "test_b", Onset.FOUND, session=1, step=1)])
     record_moves(db, AT, SPEC, [GateMove("R1", "v1", Gate.PROPOSED, Gate.WAIVED, Role.PERSON, "waiver-1")])
     for number, kind in enumerate(("granted", "revoked"), 1):
         add_row(db, "waiver_events", id=number, waiver_id="waiver-1", kind=kind)

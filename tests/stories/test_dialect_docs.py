@@ -41,4 +41,4 @@ def test_a_story_ends_proven_after_a_fail_that_went_back(dialect: str, story: st
     assert f"({dialect}): 1 requirement, 2 to prove" in told or "2 requirements, 2 to prove" in told
     assert "0 errors, 0 warnings" in told
     assert "Recode" in told
-    assert "everything in scope is proven" in told
+    assert "PROVEN  2 of 2 proven" in told

@@ -36,6 +36,8 @@ class Kind(StrEnum):
     WAIVER = "waiver"
     SPECIFICATION = "specification"
     REVIEW = "review"
+    FRESH = "fresh"
+    """Nothing that the verdicts of a spec rest on differs between the tree that was read and a later one."""
     HIDDEN = "hidden"
     LOSS = "loss"
     ROWS = "rows"

@@ -18,6 +18,7 @@ from agent_fox.core.verdicts.answer_rows import Row, is_answer, is_bare_row, pla
 from agent_fox.core.verdicts.answer_scan import OVERALL_KEYS, WORD_KEYS, Broken, Whole, scan
 from agent_fox.core.verdicts.expectations import Expectation
 from agent_fox.core.verdicts.proof import Trials, Tried, bounded
+from agent_fox.core.verdicts.scope import Scope
 from agent_fox.core.verdicts.verdict import Disposition, Report, Signal, Unproven, Verdict, Word
 
 MOST_NOTES = 20
@@ -155,6 +156,7 @@ def _with_findings(verdict: Verdict, fields: Mapping[str, object]) -> Verdict:
         expectation=_expectation(fields.get("expectation")),
         tests=_texts(fields.get("test_files")),
         trials=_trials(fields.get("trials")),
+        rests_on=scope_of(fields.get("rests_on")),
         command=plain(fields.get("command") or fields.get("check")),
     )
 
@@ -185,6 +187,14 @@ def _trials(value: object) -> Trials | None:
 def _tried(row: Mapping[str, object]) -> Tried:
     how, effect, what, file, test = (plain(row.get(name)) for name in ("how", "effect", "what", "file", "test"))
     return Tried(how, effect, what, file, _count(row.get("line")) or 0, test)
+
+
+def scope_of(value: object) -> Scope | None:
+    """What a verdict rests on, as it was recorded; None where nothing was."""
+    if not isinstance(value, dict):
+        return None
+    files, folders, below, names = (_texts(value.get(name)) for name in ("files", "folders", "below", "names"))
+    return Scope(files, folders, below, names, plain(value.get("whole")))
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from agent_fox.core.values import dataclass
 if TYPE_CHECKING:
     from agent_fox.core.verdicts.expectations import Expectation
     from agent_fox.core.verdicts.proof import Trials
+    from agent_fox.core.verdicts.scope import Scope
 
 
 class Word(StrEnum):
@@ -59,7 +60,7 @@ class Verdict:
     tree), never for one that was merely claimed. `needs_person` is set where no coder can repair it. `command` shows it
     again, where one of our own judges ran it. `how` it is known, of a PASS: a word of `core.known.How`.
     `expectation`: the committed test that fails; `tests`: files of tests that are at fault, where tests are. `trials`:
-    what was tried to see its tests fail.
+    what was tried to see its tests fail. `rests_on`: what of the tree a PASS rests on; None where nothing was measured.
     """
 
     requirement_id: str
@@ -77,6 +78,7 @@ class Verdict:
     expectation: Expectation | None = None
     tests: tuple[str, ...] = ()
     trials: Trials | None = None
+    rests_on: Scope | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from agent_fox.engine.account.stories import (
 from agent_fox.session import order
 from agent_fox.session.agents.runner.trace import trace_beside
 from agent_fox.store import account as rows
-from agent_fox.store import history
+from agent_fox.store import history, traces
 from agent_fox.store.plan import load_nodes, load_spec
 from agent_fox.system import git
 from agent_fox.system.files import last_lines
@@ -60,6 +60,8 @@ LONGEST_TEXT = 24_000
 """Characters of one brief, one difference, or one reading's evidence."""
 MOST_EVENTS = 300
 """Events of one session, the last ones."""
+MOST_STEPS = 100
+"""Steps of one session's trace, the last ones."""
 MOST_DEAREST = 10
 TEXTS = ("log", "events", "diff", "brief")
 """What is cut for size, in this order."""
@@ -283,7 +285,19 @@ def _sessions(db: Database, root: Path, run: int | None) -> Iterator[SessionStor
     slots = slots_of(bare)
     critical = critical_chain([session for session in bare if session.run == run])
     for session in bare:
-        yield replace(session, slot=slots[session.id], is_critical=session.id in critical)
+        steps = steps_of(db, session.id)
+        yield replace(
+            session, slot=slots[session.id], is_critical=session.id in critical, steps=steps[-MOST_STEPS:],
+            steps_left_out=max(0, len(steps) - MOST_STEPS),
+            broke=tuple(finding.words for finding in traces.onsets_in(db, session.id)),
+        )  # fmt: skip
+
+
+def steps_of(db: Database, session: int) -> tuple[str, ...]:
+    """What a session did to the files, step by step."""
+    trace = traces.trace_of(db, session)
+    states = [node for node in trace.nodes if node.is_state and node.step] if trace else []
+    return tuple(f"step {node.step}: {node.action} {', '.join(node.files)}".strip() for node in states)
 
 
 def _session(row: rows.Row, launches: Sequence[rows.Row], root: Path) -> SessionStory:

@@ -106,6 +106,7 @@ class SessionStory:
     Times are ISO 8601, UTC; `ended_at` is empty while it runs. `agent` names program and model. `lost` says why
     launches of it were repeated. `log`, `brief` and `diff` are texts; a long one says itself how much is left out.
     `events` is what its tools did, as recorded; `events_left_out` counts earlier ones and those that are no JSON.
+    `steps` are the states of its trace in words, the last ones; `broke` says at which of them tests began to fail.
     """
 
     id: int
@@ -137,6 +138,9 @@ class SessionStory:
     brief: str = ""
     diff: str = ""
     events_left_out: int = 0
+    steps: tuple[str, ...] = ()
+    steps_left_out: int = 0
+    broke: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

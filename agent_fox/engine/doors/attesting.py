@@ -16,7 +16,7 @@ from agent_fox.store import account as rows
 from agent_fox.store import waivers as stored
 from agent_fox.store.ledger import ledger
 from agent_fox.store.plan import load_parts
-from agent_fox.store.records import current_verdicts
+from agent_fox.store.records import current_verdicts, read_for
 from agent_fox.system import git
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ STATES = {
     "short": "lacks the review or the proof that was asked for", "elsewhere": "passed in another environment",
 }  # fmt: skip
 OTHER_CODE = STATES["stale"]
-DECIDING = {"policy", "retry", "verify", "gate"}
+DECIDING = {"policy", "retry", "verify", "gate", "evidence"}
 """Tables of the settings that decide what counts as proven."""
 
 
@@ -54,14 +54,16 @@ def _requirements(db: Database, account: RunAccount, tree: str) -> Iterator[Requ
     trees = {(spec, part): read_on for spec, part, _, read_on, _ in rows.part_rows(db, None)}
     versions = {(part.spec_name, part.id): part.version for part in load_parts(db)}
     for spec in account.specs:
-        records = _records(db, spec.name)
+        records, untouched = _records(db, spec.name), {read.tree for read in read_for(db, spec.name, tree)}
         for part, listed in states_of(spec).items():
             state = STATES.get(listed, listed)
-            if listed == "proven" and trees.get((spec.name, part)) != tree:
+            read_on = trees.get((spec.name, part)) or ""
+            if listed == "proven" and read_on != tree and read_on not in untouched:
                 state = OTHER_CODE
             yield Requirement(
                 spec=spec.name, requirement=part, version=versions.get((spec.name, part), ""), state=state,
                 how=spec.how.get(part, ""), record=records.get(part, ""),
+                readOn=read_on if read_on != tree and state == STATES.get("proven", "proven") else "",
             )  # fmt: skip
 
 

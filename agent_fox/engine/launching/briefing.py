@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.formal.specification import Specification
+    from agent_fox.core.retry.replay import Replay
     from agent_fox.engine.record.docket import SpecFile
     from agent_fox.store.plan import PlannedNode
     from agent_fox.store.sessions import SessionRow
@@ -62,15 +63,17 @@ def brief_facts(
     questions: Iterable[str] = (),
     adopted: Iterable[Specification] = (),
     cut_off: CutOff | None = None,
+    replay: Replay | None = None,
 ) -> BriefFacts:
     """What the session of this ticket is told, without secrets. The same state gives the same brief.
 
     `repo`, where there is one, is asked which files the last attempt changed. `secrets` are values to be masked, such
     as keys in the environment; what looks like a secret is masked in any case. With a `conflict`, that is the task.
     `questions` are those of checklists, for a final review. `adopted` is what binds requirements of the spec beside
-    their text; a coder is told what binds its own. `cut_off` is what its last session had done where that was cut off.
+    their text; a coder is told what binds its own. `cut_off` is what its last session had done where that was cut off,
+    `replay` what is known of where its work broke.
     """
-    facts = replace(facts_of(db, planned, session, file), conflict=conflict, cut_off=cut_off)
+    facts = replace(facts_of(db, planned, session, file), conflict=conflict, cut_off=cut_off, replay=replay)
     if facts.archetype is Archetype.CODER:
         facts = replace(facts, bound=bound_facts(facts, adopted))
     if repo is not None and facts.archetype is Archetype.CODER:

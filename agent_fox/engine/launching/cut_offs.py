@@ -6,7 +6,7 @@ attempt is given follows from what is recorded, never from the reference, which 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,11 +16,12 @@ from agent_fox.core.ids import Ticket
 from agent_fox.core.retry.cut_off import KEPT_DAYS, CutOff, Resume
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted
-from agent_fox.engine.launching import conflicts
+from agent_fox.engine.launching import conflicts, trails
 from agent_fox.session.briefs.handoff import handoff_text
 from agent_fox.session.briefs.text import CutOff as CutOffFacts
 from agent_fox.session.order import handoff_in
-from agent_fox.store.cut_offs import last_cut_off, refs_kept
+from agent_fox.store import traces
+from agent_fox.store.traces import last_cut_off
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_diff import lines_between
 from agent_fox.system.state_folders import file_name
@@ -111,19 +112,24 @@ def _tree_to_start_from(
 
 def prune(db: Database, repo: Path, now: str) -> str:
     """Remove the references of work that has been kept for long enough; says which, or nothing. Raises GitError."""
-    known, today = refs_kept(db), now[: len("2026-01-01")]
-    over = [ref for ref, made in _references(repo) if known.get(ref, _until(made)) < today]
+    kinds = (
+        (KEPT, traces.refs_of_cut_offs(db), "tree", "of sessions that were cut off"),
+        (trails.KEPT, traces.refs_kept(db), "trace", "of coders' sessions"),
+    )
+    return "; ".join(filter(None, (_pruned(repo, now, *kind) for kind in kinds)))
+
+
+def _pruned(repo: Path, now: str, place: str, known: Mapping[str, str], what: str, owners: str) -> str:
+    today = now[: len("2026-01-01")]
+    over = [ref for ref, made in _references(repo, place) if known.get(ref, _until(made)) < today]
     for ref in over:
         git.delete_ref(repo, ref)
-    if not over:
-        return ""
-    trees = f"{counted(len(over), 'tree')} of sessions that were cut off"
-    return f"{trees}, kept for {KEPT_DAYS} days, removed: {_named(over)}"
+    return f"{counted(len(over), what)} {owners}, kept for {KEPT_DAYS} days, removed: {_named(over)}" if over else ""
 
 
-def _references(repo: Path) -> list[tuple[str, int]]:
+def _references(repo: Path, place: str) -> list[tuple[str, int]]:
     """Each reference with the time of its commit, in seconds since the epoch."""
-    lines = git.call(repo, "for-each-ref", "--format=%(refname) %(committerdate:unix)", KEPT).text.splitlines()
+    lines = git.call(repo, "for-each-ref", "--format=%(refname) %(committerdate:unix)", place).text.splitlines()
     rows = (line.partition(" ") for line in lines)
     return [(ref, int(made) if made.isdecimal() else 0) for ref, _, made in rows]
 

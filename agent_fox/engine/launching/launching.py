@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from agent_fox.config import hidden_folder
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.late import late_module
+from agent_fox.core.policy import Start
 from agent_fox.core.retry.cut_off import Resume
 from agent_fox.core.retry.standing import Status
 from agent_fox.core.verdicts.expectations import Sealed
 from agent_fox.core.verdicts.hidden import Reveal
 from agent_fox.engine.handlers.final_review import review_of
+from agent_fox.engine.launching import trails
 from agent_fox.engine.launching.agents import agent_of
 from agent_fox.engine.launching.briefing import brief_facts
 from agent_fox.engine.launching.closing import closing_of, waivers_for
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
     from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.formal.specification import Specification
+    from agent_fox.core.retry.replay import Replay
     from agent_fox.engine.record.docket import SpecShelf
     from agent_fox.store import known
 else:
@@ -113,9 +116,11 @@ class Workshop:
         agent = self.agent(planned, session.rung)
         conflict, secrets = conflict_facts(db, self.repo, session), secret_values({**os.environ, **agent.environment})
         handed_on = self.handed_on(db, planned, session, launch, secrets)
+        replay, start = self.start(db, planned, session, launch, handed_on)
         facts = brief_facts(
             db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict,
             questions=self.questions(db, planned), adopted=self.nameable(db, planned), cut_off=handed_on.facts,
+            replay=replay,
         )  # fmt: skip
         return LaunchOrder(
             launch=launch.id,
@@ -140,7 +145,7 @@ class Workshop:
             keeps_brief=True,
             spec_places=self.spec_places(db),
             message=commit_message(planned, session),
-            document=self.document(planned, db),
+            document=self.document(planned, db, launch.pinned),
             changes=self.settings.verify.changes,
             format_apply=self.settings.verify.format_apply,
             sandbox=self.settings.verify.sandbox,
@@ -150,7 +155,7 @@ class Workshop:
             other_specs=self.settings.policy.other_specs,
             landed_text=self.settings.policy.landed_text,
             closing=self.closing(db, planned, session, launch),
-            resume=handed_on.tree,
+            resume=handed_on.tree or start,
             handoff=handed_on.text,
         )
 
@@ -161,6 +166,19 @@ class Workshop:
         if planned.node.archetype is not Archetype.CODER:
             return HandedOn()
         return handed_on(db, self.repo, session, launch, Resume(self.settings.retry.resume), secrets)
+
+    def start(
+        self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow, handed_on: HandedOn
+    ) -> tuple[Replay | None, str]:
+        """What a coder is told of where its last work broke, and the tree that it starts from instead of the branch's;
+        nothing for others, nor for one that finishes a merge. What it was given of a session that was cut off comes
+        first.
+        """
+        is_free = planned.node.archetype is Archetype.CODER and task_of(db, self.repo, session.ticket) is None
+        if not is_free:
+            return None, ""
+        start = Start(self.settings.retry.start)
+        return trails.handed(db, self.repo, session, launch, start, is_told_only=handed_on.facts is not None)
 
     def questions(self, db: Database, planned: PlannedNode) -> tuple[str, ...]:
         """What the checklists of the specification library ask a final reviewer."""
@@ -207,7 +225,7 @@ class Workshop:
         setup = tuple(line if isinstance(line, str) else tuple(line) for line in workspace.setup)
         return Provisions(setup, tuple(workspace.copies), tuple(workspace.link))
 
-    def document(self, planned: PlannedNode, db: Database) -> dict[str, object]:
+    def document(self, planned: PlannedNode, db: Database, pinned: str) -> dict[str, object]:
         """What the built-in `checks` judge needs to know; empty for nodes that judge nothing."""
         if planned.node.archetype is not Archetype.VERIFIER:
             return {}
@@ -225,6 +243,7 @@ class Workshop:
             artifacts=str(self.artifacts),
             flaky_file=str(self.launches.parent / "flaky.json"),
             proofs_folder=str(self.launches.parent / "proofs"),
+            trail=trails.trail_of(db, self.repo, file.spec.name, pinned) if self.settings.retry.onset else (),
         )
         document: dict[str, object] = json.loads(write_order(order))
         objects = self.binding(db, planned)

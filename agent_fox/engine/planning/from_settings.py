@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.ledger.gates import Gate
-from agent_fox.core.policy import EVERY_SPEC, Policy, Switch
+from agent_fox.core.policy import EVERY_SPEC, Policy, Start, Switch
 from agent_fox.system.state_folders import default_state
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def policy_of(settings: Settings) -> Policy:
         readings=settings.retry.readings,
         review_attempts=settings.retry.review_attempts,
         stop_without_progress=settings.retry.stop_without_progress,
-        keep_best=settings.retry.keep_best,
+        keep_best=settings.retry.keep_best and settings.retry.start != Start.TIP,
+        start=Start(settings.retry.start),
         goes_on_after_escalation=settings.policy.on_escalation == "continue",
         required_state=Gate(settings.policy.required_state),
         top_rung=settings.rungs_of(coder, ""),

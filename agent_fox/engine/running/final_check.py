@@ -16,6 +16,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import How
 from agent_fox.engine.handlers.final_review import review_again
 from agent_fox.engine.record.docket import Docket, Handled, Move
+from agent_fox.engine.running import freshness
 from agent_fox.engine.running.finish import verifiers
 from agent_fox.store import outbox, sessions
 from agent_fox.store.gates import gates_of
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 AGAIN = "since this spec was verified; it is verified again as it stands at the end"
 OLD = "no record shows what its verdict counts for"
 TWICE = "an issue about it has flapped, and is closed by two proving reports: it is read once more"
+CODE = "the code has changed"
+UNTOUCHED = "nothing that it rests on has changed since it was read; drawn by chance, it is read again all the same"
 CHANCE = "drawn by chance: its old evidence is made again"
 REPROVE = "its tests passed, and nothing shows that they can fail: a person asked for it to be read again"
 
@@ -41,11 +44,12 @@ REPROVE = "its tests passed, and nothing shows that they can fail: a person aske
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """What counts now; `tip` is empty where no tree is asked for. `standpoint` says where and by whom a verifier would
-    judge, at a rung of its ladder."""
+    judge, at a rung of its ladder; `setup` are the lines that prepare a workspace."""
 
     repo: Path
     tip: str
     evidence: EvidenceSettings
+    setup: tuple[str, ...]
     standpoint: Callable[[PlannedNode, int], Standpoint]
 
     @property
@@ -76,7 +80,11 @@ def why_again(tx: Docket, place: Place, now: Conditions, tree: str) -> Again | N
     """Staleness first; then what was proven in an earlier run: is it on record, and is it drawn?"""
     origin = origin_of(tx.db, place.planned.node.uid)
     stale = stale_in(tx.db, place, now, tree, origin)
-    if stale:
+    if stale == (CODE,):
+        again = by_scope(tx, place, now)
+        if again is not None:
+            return again
+    elif stale:
         return Again(f"{' and '.join(stale)} {AGAIN}", {"stale": list(stale)})
     if outbox.awaits_second_proof(tx.db, place.planned.node.spec_name):
         return Again(TWICE, {"second_proof": True})
@@ -85,6 +93,24 @@ def why_again(tx: Docket, place: Place, now: Conditions, tree: str) -> Again | N
     if not origin.environment or not is_on_record(tx.db, place.planned.node.spec_name):
         return Again(f"{OLD}; it is verified again as it stands at the end", {})
     return by_chance(tx, place, now.evidence.rerun_fraction)
+
+
+def by_scope(tx: Docket, place: Place, now: Conditions) -> Again | None:
+    """The code has changed: what of it do the verdicts rest on? None, and a record, where it is nothing."""
+    again: dict[str, object] = {"stale": [CODE]}
+    name = place.planned.node.spec_name
+    read = verified_commit(tx.db, name)
+    if now.evidence.freshness == "tree" or read is None:
+        return Again(f"{CODE} {AGAIN}", again)
+    look = freshness.looked_at(tx.db, now.repo, name, read, now.tip, now.setup)
+    if look.why:
+        return Again(f"{CODE} {AGAIN}: {look.why}", {**again, "touched": look.why})
+    seed = f"{seed_of(tx)} {now.tip}"
+    number, fraction = drawn(seed, name), now.evidence.rerun_fraction
+    if number < fraction:
+        return Again(UNTOUCHED, {"rerun": {"fraction": fraction, "seed": seed, "drawn": number}, "untouched": True})
+    freshness.record(tx, name, look)
+    return None
 
 
 def stale_in(db: Database, place: Place, point: Conditions, tree: str, origin: Origin) -> tuple[str, ...]:
@@ -151,11 +177,13 @@ def tests_passed(words: Mapping[str, str]) -> list[str]:
 
 
 def shown(tx: Docket, board: Board, now: Conditions) -> list[str]:
-    """Sentences about verdicts from elsewhere, where the settings let them stand."""
+    """Sentences about verdicts that were read on another tree, or elsewhere, and stand: and why they do."""
+    names = [place.planned.node.spec_name for place in proven(board)]
+    lines = [*freshness.lines(tx.db, names, now.tree), *freshness.warnings(tx.db, names)]
     if now.evidence.environment != "show":
-        return []
+        return lines
     places = ((place, origin_of(tx.db, place.planned.node.uid)) for place in proven(board))
-    return [
+    return lines + [
         f"{place.planned.node.spec_name}: {why}" for place, origin in places if (why := elsewhere(place, origin, now))
     ]
 

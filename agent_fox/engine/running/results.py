@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlite_utils import Database
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.policy import Start
 from agent_fox.core.retry.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Report
@@ -19,7 +20,7 @@ from agent_fox.engine.handlers.handling import EndedSession as EndedSession  # p
 from agent_fox.engine.handlers.handling import ResultHandler as ResultHandler
 from agent_fox.engine.handlers.result_handler import VerifierHandler
 from agent_fox.engine.handlers.reviewer_handler import ReviewerHandler, ReviewerResult
-from agent_fox.engine.launching import closing, conflicts, going_back, launching, tip
+from agent_fox.engine.launching import closing, conflicts, going_back, launching, tip, trails
 from agent_fox.engine.record.docket import Docket, Handled, Move
 from agent_fox.engine.record.review_persistence import (
     Judge,
@@ -34,10 +35,10 @@ from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, Unmerged
 from agent_fox.session.workspaces.landing import Conflict, Integration, Landing, build_landing, move
 from agent_fox.store import sessions
-from agent_fox.store.cut_offs import record_cut_off
 from agent_fox.store.ledger import evidence
 from agent_fox.store.plan import PlannedNode, move_node, node_by_uid
 from agent_fox.store.state import transaction
+from agent_fox.store.traces import record_cut_off, record_trace
 from agent_fox.system import clock, git
 
 if TYPE_CHECKING:
@@ -153,11 +154,14 @@ def take_result(
     """Everything that this end means, in one transaction. The branch is not moved yet."""
     landing = prepare_landing(db, integration, ended)
     tree = git.tree_of(integration.repo, ended.launch.pinned)
+    states = trails.keep(integration.repo, ended.session, ended.launch, ended.end, clock.now())
     before = docket_of(db, clock.now())
     ended = with_way_back(before, integration, with_report(before, ended), tree)
     with transaction(db):
         desk = docket_of(db, clock.now())
         record_cut_off(db, desk.at, ended.session, ended.cut_off)
+        if ended.end.trace is not None:
+            record_trace(db, desk.at, ended.session.id, ended.end.trace, *states)
         handled = record_result(registry, desk, ended, landing, tree)
     closing.publish_last(db, integration.repo, ended.end.closed)
     return handled
@@ -172,7 +176,11 @@ def with_report(tx: Docket, ended: Ended) -> Ended:
 
 
 def with_way_back(tx: Docket, integration: Integration, ended: Ended, tree: str) -> Ended:
-    """The end of a verifier's session with the commit that the branch goes back by, where its report calls for it."""
+    """The end of a verifier's session with the commit that the branch goes back by, where its report calls for it, and
+    no step is known before which the next attempt can start instead.
+    """
+    if tx.policy.start is Start.BEFORE_ONSET and trails.has_found(ended.judges):
+        return ended
     return replace(ended, way_back=going_back.way_back(tx, integration, ended.planned, ended.report, tree))
 
 
@@ -184,7 +192,10 @@ def record_result(
     if ended.end.closed is not None:
         closing.record_close_out(tx.db, ended.session, ended.end.closed, tx.at)
     record_lanes(tx.db, lanes_said(ended.judges), lane_run(tx, ended, tree))
-    return registry.handle(tx, ended.planned.node.archetype, as_seen(tx.db, ended, landing))
+    handled = registry.handle(tx, ended.planned.node.archetype, as_seen(tx.db, ended, landing))
+    if ended.session.archetype is Archetype.VERIFIER:
+        trails.record_reading(tx.db, tx.at, sessions.session_by_id(tx.db, ended.session.id), ended.judges)
+    return handled
 
 
 def lane_run(tx: Docket, ended: Ended, tree: str) -> LaneRun:

@@ -6,6 +6,7 @@ One thread owns the state and all decisions. Sessions are waited for by worker t
 from __future__ import annotations
 
 import queue
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -182,7 +183,7 @@ class Run:
         """Nothing is left to do: what the run may say."""
         tx = self.docket_of(self.db, clock.now())
         required = tx.policy.required_state
-        for line in final_check.shown(tx, self.board, self.conditions("")):
+        for line in final_check.shown(tx, self.board, self.conditions(self.guard.tip())):
             self.watch(RunEvent("note", text=line))
         short = finish.shortfalls(self.db, self.board, required, proving.reasons)
         stop = finish.claim(self.board, self.broken, short, required)
@@ -191,7 +192,8 @@ class Run:
 
     def conditions(self, tip: str) -> Conditions:
         settings = self.workshop.settings
-        return Conditions(self.repo, tip, settings.evidence, partial(self.workshop.standpoint, self.db))
+        setup = tuple(line if isinstance(line, str) else shlex.join(line) for line in settings.workspace.setup)
+        return Conditions(self.repo, tip, settings.evidence, setup, partial(self.workshop.standpoint, self.db))
 
     def is_busy(self, submit: Callable[[Flight], None]) -> bool:
         """Launch what may be launched; whether there is anything to wait for then."""

@@ -42,7 +42,8 @@ class _Form(BaseModel, defer_build=True):
 
 class Requirement(_Form):
     """One requirement: `state` is `proven`, `waived`, or why it is neither; `how` it is known; the record of its
-    verdict, empty where there is none."""
+    verdict, empty where there is none. `readOn`: the tree that it was read on, where that is an older one: nothing that
+    it rests on differs."""
 
     spec: str
     requirement: str
@@ -50,6 +51,7 @@ class Requirement(_Form):
     state: str
     how: str
     record: str
+    read_on: str = Field(default="", alias="readOn", pattern=f"^(?:{OBJECT_ID.pattern})?$")
 
     @property
     def counts(self) -> bool:

@@ -21,6 +21,7 @@ from agent_fox.session.agents.versions import problem_of
 from agent_fox.session.backends import base_environment, module_argv
 from agent_fox.session.briefs import prompts
 from agent_fox.session.briefs.project_words import read_overrides, read_steering
+from agent_fox.session.workspaces.steps import beginning_of
 from agent_fox.session.workspaces.workspace import read_preparation
 from agent_fox.system import git
 from agent_fox.system.sandbox.bubblewrap import SandboxMode, why_missing
@@ -28,6 +29,7 @@ from agent_fox.system.sandbox.bubblewrap import SandboxMode, why_missing
 if TYPE_CHECKING:
     from agent_fox.session.agents.command_line import CommandLine
     from agent_fox.session.order import Agent, LaunchOrder, Paths
+    from agent_fox.session.workspaces.steps import Beginning
 
 RESERVE = 10.0
 """Seconds before the shim's own time limit at which the runner ends a session, so that its cost is still told."""
@@ -142,6 +144,7 @@ class AgentBackend:
             direct=self.cli.facts.direct,
             prices=prices_of(order.repo),
             arguments=agent.arguments,
+            beginning=beginning(order, paths),
         )
 
     def seen(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
@@ -151,6 +154,11 @@ class AgentBackend:
         whole = base_environment(order, paths, os.environ)
         own = {"HOME": str((paths.agent / "home").resolve()), "TMPDIR": str((paths.agent / "tmp").resolve())}
         return {name: value for name, value in whole.items() if name not in hidden} | own
+
+
+def beginning(order: LaunchOrder, paths: Paths) -> Beginning | None:
+    """What a coder begins with; the files of others do not change."""
+    return beginning_of(order, read_preparation(order)) if order.writes and paths.preparation.exists() else None
 
 
 def variables_of(agent: Agent) -> dict[str, str]:

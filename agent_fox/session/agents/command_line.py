@@ -26,8 +26,19 @@ class Start:
 LONGEST_SHOWN = 4000
 """Characters of a tool's answer, and of a line that cannot be read, that an event keeps."""
 
+HEAD_SHOWN = LONGEST_SHOWN // 4
+"""Characters of them that are kept of the beginning; the rest is kept of the end, where runners of tests sum up."""
+
 LOOPBACK = "127.0.0.1,localhost"
 _HALF_CHARACTER = regex(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+
+
+def shown(text: str) -> str:
+    """A tool's answer as an event keeps it."""
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    between = f"\n… {len(text) - LONGEST_SHOWN} characters are left out\n"
+    return f"{text[:HEAD_SHOWN]}{between}{text[HEAD_SHOWN - LONGEST_SHOWN :]}"
 
 
 class Reader:

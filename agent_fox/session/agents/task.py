@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.values import dataclass
+from agent_fox.session.workspaces.steps import Beginning  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
     import pydantic
@@ -89,6 +90,8 @@ class AgentTask:
     prices: Path | None = None
     arguments: tuple[str, ...] = ()
     """A person's own further arguments for the program."""
+    beginning: Beginning | None = None
+    """What a coder's session begins with, where the states of its files are to be taken."""
 
 
 TASK: pydantic.TypeAdapter[AgentTask] = adapter(lambda: pydantic.TypeAdapter(AgentTask))

@@ -16,6 +16,7 @@ from agent_fox.system.redaction.masking import redact
 if TYPE_CHECKING:
     from agent_fox.core.ids import Archetype, Mode
     from agent_fox.core.retry.cut_off import CutOff as Work
+    from agent_fox.core.retry.replay import Replay
     from agent_fox.core.spec import Criterion
     from agent_fox.system.git_diff import Lines
 
@@ -135,7 +136,8 @@ class BriefFacts:
     `tasks` is the group's text in the spec, `documents` are paths in the workspace worth reading, `commands` the
     spec's test commands as (label, command line). `changed` are the files that the last attempt changed. `expected`
     and `unclear` are for verifiers: the ids to judge, and those that an earlier reading left open. With a `conflict`,
-    that is the whole task of the session. `change` is for a final review, `bound` for coders. `is_short`: an earlier
+    that is the whole task of the session. `change` is for a final review, `bound` for coders, `replay` for one whose
+    last work is known to have broken at some step. `is_short`: an earlier
     session did not fit into its model's context, so that the Markdown form says the least; the JSON form has it all.
     """
 
@@ -163,13 +165,14 @@ class BriefFacts:
     change: Change | None = None
     bound: tuple[Binding, ...] = ()
     cut_off: CutOff | None = None
+    replay: Replay | None = None
     is_short: bool = False
 
 
 KEPT = frozenset(
     {
         *("node", "spec", "id", "requirement", "fixed", "must_stay_green", "expected", "unclear", "forbidden"),
-        *("address", "kind", "base", "commit", "ref", "file"),
+        *("address", "kind", "base", "commit", "ref", "file", "before", "after", "onset"),
     }
 )
 """Fields that hold names of the plan, of git and of ours, in which nothing is masked."""
@@ -196,8 +199,8 @@ def _masked(value: T, masked: Callable[[str], str]) -> T:
 
 
 def brief_json(facts: BriefFacts) -> dict[str, object]:
-    """The brief as a JSON document; every key is always there, but `change`, `bound`, `cut_off` and `is_short` only
-    where there is one.
+    """The brief as a JSON document; every key is always there, but `change`, `bound`, `cut_off`, `replay` and
+    `is_short` only where there is one.
 
     Keep the keys stable: agents read them.
     """
@@ -205,6 +208,7 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
         "change": _change_json(facts.change) if facts.change else None,
         "bound": [_binding_json(each) for each in facts.bound],
         "cut_off": _cut_off_json(facts.cut_off) if facts.cut_off else None,
+        "replay": to_object(facts.replay, text=printable) if facts.replay else None,
         "is_short": facts.is_short,
     }
     return {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, how_many_fit, one_line, printable, quoted
+from agent_fox.core.retry.replay import prefix
 from agent_fox.core.words import counted
 from agent_fox.session.briefs.facts import AskedExpectation as AskedExpectation
 from agent_fox.session.briefs.facts import Binding as Binding
@@ -28,6 +29,7 @@ from agent_fox.session.briefs.facts import without_secrets as without_secrets
 from agent_fox.session.briefs.sections import Section, boxed, joined, laid_out, shortened
 
 if TYPE_CHECKING:
+    from agent_fox.core.retry.replay import Replay
     from agent_fox.core.spec import Criterion
     from agent_fox.system.git_diff import Lines
 
@@ -68,6 +70,7 @@ REVIEW_EXAMPLE = """{"findings": [
 
 VERDICT_WORDS = "`verdict` is exactly PASS, FAIL or UNKNOWN; anything else counts as UNKNOWN."
 REVIEW_WORDS = "`severity` is one word. With nothing found, `findings` is an empty list."
+REPLAY_WORDS = "The failing test was run again at the files after some of its steps; the step was found by that."
 BOUND_WORDS = (
     "When the work is judged, programs check these; a requirement passes only if all that is linked to it holds. "
     "`agent-fox library check ADDRESS` checks here what the spec's own `specifications.toml` asks for."
@@ -109,6 +112,7 @@ def sections(facts: BriefFacts) -> Iterable[Section]:
 def _coder_sections(facts: BriefFacts) -> Iterable[Section]:
     yield from _reason(facts.reason)
     yield from _cut_off(facts.cut_off)
+    yield from replay_section(facts.replay)
     yield from _failing(facts.failing)
     yield from _ids("Fixed since the last attempt", facts.fixed, 8, "Keep them so.")
     yield from _paths("Files that the last attempt changed", facts.changed, 9)
@@ -126,6 +130,7 @@ def _short_sections(facts: BriefFacts) -> Iterable[Section]:
     """The texts of the requirements and where what fails began to; what else there is is counted, and named."""
     yield Section("This brief is short", 0, 0.1, lambda room: shortened(_left_out(facts), room))
     yield from _reason(shortened(facts.reason, 2 * LONGEST_LINE))
+    yield from replay_section(facts.replay)
     yield from _failing([replace(failure, evidence=_first_lines(failure.evidence)) for failure in facts.failing])
     yield from _forbidden(facts)
     yield from _requirements("Requirements of these tasks", facts.requirements)
@@ -254,6 +259,12 @@ def _cut_off(found: CutOff | None) -> Iterable[Section]:
         return "\n\n".join(filter(None, (text, joined(lines, room - len(text) - 2, "\n", "- and {} more"))))
 
     yield Section("What the session that was cut off had done", 2, 0.1, body)
+
+
+def replay_section(replay: Replay | None) -> Iterable[Section]:
+    if replay is not None:
+        text = "\n".join(prefix(replay))
+        yield Section("Where the last attempt broke it", 2, 0.1, lambda room: boxed(text, room), REPLAY_WORDS)
 
 
 def cut_off_words(found: CutOff) -> str:

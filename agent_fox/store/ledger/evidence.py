@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_fox.core.ids import digest_of
 from agent_fox.core.ledger.evidence import (
@@ -65,13 +65,20 @@ def record_decision(db: Database, number: int) -> None:
     _append(db, _rows(db, sql, number), _decision)
 
 
-def record_verdicts(db: Database, first: int, trials: Mapping[int, Json] = MappingProxyType({})) -> None:
-    """Every verdict from the row with this number on. `trials`: by row, what was tried to see its tests fail."""
+class Shown(NamedTuple):
+    """What stands in the record of a verdict alone: what was tried to see its tests fail, what a PASS rests on."""
+
+    trials: Json = None
+    rests_on: Json = None
+
+
+def record_verdicts(db: Database, first: int, shown: Mapping[int, Shown] = MappingProxyType({})) -> None:
+    """Every verdict from the row with this number on; `shown` by row."""
     sql = (
         "SELECT v.*, s.run_id, s.environment, s.verifier, s.node_id, s.log FROM verification_results AS v "
         "LEFT JOIN sessions AS s ON s.id = v.session_id WHERE v.id >= ? ORDER BY v.id"
     )
-    _append(db, [{**row, "trials": trials.get(row["id"])} for row in _rows(db, sql, first)], _verdict)
+    _append(db, [{**row, **shown.get(row["id"], Shown())._asdict()} for row in _rows(db, sql, first)], _verdict)
 
 
 def record_session(db: Database, number: int, at: str) -> None:
@@ -112,6 +119,18 @@ def _plan(spec: Spec, at: str, tip: int) -> Evidence:
     body: dict[str, Json] = {"spec": spec.name, "added_by": "spec", "parts": dict(parts.items())}
     about = SpecRef("spec", spec.name, version)
     return Evidence(Kind.SPECIFICATION, f"plan:{spec.name}:{version}:{tip}", at, Outcome("planned"), about, body=body)
+
+
+def record_fresh(
+    db: Database, at: str, spec_name: str, run: int | None, read: Artifact, now: Artifact, body: Row
+) -> None:
+    """The verdicts of a spec, read on one tree, count for a later one; once for each pair of trees."""
+    identity = f"fresh:{spec_name}:{read.tree}:{now.tree}"
+    if not db.execute("SELECT 1 FROM ledger WHERE identity = ?", [identity]).fetchone():
+        facts: dict[str, Json] = {"read_commit": read.commit, "read_tree": read.tree, **body}
+        about, context = SpecRef("spec", spec_name), RunContext(run=run)
+        record = Evidence(Kind.FRESH, identity, at, Outcome("fresh"), about, context, now, body=facts)
+        ledger.append(db, [record], spec_name)
 
 
 def record_block(db: Database, number: int) -> None:
@@ -199,7 +218,7 @@ def _verdict(row: Row) -> Evidence:
             **({} if row["restores"] is None else {"restores": row["restores"]}),
             **({"expectation": json.loads(row["expectation"])} if row["expectation"] else {}),
             **({"how": row["how"]} if row["how"] else {}),
-            **({"trials": row["trials"]} if row["trials"] else {}),
+            **({name: row[name] for name in Shown._fields if row[name]}),
         },
     )  # fmt: skip
 

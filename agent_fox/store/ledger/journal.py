@@ -34,7 +34,7 @@ EVIDENCE = (
     *("runs", "plan_specs", "plan_nodes", "plan_edges", "retry_edges", "plan_parts", "sessions", "launches"),
     *("decisions", "verification_results", "blocking_history", "outbox", "issues", "issue_members", "issue_episodes"),
     *("events", "gate_history", "waivers", "waiver_events", "specifications", "review_tasks", "review_events"),
-    "waits",
+    *("traces", "onsets", "waits"),
 )
 """The tables whose rows are made anew from the ledger, and held against it."""
 
@@ -52,6 +52,7 @@ NOT_EVIDENCE = {
     "launches.pid_start": "a process of this machine",
     "runs.ledger_begin": "a head of the chain, held against the chain itself",
     "runs.ledger_head": "a head of the chain, held against the chain itself",
+    "traces.document": "the nodes of a session's trace; their digest, beside them, is evidence",
     "sessions.log": "a place on this machine; the name of the log is in the record of the session",
 }
 """What is neither rebuilt nor compared, and why: tables, and columns of tables. A test walks the schema with it."""

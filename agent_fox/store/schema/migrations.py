@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from agent_fox.store.schema.evidence_tables import EVIDENCE
-from agent_fox.store.schema.guards import Key, fixed, guards, no_delete, no_replace, transitions, trigger
+from agent_fox.store.schema.guards import Key, fixed, guards, no_delete, no_replace, no_update, transitions, trigger
 from agent_fox.store.schema.known_tables import COLUMN, VIEW
 from agent_fox.store.schema.tables import TABLES
 
@@ -105,6 +105,38 @@ CREATE INDEX plan_nodes_running ON plan_nodes (uid) WHERE status = 'running';
 """
 """What a node waits for, and what is under way, are found without reading the plan."""
 
+TRACES = f"""
+CREATE TABLE traces (
+    session_id INTEGER PRIMARY KEY CHECK (session_id > 0) REFERENCES sessions (id),
+    digest TEXT NOT NULL CHECK (length(digest) = 64),
+    counts TEXT NOT NULL CHECK (json_valid(counts)),
+    commit_id TEXT NOT NULL DEFAULT '',
+    ref TEXT NOT NULL DEFAULT '',
+    until TEXT NOT NULL DEFAULT '',
+    at TEXT NOT NULL,
+    document TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE TABLE onsets (
+    id INTEGER PRIMARY KEY CHECK (id > 0),
+    session_id INTEGER NOT NULL REFERENCES sessions (id),
+    spec_name TEXT NOT NULL,
+    requirement_id TEXT NOT NULL,
+    test TEXT NOT NULL,
+    word TEXT NOT NULL,
+    coder_session INTEGER REFERENCES sessions (id),
+    step INTEGER CHECK (step IS NULL OR step > 0),
+    finding TEXT NOT NULL CHECK (json_valid(finding)),
+    at TEXT NOT NULL
+) STRICT;
+CREATE INDEX onsets_session ON onsets (session_id);
+{"".join(no_delete(table) + no_update(table) for table in ("traces", "onsets"))}
+{no_replace("traces", [Key(("session_id",))])}
+{no_replace("onsets", [Key(("id",))])}
+"""
+"""`traces.document` is `core.trace.Trace` as JSON, `digest` its SHA-256; `ref` keeps the trees of its states until the
+day `until`. `onsets.session_id` is the reading that found it, `coder_session` and `step` where the test began to
+fail."""
+
 NEVER_CHANGED = ("id", "run_id", "session_id", "kind", "reason", "began_at", "until")
 WAITS = f"""
 CREATE TABLE waits (
@@ -128,6 +160,6 @@ CREATE INDEX waits_open ON waits (run_id) WHERE ended_at IS NULL;
 
 MIGRATIONS: tuple[str, ...] = (
     "\n".join((TABLES, transitions(), guards())),
-    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE, INTO_A_NODE, WAITS),
+    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE, INTO_A_NODE, TRACES, WAITS),
 )
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

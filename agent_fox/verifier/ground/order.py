@@ -10,6 +10,7 @@ from typing import ClassVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from agent_fox.core.late import adapter
+from agent_fox.core.retry.replay import State  # noqa: TC001 - pydantic reads it
 from agent_fox.core.spec import (
     Spec,  # noqa: TC001 - pydantic reads it
     Trace,  # noqa: TC001 - pydantic reads it
@@ -78,6 +79,8 @@ class CheckOrder:
     only: files of tests that alone count, if it names any.
     counts_not_shown: whether tests count that passed before the work too, where nothing can be broken to see them fail.
     proofs_folder: where results of trials are kept, so that the same contents are not tried again; empty for nowhere.
+    trail: the states that the files had during the coders' sessions since the last reading, oldest first, as trees of
+    the repository: where a test that fails began to is searched there.
     live: the file that what test commands print is added to while they run, empty for none.
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
@@ -122,6 +125,7 @@ class CheckOrder:
     only: tuple[str, ...] = ()
     counts_not_shown: bool = True
     proofs_folder: str = ""
+    trail: tuple[State, ...] = ()
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.values import dataclass, to_document, to_object
 from agent_fox.core.verdicts.hidden import COMMAND
@@ -36,6 +36,9 @@ from agent_fox.verifier.suites.mapping import Ownership
 from agent_fox.verifier.suites.running_suites import Ground, run_suite
 from agent_fox.verifier.suites.suite import Retried, SuiteRun, Unattempted
 
+if TYPE_CHECKING:
+    from agent_fox.core.retry.replay import Finding as Began
+
 _NO_COMMAND = (
     "the spec names no test command, and no build system here has tests that are known; "
     "add its Test Commands, or [verify] commands to the configuration"
@@ -46,6 +49,7 @@ TRYING = b"--- the tests have run; now it is tried whether they can fail, in cop
 # Loaded where they are needed: they cost the start.
 _LIST = "agent_fox.verifier.dispositions.flaky"
 _PROOF = "agent_fox.verifier.proof.weighing"
+_ONSETS = "agent_fox.verifier.proof.onsets"
 _SIDES = "agent_fox.verifier.proof.sides"
 _HIDDEN = "agent_fox.verifier.proof.hidden_checks"
 _PLAN = "agent_fox.verifier.running.planned_commands"
@@ -54,10 +58,13 @@ _MOST_NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What a verification found: one finding for each expected id, and the runs they rest on."""
+    """What a verification found: one finding for each expected id, the runs they rest on, and where what fails began to
+    fail.
+    """
 
     findings: tuple[Finding, ...]
     runs: tuple[SuiteRun, ...]
+    onsets: tuple[Began, ...] = ()
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -84,9 +91,17 @@ def run_checks(order: CheckOrder) -> CheckReport:
         runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
         bench = _bench(order, runs)
         findings = _hidden(order, Path(private), bench, _proven(ground, bench))
+        onsets = onsets_of(ground, bench, findings)
     if order.flaky_file and any(again.is_proof for run in runs for again in run.reruns):
         import_module(_LIST).add_proven(Path(order.flaky_file), order.commit, runs)
-    return CheckReport(findings, runs)
+    return CheckReport(findings, runs, onsets)
+
+
+def onsets_of(ground: Ground, bench: Bench, findings: tuple[Finding, ...]) -> tuple[Began, ...]:
+    if not ground.order.trail or ground.order.only:
+        return ()
+    searched: tuple[Began, ...] = import_module(_ONSETS).findings(ground, bench, findings)
+    return searched
 
 
 def _files(order: CheckOrder, workspace: Path) -> frozenset[str] | None:
@@ -139,6 +154,7 @@ def answer(report: CheckReport) -> dict[str, Any]:
         "overall_verdict": report.overall.value,
         "summary": ", ".join(f"{count} {word.value}" for word, count in counts.items()) + _unprotected(report),
         "runs": [_run_row(run) for run in report.runs],
+        **({"onsets": to_document(report.onsets)} if report.onsets else {}),
     }
 
 
@@ -268,6 +284,7 @@ def _row(finding: Finding) -> dict[str, Any]:
         "note": verdict.note if verdict.expectation or COMMAND in verdict.note else "",
         "test_files": to_document(verdict.tests),
         "trials": to_document(verdict.trials),
+        "rests_on": to_document(verdict.rests_on),
         "artifact": finding.run.log if finding.run else "",
     }
 

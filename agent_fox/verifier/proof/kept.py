@@ -17,10 +17,11 @@ from agent_fox.core.ids import digest_of
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.verdicts.proof import Before, Shown, Tried
+from agent_fox.core.verdicts.scope import Scope
 from agent_fox.system.files import replace_file
 from agent_fox.verifier.proof.sides import files_of, is_test_side
 
-RULES = 2
+RULES = 3
 """Counted up where the rules change: what was kept under others is not believed."""
 
 MOST_OF_ONE = 4
@@ -34,7 +35,8 @@ Digest = Callable[[str], str]
 class Kept:
     """What the trials of a set of tests came to, whose committed versions hold.
 
-    `rests_on`: path -> digest, for all that could change it. `tried`: what was done to see them fail.
+    `rests_on`: path -> digest, for all that could change it. `tried`: what was done to see them fail. `scope`: what the
+    tests rest on; None where that was not measured.
     """
 
     word: Shown
@@ -42,6 +44,7 @@ class Kept:
     before: Before
     rests_on: Mapping[str, str]
     tried: tuple[Tried, ...] = ()
+    scope: Scope | None = None
 
 
 def digest(parts: Iterable[object]) -> str:
@@ -90,7 +93,12 @@ def _still_holds(kept: Kept, now: Digest) -> bool:
 def _kept(row: Mapping[str, Any]) -> Kept:
     rests_on = {str(path): str(then) for path, then in row["rests_on"].items()}
     tried = tuple(Tried(**each) for each in row["tried"])
-    return Kept(Shown(row["word"]), str(row["why"]), Before(row["before"]), rests_on, tried)
+    scope = row["scope"] and Scope(**{name: _as_kept(value) for name, value in row["scope"].items()})
+    return Kept(Shown(row["word"]), str(row["why"]), Before(row["before"]), rests_on, tried, scope or None)
+
+
+def _as_kept(value: object) -> Any:  # noqa: ANN401 - a text, or texts
+    return tuple(value) if isinstance(value, list) else value
 
 
 NAMES = ""
@@ -121,10 +129,16 @@ class Contents:
         return frozenset(path for path in self.all() if is_test_side(path) or _is_shared(path))
 
     def digest(self, path: str) -> str:
-        """Of a file in both trees, or of NAMES."""
+        """Of a file in both trees; of NAMES, or of a folder with a slash at its end, of the names of what is there."""
         if path not in self._known:
-            self._known[path] = digest(sorted(self.tests())) if path == NAMES else self._digest(path)
+            self._known[path] = (
+                self._digest_of_names(path) if path.endswith("/") or path == NAMES else self._digest(path)
+            )
         return self._known[path]
+
+    def _digest_of_names(self, folder: str) -> str:
+        below = "" if folder == "/" else folder
+        return digest(sorted(self.tests() if folder == NAMES else (p for p in self.all() if p.startswith(below))))
 
     def _digest(self, path: str) -> str:
         return digest([_of_file(root / path) for root in (self._root, self._base) if root])

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.proof.resting import COLLECTING, Window
 from agent_fox.verifier.proof.sides import copied, made_by_tests
 from agent_fox.verifier.suites.asking import with_tests
 from agent_fox.verifier.suites.running_suites import Ground, attempt_of
@@ -74,7 +75,8 @@ class End:
 class Seen:
     """What a run showed. `why_not`: why it showed nothing. A test that is missing in `ends` did not run.
 
-    `broken_files`: those that could not be collected, and why.
+    `broken_files`: those that could not be collected, and why. `windows`: what was seen of each test, of what finds the
+    tests of a file, and between them, by as many `processes`.
     """
 
     ends: Mapping[str, End] = field(default_factory=dict)
@@ -83,6 +85,8 @@ class Seen:
     why_not: str = ""
     cases: tuple[Case, ...] = ()
     broken_files: Mapping[str, str] = field(default_factory=dict)
+    windows: Mapping[str, Window] = field(default_factory=dict)
+    processes: int = 0
 
     def executed_by(self, tests: Iterable[Case]) -> frozenset[Executed]:
         """By these tests, and outside of any (imports, for all of them)."""
@@ -174,17 +178,37 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
     ends = {case.id: _end(case, read_ends.get(case.id, {}), root, tool) for case in suite.cases}
     executed: dict[str, set[Executed]] = {}
     opened: dict[str, set[Opened]] = {}
-    for path in sorted(folder.glob("seen-*.json")):
-        for test, seen in _read(path).items():
-            executed.setdefault(test, set()).update((file, line) for file, line in seen["executed"])
-            opened.setdefault(test, set()).update((file, opener) for file, opener in seen["opened"])
+    windows, processes = _windows(folder)
+    for name, rows in windows.items():
+        test = "" if name.startswith(COLLECTING) else name
+        for row in rows:
+            executed.setdefault(test, set()).update((file, line) for file, line in row["executed"])
+            opened.setdefault(test, set()).update((file, opener) for file, opener in row["opened"])
     for test, (file, start) in v8_executed(folder / "v8", root, suite.cases):
         executed.setdefault(test, set()).add((file, WHOLE if tool in _TRANSFORMING else start))
     why_not = "; ".join(each.what for each in suite.broken) if not suite.cases else ""
     broken = {each.file: each.error or each.what for each in suite.broken if each.file}
     done = {test: frozenset(paths) for test, paths in executed.items()}
     seen = {test: frozenset(paths) for test, paths in opened.items()}
-    return Seen(ends, done, seen, why_not, suite.cases, broken)
+    looked = {name: _window(rows) for name, rows in windows.items()}
+    return Seen(ends, done, seen, why_not, suite.cases, broken, looked, processes)
+
+
+def _windows(folder: Path) -> tuple[dict[str, list[dict[str, Any]]], int]:
+    """What each process of Python wrote about each test, and how many processes did."""
+    windows: dict[str, list[dict[str, Any]]] = {}
+    documents = [_read(path) for path in sorted(folder.glob("seen-*.json"))]
+    for name, row in (each for document in documents for each in document.items()):
+        windows.setdefault(name, []).append(row)
+    return windows, len(documents)
+
+
+def _window(rows: Sequence[Mapping[str, Any]]) -> Window:
+    return Window(
+        frozenset(file for row in rows for file, _ in row["executed"]),
+        frozenset((file, opener) for row in rows for file, opener in row["opened"]),
+        frozenset((kind, what, opener) for row in rows for kind, what, opener in row["asked"]),
+    )
 
 
 def _end(case: Case, record: Mapping[str, Any], root: Path, tool: str) -> End:

@@ -71,6 +71,10 @@ class Seals:
         """Whether a test was committed, and something of the test side was changed since."""
         return bool(self._changed and self._tests)
 
+    def is_changed_about(self, id: str) -> bool:
+        """Whether a committed file of tests about this requirement was changed: what it rests on is not measured."""
+        return self.is_needed and any(path in self._changed for path in self._about(id))
+
     def read(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Lay the base's test side over the tree; where that lacks something, leave what was added."""
         if not (mine and self.is_needed):

@@ -32,6 +32,7 @@ from agent_fox.core.verdicts.proof import (
     shown_by_data,
     shown_untried,
 )
+from agent_fox.core.verdicts.scope import whole_tree
 from agent_fox.system.files import content_of
 from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.mutants.languages import Named, language_of
@@ -41,6 +42,7 @@ from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.effects import before_of, effect_of, hurts_bystander, of_several
 from agent_fox.verifier.proof.kept import NAMES, Contents
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
+from agent_fox.verifier.proof.resting import Resting, together
 from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals
 from agent_fox.verifier.proof.sides import differing, is_test_side
@@ -48,6 +50,7 @@ from agent_fox.verifier.proof.standing import Claim, Proof, Standing
 from agent_fox.verifier.source.base_tree import base_tree
 
 if TYPE_CHECKING:
+    from agent_fox.core.verdicts.scope import Scope
     from agent_fox.verifier.mutants.languages import Mutants
     from agent_fox.verifier.proof.lab import Executed
     from agent_fox.verifier.suites.running_suites import Ground
@@ -87,6 +90,7 @@ class Stage:
         self._unread: dict[str, str] = {}
         self._contents = Contents(ground.workspace, base)
         self._seals = None if base is None else Seals(ground.order, base, self._root, self._tests_changed, self._sealed)
+        self._resting = Resting(ground.order, ground.workspace, ground.was_there)
         self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
         self._since = monotonic()
         self._begun: Begun | None = None
@@ -114,6 +118,7 @@ class Stage:
         kept = self._shelf.find(self._key(one.claim), self._contents.digest)
         if kept is not None:
             one.word, one.before, one.is_kept, one.tried = kept.word, kept.before, True, list(kept.tried)
+            one.scope = kept.scope
             one.why = f"{kept.why} (from an earlier reading of the same contents)"
 
     def _keep(self, one: Standing) -> None:
@@ -123,9 +128,11 @@ class Stage:
         files = self._contents.tests() | {file for file, _ in one.executed} | one.opened
         if not one.is_measured or (self._seals is not None and self._seals.is_needed):
             files |= self._contents.all()  # it is not known what they, or the committed tests, rest on
+        if one.scope is not None:
+            files |= {*one.scope.files, *(f"{folder}/" for folder in one.scope.folders)}
         rests_on = {path: self._contents.digest(path) for path in sorted({NAMES, *files})}
         tried, _ = bounded(one.tried)
-        self._shelf.keep(self._key(one.claim), kept.Kept(one.word, one.why, one.before, rests_on, tried))
+        self._shelf.keep(self._key(one.claim), kept.Kept(one.word, one.why, one.before, rests_on, tried, one.scope))
 
     def _key(self, claim: Claim) -> str:
         order = self._ground.order
@@ -141,7 +148,7 @@ class Stage:
         return Proof(
             one.claim.id, one.word or Shown.UNDECIDED, why, is_here, self._runner.runs, one.before, one.seal,
             one.expectation, one.sealed_why, tuple(sorted(files)), tuple(one.tried), one.is_kept,
-            one.agreed_by,
+            one.agreed_by, one.scope,
         )  # fmt: skip
 
     # The tests that a person committed, in the words in which they were committed.
@@ -195,6 +202,7 @@ class Stage:
             opened = seen.opened_by(each.claim.tests)
             each.executed, each.opened = seen.executed_by(each.claim.tests), frozenset(file for file, _ in opened)
             each.data = frozenset(file for file, opener in opened if opener and is_test_side(opener))
+            each.scope = self._scope(run, each.claim, seen)
             untwinned = [test for test in each.claim.tests if not self._is_false(test, seen)]
             each.untwinned = tuple(test.id for test in untwinned)
             missing = [test.id for test in each.claim.tests if test.id not in seen.ends]
@@ -218,7 +226,19 @@ class Stage:
         whole = self._runner.see(self._lab, run, short, {}, is_recorded=True)
         executed = {test.id: seen.executed_by([test]) | whole.executed_by([test]) for test in short}
         opened = {test.id: seen.opened_by([test]) | whole.opened_by([test]) for test in short}
-        return replace(seen, executed={**seen.executed, **executed}, opened={**seen.opened, **opened})
+        windows = {
+            name: together(each.windows[name] for each in (seen, whole) if name in each.windows)
+            for name in {*seen.windows, *whole.windows}
+        }
+        return replace(
+            seen, executed={**seen.executed, **executed}, opened={**seen.opened, **opened}, windows=windows,
+            processes=seen.processes + whole.processes - 1,
+        )  # fmt: skip
+
+    def _scope(self, run: SuiteRun, claim: Claim, seen: Seen) -> Scope:
+        if self._seals is not None and self._seals.is_changed_about(claim.id):
+            return whole_tree("committed tests about it were changed, and are read as they were committed too")
+        return self._resting.scope(run, claim.tests, seen.windows, seen.processes)
 
     def _is_false(self, test: Case, seen: Seen) -> bool:
         """Whether this test was made false. One that reads its own text may end as it does because of that."""

@@ -13,6 +13,7 @@ from agent_fox.verifier.proof.sides import is_test_side
 
 if TYPE_CHECKING:
     from agent_fox.core.verdicts.expectations import Expectation
+    from agent_fox.core.verdicts.scope import Scope
     from agent_fox.verifier.ground.cases import Case
     from agent_fox.verifier.judging.verdicts import Bench
     from agent_fox.verifier.proof.lab import Executed
@@ -33,7 +34,7 @@ class Standing:
     """What is known of one requirement's tests so far. `data`: the files that its tests themselves opened.
 
     `holds_in_a_copy`: what they assert was seen to hold where nothing was broken. `leans_on_added`: its committed tests
-    fail without what was added to the test side.
+    fail without what was added to the test side. `scope`: what its tests rest on; None where that was not measured.
     """
 
     claim: Claim
@@ -53,6 +54,7 @@ class Standing:
     untwinned: tuple[str, ...] = ()
     holds_in_a_copy: bool = False
     leans_on_added: bool = False
+    scope: Scope | None = None
     tried: list[Tried] = field(default_factory=list)
 
     @property
@@ -71,7 +73,7 @@ class Proof:
     `is_written_here`: one of its tests was written or changed since the base commit. `runs`: how many runs of the whole
     spec it took. `expectation`, `sealed_why`: the committed test that fails, and how. `tests`: the files of its tests.
     `tried`: what was done to see it fail; `is_kept`: in an earlier reading of the same contents. `agreed_by`: who
-    agreed to the change.
+    agreed to the change. `scope`: what its tests rest on; None where that was not measured.
     """
 
     id: str
@@ -87,6 +89,7 @@ class Proof:
     tried: tuple[Tried, ...] = ()
     is_kept: bool = False
     agreed_by: str = ""
+    scope: Scope | None = None
 
 
 _BEST = tuple(Shown)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.verdicts.expectations import Seal, Sealed
 from agent_fox.core.verdicts.known import How
 from agent_fox.core.verdicts.proof import Shown, Trials, bounded
+from agent_fox.core.verdicts.scope import joined, whole_tree
 from agent_fox.core.verdicts.verdict import Unproven, Verdict, Word
 from agent_fox.system.git import GitError
 from agent_fox.verifier.ground.order import Counterfactual
@@ -17,6 +18,7 @@ from agent_fox.verifier.proof.standing import Claim, Proof, best_of, claims_of
 from agent_fox.verifier.suites.evidence_text import capped
 
 if TYPE_CHECKING:
+    from agent_fox.core.verdicts.scope import Scope
     from agent_fox.verifier.ground.order import CheckOrder
     from agent_fox.verifier.judging.verdicts import Bench, Finding
     from agent_fox.verifier.suites.running_suites import Ground
@@ -37,8 +39,22 @@ def weighed(ground: Ground, bench: Bench, findings: Sequence[Finding]) -> tuple[
     """The findings with the word of each requirement's tests; a PASS that proves nothing is taken away."""
     passed = [finding.verdict.requirement_id for finding in findings if finding.verdict.word is Word.PASS]
     claims = [claim for id in passed for claim in claims_of(bench, id)]
-    proofs = best_of(_proofs(ground, claims)) if claims else {}
-    return tuple(_weighed(ground.order, finding, proofs.get(finding.verdict.requirement_id)) for finding in findings)
+    proofs = _proofs(ground, claims) if claims else ()
+    best, scopes = best_of(proofs), _scopes(proofs)
+    return tuple(_proven(ground.order, finding, best, scopes) for finding in findings)
+
+
+def _proven(order: CheckOrder, finding: Finding, proofs: Mapping[str, Proof], scopes: Mapping[str, Scope]) -> Finding:
+    id = finding.verdict.requirement_id
+    return _weighed(order, finding, proofs[id], scopes[id]) if id in proofs else finding
+
+
+def _scopes(proofs: Sequence[Proof]) -> dict[str, Scope]:
+    """What each requirement rests on, by the tests of all runs that are about it."""
+    known: dict[str, list[Scope]] = {}
+    for proof in proofs:
+        known.setdefault(proof.id, []).append(proof.scope or whole_tree("what its tests rest on was not measured"))
+    return {id: joined(scopes) for id, scopes in known.items()}
 
 
 def _proofs(ground: Ground, claims: Sequence[Claim]) -> tuple[Proof, ...]:
@@ -51,11 +67,10 @@ def _proofs(ground: Ground, claims: Sequence[Claim]) -> tuple[Proof, ...]:
         return tuple(Proof(claim.id, Shown.UNDECIDED, why, is_written_here=False, runs=0) for claim in claims)
 
 
-def _weighed(order: CheckOrder, finding: Finding, proof: Proof | None) -> Finding:
-    if proof is None:
-        return finding
+def _weighed(order: CheckOrder, finding: Finding, proof: Proof, scope: Scope) -> Finding:
     verdict = _judged(order, _with_seal(order, finding.verdict, proof), proof)
-    return replace(finding, verdict=replace(verdict, trials=_trials(order, proof)))
+    rests_on = scope if verdict.word is Word.PASS else None
+    return replace(finding, verdict=replace(verdict, trials=_trials(order, proof), rests_on=rests_on))
 
 
 def _trials(order: CheckOrder, proof: Proof) -> Trials:

@@ -54,6 +54,15 @@ def is_of_project(impl: Any) -> bool:  # noqa: ANN401 - pluggy says no more of i
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    if RECORDER is not None and isinstance(collector, pytest.File):
+        RECORDER.begin(f"collecting {collector.nodeid}")
+    yield
+    if RECORDER is not None:
+        RECORDER.begin("")
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if RECORDER is not None:
         RECORDER.begin(item.nodeid)

@@ -1,11 +1,12 @@
-"""`sitecustomize` of one run: notes which functions of a project each Python process executes, and what it opens.
+"""`sitecustomize` of one run: notes which functions of a project each Python process executes, what it opens, lists,
+looks for and imports, and what it does that cannot be seen from here.
 
 It lies, under that name, in a folder that PYTHONPATH names first, beside `recorder.json` ({"root": the project}). Each
 process writes `seen-PID.json` there when it ends. In pytest a plugin tells which test runs; other processes begin with
 what PYTEST_CURRENT_TEST says. It runs under the project's interpreter: the standard library alone is used.
 """
 
-# ruff: noqa: PTH100, PTH105, PTH109, PTH118, PTH120, PTH123 - it starts in every process, and pathlib costs as much
+# ruff: noqa: PTH100, PTH105, PTH109, PTH118, PTH119, PTH120, PTH123 - it starts in every process, and pathlib costs as much
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from importlib.util import module_from_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import CodeType, FrameType
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -27,15 +29,18 @@ OUTSIDE = ""
 
 
 class Recorder:
-    """What was seen of each test: {test: {"executed": [[file, first line]], "opened": [[file, file that asked]]}}."""
+    """What was seen of each test: {test: {"executed": [[file, first line]], "opened": [[file, file that asked]],
+    "asked": [[LISTED | LOOKED | IMPORTED | CHILD | UNSEEN, what, file that asked]]}}. Tests are named as pytest does;
+    COLLECTING and a file name what is done to find its tests."""
 
     def __init__(self, root: str) -> None:
         self.root = root.rstrip(os.sep) + os.sep
         self.cwd = os.getcwd()
         self.test = OUTSIDE
-        self.seen: dict[str, tuple[set[CodeType], set[tuple[str, str]]]] = {}
+        self.seen: dict[str, tuple[set[CodeType], set[tuple[str, str]], set[tuple[str, str, str]]]] = {}
         self.is_watching, self.rests = MONITORING is not None, False
         self.module: object = None
+        self.children = 0
         self._note(os.environ.get("PYTEST_CURRENT_TEST", OUTSIDE).rpartition(" (")[0])
 
     def begin(self, test: str) -> None:
@@ -48,7 +53,7 @@ class Recorder:
 
     def _note(self, test: str) -> None:
         self.test = test
-        self.codes, self.files = self.seen.setdefault(test, (set(), set()))
+        self.codes, self.files, self.asked = self.seen.setdefault(test, (set(), set(), set()))
 
     def watch(self) -> None:
         """Note every call from now on, in this thread and those to come."""
@@ -75,11 +80,60 @@ class Recorder:
             self.rest()  # to ask a frame for its code is audited as well, and costs more than all the rest
 
     def audit(self, event: str, given: tuple[Any, ...]) -> None:
-        if event == "open" and isinstance(given[0], str) and self.place(given[0]):
-            self.files.add((given[0], self.opener()))
+        if event in OPENS:
+            path = path_of(given[0])
+            if self.place(path):
+                self.files.add((path, self.opener()))
+        elif event in NOTED:
+            NOTED[event](self, given)
         elif not self.is_watching and event in BEGINNINGS and self.is_ours(given[0]):
             self.module = given[0] if self.rests else None
             self.watch()
+
+    def ask(self, kind: str, what: str) -> None:
+        """Note it where code of the project asked for it, or a test runs; what a runner does for itself is not."""
+        opener = self.opener()
+        if opener or self.test:
+            self.asked.add((kind, what, opener))
+
+    def listed(self, given: tuple[Any, ...]) -> None:
+        """Import machinery lists folders to find modules, which their names tell better."""
+        if sys._getframe(2).f_code.co_filename.startswith("<frozen importlib"):
+            return
+        path = path_of(given[0] if given[0] is not None else ".")
+        if not path:
+            self.ask(UNSEEN, "lists a folder by its open file")
+        elif self.place(os.path.join(path, "x")):
+            self.ask(LISTED, path)
+
+    def imported(self, given: tuple[Any, ...]) -> None:
+        name, file = given[0], given[1]
+        self.asked.add((IMPORTED, name, self.opener()))  # of the runner too: a file of that name would take its place
+        if name.startswith("multiprocessing.popen_"):
+            self.ask(UNSEEN, "starts processes by multiprocessing")
+        if file and not file.startswith(STANDARD) and name.partition(".")[0] not in QUIET:
+            self.ask(UNSEEN, f"runs native code of {name.partition('.')[0]}, which may read files")
+
+    def started_process(self, given: tuple[Any, ...]) -> None:
+        """Python of the same kind, with this recorder on its path, tells for itself what it does."""
+        executable, words, _, variables = given
+        name = os.fsdecode(executable or words[0])
+        path = (os.environ if variables is None else variables).get("PYTHONPATH", "")
+        is_python = os.path.realpath(name) == os.path.realpath(sys.executable)
+        is_seen = is_python and FOLDER in os.fsdecode(path).split(os.pathsep) and not DEAF.intersection(words)
+        self.children += 1
+        self.ask(
+            *((CHILD, f"{os.getpid()}.{self.children}") if is_seen else (UNSEEN, f"starts {os.path.basename(name)}"))
+        )
+
+    def unseen(self, what: str) -> None:
+        self.ask(UNSEEN, what)
+
+    def looked(self, path: object) -> None:
+        """Whether there is such a file, or what it is like, was asked by code of the project."""
+        place = path_of(path)
+        if self.place(place) and (opener := self.opener()):
+            self.asked.add((LOOKED, place, opener))
 
     def is_ours(self, code: object) -> bool:
         """Whether a module or script of the project begins. Before one does, none of its functions is called."""
@@ -102,9 +156,25 @@ class Recorder:
                     {(place, first_line(code)) for code in tuple(codes) if (place := self.place(code.co_filename))}
                 ),
                 "opened": sorted({(self.place(file), self.place(opener)) for file, opener in tuple(files)}),
+                "asked": sorted(
+                    {(kind, self.shown(kind, what), self.place(by)) for kind, what, by in tuple(asked)}
+                    | {(UNSEEN, f"runs {file}, outside of the tree", "") for file in self.elsewhere(codes)}
+                ),
             }
-            for test, (codes, files) in tuple(self.seen.items())
+            for test, (codes, files, asked) in tuple(self.seen.items())
         }
+
+    def elsewhere(self, codes: set[CodeType]) -> set[str]:
+        """Files of code that belong neither to the project nor to an installation, such as another checkout of it."""
+        files = {code.co_filename for code in tuple(codes)}
+        return {
+            file
+            for file in files
+            if file.startswith(os.sep) and not self.place(file) and not file.startswith(INSTALLED)
+        }
+
+    def shown(self, kind: str, what: str) -> str:
+        return self.place(what) if kind in (LISTED, LOOKED) else what
 
     def place(self, file: str) -> str:
         """The path below the project; empty elsewhere."""
@@ -121,6 +191,33 @@ class Recorder:
         os.replace(part, os.path.join(FOLDER, f"seen-{os.getpid()}.json"))
 
 
+def path_of(path: Any) -> str:  # noqa: ANN401 - whatever was passed to be opened
+    """The whole path, by where the process stands now; empty for an open file's number."""
+    try:
+        text = os.fsdecode(path)
+        return text if text.startswith(os.sep) else os.path.join(os.getcwd(), text)
+    except (TypeError, OSError):
+        return ""
+
+
+def watch_looks(recorder: Recorder) -> None:
+    """That a file is looked for is not audited."""
+    for name in ("stat", "lstat", "access", "readlink"):
+        setattr(os, name, looking(recorder, getattr(os, name)))
+
+
+def looking(recorder: Recorder, function: Any) -> Any:  # noqa: ANN401 - as it was
+    def look(path: Any, *given: Any, **named: Any) -> Any:  # noqa: ANN401
+        recorder.looked(path)
+        return function(path, *given, **named)
+
+    look.__name__, look.__doc__ = function.__name__, function.__doc__
+    for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
+        if function in able:
+            able.add(look)
+    return look
+
+
 def first_line(code: CodeType) -> int:
     """0 for a module, which begins where its first function may."""
     return 0 if code.co_name == "<module>" else code.co_firstlineno
@@ -134,6 +231,7 @@ def start() -> Recorder | None:
     except (OSError, ValueError, KeyError):
         return None
     sys.addaudithook(recorder.audit)
+    watch_looks(recorder)
     if MONITORING is not None:
         MONITORING.use_tool_id(TOOL, "recorder")
         MONITORING.register_callback(TOOL, MONITORING.events.PY_START, recorder.started)
@@ -149,6 +247,39 @@ def hand_on() -> None:
         spec.loader.exec_module(module_from_spec(spec))
 
 
+LISTED, LOOKED, IMPORTED, CHILD, UNSEEN = "listed", "looked", "imported", "child", "unseen"
+COLLECTING = "collecting "
+OPENS = ("open", "sqlite3.connect")
+DEAF = frozenset({"-I", "-E", "-S", "-IS", "-IE", "-ES"})
+STANDARD = os.path.dirname(os.__file__) + os.sep + "lib-dynload"
+INSTALLED = tuple(
+    os.path.join(place, "")
+    for place in {sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(os.__file__), os.path.dirname(FOLDER)}
+    | {os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)}
+    | {place for place in sys.path if os.path.basename(place) in ("site-packages", "dist-packages")}
+)
+QUIET = frozenset(
+    {"coverage", "markupsafe", "pydantic_core", "rpds", "orjson", "ujson", "msgpack", "regex", "wrapt", "greenlet"}
+    | {"simplejson", "charset_normalizer", "multidict", "frozenlist", "yarl", "propcache", "zope", "_cffi_backend"}
+)
+"""Modules in native code that take values, and no paths."""
+
+
+def unseen(what: str) -> Callable[[Recorder, tuple[Any, ...]], None]:
+    return lambda recorder, _: recorder.unseen(what)
+
+
+NOTED: dict[str, Callable[[Recorder, tuple[Any, ...]], None]] = {
+    **dict.fromkeys(("os.listdir", "os.scandir"), Recorder.listed),
+    "import": Recorder.imported,
+    "subprocess.Popen": Recorder.started_process,
+    "ctypes.dlopen": lambda recorder, given: recorder.unseen("loads native code") if given[0] else None,
+    **{name: unseen("starts another process") for name in ("os.system", "os.exec", "os.posix_spawn", "os.spawn")},
+    **{name: unseen("starts another process") for name in ("os.fork", "os.forkpty", "pty.spawn")},
+    **{f"socket.{name}": unseen("uses the network") for name in ("connect", "bind", "sendto", "sendmsg")},
+    **{f"socket.{name}": unseen("uses the network") for name in ("getaddrinfo", "gethostbyname", "gethostbyaddr")},
+}
+"""What the interpreter says of the ways out of a process, and of those to other files."""
 BEGINNINGS = ("exec", "cpython.run_file")
 """What the interpreter says when it begins with a module, and with a script."""
 MONITORING: Any = getattr(sys, "monitoring", None)

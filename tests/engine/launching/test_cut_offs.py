@@ -15,9 +15,9 @@ from agent_fox.engine.launching.cut_offs import HandedOn, handed_on, keep, prune
 from agent_fox.engine.running.results import lose_launch
 from agent_fox.session.order import EndKind, Kept, SessionEnd
 from agent_fox.store import sessions
-from agent_fox.store.cut_offs import cut_offs_of, last_cut_off, record_cut_off
 from agent_fox.store.plan import node_by_uid
 from agent_fox.store.sessions import LaunchRow, SessionRow
+from agent_fox.store.traces import cut_offs_of, last_cut_off, record_cut_off
 from agent_fox.system import git
 from tests.session.world import make_repo, sh, write
 from tests.store.world import AT, CODER, VERIFIER, add_launch, add_nodes, add_session, writing

@@ -60,7 +60,7 @@ def judged(desk: Desk, node: str, place: Standpoint) -> None:
 
 def present(repo: Path, place: Standpoint = HERE, **settings: object) -> Conditions:
     evidence = EvidenceSettings.model_validate(settings)
-    return Conditions(repo, git(repo, "rev-parse", "HEAD"), evidence, lambda planned, rung: place)
+    return Conditions(repo, git(repo, "rev-parse", "HEAD"), evidence, (), lambda planned, rung: place)
 
 
 def reopened(desk: Desk, now: Conditions) -> list[tuple[str, dict[str, object]]]:
@@ -91,8 +91,10 @@ def test_another_tree_is_read_again(desk: Desk, repo: Path) -> None:
     (repo / "a.txt").write_text("b\n")
     commit_all(repo, "change")
     ((note, facts),) = reopened(desk, present(repo))
-    assert note == "the code has changed since this spec was verified; it is verified again as it stands at the end"
-    assert facts == {"stale": ["the code has changed"]}
+    why = "it rests on the whole tree: what 01-REQ-1.1 rests on was not measured"
+    again = "the code has changed since this spec was verified; it is verified again as it stands at the end"
+    assert note == f"{again}: {why}"
+    assert facts == {"stale": ["the code has changed"], "touched": why}
     assert desk.node("01_x:2").standing.status is Status.PENDING
 
 

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.retry.cut_off import CutOff as CutOffWork
+from agent_fox.core.retry.onset import Onset
+from agent_fox.core.retry.replay import Finding, Replay
 from agent_fox.core.verdicts.answer import read_report
 from agent_fox.core.verdicts.findings import read_review
 from agent_fox.mcp.catalogue import ENTRIES
@@ -41,7 +43,7 @@ from agent_fox.session.briefs.prompts import (
     template_name,
 )
 from agent_fox.session.briefs.template import CONDITIONS, NAMES, TemplateError, filled, problems
-from agent_fox.session.briefs.text import CutOff, brief_json, cut_off_words, sections
+from agent_fox.session.briefs.text import BriefFacts, CutOff, brief_json, brief_markdown, cut_off_words, sections
 from agent_fox.system.git_diff import Lines
 from tests.session.write_golden import (
     BOUND,
@@ -385,6 +387,32 @@ def test_a_brief_says_that_the_workspace_starts_from_it_or_why_it_does_not() -> 
     assert "Its files could not be the start: it conflicts in a.txt." in why
 
 
+BROKE = Replay(
+    1,
+    Finding("04-REQ-1.1", "tests/test_gate.py::test_opens", Onset.FOUND, session=3, step=90, action="Edit src/gate.py"),
+    tuple((step, f"Edit src/{step}.py") for step in range(1, 90)),
+    ("src/gate.py", *["+ wrong"] * 90),
+    "refs/agent-fox/traces/04_gate-1/1",
+    "c" * 40,
+)
+
+
+@pytest.mark.parametrize("facts", [RETRY, LOST], ids=["whole", "short"])
+def test_where_the_last_attempt_broke_it_takes_thirty_lines_whatever_there_is_to_tell(facts: BriefFacts) -> None:
+    brief = brief_markdown(replace(facts, replay=BROKE))
+    section = brief.partition("## Where the last attempt broke it\n")[2].partition("\n## ")[0]
+    assert "Do not repeat this: tests/test_gate.py::test_opens began to fail at step 90: Edit src/gate.py" in section
+    assert "kept as refs/agent-fox/traces/04_gate-1/1" in section
+    assert len(section.strip().splitlines()) + 1 <= 30
+
+
+def test_a_program_that_reads_the_brief_gets_the_finding_with_its_files_and_trees() -> None:
+    document = brief_json(replace(RETRY, replay=BROKE))["replay"]
+    assert isinstance(document, dict)
+    assert (document["finding"]["step"], document["is_laid_out"], len(document["kept"])) == (90, False, 89)
+    assert "replay" not in brief_json(RETRY)
+
+
 # The documentation
 
 DOCS = (Path(__file__).parents[3] / "docs" / "prompts.md").read_text(encoding="utf-8")
@@ -405,6 +433,7 @@ def test_the_documentation_has_the_rank_of_every_section() -> None:
     facts = [
         RETRY,
         replace(RETRY, cut_off=CUT),
+        replace(RETRY, replay=BROKE),
         LOST,
         BOUND,
         CONFLICT,

@@ -43,7 +43,8 @@ MAY_CHANGE = {
 }
 """What may still change about a row of `fill`, whose sessions have ended and whose issue is delivered."""
 APPEND_ONLY = guards.APPEND_ONLY | evidence_tables.APPEND_ONLY | {
-    "ledger_repository": (guards.Key(("only",)),), "waits": (guards.ID,),
+    "ledger_repository": (guards.Key(("only",)),), "waits": (guards.ID,), "onsets": (guards.ID,),
+    "traces": (guards.Key(("session_id",)),),
 }  # fmt: skip
 TABLES = sorted(APPEND_ONLY)
 Rows = list[tuple[object, ...]]

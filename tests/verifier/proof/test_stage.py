@@ -373,7 +373,9 @@ def test_whatever_part_of_a_run_calls_code_of_the_product_it_is_seen(tmp_path: P
     by_test = {
         test: {lines[line] for file, line in one["executed"] if file == "app.py" and line} for test, one in seen.items()
     }
-    (test,) = by_test.keys() - {""}
+    collecting = "collecting tests/test_app.py"
+    (test,) = by_test.keys() - {"", collecting}
     assert {"fixed", "called", "torn"} <= by_test[test]
-    assert {"configured", "named"} <= by_test[""]
-    assert by_test[test] | by_test[""] == {*NAMES} - {"idle"}
+    assert "configured" in by_test[""]
+    assert by_test[collecting] == {"named"}
+    assert by_test[test] | by_test[""] | by_test[collecting] == {*NAMES} - {"idle"}

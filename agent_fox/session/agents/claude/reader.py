@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from agent_fox.session.agents import events
 from agent_fox.session.agents.claude import lines
-from agent_fox.session.agents.command_line import LONGEST_SHOWN, Reader, read_object
+from agent_fox.session.agents.command_line import Reader, read_object, shown
 from agent_fox.session.agents.signatures import kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
@@ -151,6 +151,6 @@ def _answers(line: lines.User) -> Iterator[events.Event]:
     for block in answers:
         text = block.shown
         is_refused = block.tool_use_id in refused or text.startswith(NOT_OFFERED)
-        yield events.Answered(block.tool_use_id, text[:LONGEST_SHOWN], bool(block.is_error), is_refused)
+        yield events.Answered(block.tool_use_id, shown(text), bool(block.is_error), is_refused)
     if not answers:
         yield events.Beat()

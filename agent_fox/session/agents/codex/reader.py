@@ -16,7 +16,7 @@ from agent_fox.session.agents.codex.lines import Item, Line, tokens
 from agent_fox.session.agents.codex.record import Record
 from agent_fox.session.agents.codex.settings import home_of
 from agent_fox.session.agents.codex.trace import Traced, refused, traced, why_failed
-from agent_fox.session.agents.command_line import LONGEST_SHOWN, Reader
+from agent_fox.session.agents.command_line import Reader, shown
 from agent_fox.session.infrastructure import Infrastructure, recognise
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class CodexReader(Reader):
         text = "" if result else why
         if not text and event.fields.get("tool_source") == "direct":
             text = self._record.answer(event.fields.get("conversation.id", ""), call)
-        yield events.Answered(call, text[:LONGEST_SHOWN], not result, is_refused)
+        yield events.Answered(call, shown(text), not result, is_refused)
 
 
 @dataclass(slots=True)
@@ -200,7 +200,7 @@ def _untraced(item: Item, is_completed: bool) -> tuple[events.Event, ...]:
     if called is None:
         return ()
     if is_completed:
-        return (events.Answered(item.id, item.aggregated_output[:LONGEST_SHOWN], item.status != "completed"),)
+        return (events.Answered(item.id, shown(item.aggregated_output), item.status != "completed"),)
     return (called,)
 
 

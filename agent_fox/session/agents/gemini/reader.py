@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from agent_fox.core.late import adapter
 from agent_fox.core.regex import regex
 from agent_fox.session.agents import events
-from agent_fox.session.agents.command_line import LONGEST_SHOWN, Reader
+from agent_fox.session.agents.command_line import Reader, shown
 from agent_fox.session.agents.gemini.settings import SERVER, known_as
 from agent_fox.session.agents.gemini.transcript import Transcript
 from agent_fox.session.agents.signatures import hint_of, kind_of
@@ -167,7 +167,7 @@ class GeminiReader(Reader):
         self.is_asked = True
         failure = line.error or _Failure()
         is_error = line.status != "success"
-        text = (line.output or failure.message)[:LONGEST_SHOWN]
+        text = shown(line.output or failure.message)
         yield events.Answered(line.tool_id, text, is_error, failure.type in REFUSALS)
         yield from self.transcript.used()
 

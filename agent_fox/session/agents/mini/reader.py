@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
 
 from agent_fox.core.late import adapter
 from agent_fox.session.agents import events
-from agent_fox.session.agents.command_line import LONGEST_SHOWN, Reader
+from agent_fox.session.agents.command_line import Reader, shown
 from agent_fox.session.agents.signatures import kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
@@ -162,14 +162,14 @@ class MiniReader(Reader):
     def _refused(self, why: str) -> Iterator[events.Event]:
         """One call that is not of its format, and none of an answer's calls is run."""
         for call in self.open_calls:
-            yield events.Answered(call, why[:LONGEST_SHOWN], is_error=True, is_refused=True)
+            yield events.Answered(call, shown(why), is_error=True, is_refused=True)
         self.open_calls.clear()
 
     def _answered(self, line: _Message) -> events.Answered:
         call = line.call or ""
         if call in self.open_calls:
             self.open_calls.remove(call)
-        return events.Answered(call, _text(line.content)[:LONGEST_SHOWN], bool(line.returncode or line.exception))
+        return events.Answered(call, shown(_text(line.content)), bool(line.returncode or line.exception))
 
     def _ended(self, line: _Message) -> Iterator[events.Event]:
         """Each end is one that the program chose; only a submission is the agent's."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from agent_fox.core.regex import regex
 from agent_fox.session.agents import events
-from agent_fox.session.agents.command_line import LONGEST_SHOWN, Reader, read_object
+from agent_fox.session.agents.command_line import Reader, read_object, shown
 from agent_fox.session.agents.opencode import lines
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
@@ -165,7 +165,7 @@ class OpencodeReader(Reader):
         self._answered.add(part.call)
         is_error = part.state.status == "error"
         text = part.state.error if is_error else part.state.output
-        yield events.Answered(part.call, text[:LONGEST_SHOWN], is_error, is_error and text.startswith(REFUSALS))
+        yield events.Answered(part.call, shown(text), is_error, is_error and text.startswith(REFUSALS))
 
     def _finished(self, part: lines.Part) -> Iterator[events.Event]:
         self._reason = part.reason or UNKNOWN

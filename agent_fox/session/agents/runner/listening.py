@@ -16,6 +16,7 @@ from agent_fox.session.agents.runner.stop_gate import CHECKS, StopGate
 from agent_fox.session.agents.runner.tally import LONGEST_NAME, Tally, short_tool, shown_call
 from agent_fox.session.agents.runner.trace import NAME, Recorder
 from agent_fox.session.agents.runner.watchdog import Stop, Watchdog
+from agent_fox.session.workspaces.steps import Steps
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.command_line import CommandLine
@@ -59,7 +60,9 @@ class Hearing:
     def __post_init__(self) -> None:
         self.tally = Tally(lambda tool: self.cli.may(self.task.role, tool), model=self.task.model)
         self.watchdog = Watchdog(self.task.limits, self.cli.facts.beats)
-        self.recorder = Recorder(self.task.report.with_name(NAME), self.task.workspace)
+        beginning = self.task.beginning
+        steps = Steps(beginning, self.task.workspace) if beginning is not None else None
+        self.recorder = Recorder(self.task.report.with_name(NAME), self.task.workspace, steps=steps)
 
     @property
     def spent(self) -> Spent:

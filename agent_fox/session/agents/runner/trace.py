@@ -1,6 +1,7 @@
-"""A session's recorded events: what its agent's tools did, line by line, for formulas about their order.
+"""A session's recorded events: what its agent's tools did, line by line, for formulas about their order and for traces.
 
-Written by the runner, where the agent cannot write; bounded. What a formula makes of it is in `core.temporal`.
+Written by the runner, where the agent cannot write; bounded. What a formula makes of it is in `core.temporal`, what a
+trace is in `core.trace`.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.regex import regex
 from agent_fox.session.agents.events import Answered, Called, Event, Unreadable
 from agent_fox.session.agents.runner.scanning import COMMANDS, PLACES
 from agent_fox.session.agents.runner.tally import LONGEST_NAME, short_tool
 from agent_fox.system import clock
 from agent_fox.system.redaction.masking import redact
+
+if TYPE_CHECKING:
+    from agent_fox.session.workspaces.steps import Steps
 
 NAME = "events.jsonl"
 MOST_EVENTS, MOST_BYTES = 20_000, 8 * 1024 * 1024
@@ -32,6 +38,12 @@ EDITING = frozenset({"edit", "write", "multiedit", "notebookedit", "write_file",
 
 RUNNING = frozenset({"bash", "shell", "exec_command", "run_shell_command", "local_shell", "unified_exec"})
 """Tools that run command lines."""
+
+MOST_RED, LONGEST_RED = 20, 200
+"""Lines of one observation that tell of failures, and characters of each, that are kept."""
+
+_RED = regex(r"FAIL|\bnot ok\b|✗|✖|✕|\bError\b|\w(?:Error|Exception)\b|\bpanicked\b|^\s*E\s")
+"""What stands in a line that tells of a test that failed: `FAILED tests/test_a.py::test_b`, `not ok 2 adds`."""
 
 _PATCHED = regex(r"(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$")
 
@@ -54,8 +66,13 @@ class Recorder:
     count: int = 0
     bytes: int = 0
     is_whole: bool = True
+    unrecorded: int = 0
+    """Lines that were not written."""
     calls: int = 0
-    open_calls: dict[str, tuple[str, int]] = field(default_factory=dict)
+    open_calls: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """By their ids: the number of the call, from 1, and its tool."""
+    steps: Steps | None = None
+    """Takes the state of the files after a call that may have changed some."""
 
     def hear(self, event: Event) -> None:
         match event:
@@ -68,27 +85,48 @@ class Recorder:
 
     def close(self, *, is_ended: bool) -> None:
         """The last line; without it a trace counts as cut."""
-        self._write({"kind": "end", "is_whole": self.is_whole and is_ended}, is_last=True)
+        missing: dict[str, object] = {"unrecorded": self.unrecorded} if self.unrecorded else {}
+        if self.steps is not None:
+            large = {"files too large for a state": len(self.steps.large)} if self.steps.large else {}
+            unseen = {**self.steps.unseen, **large}
+            missing |= {"unseen": unseen} if unseen else {}
+        self._write({"kind": "end", "is_whole": self.is_whole and is_ended, **missing}, is_last=True)
 
     def _called(self, event: Called) -> None:
         tool = short_tool(event.tool)[:LONGEST_NAME]
         self.calls += 1
         if len(self.open_calls) < MOST_OPEN:
-            self.open_calls[event.call] = (tool, self.calls)
+            self.open_calls[event.call] = self.calls, tool
         edits, command = edits_of(tool, event.arguments, self.workspace), command_of(tool, event.arguments)
         call = {"kind": "call", "tool": tool, "at": self.now(), "call": self.calls, "edits": edits, "command": command}
         self._write(call)
 
     def _answered(self, event: Answered) -> None:
-        tool, number = self.open_calls.pop(event.call, ("", 0))
-        if tool:
-            kind = "failed" if event.is_error or event.is_refused else "done"
-            self._write({"kind": kind, "tool": tool, "at": self.now(), "call": number})
+        call, tool = self.open_calls.pop(event.call, (0, ""))
+        if not tool:
+            return
+        is_failed = event.is_error or event.is_refused
+        may_change = tool.lower() in EDITING | RUNNING and not event.is_refused and self.has_room
+        at = self.now()
+        seen = {"sha256": digest_of(event.text), "characters": len(event.text), "red": red_lines(event.text)}
+        tree = self.steps.take() if may_change and self.steps is not None else ""
+        self._write(
+            {
+                "kind": "failed" if is_failed else "done", "tool": tool, "at": at, "call": call,
+                **({"seen": {name: value for name, value in seen.items() if value}} if event.text else {}),
+                **({"tree": tree} if tree else {}),
+            }
+        )  # fmt: skip
+
+    @property
+    def has_room(self) -> bool:
+        return self.is_whole and self.count < MOST_EVENTS and self.bytes < MOST_BYTES
 
     def _write(self, line: Mapping[str, object], *, is_last: bool = False) -> None:
         text = json.dumps(line, ensure_ascii=False) + "\n"
-        if not is_last and (self.count >= MOST_EVENTS or self.bytes + len(text) > MOST_BYTES or not self.is_whole):
+        if not is_last and (not self.has_room or self.bytes + len(text) > MOST_BYTES):
             self.is_whole = False  # after a gap nothing: what stands behind it would seem to follow what is before it
+            self.unrecorded += 1
             return
         try:
             with self.path.open("a", encoding="utf-8", errors="replace") as file:
@@ -96,6 +134,12 @@ class Recorder:
         except OSError:
             self.is_whole = False
         self.count, self.bytes = self.count + 1, self.bytes + len(text)
+
+
+def red_lines(text: str) -> list[str]:
+    """The lines of an output that tell of failures, cut, and none of those that hold a secret."""
+    lines = (line.strip()[:LONGEST_RED] for line in text.splitlines() if _RED.search(line))
+    return [line for line in lines if redact(line, ()) == line][:MOST_RED]
 
 
 def edits_of(tool: str, arguments: Mapping[str, object], workspace: Path) -> list[str] | None:
