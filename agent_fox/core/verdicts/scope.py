@@ -142,6 +142,8 @@ class _Look:
         name, above = _name(path), _folders(path)
         if path in self._files:
             return "its tests execute, read or look for it"
+        if path in self._around:
+            return "its tests use what lies behind that link or submodule"
         if path in self._below or (is_test_like(path) and not self._below.isdisjoint(above)):
             return "its test command chooses from there"
         if _ALWAYS.fullmatch(name):
