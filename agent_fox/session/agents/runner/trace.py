@@ -107,6 +107,7 @@ class Recorder:
             return
         is_failed, at = event.is_error or event.is_refused, self.now()
         may_change = tool.lower() in EDITING | RUNNING and not event.is_refused and self.has_room
+        at = self.now()
         seen = {"sha256": digest_of(event.text), "characters": len(event.text), "red": red_lines(event.text)}
         tree = self.steps.take() if may_change and self.steps is not None else ""
         self._write(
