@@ -69,13 +69,6 @@ TEMPLATES: tuple[tuple[str, str, str, str], ...] = (
         "A record of the ledger",
         "One record, by its id or the beginning of it (8 characters at least): what was run, on what, what came of it.",
     ),
-    (
-        "verifier://trace/{spec}/{group}",
-        "trace",
-        "What the last session of a task group did",
-        "The states that the files had during the last coder's session of a spec's task group, what was tested on "
-        "them, and at which step a test that fails by now began to fail.",
-    ),
 )
 OF_THE_VERIFIER: tuple[tuple[str, str, str, str], ...] = (
     (
@@ -91,6 +84,13 @@ OF_THE_VERIFIER: tuple[tuple[str, str, str, str], ...] = (
         "What is blocked of a requirement",
         "The same as evidence://gates/{spec}/{requirement}: its chain of evidence, and why it goes no further.",
     ),
+    (
+        "verifier://trace/{spec}/{group}",
+        "trace",
+        "What the last session of a task group did",
+        "The states that the files had during the last coder's session of a spec's task group, what was tested on "
+        "them, and at which step a test that fails by now began to fail.",
+    ),
 )
 
 T = TypeVar("T")
@@ -103,7 +103,6 @@ def add_evidence(server: MCPServer, state: Path) -> None:
         "gates": lambda spec: _text(_read(state, _gates, spec)),
         "gate": lambda spec, requirement: _text(_read(state, _gate, f"{spec}/{requirement}")),
         "record": lambda id: _text(_read(state, _record, id)),
-        "trace": lambda spec, group: _text(_read(state, trace_document, f"{spec}:{group}")),
     }
     for uri, name, title, description in TEMPLATES:
         server.resource(uri, name=name, title=title, description=description, mime_type=JSON)(reads[name])
@@ -120,10 +119,11 @@ def add_evidence(server: MCPServer, state: Path) -> None:
 
 
 def add_memory(server: MCPServer, state: Path) -> None:
-    """Offer what once failed, and what is blocked, beside the verifier's own resources."""
+    """Offer what once failed, what is blocked, and what sessions did, beside the verifier's own resources."""
     reads: dict[str, Callable[..., str]] = {
         "blocked-gates": lambda spec: _text(_read(state, _gates, spec)),
         "blocked-gate": lambda spec, requirement: _text(_read(state, _gate, f"{spec}/{requirement}")),
+        "trace": lambda spec, group: _text(_read(state, trace_document, f"{spec}:{group}")),
     }
     for uri, name, title, description in OF_THE_VERIFIER:
         server.resource(uri, name=name, title=title, description=description, mime_type=JSON)(reads[name])

@@ -6,7 +6,7 @@ attempt is given follows from what is recorded, never from the reference, which 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -112,24 +112,26 @@ def _tree_to_start_from(
 
 def prune(db: Database, repo: Path, now: str) -> str:
     """Remove the references of work that has been kept for long enough; says which, or nothing. Raises GitError."""
+    today, made = now[: len("2026-01-01")], _references(repo)
     kinds = (
         (KEPT, traces.refs_of_cut_offs(db), "tree", "of sessions that were cut off"),
         (trails.KEPT, traces.refs_kept(db), "trace", "of coders' sessions"),
     )
-    return "; ".join(filter(None, (pruned(repo, now, *kind) for kind in kinds)))
+    lines: list[str] = []
+    for place, known, what, owners in kinds:
+        own = [(ref, at) for ref, at in made if ref.startswith(place)]
+        over = [ref for ref, at in own if known.get(ref, kept_until(at)) < today]
+        for ref in over:
+            git.delete_ref(repo, ref)
+        if over:
+            lines.append(f"{counted(len(over), what)} {owners}, kept for {KEPT_DAYS} days, removed: {_named(over)}")
+    return "; ".join(lines)
 
 
-def pruned(repo: Path, now: str, place: str, known: Mapping[str, str], what: str, owners: str) -> str:
-    today = now[: len("2026-01-01")]
-    over = [ref for ref, made in _references(repo, place) if known.get(ref, kept_until(made)) < today]
-    for ref in over:
-        git.delete_ref(repo, ref)
-    return f"{counted(len(over), what)} {owners}, kept for {KEPT_DAYS} days, removed: {_named(over)}" if over else ""
-
-
-def _references(repo: Path, place: str) -> list[tuple[str, int]]:
+def _references(repo: Path) -> list[tuple[str, int]]:
     """Each reference with the time of its commit, in seconds since the epoch."""
-    lines = git.call(repo, "for-each-ref", "--format=%(refname) %(committerdate:unix)", place).text.splitlines()
+    form = "--format=%(refname) %(committerdate:unix)"
+    lines = git.call(repo, "for-each-ref", form, KEPT, trails.KEPT).text.splitlines()
     rows = (line.partition(" ") for line in lines)
     return [(ref, int(made) if made.isdecimal() else 0) for ref, _, made in rows]
 

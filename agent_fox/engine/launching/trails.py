@@ -71,13 +71,15 @@ def trail_of(db: Database, repo: Path, spec_name: str, pinned: str) -> tuple[Sta
     """The states of the spec's coders since its last reading of another tree, oldest first, as far as each session
     built on the one before it. Nothing where they are so few that there is nothing to search. Raises GitError.
     """
+    condition = "spec_name = ? AND archetype = 'coder' AND landed_commit IS NOT NULL"
+    made = sessions.sessions_where(db, condition, [spec_name])
+    if not made or not states_of(db, made[-1]):
+        return ()
     tree = git.tree_of(repo, pinned)
     read = sessions.sessions_where(db, "spec_name = ? AND archetype = 'verifier' AND end_kind = 'ended'", [spec_name])
     since = max((row.id for row in read if row.tree != tree), default=0)
-    landed = sessions.sessions_where(
-        db, "spec_name = ? AND archetype = 'coder' AND landed_commit IS NOT NULL AND id > ?", [spec_name, since]
-    )
-    states = [state for row in in_line(repo, landed) for state in states_of(db, repo, row)]
+    line = in_line(repo, [row for row in made if row.id > since])
+    states = [state for row in line for state in states_of(db, row)]
     apart = [next(group) for _, group in groupby(states, key=lambda state: state.tree)]
     return tuple(apart[-MOST_STATES:]) if len(apart) >= FEWEST_STATES else ()
 
@@ -92,16 +94,11 @@ def in_line(repo: Path, landed: Sequence[SessionRow]) -> list[SessionRow]:
     return line
 
 
-def states_of(db: Database, repo: Path, row: SessionRow) -> Iterator[State]:
-    """The trees of one session; where no trace of it has any, the one that it was given and the one that landed."""
+def states_of(db: Database, row: SessionRow) -> list[State]:
+    """The trees of one session; none where no trace of it has any."""
     trace = traces.trace_of(db, row.id)
-    states = (
-        [State(row.id, node.step, node.tree) for node in trace.nodes if node.is_state and node.tree] if trace else []
-    )
-    if states:
-        yield from states
-    elif row.tree and row.landed:
-        yield from (State(row.id, 0, row.tree), State(row.id, 1, git.tree_of(repo, row.landed)))
+    nodes = trace.nodes if trace else ()
+    return [State(row.id, node.step, node.tree) for node in nodes if node.is_state and node.tree]
 
 
 def findings_in(judges: Iterable[Judge]) -> tuple[Finding, ...]:

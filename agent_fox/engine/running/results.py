@@ -163,6 +163,8 @@ def take_result(
         if ended.end.trace is not None:
             record_trace(db, desk.at, ended.session.id, ended.end.trace, *states)
         handled = record_result(registry, desk, ended, landing, tree)
+        if ended.session.archetype is Archetype.VERIFIER:
+            trails.record_reading(db, desk.at, sessions.session_by_id(db, ended.session.id), ended.judges)
     closing.publish_last(db, integration.repo, ended.end.closed)
     return handled
 
@@ -192,10 +194,7 @@ def record_result(
     if ended.end.closed is not None:
         closing.record_close_out(tx.db, ended.session, ended.end.closed, tx.at)
     record_lanes(tx.db, lanes_said(ended.judges), lane_run(tx, ended, tree))
-    handled = registry.handle(tx, ended.planned.node.archetype, as_seen(tx.db, ended, landing))
-    if ended.session.archetype is Archetype.VERIFIER:
-        trails.record_reading(tx.db, tx.at, sessions.session_by_id(tx.db, ended.session.id), ended.judges)
-    return handled
+    return registry.handle(tx, ended.planned.node.archetype, as_seen(tx.db, ended, landing))
 
 
 def lane_run(tx: Docket, ended: Ended, tree: str) -> LaneRun:
