@@ -68,6 +68,7 @@ _LEFT_OUT = {
     Language.JAVA: ("{ if (false) { ", " } }"),
     Language.RUST: ("if false { ", " }"),
 }
+_MARKS = ("attribute_item", "line_comment", "block_comment")
 _MACROS = ("macro_invocation",)
 _PANICS = regex(r"(?:std::|core::)?(?:panic|todo|unimplemented|unreachable)!")
 _LOGGING = regex(r"(?:log|logger|slog|LOG|LOGGER|logging)\s*\.|(?:log::)?(?:trace|debug|info|warn|error)!")
@@ -110,6 +111,31 @@ def broken(text: str, chosen: Iterable[Site], language: Language) -> str:
     return (written[: package.end_byte] + imported.encode() + written[package.end_byte :]).decode()
 
 
+def inline_tests(text: str) -> tuple[str, str]:
+    """A file of Rust without what stands in it for tests alone, and that; what lies within other modules stays.
+
+    Raises Unreadable.
+    """
+    written, kept, tests, at = text.encode(), bytearray(), bytearray(), 0
+    reader = _Reader(Found(text), Language.RUST, "")
+    for node in tree(text, Language.RUST).named_children:
+        if node.type not in _MARKS and reader.is_for_tests(node):
+            begin = _with_marks(node).start_byte
+            kept += written[at:begin]
+            tests += written[begin : node.end_byte] + b"\n"
+            at = node.end_byte
+    return (kept + written[at:]).decode(), tests.decode()
+
+
+def _with_marks(node: Node) -> Node:
+    """The first of what belongs to an item: its attributes and comments stand before it."""
+    first, before = node, node.prev_named_sibling
+    while before is not None and before.type in _MARKS:
+        first = before if before.type == "attribute_item" else first
+        before = before.prev_named_sibling
+    return first
+
+
 @dataclass(slots=True)
 class _Reader:
     found: Found
@@ -119,7 +145,7 @@ class _Reader:
 
     def visit(self, node: Node, place: Place) -> None:
         kind = node.type
-        if kind in _NOTHING or self._is_for_tests(node):
+        if kind in _NOTHING or self.is_for_tests(node):
             return
         if kind in _FUNCTIONS and field(node, "body") is not None:
             self._function(node, place)
@@ -151,9 +177,9 @@ class _Reader:
         for child in children(node):
             self.visit(child, place)
 
-    def _is_for_tests(self, node: Node) -> bool:
+    def is_for_tests(self, node: Node) -> bool:
         before = node.prev_named_sibling if self.language is Language.RUST else None
-        while before is not None and before.type in ("attribute_item", "line_comment", "block_comment"):
+        while before is not None and before.type in _MARKS:
             if _TEST_MARK.match(text_of(before)) and "not(test)" not in text_of(before):
                 return True
             before = before.prev_named_sibling

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.verifier.mutants.compiled_sites import broken, sites, twin
+from agent_fox.verifier.mutants.compiled_sites import broken, inline_tests, sites, twin
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
 from agent_fox.verifier.policy.values import Language
 
@@ -314,3 +314,23 @@ def test_a_twin_of_rust_has_the_parameters_of_its_test() -> None:
     text = "#[rstest]\n#[case(1)]\nasync fn rows(#[case] n: i32) { check(n).await; }\n"
     made = twin(text, ("rows",), "case_1", "MARK", RUST) or ""
     assert "{ async fn itself(n: i32) { check(n).await; } let _ = itself(n).await; panic!" in made
+
+
+def test_what_rust_has_for_tests_alone_is_told_from_the_product() -> None:
+    before, behind = "fn a() -> u8 { 1 }\n", "#[cfg(not(test))]\nfn c() {}\nmod inner { #[cfg(test)] mod tests {} }\n"
+    tests = (
+        "// of a\n#[cfg(test)]\n#[allow(unused)]\nmod tests { use super::*; #[test] fn it() { assert_eq!(a(), 1); } }\n"
+    )
+    product, inline = inline_tests(before + tests + behind)
+    assert (product.replace("// of a\n", "").split(), inline.strip()) == (
+        (before + behind).split(),
+        tests.removeprefix("// of a\n").strip(),
+    )
+    assert inline_tests(before) == (before, "")
+
+
+@pytest.mark.parametrize(("seed", "function"), [("", "f"), ("seed#1", "t"), ("long name", "t")])
+def test_a_seed_of_a_fuzz_test_of_go_is_false_in_the_function_that_it_is_given_to(seed: str, function: str) -> None:
+    text = "package a\n\nfunc FuzzIt(f *testing.F) {\n\tf.Add(1)\n\tf.Fuzz(func(t *testing.T, n int) { g(n) })\n}\n"
+    classes, name = (("FuzzIt",), seed) if seed else ((), "FuzzIt")
+    assert f'}}(); {function}.Fatal("MARK")' in (twin(text, classes, name, "MARK", GO) or "")
