@@ -145,7 +145,7 @@ class Lab:
         """The same from a start that runs share. Raises Cold: also where it changed what it could not have changed in a
         sandbox of its own.
         """
-        with warm.cleared():
+        with warm.cleared(run.seconds):
             if not {*copied(self._source, warm.tree, self._left_out)} <= {*warm.lent}:
                 raise Cold
             for path, text in changes.items():
