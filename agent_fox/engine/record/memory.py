@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from agent_fox.core import memory
-from agent_fox.core.memory import SHOWN_ID, Item, Limits, Move, Reading, Remembered, Step
+from agent_fox.core.memory import DEFAULT_LIMITS, SHOWN_ID, Item, Limits, Move, Reading, Remembered, Step
 from agent_fox.core.retry.clusters import fingerprint_of
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Word
@@ -148,7 +148,7 @@ def files_changed(tx: Docket, learning: Learning) -> frozenset[str]:
 
 
 def moves_of_decay(tx: Docket, items: Iterable[Remembered]) -> list[tuple[Remembered, Move]]:
-    limits = tx.memory
+    limits = tx.memory or DEFAULT_LIMITS
     before = days_before(tx.at, limits.days)
     why = f"{limits.green_readings} green readings, and no change of its files in {limits.days} days"
     return [(each, Move(Step.DEMOTED, tx.at, note=why)) for each in items if memory.is_worn(each.life, limits, before)]
