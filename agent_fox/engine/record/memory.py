@@ -83,7 +83,9 @@ def reading_of(counted: Counted, spec_name: str) -> Reading:
     signal = verdict.signal
     cause = fingerprint_of(signal, spec_name) if signal else ""
     first_error = signal.first_error if signal else ""
-    return Reading(counted.word, verdict.ran, verdict.trials, verdict.how, verdict.evidence, cause, first_error)
+    return Reading(
+        counted.word, verdict.ran, verdict.trials, verdict.how, verdict.evidence, cause, first_error, verdict.rests_on
+    )
 
 
 def moves_read(learning: Learning, known: Mapping[str, Remembered], at: str) -> Iterator[tuple[Remembered, Move]]:
