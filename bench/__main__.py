@@ -31,6 +31,7 @@ from bench import (
     source_watch,
     spec_reading,
     startup,
+    traces,
     verifier,
 )
 from bench.figures import Figure, table
@@ -110,6 +111,7 @@ BENCHES: Mapping[str, Measure] = {
     "proofs": lambda sizes: proving.measure(sizes.proven),
     "proofs-plan": lambda sizes: proving.measure_plan(sizes.planned),
     "page": lambda sizes: page.measure(sizes.shown_requirements, sizes.start_rounds),
+    "traces": lambda sizes: traces.measure(sizes.files),
     "watching": lambda sizes: source_watch.measure(sizes.files),
 }
 

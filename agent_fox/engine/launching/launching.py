@@ -237,8 +237,11 @@ class Workshop:
         setup = tuple(line if isinstance(line, str) else tuple(line) for line in workspace.setup)
         return Provisions(setup, tuple(workspace.copies), tuple(workspace.link))
 
-    def document(self, planned: PlannedNode, db: Database, pinned: str) -> dict[str, object]:
-        """What the built-in `checks` judge needs to know; empty for nodes that judge nothing."""
+    def document(self, planned: PlannedNode, db: Database, pinned: str = "") -> dict[str, object]:
+        """What the built-in `checks` judge needs to know; empty for nodes that judge nothing.
+
+        `pinned`: the commit that is judged; without one no onset is searched for.
+        """
         if planned.node.archetype is not Archetype.VERIFIER:
             return {}
         file, verify = self.shelf.take(db, planned.node.spec_name), self.settings.verify
@@ -255,7 +258,9 @@ class Workshop:
             artifacts=str(self.artifacts),
             flaky_file=str(self.launches.parent / "flaky.json"),
             proofs_folder=str(self.launches.parent / "proofs"),
-            trail=trails.trail_of(db, self.repo, file.spec.name, pinned) if self.settings.retry.onset else (),
+            trail=trails.trail_of(db, self.repo, file.spec.name, pinned)
+            if pinned and self.settings.retry.onset
+            else (),
         )
         document: dict[str, object] = json.loads(write_order(order))
         objects = self.binding(db, planned)

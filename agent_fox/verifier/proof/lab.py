@@ -20,16 +20,17 @@ from urllib.parse import unquote
 from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.cases import Outcome
 from agent_fox.verifier.proof.held import held
 from agent_fox.verifier.proof.resting import COLLECTING, Window
-from agent_fox.verifier.proof.sides import copied, is_made_by_tools, made_by_tests
+from agent_fox.verifier.proof.sides import copied, is_made_by_tools, is_test_side, made_by_tests
 from agent_fox.verifier.proof.warm import NAME, Cold
 from agent_fox.verifier.suites.asking import with_tests
 from agent_fox.verifier.suites.running_suites import Ground, attempt_of
 from agent_fox.verifier.suites.suite_reading import read_attempt
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.ground.cases import Case, Outcome
+    from agent_fox.verifier.ground.cases import Case
     from agent_fox.verifier.proof.warm import Warm
     from agent_fox.verifier.suites.calls import Call
     from agent_fox.verifier.suites.suite import SuiteRun
@@ -212,6 +213,7 @@ def probed(call: Call, folder: Path, root: Path, *, is_recorded: bool = True) ->
 def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
     read_ends, tool = _read(folder / "ends.json"), suite.call.tool if suite.call else ""
     ends = {case.id: _end(case, read_ends.get(case.id, {}), root, tool) for case in suite.cases}
+    ends = ended_within(suite.cases, ends)
     executed: dict[str, set[Executed]] = {}
     opened: dict[str, set[Opened]] = {}
     windows, processes = _windows(folder)
@@ -247,6 +249,20 @@ def _window(rows: Sequence[Mapping[str, Any]]) -> Window:
         frozenset((file, opener) for row in rows for file, opener in row["opened"]),
         frozenset((kind, what, opener) for row in rows for kind, what, opener in row["asked"]),
     )
+
+
+def ended_within(cases: Iterable[Case], ends: Mapping[str, End]) -> dict[str, End]:
+    """The ends, of which that of a test around others says what made one of these fail: by itself it says only that."""
+    inner: dict[tuple[str, ...], list[End]] = {}
+    for case in cases:
+        for depth in range(1, len(case.classes) + 1 if case.outcome is Outcome.FAILED else 0):
+            inner.setdefault((case.file, *case.classes[:depth]), []).append(ends[case.id])
+    within = ((case, inner.get((case.file, *case.classes, case.name), ())) for case in cases)
+    return {**ends, **{case.id: min(others, key=_comes_through_product) for case, others in within if others}}
+
+
+def _comes_through_product(end: End) -> bool:
+    return any(not is_test_side(frame) for frame in end.frames)
 
 
 def _end(case: Case, record: Mapping[str, Any], root: Path, tool: str) -> End:

@@ -47,6 +47,7 @@ APPEND_ONLY = (
     | evidence_tables.APPEND_ONLY
     | evidence_tables.MEMORY_APPEND_ONLY
     | {"ledger_repository": (guards.Key(("only",)),), "waits": (guards.ID,)}
+    | {"traces": (guards.Key(("session_id",)),), "onsets": (guards.ID,)}
 )
 TABLES = sorted(APPEND_ONLY)
 Rows = list[tuple[object, ...]]
