@@ -367,6 +367,23 @@ class EvidenceSettings(Table):
     )
 
 
+class MemorySettings(Table):
+    """Regression memory: tests that failed once, kept and run again (docs/memory.md)."""
+
+    pre_reading: Flag = Field(
+        default=True, description="Run what is remembered before a verifier's judges; a failure is a FAIL."
+    )
+    most_read: Count = Field(default=50, description="Items of one pre-reading; how many are left out is told.")
+    seconds: Seconds = Field(
+        default=60.0, description="Seconds for one pre-reading; what is left is not read, and told."
+    )
+    most_named: Count = Field(default=20, description="Items that a coder's brief names as what must stay green.")
+    green_readings: Count = Field(
+        default=20, description="An item is run on touch alone after this many green readings, and `days` untouched."
+    )
+    days: Count = Field(default=90, description="Days without a change of an item's files until it is run on touch.")
+
+
 class PlanOfSteps(Table):
     """A verification plan of one's own: tools in the order they run; the required ones decide."""
 
@@ -645,6 +662,7 @@ class Settings(Table):
     limits: LimitSettings = Field(default={}, validate_default=True)
     policy: PolicySettings = Field(default={}, validate_default=True)
     evidence: EvidenceSettings = Field(default={}, validate_default=True)
+    memory: MemorySettings = Field(default={}, validate_default=True)
     verify: VerifySettings = Field(default={}, validate_default=True)
     gate: GateSettings = Field(default={}, validate_default=True)
     workspace: WorkspaceSettings = Field(default={}, validate_default=True)

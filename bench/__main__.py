@@ -26,10 +26,12 @@ from bench import (
     projection,
     proving,
     redaction,
+    remembering,
     server,
     source_watch,
     spec_reading,
     startup,
+    traces,
     verifier,
 )
 from bench.figures import Figure, table
@@ -61,6 +63,7 @@ class Sizes:
     shown_requirements: int = 10_000
     evidence_bytes: int = 200_000
     ledger_records: int = 1_000
+    remembered: int = 10_000
     proven: int = 12
     planned: int = 10
 
@@ -77,7 +80,7 @@ QUICK = Sizes(
     result_nodes=40, plans=(40, 400), completions=40, saved_nodes=400, memory_nodes=400, start_rounds=1,
     status_nodes=40, files=200, specs=8, generated_specs=(8, 16), hostile_bytes=2_000, log_bytes=50_000,
     shown_bytes=2_000, commands=1, sessions=1, messages=10, requests=2, event_bytes=20_000, requirements=50,
-    evidence_bytes=2_000, ledger_records=80, proven=2, planned=1, shown_requirements=100,
+    evidence_bytes=2_000, ledger_records=80, remembered=40, proven=2, planned=1, shown_requirements=100,
 )  # fmt: skip
 
 Measure = Callable[[Sizes], Iterator[Figure]]
@@ -104,9 +107,11 @@ BENCHES: Mapping[str, Measure] = {
     "events": lambda sizes: agent_words.measure_events(sizes.event_bytes),
     "prompts": lambda sizes: agent_words.measure_prompt(sizes.requirements, sizes.evidence_bytes),
     "ledger": lambda sizes: ledger.measure(sizes.ledger_records),
+    "remembering": lambda sizes: remembering.measure(sizes.remembered),
     "proofs": lambda sizes: proving.measure(sizes.proven),
     "proofs-plan": lambda sizes: proving.measure_plan(sizes.planned),
     "page": lambda sizes: page.measure(sizes.shown_requirements, sizes.start_rounds),
+    "traces": lambda sizes: traces.measure(sizes.files),
     "watching": lambda sizes: source_watch.measure(sizes.files),
 }
 

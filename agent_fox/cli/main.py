@@ -52,6 +52,13 @@ COMMANDS = {
     ),
     "agree": Entry("agent_fox.cli.evidence.agree", "Agree that a committed test was rightly changed, signed."),
     "hidden": Entry("agent_fox.cli.evidence.hidden", "List, write and accept checks that coders never see."),
+    "training": Entry(
+        "agent_fox.cli.evidence.training", "Decide what may be learned from, signed; list, revoke or ask."
+    ),
+    "export": Entry(
+        "agent_fox.cli.evidence.export", "Write recorded work for training: trajectories or preference pairs."
+    ),
+    "memory": Entry("agent_fox.cli.evidence.memory", "Show what once failed, and why it should hold now."),
     "attest": Entry(
         "agent_fox.cli.evidence.attest", "Sign what is proven of a commit, for machines without this state."
     ),

@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, ReviewerDecision, RunContext, SpecRef
+from agent_fox.core.ledger.training import Act
 from agent_fox.core.ledger.waivers import (
     LONGEST_REASON,
     NAMESPACE,
     PAYLOAD_TYPE,
     SHOWN_ID,
+    TRAINING,
     AboutExpectation,
     AboutHidden,
     AboutRequirement,
+    AboutTraining,
     Statement,
     Subject,
     columns_of,
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 LONGEST_DAYS = 366
-ACCEPTED = (AboutExpectation, AboutHidden)
+ACCEPTED = (AboutExpectation, AboutHidden, AboutTraining)
 """What is accepted by a signature, where all else is waived."""
 _SPAN = regex(r"([1-9][0-9]{0,3})([hdw])")
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
@@ -226,6 +229,11 @@ def to_revoke(db: Database, name: str) -> WaiverRow:
     if len(waivers) != 1:
         what = "no waiver has this id" if not waivers else f"{len(waivers)} waivers begin so"
         raise WaiverRefused(f"--revoke {name}: {what}; `agent-fox waive --list` shows them")
+    if waivers[0].columns.check_name == TRAINING and not waivers[0].columns.detail_hash.startswith(Act.ALLOW):
+        raise WaiverRefused(
+            f"--revoke {name}: only what allows can be taken back without a signature. A lock is for ever; after a "
+            "denial, sign `agent-fox training allow` for the same selector"
+        )
     ended = stored.over(db, waivers[0].id)
     if ended:
         raise WaiverRefused(f"--revoke {name}: the waiver {waivers[0].id[:SHOWN_ID]} is over already: {ended}")

@@ -30,6 +30,7 @@ from agent_fox.core.ledger.waivers import (
     AboutFinding,
     AboutHidden,
     AboutRequirement,
+    AboutTraining,
     Circumstances,
     Ending,
     Statement,
@@ -103,11 +104,19 @@ class _Hidden(_Form):
     digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
+class _Training(_Form):
+    kind: Literal["training"]
+    act: Literal["allow", "deny", "lock"]
+    selector: Text
+    purpose: Annotated[str, Field(max_length=200)]
+    license: Annotated[str, Field(max_length=200)]
+
+
 class _Statement(_Form):
     format: Literal[1]
     id: Annotated[str, Field(pattern=f"^{ID.pattern}$")]
     repository: Text
-    subject: Annotated[_Requirement | _Finding | _Expectation | _Hidden, Field(discriminator="kind")]
+    subject: Annotated[_Requirement | _Finding | _Expectation | _Hidden | _Training, Field(discriminator="kind")]
     dependencies: dict[str, str]
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     granted_at: Time
@@ -125,7 +134,7 @@ class _Statement(_Form):
 assert FORMAT == 1
 
 
-def _subject(form: _Requirement | _Finding | _Expectation | _Hidden) -> Subject:
+def _subject(form: _Requirement | _Finding | _Expectation | _Hidden | _Training) -> Subject:
     match form:
         case _Requirement():
             return AboutRequirement(form.spec, form.requirement, form.version)
@@ -135,6 +144,8 @@ def _subject(form: _Requirement | _Finding | _Expectation | _Hidden) -> Subject:
             return AboutExpectation(form.spec, form.requirement, form.version, form.test, form.committed, form.changed)
         case _Hidden():
             return AboutHidden(form.digest)
+        case _Training():
+            return AboutTraining(form.act, form.selector, form.purpose, form.license)
         case _:
             assert_never(form)
 

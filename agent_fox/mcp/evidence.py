@@ -1,4 +1,4 @@
-"""Specifications, gates and records of a state file as resources: read-only, bounded, JSON.
+"""Specifications, gates, records and regression memory of a state file as resources: read-only, bounded, JSON.
 
 What they hold is worked out in `agent_fox.evidence`; nothing of the workspace is read, and nothing is decided.
 """
@@ -17,6 +17,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.resources import FunctionResource
 from sqlite_utils import Database
 
+from agent_fox.core.memory import Remembered
 from agent_fox.core.trace import NodeKind
 from agent_fox.core.values import Json, to_document, to_object
 from agent_fox.evidence.about import TRUSTING_SPECS, UnknownRequirement, bound_to, parts_named, required_by
@@ -24,7 +25,7 @@ from agent_fox.evidence.chain import Now, chain_of
 from agent_fox.evidence.library import binding
 from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
 from agent_fox.store.account import titles_with_gates
-from agent_fox.store.ledger import journal, ledger
+from agent_fox.store.ledger import journal, ledger, memory
 from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.sessions import sessions_where
 from agent_fox.store.state import StateError, read_state
@@ -35,6 +36,7 @@ JSON = "application/json"
 MOST = 200
 """Items of one list. What was left out is counted, and can be asked for one by one."""
 
+REGRESSIONS = "verifier://regressions"
 LONGEST_TEXT = 2_000
 LONGEST_RECORD = 200_000
 SHORTEST_ID = 8
@@ -75,6 +77,21 @@ TEMPLATES: tuple[tuple[str, str, str, str], ...] = (
         "them, and at which step a test that fails by now began to fail.",
     ),
 )
+OF_THE_VERIFIER: tuple[tuple[str, str, str, str], ...] = (
+    (
+        "verifier://gates/{spec}",
+        "blocked-gates",
+        "What is blocked in a spec",
+        "The same as evidence://gates/{spec}: for each requirement its gate, and each step that is blocked: whose it "
+        "is, and what is missing.",
+    ),
+    (
+        "verifier://gates/{spec}/{requirement}",
+        "blocked-gate",
+        "What is blocked of a requirement",
+        "The same as evidence://gates/{spec}/{requirement}: its chain of evidence, and why it goes no further.",
+    ),
+)
 
 T = TypeVar("T")
 
@@ -98,6 +115,26 @@ def add_evidence(server: MCPServer, state: Path) -> None:
             description="Every spec of the plan: how many requirements it has, and how many are at which gate.",
             mime_type=JSON,
             fn=lambda: _text(_read(state, _specifications, "")),
+        )
+    )
+
+
+def add_memory(server: MCPServer, state: Path) -> None:
+    """Offer what once failed, and what is blocked, beside the verifier's own resources."""
+    reads: dict[str, Callable[..., str]] = {
+        "blocked-gates": lambda spec: _text(_read(state, _gates, spec)),
+        "blocked-gate": lambda spec, requirement: _text(_read(state, _gate, f"{spec}/{requirement}")),
+    }
+    for uri, name, title, description in OF_THE_VERIFIER:
+        server.resource(uri, name=name, title=title, description=description, mime_type=JSON)(reads[name])
+    server.add_resource(
+        FunctionResource(
+            uri=REGRESSIONS,
+            name="regressions",
+            title="What once failed",
+            description="Regression memory: tests that failed once, whether they hold now, when they are run again.",
+            mime_type=JSON,
+            fn=lambda: _text(_read(state, regressions, "")),
         )
     )
 
@@ -139,6 +176,29 @@ def _specifications(db: Database, _name: str) -> dict[str, object]:
         "specifications": specs, "left_out": max(0, len(rows) - MOST), "required": required_by(db),
         "disbelieved": journal.why_others(db),
         "ledger": {"records": tip.position, "head": tip.head},
+    }  # fmt: skip
+
+
+def regressions(db: Database, _name: str) -> dict[str, object]:
+    """What fails first, then the rest, the oldest first; what is over is counted alone."""
+    items = memory.items(db)
+    living = sorted((each for each in items if not each.life.is_over), key=lambda each: not each.life.fails)
+    return {
+        "regressions": [regression(each) for each in living[:MOST]],
+        "left_out": max(0, len(living) - MOST),
+        "over": len(items) - len(living),
+        "disbelieved": journal.why_others(db, is_whole=True),
+    }
+
+
+def regression(each: Remembered) -> dict[str, object]:
+    item, life = each.item, each.life
+    return {
+        "id": item.id, "requirement": item.address, "version": item.version, "test": each.test.id,
+        "command": item.test.line[:LONGEST_TEXT], "counterexample": item.counterexample, "born": item.born.value,
+        "status": life.status.value, "watch": life.watch.value, "first_seen": item.first_seen,
+        "last_reproduced": life.last_seen, "last_green_on": life.green_on, "cause": item.cause,
+        "is_lost": life.is_lost, "may_be_broken_by": list(item.files[:MOST]),
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from mcp_types import INVALID_PARAMS
 
 from agent_fox.mcp.answers import CallRefused
 from agent_fox.mcp.catalogue import ENTRIES, VERSION, offered
-from agent_fox.mcp.evidence import add_evidence
+from agent_fox.mcp.evidence import add_evidence, add_memory
 from agent_fox.mcp.prompts import ADVICE, prompts, required_arguments
 from agent_fox.mcp.resources import add_resources
 from agent_fox.mcp.runs import Runs
@@ -54,6 +54,7 @@ def build_server(box: Toolbox, version: str, runs: Runs, state: Path | None = No
     add_resources(server, box)
     if state:
         add_evidence(server, state)
+        add_memory(server, state)
     for prompt in prompts():
         server.add_prompt(prompt)
     return server

@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from agent_fox.core.ids import Ticket
-from agent_fox.core.values import Json, dataclass, to_document
+from agent_fox.core.values import Json, dataclass, to_object
 from agent_fox.core.verdicts.expectations import Expectation
 from agent_fox.core.verdicts.judgement import Counted, PastReading
 from agent_fox.core.verdicts.known import How
@@ -19,6 +19,8 @@ from agent_fox.store.values import insert_many, to_json
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+    from agent_fox.store.sessions import SessionRow
 
 
 class StepRow(TypedDict):
@@ -130,13 +132,13 @@ def store_verdicts(
 ) -> None:
     """Keep what a report said. A newer PASS or FAIL supersedes; UNKNOWN supersedes PASS and UNKNOWN, never a FAIL.
 
-    What the report passed over in silence is stored only where nothing was read before on this tree. What was tried to
-    see tests fail, and what a PASS rests on, stands in the records alone.
+    What the report passed over in silence is stored only where nothing was read before on this tree. Which tests
+    ran, what was tried to see them fail, and what a PASS rests on, stands in the records alone.
     """
     current = current_verdicts(db, origin.spec_name)
     number = first = next_verdict_id(db)
     rows: list[tuple[object, ...]] = []
-    shown: dict[int, evidence.Shown] = {}
+    beside: dict[int, dict[str, Json]] = {}
     for part, verdict in counted.items():
         if verdict.is_silent and verdict.word is not Word.UNKNOWN:
             continue
@@ -148,10 +150,10 @@ def store_verdicts(
             rows = []
             supersede(db, old[0], number)
         rows.append((number, superseded_by, *verdict_row(origin, verdict, versions.get(part, ""))))
-        shown[number] = evidence.Shown(to_document(verdict.verdict.trials), to_document(verdict.verdict.rests_on))
+        beside[number] = to_object(verdict.verdict, only=("trials", "ran", "rests_on"))
         number += 1
     insert_many(db, "verification_results", VERDICT_COLUMNS, rows)
-    evidence.record_verdicts(db, first, shown)
+    evidence.record_verdicts(db, first, beside)
 
 
 def rests_on(db: Database, spec_name: str) -> list[tuple[str, str, Json]]:
@@ -207,6 +209,42 @@ def scope_checks(db: Database) -> list[ScopeCheck]:
         ScopeCheck(name, number, then, then is not None and db.execute(kinds, [then]).fetchone()[0] != "Accept")
         for name, number, then in db.execute(sql).fetchall()
     ]
+
+
+def session_record(db: Database, session: int) -> str:
+    """The id of the last record of a session's end; empty where the ledger has none."""
+    sql = "SELECT record_id FROM ledger WHERE session_id = ? AND kind = 'session' ORDER BY position DESC LIMIT 1"
+    row = db.execute(sql, [session]).fetchone()
+    return str(row[0]) if row else ""
+
+
+class JudgedRow(NamedTuple):
+    """One verdict of a reading. `record`: its id in the ledger; `is_waived`: a person has waived the requirement."""
+
+    requirement: str
+    word: str
+    disposition: str
+    how: str
+    note: str
+    record: str
+    is_waived: bool
+
+
+def judged_after(db: Database, session: SessionRow) -> list[JudgedRow]:
+    """The verdicts of the first reading of a spec after a coder's session, before its node worked again."""
+    reading = (
+        "SELECT min(v.session_id) FROM verification_results AS v WHERE v.spec_name = :spec AND v.session_id > :id "
+        "AND v.session_id < coalesce((SELECT min(id) FROM sessions WHERE node_uid = :uid AND id > :id), 9e18)"
+    )
+    sql = (
+        "SELECT v.requirement_id, v.verdict, coalesce(v.disposition, ''), coalesce(v.how, ''), v.note, "
+        "coalesce(l.record_id, ''), coalesce(g.state, '') = 'waived' FROM verification_results AS v "
+        "LEFT JOIN ledger AS l ON l.identity = 'verdict:' || v.id "
+        "LEFT JOIN gates AS g ON g.spec_name = v.spec_name AND g.requirement_id = v.requirement_id "
+        f"WHERE v.session_id = ({reading}) ORDER BY v.id"
+    )
+    values = {"spec": session.spec_name, "id": session.id, "uid": session.ticket.node_uid}
+    return [JudgedRow._make((*row[:-1], bool(row[-1]))) for row in db.execute(sql, values).fetchall()]
 
 
 VERDICT_COLUMNS = (

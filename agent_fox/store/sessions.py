@@ -392,3 +392,18 @@ def tree_of_session(db: Database, session_id: int | None) -> str:
     """The tree that a session was about; empty where nobody knows."""
     row = db.execute("SELECT tree FROM sessions WHERE id = ?", [session_id]).fetchone()
     return str(row[0] or "") if row else ""
+
+
+def last_read_commit(db: Database, spec_name: str) -> str:
+    """The commit of the last verifier's session on a spec that ended well; empty where there is none."""
+    sql = (
+        "SELECT pinned_commit FROM sessions WHERE spec_name = ? AND archetype = 'verifier' AND status = 'completed' "
+        "ORDER BY id DESC LIMIT 1"
+    )
+    row = db.execute(sql, [spec_name]).fetchone()
+    return str(row[0] or "") if row else ""
+
+
+def landed_since(db: Database, at: str) -> list[SessionRow]:
+    """The coders' sessions, of whatever spec, whose work landed after a time; the oldest first."""
+    return sessions_where(db, "archetype = 'coder' AND landed_commit IS NOT NULL AND ended_at > ?", [at])

@@ -82,7 +82,17 @@ def spellings() -> dict[str, Callable[[], object]]:
         "close-out's ground": lambda: to_document(filled(CloseOut)),
         "brief": lambda: brief_json(filled(BriefFacts)),
         "least brief": lambda: brief_json(
-            filled(BriefFacts, conflict=None, change=None, bound=(), cut_off=None, mode=None, is_short=False)
+            filled(
+                BriefFacts,
+                conflict=None,
+                change=None,
+                bound=(),
+                cut_off=None,
+                mode=None,
+                is_short=False,
+                remembered=(),
+                not_named=0,
+            )
         ),
         "plan": lambda: plan_document(filled(Plan)),
         "finding of the linter": lambda: finding_document(filled(LintFinding)),

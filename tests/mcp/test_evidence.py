@@ -17,17 +17,19 @@ from mcp.client import Client
 from mcp_types import TextResourceContents
 
 from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, canonical
+from agent_fox.core.memory import Move, Step
 from agent_fox.mcp.evidence import LONGEST_RECORD, LONGEST_TEXT, MOST
 from agent_fox.mcp.runs import Runs
 from agent_fox.mcp.server import build_server
 from agent_fox.store import plan
+from agent_fox.store.ledger import memory
 from agent_fox.store.ledger.ledger import append
 from agent_fox.store.plan import StoredPart
 from agent_fox.store.state import open_state, transaction
 from agent_fox.testing.worlds import NEVER, Req, World, run_cli
 from tests.mcp.clients import MODES, environment, served
 from tests.mcp.scripted import ScriptedToolbox
-from tests.store.world import SPEC, fill, writing
+from tests.store.world import AT, SPEC, fill, remembered, writing
 
 Document = dict[str, Any]
 
@@ -108,6 +110,25 @@ def test_blocked_transitions_are_told_with_whose_they_are_and_why(finished: Path
         ),
     ]
     assert passing["blocked"][0]["why"] == "a spec is accepted as a whole, and these are not proven: 02-REQ-1.1"
+
+
+def test_the_verifier_says_what_is_blocked_in_the_same_words(finished: Path) -> None:
+    for place in ("02_top", "02_top/02-REQ-1.1"):
+        gates, blocked = (read(finished, f"{kind}://gates/{place}") for kind in ("evidence", "verifier"))
+        assert {**blocked, "at": ""} == {**gates, "at": ""}
+
+
+def test_what_once_failed_is_listed_bounded_with_what_fails_first(tmp_path: Path) -> None:
+    with writing(tmp_path) as db:
+        for number in range(1, MOST + 3):
+            memory.remember(db, remembered(number))
+        worst = memory.items(db)[-1]
+        memory.move(db, [(worst, Move(Step.FAILED, AT))])
+    document = read(tmp_path / "state.db", "verifier://regressions")
+    first, second, *_ = document["regressions"]
+    assert (first["id"], first["status"], first["watch"]) == (worst.item.id, "regression detected", "every reading")
+    assert (second["status"], second["counterexample"]) == ("fixed", "test_1(n=0)")
+    assert (len(document["regressions"]), document["left_out"], document["over"]) == (MOST, 2, 0)
 
 
 @pytest.mark.parametrize("mode", MODES)

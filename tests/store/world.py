@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from sqlite_utils import Database
@@ -12,6 +13,7 @@ from sqlite_utils import Database
 from agent_fox.core.graph import EdgeKind, Node
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.core.ledger.gates import Gate, Role
+from agent_fox.core.memory import Birth, Item, item_id
 from agent_fox.core.retry.onset import Onset
 from agent_fox.core.retry.replay import Finding
 from agent_fox.core.retry.standing import Outcome, Standing, Status, first_standing
@@ -19,9 +21,11 @@ from agent_fox.core.spec import Spec
 from agent_fox.core.trace import Node as TraceNode
 from agent_fox.core.trace import NodeKind, Trace
 from agent_fox.core.verdicts.judgement import Counted
-from agent_fox.core.verdicts.verdict import Verdict, Word
+from agent_fox.core.verdicts.verdict import RunTest, Verdict, Word
 from agent_fox.store import outbox, plan, records, sessions
 from agent_fox.store.gates import GateMove, record_moves
+from agent_fox.store.ledger import memory
+from agent_fox.store.ledger.memory import Origin
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart
 from agent_fox.store.records import NewDecision, VerdictOrigin
 from agent_fox.store.state import transaction
@@ -132,6 +136,19 @@ def fill_evidence(db: Database) -> None:
     add_row(db, "specifications", id=1, address=f"{SPEC}/R1", state="proposed")
     add_row(db, "review_tasks", id="task-1")
     add_row(db, "review_events", id=1, task_id="task-1", kind="registered")
+    for number in (1, 2):
+        memory.remember(db, remembered(number, joins=remembered(1).id if number > 1 else ""), Origin(2, 1), "c0ffee")
+
+
+def remembered(number: int, **more: object) -> Item:
+    """An item of regression memory about the requirement R1 or R2."""
+    part, test = (
+        f"R{number}",
+        RunTest("pytest -q", "tests/test_bell.py", ("TestBell",), f"test_{number}", f"test_{number}"),
+    )
+    known = {"files": ("bell.py",), "counterexample": "test_1(n=0)", "first_error": "assert #", "cause": "c" * 16}
+    item = Item(item_id(SPEC, part, "v1", test), SPEC, part, "v1", test, Birth.REPAIR, AT)
+    return replace(item, **{**known, **more})  # type: ignore[arg-type]
 
 
 def add_row(db: Database, table: str, **known: object) -> None:

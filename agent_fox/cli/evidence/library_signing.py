@@ -1,20 +1,26 @@
-"""With which key a person adopts a specification: the keys that waive, in the same way."""
+"""With which key a person adopts a specification, or speaks of what is remembered: the keys that waive."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from agent_fox.cli.errors import UserError
-from agent_fox.cli.evidence.waiver_signing import key_path, passphrase
+from agent_fox.cli.evidence.waiver_signing import key_path, only_key, passphrase
 from agent_fox.core.values import dataclass
 from agent_fox.evidence import granting
-from agent_fox.evidence.library import NAMESPACE, PAYLOAD_TYPE, Statement
-from agent_fox.evidence.signing import keys, ssh, trust
+from agent_fox.evidence.library import NAMESPACE, PAYLOAD_TYPE
+from agent_fox.evidence.signing import dsse, keys, ssh, trust
 
 if TYPE_CHECKING:
     from agent_fox.evidence.waivers import Grounds
+
+
+class Signable(Protocol):
+    """What can be signed."""
+
+    def payload(self) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +29,20 @@ class Signing:
 
     principal: str
     key_id: str
-    sign: Callable[[Statement], str]
+    sign: Callable[[Signable], str]
 
 
-def signing_of(key: str | None, ssh_key: str | None, passphrase_file: Path | None, grounds: Grounds) -> Signing:
-    """The key that was named, which must be a trusted one. Raises UserError, KeyTrouble."""
+def signing_of(
+    key: str | None, ssh_key: str | None, passphrase_file: Path | None, grounds: Grounds,
+    payload_type: str = PAYLOAD_TYPE,
+) -> Signing:  # fmt: skip
+    """The key that was named, which must be a trusted one; else the only one that is. Raises UserError, KeyTrouble."""
+    if key is None and ssh_key is None:
+        key = only_key(grounds)
     if (key is None) == (ssh_key is None):
         raise UserError("sign with --key FILE or with --ssh-key FILE; `agent-fox keys new NAME` makes a key")
     if ssh_key is not None:
-        return by_ssh(Path(ssh_key).expanduser(), grounds)
+        return by_ssh(Path(ssh_key).expanduser(), grounds, payload_type)
     path = key_path(key or "", grounds)
     trust.refuse_workplace(path, grounds.places)
     if not keys.is_locked(path):
@@ -39,16 +50,18 @@ def signing_of(key: str | None, ssh_key: str | None, passphrase_file: Path | Non
     private = keys.load_key(path, passphrase(path, passphrase_file, grounds))
     public = keys.public_of(private)
     principal = granting.principal_of(grounds, public)
-    return Signing(principal, public.id, lambda statement: statement.signed_with(private))
+    return Signing(
+        principal, public.id, lambda statement: dsse.sign(payload_type, statement.payload(), private).to_json()
+    )
 
 
-def by_ssh(path: Path, grounds: Grounds) -> Signing:
+def by_ssh(path: Path, grounds: Grounds, payload_type: str) -> Signing:
     trust.refuse_workplace(path, grounds.places)
     if path.is_file() and not ssh.is_guarded(path):
         raise UserError(f"{path}: has no passphrase, so anybody who can read it can sign; `ssh-keygen -p` sets one")
     public = ssh.public_key(path)
 
-    def sign(statement: Statement) -> str:
-        return ssh.sign(PAYLOAD_TYPE, statement.payload(), path, NAMESPACE, grounds.environ).to_json()
+    def sign(statement: Signable) -> str:
+        return ssh.sign(payload_type, statement.payload(), path, NAMESPACE, grounds.environ).to_json()
 
     return Signing(granting.principal_of(grounds, public), public.id, sign)

@@ -19,7 +19,7 @@ from agent_fox.cli.place import here
 from agent_fox.cli.screen import columns, cut, json_option, plain, print_json
 from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
-from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, describe
+from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, TRAINING, AboutFinding, Statement, Subject, describe
 from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted, did_you_mean
 from agent_fox.engine.record.watch import moves_in_words
@@ -350,6 +350,7 @@ def all_held(place: Place, *, are_agreements: bool) -> list[Held]:
         rows = [
             row
             for row in stored.waivers_of(db)
-            if row.columns.check_name in names or not (are_agreements or row.columns.check_name in (CHANGED, HIDDEN))
+            if row.columns.check_name in names
+            or not (are_agreements or row.columns.check_name in (CHANGED, HIDDEN, TRAINING))
         ]
         return waivers.held(db, place.grounds(), clock.now(), rows)

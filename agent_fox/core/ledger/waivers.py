@@ -88,10 +88,28 @@ class AboutHidden:
         return HIDDEN
 
 
+@dataclass(frozen=True, slots=True)
+class AboutTraining:
+    """What may be learned from, or may not: a word of `core.ledger.training.Act`, and a selector."""
+
+    act: str
+    selector: str
+    purpose: str
+    license: str
+    kind: ClassVar[str] = "training"
+
+    @property
+    def address(self) -> str:
+        return self.selector
+
+
+TRAINING = "training"
+"""The name, in the rows of waivers, of a permission to learn from something."""
+
 HIDDEN = "hidden checks"
 """The name, in the rows of waivers, of what an acceptance of hidden checks is about."""
 
-Subject = AboutRequirement | AboutFinding | AboutExpectation | AboutHidden
+Subject = AboutRequirement | AboutFinding | AboutExpectation | AboutHidden | AboutTraining
 
 NEVER = "9999-12-31T23:59:59.999Z"
 """When an agreement expires: it ends with the versions that it is bound to, or by a person."""
@@ -132,6 +150,8 @@ def reference(subject: Subject) -> SpecRef:
             return SpecRef(subject.kind, subject.address, subject.version)
         case AboutHidden():
             return SpecRef(subject.kind, subject.address, subject.digest)
+        case AboutTraining():
+            return SpecRef(subject.kind, subject.selector)
         case AboutFinding():
             return SpecRef("task", subject.task, subject.detail_hash)
         case _:
@@ -169,6 +189,8 @@ def columns_of(statement: Statement) -> Columns:
             return Columns("finding", spec, requirement, version, CHANGED, f"{committed} {changed} {test}", *terms)
         case AboutHidden(digest):
             return Columns("finding", "", HIDDEN, "", HIDDEN, digest, *terms)
+        case AboutTraining(act, selector, purpose, license):
+            return Columns("finding", "", selector, "", TRAINING, f"{act} {purpose}\n{license}", *terms)
         case _:
             assert_never(statement.subject)
 
@@ -240,7 +262,7 @@ def _why_not_now(statement: Statement, now: Circumstances) -> str:
 
 def _why_outdated(statement: Statement, now: Circumstances) -> str:
     subject = statement.subject
-    if not isinstance(subject, AboutFinding | AboutHidden):  # these are bound to no text
+    if not isinstance(subject, AboutFinding | AboutHidden | AboutTraining):  # these are bound to no text
         version = now.versions.get(subject.address)
         if version is None:
             return f"{subject.requirement} is not in the plan any more"
@@ -276,6 +298,13 @@ def describe(statement: Statement) -> str:
         return f"{subject.address}: the change of {subject.test} is agreed to by {statement.signer}: {statement.reason}"
     if isinstance(subject, AboutHidden):
         return f"hidden checks {subject.digest[:SHOWN_ID]} were read by {statement.signer}: {statement.reason}"
+    if isinstance(subject, AboutTraining):
+        until = "" if statement.expires_at == NEVER else f" until {statement.expires_at[:16]}Z"
+        terms = f" for {subject.purpose}" if subject.purpose else ""
+        named = f", under {subject.license}" if subject.license else ""
+        return (
+            f"{subject.selector}: training {subject.act}{terms}{named} by {statement.signer}{until}: {statement.reason}"
+        )
     return f"{subject.address} waived by {statement.signer} until {statement.expires_at[:16]}Z: {statement.reason}"
 
 

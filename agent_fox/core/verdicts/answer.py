@@ -19,11 +19,13 @@ from agent_fox.core.verdicts.answer_scan import OVERALL_KEYS, WORD_KEYS, Broken,
 from agent_fox.core.verdicts.expectations import Expectation
 from agent_fox.core.verdicts.proof import Trials, Tried, bounded
 from agent_fox.core.verdicts.scope import Scope
-from agent_fox.core.verdicts.verdict import Disposition, Report, Signal, Unproven, Verdict, Word
+from agent_fox.core.verdicts.verdict import Disposition, Report, RunTest, Signal, Unproven, Verdict, Word
 
 MOST_NOTES = 20
 LONGEST_NOTE = 200
 MOST_DIGITS = 9
+MOST_TESTS = 10
+"""Tests that one verdict names."""
 
 NO_ANSWER = "no complete answer was found"
 CUT_OFF = "an answer is broken or cut off, and no complete one follows it"
@@ -155,9 +157,10 @@ def _with_findings(verdict: Verdict, fields: Mapping[str, object]) -> Verdict:
         how=plain(fields.get("how")),
         expectation=_expectation(fields.get("expectation")),
         tests=_texts(fields.get("test_files")),
-        trials=_trials(fields.get("trials")),
+        trials=read_trials(fields.get("trials")),
         rests_on=scope_of(fields.get("rests_on")),
         command=plain(fields.get("command") or fields.get("check")),
+        ran=read_tests(fields.get("ran")),
     )
 
 
@@ -173,7 +176,8 @@ def _expectation(value: object) -> Expectation | None:
     )  # fmt: skip
 
 
-def _trials(value: object) -> Trials | None:
+def read_trials(value: object) -> Trials | None:
+    """What was tried to see tests fail, as our own judge or a record tells it; None where nothing was."""
     if not isinstance(value, dict):
         return None
     rows = value.get("tried")
@@ -195,6 +199,18 @@ def scope_of(value: object) -> Scope | None:
         return None
     files, folders, below, names = (_texts(value.get(name)) for name in ("files", "folders", "below", "names"))
     return Scope(files, folders, below, names, plain(value.get("whole")))
+
+
+def read_tests(value: object) -> tuple[RunTest, ...]:
+    """Tests that our own judge ran, the first MOST_TESTS; what has no name or no command line is none."""
+    rows = [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+    tests = [run_test(row) for row in rows[:MOST_TESTS]]
+    return tuple(test for test in tests if test.line and test.name)
+
+
+def run_test(row: Mapping[str, object]) -> RunTest:
+    line, file, name, known = (plain(row.get(key)) for key in ("line", "file", "name", "id"))
+    return RunTest(line, file, _texts(row.get("classes")), name, known)
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -32,8 +32,8 @@ class Scope:
     """What a passing verdict rests on, by paths of its tree.
 
     files: executed, read, or looked for (and then perhaps not there). folders: whose entries were listed. below:
-    files and folders from which the command chooses its tests, in folders by their names. names: modules that were asked for by name. whole: why
-    it rests on the whole tree instead; empty where all of it was measured.
+    files and folders from which the command chooses its tests, in folders by their names. names: modules that were
+    asked for by name. whole: why it rests on the whole tree instead; empty where all of it was measured.
     """
 
     files: tuple[str, ...] = ()

@@ -33,6 +33,7 @@ class Disposition(StrEnum):
     VERIFIER_FAULT = "verifier fault"
     POLICY = "policy"
     SPEC_FAULT = "spec fault"
+    REGRESSION_DETECTED = "regression detected"
 
 
 class Unproven(StrEnum):
@@ -52,6 +53,18 @@ class Signal:
 
 
 @dataclass(frozen=True, slots=True)
+class RunTest:
+    """One test that a verdict rests on. `line`: the command line that ran it, among others; `file`, `classes`, `name`:
+    as `verifier.ground.cases.Case` has them; `id`: the three in the way of pytest."""
+
+    line: str
+    file: str
+    classes: tuple[str, ...]
+    name: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """One requirement's verdict by one reading.
 
@@ -61,6 +74,7 @@ class Verdict:
     again, where one of our own judges ran it. `how` it is known, of a PASS: a word of `core.known.How`.
     `expectation`: the committed test that fails; `tests`: files of tests that are at fault, where tests are. `trials`:
     what was tried to see its tests fail. `rests_on`: what of the tree a PASS rests on; None where nothing was measured.
+    `ran`: the tests that it rests on, where our own judge ran them; the first few.
     """
 
     requirement_id: str
@@ -79,6 +93,7 @@ class Verdict:
     tests: tuple[str, ...] = ()
     trials: Trials | None = None
     rests_on: Scope | None = None
+    ran: tuple[RunTest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -297,7 +297,7 @@ def steps_of(db: Database, session: int) -> tuple[str, ...]:
     """What a session did to the files, step by step."""
     trace = traces.trace_of(db, session)
     states = [node for node in trace.nodes if node.is_state and node.step] if trace else []
-    return tuple(f"step {node.step}: {node.action} {', '.join(node.files)}".strip() for node in states)
+    return tuple(f"step {node.step}: {node.action} ({', '.join(node.files)})" for node in states)
 
 
 def _session(row: rows.Row, launches: Sequence[rows.Row], root: Path) -> SessionStory:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.engine.handlers.waiving import lines_in_force
 from agent_fox.engine.record.convergence import touched_by
 from agent_fox.engine.record.docket import Docket
+from agent_fox.engine.record.memory import limits_of
 from agent_fox.evidence import waivers
 from agent_fox.store import sessions
 
@@ -41,6 +42,7 @@ class DocketFactory:
             db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=tracker.sub_issues,
             max_new=tracker.max_new, log_end=self.log_end,
             touched=lambda base, landed: touched_by(self.grounds().root, base, landed),
+            memory=limits_of(self.settings),
         )  # fmt: skip
         return with_waivers(tx, self.grounds)
 

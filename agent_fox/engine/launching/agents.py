@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import late_module
 from agent_fox.session.agent import EVERY_BACKEND, Agent
 from agent_fox.session.agents.registry import NAMES, command_line
-from agent_fox.session.built_in.registry import LIBRARY
+from agent_fox.session.built_in.registry import LIBRARY, MEMORY
 
 if TYPE_CHECKING:
     from agent_fox.config import AgentSettings
@@ -71,8 +71,9 @@ def choice_trouble(archetype: str, agent: AgentSettings) -> str | None:
     names = agent.backends
     if not names or len(names) != len(set(names)):
         return f"backend = {names}: name at least one, and each once"
-    if LIBRARY in names:
-        return f"backend = {names}: `{LIBRARY}` joins by itself where a spec has specifications; take it out"
+    for name, where in ((LIBRARY, "where a spec has specifications"), (MEMORY, "where something is remembered")):
+        if name in names:
+            return f"backend = {names}: `{name}` joins by itself {where}; take it out"
     if archetype != "verifier" and (len(names) > 1 or "checks" in names):
         return f"backend = {names}: a {archetype} is one agent; `checks` and lists are for verifiers"
     return None

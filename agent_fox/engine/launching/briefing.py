@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.late import late_module
+from agent_fox.core.memory import DEFAULT_LIMITS, Limits
 from agent_fox.core.spec import Criterion, Group
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.hidden import COMMAND as HIDDEN
@@ -28,6 +31,7 @@ from agent_fox.session.briefs.text import (
     without_secrets,
 )
 from agent_fox.store import sessions
+from agent_fox.store.ledger import memory as remembered
 from agent_fox.store.records import DecisionRow, decisions_of_spec, failing_after, verdicts_now
 
 if TYPE_CHECKING:
@@ -35,9 +39,12 @@ if TYPE_CHECKING:
 
     from agent_fox.core.formal.specification import Specification
     from agent_fox.core.retry.replay import Replay
+    from agent_fox.engine.launching import remembering
     from agent_fox.engine.record.docket import SpecFile
     from agent_fox.store.plan import PlannedNode
     from agent_fox.store.sessions import SessionRow
+else:
+    remembering = late_module("agent_fox.engine.launching.remembering")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,7 @@ def brief_facts(
     adopted: Iterable[Specification] = (),
     cut_off: CutOff | None = None,
     replay: Replay | None = None,
+    memory: Limits = DEFAULT_LIMITS,
 ) -> BriefFacts:
     """What the session of this ticket is told, without secrets. The same state gives the same brief.
 
@@ -71,13 +79,15 @@ def brief_facts(
     as keys in the environment; what looks like a secret is masked in any case. With a `conflict`, that is the task.
     `questions` are those of checklists, for a final review. `adopted` is what binds requirements of the spec beside
     their text; a coder is told what binds its own. `cut_off` is what its last session had done where that was cut off,
-    `replay` what is known of where its work broke.
+    `replay` what is known of where its work broke. `memory`: how much of regression memory is named.
     """
     facts = replace(facts_of(db, planned, session, file), conflict=conflict, cut_off=cut_off, replay=replay)
     if facts.archetype is Archetype.CODER:
         facts = replace(facts, bound=bound_facts(facts, adopted))
     if repo is not None and facts.archetype is Archetype.CODER:
         facts = replace(facts, changed=changed_files(db, planned, session, repo))
+    if facts.archetype is Archetype.CODER and remembered.has_items(db):
+        facts = with_memory(db, facts, memory)
     if repo is not None and facts.mode is Mode.FINAL_REVIEW:
         change = change_of(db, repo, session, questions)
         asked = tuple(expectations_asked(db, planned.node.spec_name, file))
@@ -127,6 +137,19 @@ def coder_facts(db: Database, planned: PlannedNode, session: SessionRow, file: S
         documents=documents(file),
         commands=commands(file),
     )
+
+
+def with_memory(db: Database, facts: BriefFacts, limits: Limits) -> BriefFacts:
+    """The facts with what failed once and holds now: of the requirements of these tasks, and of the files that the last
+    attempt changed or the tasks name."""
+    parts = [f"{facts.spec}/{part.id}" for part in facts.requirements]
+    files = (*facts.changed, *re.findall(PATHS, facts.tasks))
+    named, left_out = remembering.to_name(db, parts, files, limits)
+    return replace(facts, remembered=named, not_named=left_out)
+
+
+PATHS = r"[\w.-]+(?:/[\w.-]+)*\.\w+"
+"""What looks like the path of a file in a text."""
 
 
 def group_of(file: SpecFile, number: int) -> Group | None:

@@ -116,12 +116,12 @@ def prune(db: Database, repo: Path, now: str) -> str:
         (KEPT, traces.refs_of_cut_offs(db), "tree", "of sessions that were cut off"),
         (trails.KEPT, traces.refs_kept(db), "trace", "of coders' sessions"),
     )
-    return "; ".join(filter(None, (_pruned(repo, now, *kind) for kind in kinds)))
+    return "; ".join(filter(None, (pruned(repo, now, *kind) for kind in kinds)))
 
 
-def _pruned(repo: Path, now: str, place: str, known: Mapping[str, str], what: str, owners: str) -> str:
+def pruned(repo: Path, now: str, place: str, known: Mapping[str, str], what: str, owners: str) -> str:
     today = now[: len("2026-01-01")]
-    over = [ref for ref, made in _references(repo, place) if known.get(ref, _until(made)) < today]
+    over = [ref for ref, made in _references(repo, place) if known.get(ref, kept_until(made)) < today]
     for ref in over:
         git.delete_ref(repo, ref)
     return f"{counted(len(over), what)} {owners}, kept for {KEPT_DAYS} days, removed: {_named(over)}" if over else ""
@@ -134,7 +134,7 @@ def _references(repo: Path, place: str) -> list[tuple[str, int]]:
     return [(ref, int(made) if made.isdecimal() else 0) for ref, _, made in rows]
 
 
-def _until(made: int) -> str:
+def kept_until(made: int) -> str:
     return (datetime.fromtimestamp(made, UTC) + timedelta(days=KEPT_DAYS)).date().isoformat()
 
 

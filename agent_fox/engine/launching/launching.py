@@ -26,14 +26,16 @@ from agent_fox.engine.launching.cut_offs import HandedOn, handed_on
 from agent_fox.engine.launching.judges import Panel, panel_of
 from agent_fox.engine.record.environment import Standpoint, facts, standpoint, with_bound, with_hidden
 from agent_fox.engine.record.library import Shelf, checklists, order_for
+from agent_fox.engine.record.memory import limits_of
 from agent_fox.engine.record.shared_ids import order_among
 from agent_fox.evidence.waivers import agreements, grounds_of
 from agent_fox.session.briefs.text import brief_json, brief_markdown
-from agent_fox.session.built_in.registry import LIBRARY
+from agent_fox.session.built_in.registry import LIBRARY, MEMORY
 from agent_fox.session.order import Closing, LaunchOrder, Provisions, Sizes
 from agent_fox.session.workspaces.landing import Integration, Style
 from agent_fox.specs.places import places_kept
 from agent_fox.store import sessions
+from agent_fox.store.ledger import memory as remembered
 from agent_fox.store.plan import PlannedNode, document_paths, move_node, spec_paths
 from agent_fox.store.records import insert
 from agent_fox.store.sessions import LaunchRow, SessionRow
@@ -51,9 +53,12 @@ if TYPE_CHECKING:
     from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.formal.specification import Specification
     from agent_fox.core.retry.replay import Replay
+    from agent_fox.engine.launching import remembering
     from agent_fox.engine.record.docket import SpecShelf
+    from agent_fox.evidence.waivers import Grounds
     from agent_fox.store import known
 else:
+    remembering = late_module("agent_fox.engine.launching.remembering")
     known = late_module("agent_fox.store.known")
 
 MIB = 1024**2
@@ -106,8 +111,14 @@ class Workshop:
         return self.adopted(db, planned) if planned.node.archetype is Archetype.CODER else ()
 
     def judges(self, db: Database, planned: PlannedNode, agent: AgentSettings) -> str:
-        """The names of those who are asked, as the session's row has them."""
-        return SEPARATOR.join((*agent.backends, *((LIBRARY,) if self.binding(db, planned) else ())))
+        """The names of those who are asked, as the session's row has them. What is remembered is read first."""
+        first = (MEMORY,) if self.has_memory(db, planned) else ()
+        return SEPARATOR.join((*first, *agent.backends, *((LIBRARY,) if self.binding(db, planned) else ())))
+
+    def has_memory(self, db: Database, planned: PlannedNode) -> bool:
+        """Whether a verifier's session begins with a pre-reading."""
+        is_verifier = planned.node.archetype is Archetype.VERIFIER
+        return is_verifier and self.settings.memory.pre_reading and remembered.has_items(db, planned.node.spec_name)
 
     def order(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> LaunchOrder:
         """The order of a launch. The same rows give the same order, so that a crashed launch can be harvested."""
@@ -121,6 +132,7 @@ class Workshop:
             db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict,
             questions=self.questions(db, planned), adopted=self.nameable(db, planned), cut_off=handed_on.facts,
             replay=replay,
+            memory=limits_of(self.settings),
         )  # fmt: skip
         return LaunchOrder(
             launch=launch.id,
@@ -225,8 +237,11 @@ class Workshop:
         setup = tuple(line if isinstance(line, str) else tuple(line) for line in workspace.setup)
         return Provisions(setup, tuple(workspace.copies), tuple(workspace.link))
 
-    def document(self, planned: PlannedNode, db: Database, pinned: str) -> dict[str, object]:
-        """What the built-in `checks` judge needs to know; empty for nodes that judge nothing."""
+    def document(self, planned: PlannedNode, db: Database, pinned: str = "") -> dict[str, object]:
+        """What the built-in `checks` judge needs to know; empty for nodes that judge nothing.
+
+        `pinned`: the commit that is judged; without one no onset is searched for.
+        """
         if planned.node.archetype is not Archetype.VERIFIER:
             return {}
         file, verify = self.shelf.take(db, planned.node.spec_name), self.settings.verify
@@ -243,11 +258,19 @@ class Workshop:
             artifacts=str(self.artifacts),
             flaky_file=str(self.launches.parent / "flaky.json"),
             proofs_folder=str(self.launches.parent / "proofs"),
-            trail=trails.trail_of(db, self.repo, file.spec.name, pinned) if self.settings.retry.onset else (),
+            trail=trails.trail_of(db, self.repo, file.spec.name, pinned)
+            if pinned and self.settings.retry.onset
+            else (),
         )
         document: dict[str, object] = json.loads(write_order(order))
         objects = self.binding(db, planned)
-        return document | ({LIBRARY: order_for(db, planned.node.spec_name, objects, self.repo)} if objects else {})
+        library = {LIBRARY: order_for(db, planned.node.spec_name, objects, self.repo)} if objects else {}
+        return document | library | (self.memory(db, planned, grounds, pinned) if self.has_memory(db, planned) else {})
+
+    def memory(self, db: Database, planned: PlannedNode, grounds: Grounds, pinned: str) -> dict[str, object]:
+        """What the judge `memory` runs."""
+        limits, spec_name = limits_of(self.settings), planned.node.spec_name
+        return {MEMORY: remembering.order_for(db, grounds, spec_name, self.repo, pinned, limits)}
 
 
 def as_set(order: CheckOrder, verify: VerifySettings) -> CheckOrder:

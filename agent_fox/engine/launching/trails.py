@@ -43,7 +43,9 @@ else:
 KEPT = "refs/agent-fox/traces/"
 """Below it, by node and attempt, the states that the files had during coders' sessions."""
 
-MOST_STATES = 400
+FEWEST_STATES, MOST_STATES = 3, 400
+"""Of a trail; two are what a session began with and what it left."""
+
 LONGEST_SHOWN = 120
 
 _FINDINGS = adapter(lambda: pydantic.TypeAdapter(tuple[Finding, ...]))
@@ -67,7 +69,7 @@ def keep(repo: Path, session: SessionRow, launch: LaunchRow, end: SessionEnd, at
 
 def trail_of(db: Database, repo: Path, spec_name: str, pinned: str) -> tuple[State, ...]:
     """The states of the spec's coders since its last reading of another tree, oldest first, as far as each session
-    built on the one before it. Raises GitError.
+    built on the one before it. Nothing where they are so few that there is nothing to search. Raises GitError.
     """
     tree = git.tree_of(repo, pinned)
     read = sessions.sessions_where(db, "spec_name = ? AND archetype = 'verifier' AND end_kind = 'ended'", [spec_name])
@@ -77,7 +79,7 @@ def trail_of(db: Database, repo: Path, spec_name: str, pinned: str) -> tuple[Sta
     )
     states = [state for row in in_line(repo, landed) for state in states_of(db, repo, row)]
     apart = [next(group) for _, group in groupby(states, key=lambda state: state.tree)]
-    return tuple(apart[-MOST_STATES:])
+    return tuple(apart[-MOST_STATES:]) if len(apart) >= FEWEST_STATES else ()
 
 
 def in_line(repo: Path, landed: Sequence[SessionRow]) -> list[SessionRow]:
@@ -151,7 +153,7 @@ def with_place(db: Database, finding: Finding) -> Finding:
     trace = traces.trace_of(db, finding.session) if finding.session is not None else None
     if trace is None:
         return finding
-    states = [node for node in trace.nodes if node.is_state and node.step]
+    states = steps_of(db, trace.session)
     node = next((each for each in states if each.step == finding.step), None)
     if finding.onset is Onset.FROM_START:
         node = next((each for each in reversed(states) if any(path.endswith("tasks.md") for path in each.files)), node)
@@ -170,11 +172,18 @@ def replay_of(db: Database, repo: Path, session: SessionRow) -> tuple[Replay, Se
     read = sessions.sessions_where(db, condition, [session.spec_name, session.id])
     own = {row.id: row for row in earlier_of(db, session)}
     findings = [each for each in traces.findings_of(db, read[-1].id) if each.session in own] if read else []
+    findings = [each for each in findings if len(steps_of(db, each.session or 0)) > 1]  # else it would be all of it
     if not findings:
         return None
     first, *others = sorted(findings, key=lambda each: (each.onset is not Onset.FOUND, each.session, each.step or 0))
     row = own[first.session or 0]
     return replay_at(db, repo, row, first, tuple(others)), row
+
+
+def steps_of(db: Database, session: int) -> list[Node]:
+    """The states that a session made."""
+    trace = traces.trace_of(db, session)
+    return [node for node in trace.nodes if node.is_state and node.step] if trace else []
 
 
 def earlier_of(db: Database, session: SessionRow) -> list[SessionRow]:
@@ -183,8 +192,7 @@ def earlier_of(db: Database, session: SessionRow) -> list[SessionRow]:
 
 def replay_at(db: Database, repo: Path, row: SessionRow, finding: Finding, others: tuple[Finding, ...]) -> Replay:
     """What is told of one session up to a finding in it. What git does not have any more is left out."""
-    trace = traces.trace_of(db, row.id)
-    states = [node for node in trace.nodes if node.is_state and node.step > 0] if trace else []
+    trace, states = traces.trace_of(db, row.id), steps_of(db, row.id)
     until = finding.step or 0
     kept = tuple((node.step, described(node)) for node in states if node.step < until)
     commit = commit_of(repo, trace.commit, row.pinned or "", finding.before) if trace else ""

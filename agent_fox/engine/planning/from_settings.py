@@ -50,7 +50,7 @@ def policy_of(settings: Settings) -> Policy:
         readings=settings.retry.readings,
         review_attempts=settings.retry.review_attempts,
         stop_without_progress=settings.retry.stop_without_progress,
-        keep_best=settings.retry.keep_best and settings.retry.start != Start.TIP,
+        keep_best=settings.retry.keep_best and settings.retry.start != "tip",
         start=Start(settings.retry.start),
         goes_on_after_escalation=settings.policy.on_escalation == "continue",
         required_state=Gate(settings.policy.required_state),

@@ -12,7 +12,7 @@ from agent_fox.core.retry.standing import Outcome, Status, Step, first_standing
 from agent_fox.core.spec import text_version
 from agent_fox.engine.issues.settling import withdraw_issues, withdraw_parts
 from agent_fox.engine.planning.changes import change_of
-from agent_fox.engine.record import promotion
+from agent_fox.engine.record import memory, promotion
 from agent_fox.engine.record.blocking_history import freed_by, is_held
 from agent_fox.engine.record.docket import Docket, Move, round_edges
 from agent_fox.store import plan as stored
@@ -104,6 +104,7 @@ def supersede(tx: Docket, change: PlanChange, spec_name: str) -> None:
     removed = {p.id: p.version for p in change.parts_removed if p.spec_name == spec_name}
     for parts, is_removed in ((changed, False), (removed, True)):
         supersede_by_change(tx.db, spec_name, parts, is_removed=is_removed, decision_id=number, at=tx.at)
+        memory.withdraw(tx, spec_name, parts, is_removed=is_removed)
     withdraw_parts(tx, planned, number, removed)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import (
     Artifact,
     Evidence,
@@ -24,8 +25,10 @@ from agent_fox.core.verdicts.judgement import Judged, judge
 from agent_fox.core.verdicts.known import word_of_pass
 from agent_fox.core.verdicts.panel import Opinion, confer
 from agent_fox.core.verdicts.verdict import Report, Verdict
-from agent_fox.session.built_in.registry import CHECKS, LIBRARY
+from agent_fox.engine.record import memory
+from agent_fox.session.built_in.registry import CHECKS, LIBRARY, MEMORY, PARTIAL
 from agent_fox.store.ledger import ledger
+from agent_fox.store.ledger.memory import Origin
 from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
 from agent_fox.verifier.lanes.order import lanes_in
 
@@ -36,7 +39,11 @@ if TYPE_CHECKING:
     from agent_fox.engine.record.best_tree import WayBack
     from agent_fox.engine.record.docket import Docket, SpecFile
     from agent_fox.store.plan import PlannedNode
+    from agent_fox.verifier.judging import memory_order
+    from agent_fox.verifier.judging.memory_order import ReadItem
     from agent_fox.verifier.lanes.results import LaneResult
+else:
+    memory_order = late_module("agent_fox.verifier.judging.memory_order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ def read_result(tx: Docket, planned: PlannedNode, result: VerifierResult) -> Rep
 def read_judges(judges: tuple[Judge, ...], file: SpecFile) -> Report:
     """One report of what all judges printed. Needs no open transaction, however long the output is."""
     opinions = [
-        Opinion(judge.name, read_judge(judge, file.index), is_partial=judge.name == LIBRARY) for judge in judges
+        Opinion(judge.name, read_judge(judge, file.index), is_partial=judge.name in PARTIAL) for judge in judges
     ]
     return confer(opinions, file.expected) if opinions else Report(notes=("nobody judged",), is_readable=False)
 
@@ -117,12 +124,19 @@ def judge_result(tx: Docket, planned: PlannedNode, report: Report, result: Verif
 
 
 def persist(tx: Docket, planned: PlannedNode, judged: Judged, result: VerifierResult, decision_id: int) -> None:
-    """Store every verdict that counts, in the decision's transaction."""
+    """Store every verdict that counts, and what is learned from them, in the decision's transaction."""
+    spec_name, versions = planned.node.spec_name, tx.file_of(planned.node.spec_name).versions
+    before = memory.before(tx.db, spec_name)
     origin = VerdictOrigin(
-        planned.node.spec_name, planned.node.uid, result.session_id, decision_id, result.ticket, result.commit,
+        spec_name, planned.node.uid, result.session_id, decision_id, result.ticket, result.commit,
         result.tree, tx.at,
     )  # fmt: skip
-    store_verdicts(tx.db, origin, judged.counted, tx.file_of(planned.node.spec_name).versions)
+    store_verdicts(tx.db, origin, judged.counted, versions)
+    learning = memory.Learning(
+        spec_name, before, judged, versions, items_read(result.judges),
+        Origin(result.session_id, decision_id), result.commit or "",
+    )  # fmt: skip
+    memory.learn(tx, learning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +162,17 @@ class LaneRun:
 
 def lanes_said(judges: Iterable[Judge]) -> tuple[LaneResult, ...]:
     """What the judge `library` of a session said, if it was asked and ended well."""
-    outputs = [judge.output for judge in judges if judge.name == LIBRARY and judge.is_trusted and not judge.failure]
-    return tuple(result for output in outputs for result in lanes_in(output))
+    return tuple(result for output in said_by(LIBRARY, judges) for result in lanes_in(output))
+
+
+def items_read(judges: Iterable[Judge]) -> tuple[ReadItem, ...]:
+    """What the pre-reading of a session said of items of regression memory, if it was made and ended well."""
+    return tuple(read for output in said_by(MEMORY, judges) for read in memory_order.read_in(output))
+
+
+def said_by(name: str, judges: Iterable[Judge]) -> list[str]:
+    """The outputs of one of our own judges, where it ended well."""
+    return [judge.output for judge in judges if judge.name == name and judge.is_trusted and not judge.failure]
 
 
 def record_lanes(db: Database, results: Sequence[LaneResult], where: LaneRun) -> None:

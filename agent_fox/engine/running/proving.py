@@ -142,7 +142,9 @@ def proofs_in(facts: Mapping[str, object]) -> dict[str, dict[str, object]]:
 def order_of(db: Database, workshop: Workshop, subject: Subject, launch: str) -> LaunchOrder:
     """The provers' session: like a verifier's, with nobody to judge but the formal specifications."""
     node, settings = subject.planned.node, workshop.settings
-    document = {key: value for key, value in workshop.document(subject.planned, db).items() if key != KEY}
+    document = {
+        key: value for key, value in workshop.document(subject.planned, db, subject.commit).items() if key != KEY
+    }
     return LaunchOrder(
         launch=launch,
         node_id=node.id,

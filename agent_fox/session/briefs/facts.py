@@ -130,6 +130,19 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
+class StaysGreen:
+    """A test that failed once, and holds now: `address` is its requirement's, `command` the command line that runs it
+    among others, `counterexample` its minimal input, where a tool found one; `why` says how it came to be remembered.
+    """
+
+    address: str
+    test: str
+    command: str
+    counterexample: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BriefFacts:
     """Everything a session is told. `reason` is why its last try ended without a result, such as `exit 7`.
 
@@ -167,6 +180,8 @@ class BriefFacts:
     cut_off: CutOff | None = None
     replay: Replay | None = None
     is_short: bool = False
+    remembered: tuple[StaysGreen, ...] = ()
+    not_named: int = 0
 
 
 KEPT = frozenset(
@@ -199,8 +214,8 @@ def _masked(value: T, masked: Callable[[str], str]) -> T:
 
 
 def brief_json(facts: BriefFacts) -> dict[str, object]:
-    """The brief as a JSON document; every key is always there, but `change`, `bound`, `cut_off`, `replay` and
-    `is_short` only where there is one.
+    """The brief as a JSON document; every key is always there, but `change`, `bound`, `cut_off`, `replay`, `is_short`,
+    `remembered` and `not_named` (how many more items are remembered) only where there is one.
 
     Keep the keys stable: agents read them.
     """
@@ -210,6 +225,8 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
         "cut_off": _cut_off_json(facts.cut_off) if facts.cut_off else None,
         "replay": to_object(facts.replay, text=printable) if facts.replay else None,
         "is_short": facts.is_short,
+        "remembered": to_document(facts.remembered, printable),
+        "not_named": facts.not_named,
     }
     return {
         **{name: value for name, value in sometimes.items() if value},

@@ -22,6 +22,7 @@ from agent_fox.session.briefs.facts import Conflict as Conflict
 from agent_fox.session.briefs.facts import CutOff as CutOff
 from agent_fox.session.briefs.facts import Failure as Failure
 from agent_fox.session.briefs.facts import Since as Since
+from agent_fox.session.briefs.facts import StaysGreen as StaysGreen
 from agent_fox.session.briefs.facts import Tried as Tried
 from agent_fox.session.briefs.facts import brief_json as brief_json
 from agent_fox.session.briefs.facts import digest
@@ -117,6 +118,7 @@ def _coder_sections(facts: BriefFacts) -> Iterable[Section]:
     yield from _ids("Fixed since the last attempt", facts.fixed, 8, "Keep them so.")
     yield from _paths("Files that the last attempt changed", facts.changed, 9)
     yield from _must_stay_green(facts)
+    yield from _remembered(facts)
     yield from _tried(facts.tried)
     yield from _forbidden(facts)
     yield from _tasks("Tasks, as the spec has them", facts.tasks)
@@ -150,6 +152,7 @@ def _left_out(facts: BriefFacts) -> str:
     counts = (
         (evidence, "line", "of evidence"), (len(_lines_of(facts.tasks)), "line", "of tasks"),
         (len(facts.must_stay_green), "requirement", "that must stay green"), (len(facts.fixed), "requirement", "fixed"),
+        (len(facts.remembered) + facts.not_named, "remembered failure", ""),
         (len(facts.tried), "attempt", "before"), (len(facts.changed), "changed file", ""),
         (len(facts.bound), "specification", ""), (len(facts.commands), "test command", ""),
     )  # fmt: skip
@@ -372,6 +375,19 @@ def _must_stay_green(facts: BriefFacts) -> Iterable[Section]:
     return _ids("Must stay green", facts.must_stay_green, 6, words)
 
 
+def _remembered(facts: BriefFacts) -> Iterable[Section]:
+    if facts.remembered:
+        more = f" {facts.not_named} more are remembered." if facts.not_named else ""
+        words = f"Each failed once, and holds now. They are run again before the verifier reads.{more}"
+        lines = [green_line(each) for each in facts.remembered]
+        yield from _listed("Failed before, must stay green", lines, 6, words)
+
+
+def green_line(each: StaysGreen) -> str:
+    smallest = f", smallest input {code(each.counterexample, LONGEST_LINE)}" if each.counterexample else ""
+    return f"{one_line(each.address, LONGEST_LINE)}: {code(each.test, LONGEST_LINE)}{smallest}"
+
+
 def _tried(tries: Sequence[Tried]) -> Iterable[Section]:
     if tries:
         words = "The same change again fails again."
@@ -418,11 +434,11 @@ def _paths(heading: str, paths: Sequence[str], rank: int) -> Iterable[Section]:
     return _listed(heading, [code(path[:LONGEST_LINE], LONGEST_LINE) for path in paths], rank)
 
 
-def _listed(heading: str, lines: Sequence[str], rank: int) -> Iterable[Section]:
+def _listed(heading: str, lines: Sequence[str], rank: int, words: str = "") -> Iterable[Section]:
     if lines:
         points = [f"- {line}" for line in lines]
         share = 0.2 if rank < 2 else 0.05
-        yield Section(heading, rank, share, lambda room: joined(points, room, "\n", "- and {} more"))
+        yield Section(heading, rank, share, lambda room: joined(points, room, "\n", "- and {} more"), words)
 
 
 def _answer(example: str, words: str) -> Section:

@@ -1,1 +1,1 @@
-"""The backends of this package that are no agents' programs: checks, library, command."""
+"""The backends of this package that are no agents' programs: checks, library, memory, command."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.session.backends import module_argv
-from agent_fox.session.built_in.registry import CHECKS
+from agent_fox.session.built_in.registry import CHECKS, PARTIAL
 from agent_fox.session.workspaces.workspace import read_preparation
 from agent_fox.system import git
 
@@ -29,7 +29,7 @@ class ChecksBackend:
         return None
 
     def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
-        own = {key: value for key, value in order.document.items() if key != "library"}
+        own = {key: value for key, value in order.document.items() if key not in PARTIAL}
         document = {**own, **of_launch(order, paths)}
         paths.document.write_text(json.dumps(document), encoding="utf-8")
         paths.result.write_text(FREE, encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.session.backends import module_argv
 from agent_fox.session.built_in.checks import FREE, of_launch
-from agent_fox.session.built_in.registry import LIBRARY
+from agent_fox.session.built_in.registry import LIBRARY, MEMORY
 
 if TYPE_CHECKING:
     from agent_fox.session.order import Agent, LaunchOrder, Paths
@@ -26,7 +26,7 @@ class LibraryBackend:
         return None
 
     def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
-        document = dict(order.document)
+        document = {key: value for key, value in order.document.items() if key != MEMORY}
         own = dict(document.pop(KEY))
         own["order"] = {**document, **of_launch(order, paths)}
         paths.document.write_text(json.dumps(own), encoding="utf-8")

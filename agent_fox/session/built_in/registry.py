@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
     from agent_fox.session.order import Agent, LaunchOrder, Paths
 
-CHECKS, LIBRARY, SCRIPTED = "checks", "library", "scripted"
-OUR_OWN = frozenset({CHECKS, LIBRARY})
+CHECKS, LIBRARY, MEMORY, SCRIPTED = "checks", "library", "memory", "scripted"
+OUR_OWN = frozenset({CHECKS, LIBRARY, MEMORY})
+PARTIAL = frozenset({LIBRARY, MEMORY})
+"""Those of them that judge some requirements only, and stand beside the judges that settings name."""
+
 """Judges that are ours: they say what they ran, and are believed on causes."""
 
 DOUBLES = "agent_fox.testing"
@@ -27,6 +30,7 @@ _PLACES: Mapping[str, Late[Callable[[], Backend]]] = {
     SCRIPTED: Late("agent_fox.testing.scripted.backend:ScriptedBackend"),
     CHECKS: Late("agent_fox.session.built_in.checks:ChecksBackend"),
     LIBRARY: Late("agent_fox.session.built_in.library:LibraryBackend"),
+    MEMORY: Late("agent_fox.session.built_in.memory:MemoryBackend"),
 }
 _AGENT: Late[Callable[[str], Backend]] = Late("agent_fox.session.agents.backend:AgentBackend")
 

@@ -18,6 +18,7 @@ from agent_fox.core import values
 from agent_fox.session.order import LaunchOrder, Paths
 from agent_fox.session.workspaces.leavings import CACHES
 from agent_fox.system import git, git_objects
+from agent_fox.system.git_objects import ABSENT, Entry
 
 if TYPE_CHECKING:
     from agent_fox.session.workspaces.workspace import Preparation
@@ -100,7 +101,9 @@ class Steps:
         changed = store.call("ls-files", "-z", "--others", "--modified", "--exclude-standard").records
         paths = [path for path in dict.fromkeys(changed) if self.is_taken(path)]
         if paths:
-            data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+            beyond = [path for path in paths if self.is_beyond_a_link(path)]
+            store.put([Entry(path, ABSENT, "0" * len(self._tree)) for path in beyond])
+            data = "".join(f"{path}\0" for path in paths if path not in beyond).encode("utf-8", "surrogateescape")
             store.call("update-index", "--add", "--remove", "--replace", "-z", "--stdin", data=data)
             before, self._tree = self._tree, store.write_tree()
             self.taken += self._tree != before
@@ -115,6 +118,10 @@ class Steps:
             self.large.add(path)
             return False
         return not file.is_dir() or file.is_symlink()
+
+    def is_beyond_a_link(self, path: str) -> bool:
+        """Whether a link stands in the place of a folder of a file that was there: the file is gone."""
+        return any(folder.is_symlink() for folder in self.folders_of(self.workspace / path))
 
     def folders_of(self, file: Path) -> Sequence[Path]:
         return [folder for folder in file.parents if folder.is_relative_to(self.workspace) and folder != self.workspace]

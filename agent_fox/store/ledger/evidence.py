@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.ids import digest_of
 from agent_fox.core.ledger.evidence import (
@@ -65,20 +65,14 @@ def record_decision(db: Database, number: int) -> None:
     _append(db, _rows(db, sql, number), _decision)
 
 
-class Shown(NamedTuple):
-    """What stands in the record of a verdict alone: what was tried to see its tests fail, what a PASS rests on."""
-
-    trials: Json = None
-    rests_on: Json = None
-
-
-def record_verdicts(db: Database, first: int, shown: Mapping[int, Shown] = MappingProxyType({})) -> None:
-    """Every verdict from the row with this number on; `shown` by row."""
+def record_verdicts(db: Database, first: int, beside: Mapping[int, Mapping[str, Json]] = MappingProxyType({})) -> None:
+    """Every verdict from the row with this number on. `beside`: by row, what the record alone holds: `trials`, what was
+    tried to see its tests fail, `ran`, the tests, and `rests_on`, what of the tree a PASS rests on."""
     sql = (
         "SELECT v.*, s.run_id, s.environment, s.verifier, s.node_id, s.log FROM verification_results AS v "
         "LEFT JOIN sessions AS s ON s.id = v.session_id WHERE v.id >= ? ORDER BY v.id"
     )
-    _append(db, [{**row, **shown.get(row["id"], Shown())._asdict()} for row in _rows(db, sql, first)], _verdict)
+    _append(db, [{**row, **beside.get(row["id"], {})} for row in _rows(db, sql, first)], _verdict)
 
 
 def record_session(db: Database, number: int, at: str) -> None:
@@ -218,7 +212,7 @@ def _verdict(row: Row) -> Evidence:
             **({} if row["restores"] is None else {"restores": row["restores"]}),
             **({"expectation": json.loads(row["expectation"])} if row["expectation"] else {}),
             **({"how": row["how"]} if row["how"] else {}),
-            **({name: row[name] for name in Shown._fields if row[name]}),
+            **{name: row[name] for name in ("trials", "ran", "rests_on") if row.get(name)},
         },
     )  # fmt: skip
 

@@ -34,7 +34,9 @@ EVIDENCE = (
     *("runs", "plan_specs", "plan_nodes", "plan_edges", "retry_edges", "plan_parts", "sessions", "launches"),
     *("decisions", "verification_results", "blocking_history", "outbox", "issues", "issue_members", "issue_episodes"),
     *("events", "gate_history", "waivers", "waiver_events", "specifications", "review_tasks", "review_events"),
-    *("traces", "onsets", "waits"),
+    *("traces", "onsets"),
+    *("memory_items", "memory_moves"),
+    "waits",
 )
 """The tables whose rows are made anew from the ledger, and held against it."""
 

@@ -1,11 +1,21 @@
 """The schema of the state file, as a list of migrations. What each holds is in `tables`, `guards`,
-`evidence_tables` and `known_tables`; what delivery to a tracker keeps stands here."""
+`evidence_tables`, `known_tables` and `memory_tables`; what delivery to a tracker keeps stands here."""
 
 from __future__ import annotations
 
 from agent_fox.store.schema.evidence_tables import EVIDENCE
-from agent_fox.store.schema.guards import Key, fixed, guards, no_delete, no_replace, no_update, transitions, trigger
+from agent_fox.store.schema.guards import (
+    Key,
+    fixed,
+    guards,
+    no_delete,
+    no_replace,
+    no_update,
+    transitions,
+    trigger,
+)
 from agent_fox.store.schema.known_tables import COLUMN, VIEW
+from agent_fox.store.schema.memory_tables import MEMORY
 from agent_fox.store.schema.tables import TABLES
 
 WHO_WORKED = f"""
@@ -107,7 +117,7 @@ CREATE INDEX plan_nodes_running ON plan_nodes (uid) WHERE status = 'running';
 
 TRACES = f"""
 CREATE TABLE traces (
-    session_id INTEGER PRIMARY KEY CHECK (session_id > 0) REFERENCES sessions (id),
+    session_id INTEGER PRIMARY KEY REFERENCES sessions (id),
     digest TEXT NOT NULL CHECK (length(digest) = 64),
     counts TEXT NOT NULL CHECK (json_valid(counts)),
     commit_id TEXT NOT NULL DEFAULT '',
@@ -160,6 +170,6 @@ CREATE INDEX waits_open ON waits (run_id) WHERE ended_at IS NULL;
 
 MIGRATIONS: tuple[str, ...] = (
     "\n".join((TABLES, transitions(), guards())),
-    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE, INTO_A_NODE, TRACES, WAITS),
+    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE, INTO_A_NODE, TRACES, MEMORY, WAITS),
 )
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

@@ -10,7 +10,7 @@ import json
 import signal
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -18,12 +18,13 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.values import dataclass, to_document, to_object
+from agent_fox.core.verdicts.answer import MOST_TESTS
 from agent_fox.core.verdicts.hidden import COMMAND
 from agent_fox.core.verdicts.verdict import Disposition, Verdict, Word
 from agent_fox.system import git
 from agent_fox.system.git import GitError
 from agent_fox.system.own_folders import own_folder
-from agent_fox.verifier.ground.cases import Outcome
+from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.ground.command_line import suites
 from agent_fox.verifier.ground.order import CheckOrder, Counterfactual, OrderError, read_order
 from agent_fox.verifier.ground.sources import Source, read_source
@@ -51,6 +52,7 @@ _LIST = "agent_fox.verifier.dispositions.flaky"
 _PROOF = "agent_fox.verifier.proof.weighing"
 _ONSETS = "agent_fox.verifier.proof.onsets"
 _SIDES = "agent_fox.verifier.proof.sides"
+_WARM = "agent_fox.verifier.proof.warm"
 _HIDDEN = "agent_fox.verifier.proof.hidden_checks"
 _PLAN = "agent_fox.verifier.running.planned_commands"
 _MOST_NAMED = 20
@@ -88,10 +90,11 @@ def run_checks(order: CheckOrder) -> CheckReport:
     with own_folder("checks") as private:
         workspace = Path(order.workspace)
         ground = Ground(order, workspace, Path(private), Path(private) / "shared", was_there=_files(order, workspace))
-        runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
-        bench = _bench(order, runs)
-        findings = _hidden(order, Path(private), bench, _proven(ground, bench))
-        onsets = onsets_of(ground, bench, findings)
+        with _warm(ground) as warm:
+            runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
+            bench = _bench(order, runs)
+            findings = _hidden(order, Path(private), bench, _proven(ground, bench, warm))
+            onsets = onsets_of(ground, bench, findings)
     if order.flaky_file and any(again.is_proof for run in runs for again in run.reruns):
         import_module(_LIST).add_proven(Path(order.flaky_file), order.commit, runs)
     return CheckReport(findings, runs, onsets)
@@ -112,13 +115,26 @@ def _files(order: CheckOrder, workspace: Path) -> frozenset[str] | None:
     return files
 
 
+def _lines(order: CheckOrder, workspace: Path) -> tuple[str, ...]:
+    return order.configured or suites(order.commands) or _planned(workspace)
+
+
+def _warm(ground: Ground) -> AbstractContextManager[object]:
+    """A start that the trials of the first command may share, begun beside the reading."""
+    lines = _lines(ground.order, ground.workspace)
+    if ground.order.counterfactual is Counterfactual.OFF or not lines:
+        return nullcontext()
+    prepared: AbstractContextManager[object] = import_module(_WARM).prepared(ground, lines[0])
+    return prepared
+
+
 def bench_on(ground: Ground) -> Bench:
     """What the order's tests show on a ground, of which those that failed were run once more. Nothing is weighed."""
     order = ground.order
     return _bench(order, _rerun(order, _runs(order, ground), ground))
 
 
-def _proven(ground: Ground, bench: Bench) -> tuple[Finding, ...]:
+def _proven(ground: Ground, bench: Bench, warm: object) -> tuple[Finding, ...]:
     """The findings, of which those that pass by tests count only as far as these tests can fail."""
     order, findings = ground.order, bench.findings()
     if order.counterfactual is Counterfactual.OFF:
@@ -126,7 +142,7 @@ def _proven(ground: Ground, bench: Bench) -> tuple[Finding, ...]:
     if order.live:  # trials print what nobody can follow: tests that are to fail, many at once
         Live(Path(order.live)).write(TRYING)
     quiet = replace(ground, order=replace(order, live=""))
-    weighed: tuple[Finding, ...] = import_module(_PROOF).weighed(quiet, bench, findings)
+    weighed: tuple[Finding, ...] = import_module(_PROOF).weighed(quiet, bench, findings, warm)
     return weighed
 
 
@@ -184,9 +200,8 @@ def _runs(order: CheckOrder, ground: Ground) -> tuple[SuiteRun, ...]:
     """All configured commands; or the spec's suites, else the project's own tests, until nothing is left untested."""
     if not ground.workspace.is_dir():
         return (_nothing_ran(f"the workspace {order.workspace} is not there"),)
-    lines = order.configured or suites(order.commands) or _planned(ground.workspace)
     runs: list[SuiteRun] = []
-    for number, line in enumerate(lines):
+    for number, line in enumerate(_lines(order, ground.workspace)):
         runs.append(_only(order, run_suite(line, ground, str(number))))
         if not order.configured and _is_enough(order, runs):
             break
@@ -285,8 +300,13 @@ def _row(finding: Finding) -> dict[str, Any]:
         "test_files": to_document(verdict.tests),
         "trials": to_document(verdict.trials),
         "rests_on": to_document(verdict.rests_on),
+        "ran": [test_row(finding.check, case) for case in finding.cases[:MOST_TESTS]],
         "artifact": finding.run.log if finding.run else "",
     }
+
+
+def test_row(line: str, case: Case) -> dict[str, Any]:
+    return {"line": line, **to_object(case, only=("file", "classes", "name", "id"))}
 
 
 def _run_row(run: SuiteRun) -> dict[str, Any]:

@@ -34,11 +34,13 @@ _LONGEST_LINE = 100  # characters; all of the last lines fit into the evidence
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict, and how to see it again: `command` shows this finding alone, `run` is what it rests on."""
+    """A verdict, and how to see it again: `command` shows this finding alone, `run` is what it rests on, with
+    `cases` of it where they are single tests."""
 
     verdict: Verdict
     command: str = ""
     run: SuiteRun | None = None
+    cases: tuple[Case, ...] = ()
 
     @property
     def check(self) -> str:
@@ -209,7 +211,7 @@ class Bench:
     def _finding(self, verdict: Verdict, cases: list[Case]) -> Finding:
         run = self._run_of[cases[0]]
         tests = dict.fromkeys(case for case in cases if self._run_of[case] is run)
-        return Finding(verdict, run.reproduction(list(tests)[:CASES_SHOWN]), run)
+        return Finding(verdict, run.reproduction(list(tests)[:CASES_SHOWN]), run, tuple(tests))
 
     def _broken_about(self, id: str) -> tuple[SuiteRun, Broken] | None:
         return next(((run, broken) for run, broken in self._all_broken() if self._is_about(id, broken)), None)

@@ -70,9 +70,13 @@ def _go(root: Node, names: list[str], mark: str) -> list[Piece]:
 
 
 def _subtest(test: Node, names: list[str]) -> Node:
-    """The function that `t.Run` gets under these names, as deep as it can be seen."""
+    """The function that `t.Run` gets under these names, as deep as it can be seen; for seeds, the one of `f.Fuzz`."""
     body = field(test, "body")
-    runs = [node for node in walk(body) if _is_run(node)] if names and body is not None else []
+    calls = [node for node in walk(body) if _calls(node) in (".Run", ".Fuzz")] if names and body is not None else []
+    seeded = next((node for node in calls if _calls(node) == ".Fuzz"), None)
+    if seeded is not None:
+        return children(seeded)[0]
+    runs = [node for node in calls if len(children(node)) == 2]
     for wanted in (f'"{names[0]}"', "") if names else ():
         for run in sorted(runs, key=lambda node: node.start_byte):
             title, function = children(run)[0], children(run)[-1]
@@ -82,10 +86,13 @@ def _subtest(test: Node, names: list[str]) -> Node:
     return test
 
 
-def _is_run(node: Node) -> bool:
-    """Whether these are the arguments of `t.Run`, with a function."""
-    callee = named(node.parent, "function") if node.type == "argument_list" and node.parent is not None else ""
-    return callee.endswith(".Run") and len(children(node)) == 2 and children(node)[1].type == "func_literal"
+def _calls(node: Node) -> str:
+    """The name of the method of whose call these are the arguments, of which the last is a function; else empty."""
+    is_given = node.type == "argument_list" and node.parent is not None and bool(children(node))
+    if not is_given or children(node)[-1].type != "func_literal":
+        return ""
+    _, dot, name = named(node.parent, "function").rpartition(".")
+    return f"{dot}{name}"
 
 
 def _java(root: Node, names: list[str], mark: str, free: str) -> list[Piece]:

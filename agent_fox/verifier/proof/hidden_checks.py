@@ -109,7 +109,9 @@ def _joined(finding: Finding, found: HiddenChecks | None, reveal: Reveal, bench:
     is_untested = bench.is_untested(finding.verdict.requirement_id)
     verdict = with_hidden(finding.verdict, found, reveal, is_untested=is_untested)
     is_hidden = verdict.command == COMMAND
-    return Finding(verdict, COMMAND if is_hidden else finding.command, None if is_hidden else finding.run)
+    if is_hidden:
+        return Finding(verdict, COMMAND)
+    return replace(finding, verdict=verdict)
 
 
 def _without(finding: Finding, why: str) -> Finding:

@@ -51,6 +51,11 @@ def digest(parts: Iterable[object]) -> str:
     return digest_of(json.dumps([str(part) for part in parts]))
 
 
+def key_of(line: str, *parts: object) -> str:
+    """Of what a command line runs; `parts`: which of its tests, and what is around them."""
+    return f"{digest([line])[:12]}-{digest(parts) if parts else ''}"
+
+
 @dataclass(frozen=True, slots=True)
 class Shelf:
     """The folder of what is kept; `None` keeps nothing."""
@@ -60,6 +65,10 @@ class Shelf:
     def find(self, key: str, now: Digest) -> Kept | None:
         """What was kept under this key, if all that it rests on is as it was."""
         return next((kept for kept in self._read(key) if _still_holds(kept, now)), None)
+
+    def has(self, line: str) -> bool:
+        """Whether anything is kept of tests that this command line runs."""
+        return self.folder is not None and any(self.folder.glob(f"{key_of(line)}*"))
 
     def keep(self, key: str, kept: Kept) -> None:
         if self.folder is None:

@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from itertools import count
 from pathlib import Path
@@ -19,14 +20,18 @@ from urllib.parse import unquote
 from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.cases import Outcome
+from agent_fox.verifier.proof.held import held
 from agent_fox.verifier.proof.resting import COLLECTING, Window
-from agent_fox.verifier.proof.sides import copied, made_by_tests
+from agent_fox.verifier.proof.sides import copied, is_made_by_tools, is_test_side, made_by_tests
+from agent_fox.verifier.proof.warm import NAME, Cold
 from agent_fox.verifier.suites.asking import with_tests
 from agent_fox.verifier.suites.running_suites import Ground, attempt_of
 from agent_fox.verifier.suites.suite_reading import read_attempt
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.ground.cases import Case, Outcome
+    from agent_fox.verifier.ground.cases import Case
+    from agent_fox.verifier.proof.warm import Warm
     from agent_fox.verifier.suites.calls import Call
     from agent_fox.verifier.suites.suite import SuiteRun
 
@@ -97,10 +102,12 @@ class Seen:
 
 
 class Lab:
-    """Copies of one tree, made as they are needed below the ground's private folder."""
+    """Copies of one tree, made as they are needed below the ground's private folder. `warm`: a start that its runs may
+    share.
+    """
 
-    def __init__(self, ground: Ground, source: Path, name: str) -> None:
-        self._ground, self._source, self._name = ground, source, name
+    def __init__(self, ground: Ground, source: Path, name: str, warm: Warm | None = None) -> None:
+        self._ground, self._source, self._name, self._warm = ground, source, name, warm
         self._numbers = count(1)
         self._left_out = made_by_tests(source, ground.was_there) if source == ground.workspace else ()
 
@@ -117,6 +124,9 @@ class Lab:
         is_recorded: note what each executes and opens, which costs as much as the run in some programs.
         Several threads may ask at once: each run has a copy, and folders, of its own.
         """
+        if self._warm is not None and self._warm.serves(run):
+            with suppress(Cold):
+                return self._forked(self._warm, run, tests, changes, is_recorded=is_recorded)
         name = f"{self._name}-{next(self._numbers)}"
         tree = self._ground.private / "trees" / name
         lent = copied(self._source, tree, self._left_out)
@@ -127,6 +137,33 @@ class Lab:
             return _observed(run, tests, ground, name, is_recorded=is_recorded)
         finally:
             shutil.rmtree(tree, ignore_errors=True)
+
+    def _forked(
+        self, warm: Warm, run: SuiteRun, tests: Sequence[Case] | None, changes: Mapping[str, bytes | str | None], *,
+        is_recorded: bool,
+    ) -> Seen:  # fmt: skip
+        """The same from a start that runs share. Raises Cold: also where it changed what it could not have changed in a
+        sandbox of its own.
+        """
+        with warm.cleared():
+            if not {*copied(self._source, warm.tree, self._left_out)} <= {*warm.lent}:
+                raise Cold
+            for path, text in changes.items():
+                _put(warm.tree / path, text)
+            before = _stamps(warm.tree)
+            ground = replace(self._ground, workspace=warm.tree, launch=warm.launch)
+            seen = _observed(run, tests, ground, NAME, is_recorded=is_recorded)
+            if _stamps(warm.tree) != before:
+                raise Cold
+            return seen
+
+
+def _stamps(tree: Path) -> dict[Path, tuple[int, ...]]:
+    """The settings of tests below a tree, and the folders that they lie in, each with what changes when it is written
+    or moved.
+    """
+    paths = {each for path in held(tree) for each in (path, *path.parents) if tree in each.parents}
+    return {path: (s.st_ino, s.st_mode, s.st_size, s.st_ctime_ns) for path in paths for s in [path.lstat()]}
 
 
 def _put(place: Path, content: bytes | str | None) -> None:
@@ -176,6 +213,7 @@ def probed(call: Call, folder: Path, root: Path, *, is_recorded: bool = True) ->
 def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
     read_ends, tool = _read(folder / "ends.json"), suite.call.tool if suite.call else ""
     ends = {case.id: _end(case, read_ends.get(case.id, {}), root, tool) for case in suite.cases}
+    ends = ended_within(suite.cases, ends)
     executed: dict[str, set[Executed]] = {}
     opened: dict[str, set[Opened]] = {}
     windows, processes = _windows(folder)
@@ -183,7 +221,9 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
         test = "" if name.startswith(COLLECTING) else name
         for row in rows:
             executed.setdefault(test, set()).update((file, line) for file, line in row["executed"])
-            opened.setdefault(test, set()).update((file, opener) for file, opener in row["opened"])
+            opened.setdefault(test, set()).update(
+                (file, by) for file, by in row["opened"] if not is_made_by_tools(file)
+            )
     for test, (file, start) in v8_executed(folder / "v8", root, suite.cases):
         executed.setdefault(test, set()).add((file, WHOLE if tool in _TRANSFORMING else start))
     why_not = "; ".join(each.what for each in suite.broken) if not suite.cases else ""
@@ -209,6 +249,20 @@ def _window(rows: Sequence[Mapping[str, Any]]) -> Window:
         frozenset((file, opener) for row in rows for file, opener in row["opened"]),
         frozenset((kind, what, opener) for row in rows for kind, what, opener in row["asked"]),
     )
+
+
+def ended_within(cases: Iterable[Case], ends: Mapping[str, End]) -> dict[str, End]:
+    """The ends, of which that of a test around others says what made one of these fail: by itself it says only that."""
+    inner: dict[tuple[str, ...], list[End]] = {}
+    for case in cases:
+        for depth in range(1, len(case.classes) + 1 if case.outcome is Outcome.FAILED else 0):
+            inner.setdefault((case.file, *case.classes[:depth]), []).append(ends[case.id])
+    within = ((case, inner.get((case.file, *case.classes, case.name), ())) for case in cases)
+    return {**ends, **{case.id: min(others, key=_comes_through_product) for case, others in within if others}}
+
+
+def _comes_through_product(end: End) -> bool:
+    return any(not is_test_side(frame) for frame in end.frames)
 
 
 def _end(case: Case, record: Mapping[str, Any], root: Path, tool: str) -> End:

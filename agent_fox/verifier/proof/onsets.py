@@ -26,7 +26,7 @@ from agent_fox.core.verdicts.hidden import COMMAND as HIDDEN
 from agent_fox.core.verdicts.verdict import Disposition, Unproven, Word
 from agent_fox.system import git, git_objects
 from agent_fox.system.files import replace_file
-from agent_fox.system.git_objects import ABSENT, GITLINK
+from agent_fox.system.git_objects import ABSENT, GITLINK, Change
 from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.proof.lab import Lab
 from agent_fox.verifier.proof.lab import Seen as LabSeen
@@ -48,6 +48,7 @@ MOST_SKIPPED = 8
 
 MOST_KEPT = 5000
 FOLDER = "onsets"
+LINK = "120000"
 
 NO_ONSET = {
     Disposition.FLAKY: "it is flaky: it passed again on the same files",
@@ -200,7 +201,9 @@ class Searching:
 
     def placed(self, finding: Finding, search: Search) -> Finding:
         place = search.first_bad or 0
-        state, before = self.trail[place], self.trail[place - 1]
+        state, before = self.trail[place], self.trail[min((*search.skipped, place)) - 1]
+        if not state.step:  # between two sessions: what the later one began with
+            return replace(finding, onset=Onset.ELSEWHERE, why=ELSEWHERE)
         unsure = tuple(self.trail[each].step for each in search.skipped if self.trail[each].session == state.session)
         return replace(
             finding, session=state.session, step=state.step, before=before.tree, after=state.tree, skipped=unsure
@@ -245,8 +248,14 @@ class Searching:
     def _between(self, old: str, new: str) -> Mapping[str, bytes | None]:
         """What makes the product of one commit or tree of another's; the test side stays."""
         changes = git_objects.changes_between(self.repo, old, new)
-        wanted = [change for change in changes if not is_test_side(change.path) and change.new.mode != GITLINK]
+        wanted = [change for change in changes if self.is_laid(change)]
         return {change.path: self.content(change.new.mode, change.new.id) for change in wanted}
+
+    def is_laid(self, change: Change) -> bool:
+        """Whether it is a file of the product. Links are left as they are, and nothing is written through one."""
+        folders = PurePosixPath(change.path).parents
+        leads_away = any((self.ground.workspace / folder).is_symlink() for folder in folders if folder.parts)
+        return not (is_test_side(change.path) or change.new.mode in (GITLINK, LINK) or leads_away)
 
     def content(self, mode: str, blob: str) -> bytes | None:
         if mode == ABSENT:

@@ -27,7 +27,8 @@ _MIXED = {
 }
 """Files of which only some settings are test side."""
 
-NOT_COPIED = frozenset({"__pycache__", ".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache", *BORROWED})
+_CACHES = frozenset({"__pycache__", ".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache"})
+NOT_COPIED = _CACHES | {*BORROWED}
 
 
 def files_of(root: Path) -> frozenset[str]:
@@ -49,6 +50,13 @@ def is_test_side(path: str) -> bool:
     return belongs_to_tests(path) or is_golden(path) or bool(_SETTINGS.fullmatch(PurePosixPath(path).name))
 
 
+def is_made_by_tools(path: str) -> bool:
+    """Whether a file is what a tool keeps of others for itself, such as compiled ones: it tells nothing that they do
+    not, and no two checkouts have the same.
+    """
+    return not _CACHES.isdisjoint(PurePosixPath(path).parts) or path.endswith(".pyc")
+
+
 def differing(paths: Iterable[str], base: Path, tree: Path) -> tuple[str, ...]:
     """Those of `paths` that are test side, of files that are only in part where that part differs."""
     return tuple(path for path in paths if is_test_side(path) or _differs_in_part(path, base / path, tree / path))
@@ -68,8 +76,10 @@ def _of_tests(file: Path, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]] |
 
 
 def copied(source: Path, target: Path, leaving_out: Iterable[str] = ()) -> tuple[Path, ...]:
-    """A copy of a tree that may be changed. Installed dependencies are lent; where they lie is returned."""
-    shutil.copytree(source, target, symlinks=True, ignore=_left_out(source))
+    """A copy of a tree that may be changed, in a folder that is missing or empty. Installed dependencies are lent;
+    where they lie is returned.
+    """
+    shutil.copytree(source, target, symlinks=True, ignore=_left_out(source), dirs_exist_ok=True)
     for path in leaving_out:
         (target / path).unlink(missing_ok=True)
     return tuple(_lent(source, target))

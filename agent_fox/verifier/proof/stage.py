@@ -45,7 +45,7 @@ from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.resting import Resting, together
 from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals
-from agent_fox.verifier.proof.sides import differing, is_test_side
+from agent_fox.verifier.proof.sides import differing, is_made_by_tools, is_test_side
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
 from agent_fox.verifier.source.base_tree import base_tree
 
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from agent_fox.core.verdicts.scope import Scope
     from agent_fox.verifier.mutants.languages import Mutants
     from agent_fox.verifier.proof.lab import Executed
+    from agent_fox.verifier.proof.warm import Warm
     from agent_fox.verifier.suites.running_suites import Ground
     from agent_fox.verifier.suites.suite import SuiteRun
 
@@ -79,10 +80,12 @@ class Begun:
 class Stage:
     """The trials of all requirements of one verification, which share their runs."""
 
-    def __init__(self, ground: Ground, runs: Runner, base: Path | None, changed: frozenset[str]) -> None:
+    def __init__(
+        self, ground: Ground, runs: Runner, base: Path | None, changed: frozenset[str], warm: Warm | None = None
+    ) -> None:
         self._runner = runs
         self._ground, self._root, self._base, self._changed = ground, ground.workspace, base, changed
-        self._lab, self._earlier = (Lab(ground, ground.workspace, name) for name in ("proof", "before"))
+        self._lab, self._earlier = (Lab(ground, ground.workspace, name, warm) for name in ("proof", "before"))
         self._tests_changed = differing(sorted(changed), base, ground.workspace) if base else ()
         self._texts: dict[str, str] = {}
         self._sites: dict[str, tuple[Site, ...]] = {}
@@ -138,7 +141,7 @@ class Stage:
         order = self._ground.order
         tests = sorted(test.id for test in claim.tests)
         around = (*sorted(order.environment.items()), order.sandbox, order.network, _stamp(claim.run))
-        return kept.digest([claim.run.line, *tests, *around])
+        return kept.key_of(claim.run.line, *tests, *around)
 
     def _proof(self, one: Standing) -> Proof:
         files = {test.file for test in one.claim.tests}
@@ -579,7 +582,7 @@ def _by_start(sites: Iterable[Site]) -> dict[int | None, list[int]]:
 
 
 def _is_data(path: str) -> bool:
-    return not language_of(path) and not path.endswith(".pyc")
+    return not language_of(path) and not is_made_by_tools(path)
 
 
 Group = list[tuple[Standing, tuple[Place, ...]]]
@@ -629,7 +632,7 @@ def _text_of(path: Path) -> str | None:
 
 
 @contextmanager
-def stage(ground: Ground) -> Iterator[Stage]:
+def stage(ground: Ground, warm: Warm | None = None) -> Iterator[Stage]:
     """The stage of a verification: with its base tree, and what changed since, where there is a base commit.
 
     Raises GitError where the base commit cannot be laid out.
@@ -643,4 +646,4 @@ def stage(ground: Ground) -> Iterator[Stage]:
             changed = frozenset(changed_paths(ground.workspace, order.base_commit, Path(order.repository)))
         stop = Event()
         runs = stack.enter_context(runner(order, stop))
-        yield Stage(replace(ground, stop=stop), runs, base, changed)
+        yield Stage(replace(ground, stop=stop), runs, base, changed, warm)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent_fox.core.verdicts.scope import Scope
     from agent_fox.verifier.ground.order import CheckOrder
     from agent_fox.verifier.judging.verdicts import Bench, Finding
+    from agent_fox.verifier.proof.warm import Warm
     from agent_fox.verifier.suites.running_suites import Ground
 
 LONGEST_COMMITTED = 600
@@ -35,11 +36,13 @@ NO_BASE = "no base commit is known, so no committed test was held against it"
 MEND_TEST = "Change the test so that it fails when this is broken, or when what it is about is not there."
 
 
-def weighed(ground: Ground, bench: Bench, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings with the word of each requirement's tests; a PASS that proves nothing is taken away."""
+def weighed(ground: Ground, bench: Bench, findings: Sequence[Finding], warm: Warm | None = None) -> tuple[Finding, ...]:
+    """The findings with the word of each requirement's tests; a PASS that proves nothing is taken away. `warm`: a start
+    that trials may share.
+    """
     passed = [finding.verdict.requirement_id for finding in findings if finding.verdict.word is Word.PASS]
     claims = [claim for id in passed for claim in claims_of(bench, id)]
-    proofs = _proofs(ground, claims) if claims else ()
+    proofs = _proofs(ground, claims, warm) if claims else ()
     best, scopes = best_of(proofs), _scopes(proofs)
     return tuple(_proven(ground.order, finding, best, scopes) for finding in findings)
 
@@ -57,10 +60,10 @@ def _scopes(proofs: Sequence[Proof]) -> dict[str, Scope]:
     return {id: joined(scopes) for id, scopes in known.items()}
 
 
-def _proofs(ground: Ground, claims: Sequence[Claim]) -> tuple[Proof, ...]:
+def _proofs(ground: Ground, claims: Sequence[Claim], warm: Warm | None) -> tuple[Proof, ...]:
     """Undecided, all of them, where the base commit cannot be looked at."""
     try:
-        with stage(ground) as trials:
+        with stage(ground, warm) as trials:
             return trials.proofs(claims)
     except GitError as error:
         why = f"the base commit {ground.order.base_commit[:12]} cannot be looked at: {error}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(config.pluginmanager.add_hookcall_monitoring(before, after))
 
 
+@cache
 def is_of_project(impl: Any) -> bool:  # noqa: ANN401 - pluggy says no more of it
     """Whether the function behind a hook stands in the project; one without code of its own may."""
     code = getattr(impl.function, "__code__", None)

@@ -101,8 +101,12 @@ def run_logged(
     timeout: float,
     bounds: Bounds,
     stop: threading.Event | None = None,
+    descriptors: tuple[int, ...] = (),
 ) -> Ended:
-    """Run argv until it ends, `timeout` seconds have passed or `stop` is set; all that it started ends with it."""
+    """Run argv until it ends, `timeout` seconds have passed or `stop` is set; all that it started ends with it.
+
+    descriptors: open files of ours that it gets.
+    """
     limits = Limits(timeout, LOG_LIMIT, bounds.memory, bounds.processes)
     order = CommandOrder(
         argv=argv,
@@ -116,6 +120,7 @@ def run_logged(
         readable=bounds.readable,
         kept=bounds.kept,
         emptied=bounds.emptied,
+        descriptors=descriptors,
     )
     with place.log.open("wb", buffering=0) as file:
         kept = Excerpt(OUTPUT_LIMIT, file, *([place.live] if place.live else []))

@@ -52,7 +52,8 @@ class CommandOrder:
     whole workspace. readable: further folders that it sees. secrets: exact values that are masked in its output.
     own_caches: it sees none of the machine's caches of packages, and makes its own. kept: what it may not change,
     in a sandbox; emptied: folders that it sees empty there, and whose content is gone with it. stand_in: a copy of
-    `root` that it runs in; in the sandbox it lies where `root` does, elsewhere beside it.
+    `root` that it runs in; in the sandbox it lies where `root` does, elsewhere beside it. descriptors: open files of
+    ours that it gets under the same numbers.
     """
 
     argv: tuple[str, ...]
@@ -69,6 +70,7 @@ class CommandOrder:
     kept: tuple[Path, ...] = ()
     emptied: tuple[Path, ...] = ()
     stand_in: Path | None = None
+    descriptors: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +245,7 @@ def _command(order: CommandOrder, environment: Mapping[str, str], bounds: Confin
         environment=environment,
         time_limit=order.limits.seconds,
         grace=GRACE,
-        descriptors=wrapped.descriptors,
+        descriptors=(*wrapped.descriptors, *order.descriptors),
         groups=bounds.group.folders,
         rlimits=RLIMITS,
         bounds=bounds.watched,

@@ -39,13 +39,17 @@ REPORTERS = Path(__file__).parents[1] / "reporters"
 _JOINED = {"PYTHONPATH": os.pathsep, "NODE_OPTIONS": " "}
 
 
+Launch = Callable[[tuple[str, ...], Place, Mapping[str, str], float, Bounds, Event | None], Ended]
+"""Runs words in a place, with variables, for so many seconds, within bounds, until it is stopped."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ground:
     """Where commands run: the order's workspace or another tree, and a folder for what is theirs alone.
 
     `shared` holds caches of build tools, which all runs of one verification may use. `also`: what else may be read.
     `stop`: where it is set, what runs here is ended. `was_there`: the files of the workspace before anything ran in it;
-    None where nobody looked.
+    None where nobody looked. `launch`: how a command is started here.
     """
 
     order: CheckOrder
@@ -55,6 +59,7 @@ class Ground:
     also: tuple[Path, ...] = ()
     stop: Event | None = None
     was_there: frozenset[str] | None = None
+    launch: Launch = run_logged
 
     def caches(self) -> Path:
         self.shared.mkdir(exist_ok=True)
@@ -109,7 +114,7 @@ def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, t
     if live is not None:
         live.write(f"$ {shlex.join(command.argv)}{'' if name.endswith(FIRST) else ' (again)'}\n".encode())
     argv, started = asked.argv if asked else command.argv, time_ns()
-    ended = run_logged(argv, place, _variables(command, asked, ground), timeout, _bounds(ground), ground.stop)
+    ended = ground.launch(argv, place, _variables(command, asked, ground), timeout, _bounds(ground), ground.stop)
     written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]
     reports = ([own] if own.is_file() else []) + sorted(written)
     kept = _kept(ground.order, place.log, name, ended)

@@ -22,6 +22,7 @@ class Broken:
 
     `file` is the file at fault; empty where everything that the command runs is kept back. `error` is the line that
     names the error, where that is known. `is_check`: a check of its own, such as a linter, which found something.
+    `is_absent`: the command names what is not there.
     """
 
     what: str
@@ -29,6 +30,7 @@ class Broken:
     text: str = ""
     error: str = ""
     is_check: bool = False
+    is_absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,8 @@ def _broken_file(case: Case) -> Broken:
 def _usage_errors(output: str) -> Iterable[Broken]:
     absent = _ABSENT.findall(output)
     if absent:
-        return (Broken(f"{' and '.join(absent)} is not there, and the command names it", text=output[-2000:]),)
+        what = f"{' and '.join(absent)} is not there, and the command names it"
+        return (Broken(what, text=output[-2000:], is_absent=True),)
     if _CONFTEST.search(output):
         return (Broken("conftest.py can't be loaded", text=output[-2000:]),)
     return ()

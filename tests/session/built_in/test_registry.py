@@ -12,7 +12,7 @@ from agent_fox.session.built_in.registry import BACKENDS, Backends
 def test_every_backend_of_the_table_can_be_loaded_and_is_called_so() -> None:
     assert {name: BACKENDS[name].name for name in BACKENDS} == {name: name for name in BACKENDS}
     assert all(isinstance(BACKENDS[name], Backend) for name in BACKENDS)
-    assert set(BACKENDS) == {"command", "scripted", "checks", "library", *NAMES}
+    assert set(BACKENDS) == {"command", "scripted", "checks", "library", "memory", *NAMES}
     assert len(BACKENDS) == len(set(BACKENDS))
 
 

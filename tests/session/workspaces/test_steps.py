@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,7 +88,10 @@ def test_a_folder_in_the_place_of_a_file_and_a_link_are_taken_as_they_are(taking
     (taking.workspace / "README.md").mkdir()
     (taking.workspace / "README.md/part").write_text("x\n")
     (taking.workspace / "link").symlink_to("src")
+    shutil.rmtree(taking.workspace / "specs")
+    (taking.workspace / "specs").symlink_to("src")
     found = files(taking, taking.take())
+    assert (found["specs"], [path for path in found if path.startswith("specs/")]) == ("src", [])
     assert (found["README.md/part"], found["link"]) == ("x\n", "src")
 
 

@@ -9,7 +9,7 @@ import pytest
 from agent_fox.core.verdicts.proof import Before, Effect
 from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.proof.effects import before_of, effect_of, of_several
-from agent_fox.verifier.proof.lab import End, end_by_text
+from agent_fox.verifier.proof.lab import End, end_by_text, ended_within
 
 TEST, PRODUCT = "tests/test_it.py", "shop/cart.py"
 
@@ -80,3 +80,20 @@ def test_frames_of_vitest_are_told_below_the_project(stack: str, effect: Effect)
 )
 def test_before_the_work_a_test_is_red_by_its_own_body(ends: list[End], word: Before) -> None:
     assert before_of(ends) is word
+
+
+@pytest.mark.parametrize(
+    ("inside", "effect"),
+    [
+        ([("seed#0", failed("", PRODUCT))], Effect.CRASHED),
+        ([("seed#0", failed(""))], Effect.KILLED),
+        ([("seed#0", failed("", PRODUCT)), ("seed#1", failed(""))], Effect.KILLED),
+        ([("seed#0", End(Outcome.PASSED))], Effect.KILLED),
+    ],
+)
+def test_a_test_around_others_notices_what_those_notice(inside: list[tuple[str, End]], effect: Effect) -> None:
+    around = Case((), "FuzzIt", TEST, Outcome.FAILED)
+    cases = [around, *(Case(("FuzzIt",), name, TEST, end.outcome) for name, end in inside)]
+    ends = dict(zip((case.id for case in cases), (failed(""), *(end for _, end in inside)), strict=True))
+    assert effect_of(ended_within(cases, ends)[around.id]) is effect
+    assert list(ended_within(cases, ends)) == list(ends)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from math import ceil, log2
 from pathlib import Path
@@ -117,6 +118,25 @@ def test_states_that_are_gone_are_said(session: Session, tmp_path: Path) -> None
     last = replace(trail[-1], tree=trail_of(session.end())[-1].tree)
     (finding,) = findings(session, tmp_path, trail=(*trail[:-1], last))
     assert (finding.onset, finding.why) == (Onset.NONE, "the files of the steps are not there any more")
+
+
+def test_nothing_is_written_through_a_link_that_leads_elsewhere(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    session.write("data/kept.txt", "of a step\n")
+    shutil.rmtree(session.workspace / "data")
+    (session.workspace / "data").symlink_to(tmp_path / "elsewhere")
+    session.write("shop/flip.py", code("flip", is_right=False))
+    (finding,) = findings(session, tmp_path)
+    assert (finding.onset, finding.step) == (Onset.FOUND, 7)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_what_a_later_session_began_with_is_no_step_of_it(session: Session, tmp_path: Path) -> None:
+    session.write("shop/flip.py", code("flip", is_right=False))
+    trail = trail_of(session.end())
+    two = tuple(State(2, state.step - 6, state.tree) if state.step >= 6 else state for state in trail)
+    (finding,) = read(session, session.end(), tmp_path, trail=two).onsets
+    assert (finding.onset, finding.session, finding.step) == (Onset.ELSEWHERE, None, None)
 
 
 def test_the_answer_has_them_beside_the_verdicts_and_only_where_there_are_some(

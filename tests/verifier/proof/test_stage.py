@@ -147,11 +147,12 @@ def test_what_has_not_changed_is_not_tried_again(tmp_path: Path) -> None:
     order = replace(ordered(tmp_path / "repo", case), proofs_folder=str(tmp_path / "proofs"))
     known = "from an earlier reading of the same contents"
 
-    def told() -> tuple[How | str, bool]:
-        (verdict,) = run_checks(order).verdicts
+    def told(workspace: str = order.workspace) -> tuple[How | str, bool]:
+        (verdict,) = run_checks(replace(order, workspace=workspace)).verdicts
         return verdict.how, known in verdict.evidence
 
-    assert [told(), told()] == [(How.RED_WITHOUT, False), (How.RED_WITHOUT, True)]
+    shutil.copytree(order.workspace, tmp_path / "another checkout")
+    assert [told(), told(str(tmp_path / "another checkout"))] == [(How.RED_WITHOUT, False), (How.RED_WITHOUT, True)]
     (file,) = [name for name in case.written if name.endswith(".py")]
     product = tmp_path / "repo" / file
     product.write_text(f"{product.read_text('utf-8')}\n# said\n", "utf-8")

@@ -105,7 +105,7 @@ class Recorder:
         call, tool = self.open_calls.pop(event.call, (0, ""))
         if not tool:
             return
-        is_failed = event.is_error or event.is_refused
+        is_failed, at = event.is_error or event.is_refused, self.now()
         may_change = tool.lower() in EDITING | RUNNING and not event.is_refused and self.has_room
         at = self.now()
         seen = {"sha256": digest_of(event.text), "characters": len(event.text), "red": red_lines(event.text)}

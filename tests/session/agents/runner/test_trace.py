@@ -15,7 +15,8 @@ from agent_fox.session.agents.runner import trace
 from agent_fox.session.agents.runner.trace import Recorder, trace_beside
 from agent_fox.session.endings import end_of
 from agent_fox.session.order import EndKind, Paths, StopSignal
-from agent_fox.system import clock
+from agent_fox.session.workspaces.steps import Beginning
+from agent_fox.system import clock, git, git_objects
 from agent_fox.system.processes import ProcessEnd
 from agent_fox.verifier.lanes.traces import read_trace
 from tests.session.agents.toy import DONE, event, held, make_task
@@ -155,6 +156,38 @@ def test_the_runner_records_what_it_hears(tmp_path: Path) -> None:
     began = lines[0].pop("at")
     assert lines == [{"kind": "call", "tool": "Bash", "call": 1, "edits": [], "command": "make"}]
     assert clock.later(began, 60) > clock.now() >= began
+
+
+def test_the_runner_takes_the_files_of_a_coder_after_a_call_that_may_change_some(tmp_path: Path, repo: Path) -> None:
+    edit = event("called", tool="Edit", arguments={"file_path": "a.py"})
+    task = make_task(tmp_path, edit, f"write {tmp_path}/workspace/a.py", event("answered"), DONE)
+    beginning = Beginning(repo, git.tree_of(repo, "HEAD"), tmp_path / "steps")
+    held(replace(task, beginning=beginning))
+    _, done = (json.loads(line) for line in task.report.with_name("events.jsonl").read_text().splitlines())
+    store = git_objects.lasting_store(beginning.folder, repo, task.workspace)
+    assert (done["kind"], done["call"]) == ("done", 1)
+    assert store.call("show", f"{done['tree']}:a.py").out == b"written"
+
+
+def test_what_an_agent_was_shown_is_kept_by_digest_with_its_lines_of_failures(recorder: Recorder) -> None:
+    recorder.hear(Called("Bash", {"command": "pytest"}, "c"))
+    shown = f"1 passed\nFAILED tests/test_a.py::test_b\nError: {SECRET}\nnot ok 3 adds\n{'x' * 300} AssertionError\n"
+    recorder.hear(Answered("c", shown, is_error=True))
+    recorder.close(is_ended=True)
+    _, done, _ = (json.loads(line) for line in recorder.path.read_text().splitlines())
+    assert (done["kind"], done["seen"]["characters"]) == ("failed", len(shown))
+    assert done["seen"]["red"] == ["FAILED tests/test_a.py::test_b", "not ok 3 adds", "x" * 200]
+    assert len(done["seen"]["sha256"]) == 64
+
+
+def test_lines_that_were_not_written_are_counted_in_the_last_one(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace, "MOST_EVENTS", 3)
+    for _ in range(5):
+        recorder.hear(Called("Read", {}, "c"))
+    recorder.close(is_ended=True)
+    assert json.loads(recorder.path.read_text().splitlines()[-1]) == {"kind": "end", "is_whole": False, "unrecorded": 2}
 
 
 @pytest.mark.parametrize(("backend", "is_kept"), [("claude", True), ("command", False)])
