@@ -26,7 +26,6 @@ from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
 from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.store import waivers as stored
-from agent_fox.store.account import texts
 from agent_fox.store.ledger import ledger
 from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.sessions import open_run
@@ -323,22 +322,21 @@ def listing(place: Place) -> Act:
     held = all_held(place, are_agreements=False)
     with reading(place.root) as db:
         asked = stored.asked(db)
-        wanted = {each.waiver.columns.spec_name for each in held} | {request.spec_name for request in asked}
-        parts = texts(db, wanted)
+        specs_named = {each.waiver.columns.spec_name for each in held} | {request.spec_name for request in asked}
+        parts = {(name, part.id): part.text for name in specs_named for part in load_parts(db, name)}
     lines = []
     for each in held:
-        about = each.waiver.columns
         first, *rest = held_lines(each)
-        lines += [first, *in_words(parts, about.spec_name, about.address), *rest]
+        lines += [first, *in_words(parts, each.waiver.columns.spec_name, each.waiver.columns.address), *rest]
     lines = lines or ["no waivers"]
     for request in asked:
         lines += [request.line, *in_words(parts, request.spec_name, request.requirement_id)]
     return {"waivers": [as_document(waiver) for waiver in held], "asked": to_document(asked)}, lines
 
 
-def in_words(parts: Mapping[str, Mapping[str, str]], spec: str, requirement: str) -> Iterator[str]:
+def in_words(parts: Mapping[tuple[str, str], str], spec: str, requirement: str) -> Iterator[str]:
     """The text of a requirement, in one line of the screen; nothing where the plan has none of that name."""
-    text = parts.get(spec, {}).get(requirement)
+    text = " ".join(parts.get((spec, requirement), "").split())
     if text:
         yield cut(f"  {text}", columns())
 
