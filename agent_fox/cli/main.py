@@ -56,7 +56,7 @@ COMMANDS = {
         "agent_fox.cli.evidence.training", "Decide what may be learned from, signed; list, revoke or ask."
     ),
     "export": Entry(
-        "agent_fox.cli.evidence.export", "Write recorded work for training: trajectories or preference pairs."
+        "agent_fox.cli.evidence.export", "Write recorded work for training: trajectories, preference pairs or tasks."
     ),
     "memory": Entry("agent_fox.cli.evidence.memory", "Show what once failed, and why it should hold now."),
     "attest": Entry(

@@ -167,6 +167,18 @@ def rests_on(db: Database, spec_name: str) -> list[tuple[str, str, Json]]:
     return [(part, word, json.loads(scope) if scope else None) for part, word, scope in rows]
 
 
+def tests_that_ran(db: Database, spec_name: str) -> list[Json]:
+    """Of each requirement whose current verdict is PASS the tests that it rests on, as its record has them: a list of
+    objects with `line` and `file`, or None.
+    """
+    sql = (
+        "SELECT json_extract(l.content, '$.body.ran') FROM verification_results AS v "
+        "LEFT JOIN ledger AS l ON l.identity = 'verdict:' || v.id "
+        "WHERE v.spec_name = ? AND v.superseded_by IS NULL AND v.verdict = 'PASS' ORDER BY v.requirement_id"
+    )
+    return [json.loads(ran) if ran else None for (ran,) in db.execute(sql, [spec_name]).fetchall()]
+
+
 class ReadFor(NamedTuple):
     """An older tree whose verdicts count for a later one: where the spec was read, and how many files differ."""
 

@@ -11,12 +11,15 @@ from agent_fox.cli.opening import before_waiving
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import plain, print_json, title
 from agent_fox.core.values import to_document, to_object
+from agent_fox.core.verdicts.answer import scope_of
+from agent_fox.core.words import counted
 
 if TYPE_CHECKING:
     from agent_fox.evidence.chain import Chain, Proof, ReviewLine, Step, WaiverLine
 
 WAIVE = "agent-fox waive "
 SHORT = 12
+SHOWN_FILES = 6
 RECENT = 5  # records and steps shown without --all
 SAID_LINES = 3
 
@@ -120,11 +123,27 @@ def _proof(one: Proof, judge: str) -> Iterator[str]:
         yield plain(f"          does not count: {'; '.join(one.why_stale)}")
     if one.limitation:
         yield plain(f"          limitation: {one.limitation}")
+    if one.is_untouched:
+        yield "          read on an older tree: nothing that it rests on has changed since"
     if one.is_current:
+        yield from (plain(f"          {line}") for line in scope_lines(one.rests_on))
         lines = [line for line in one.said.splitlines() if line.strip()][:SAID_LINES]
         yield from (plain(f"          {line}") for line in lines)
     if one.command:
         yield plain(f"          $ {one.command}")
+
+
+def scope_lines(rests_on: object) -> Iterator[str]:
+    """What of the tree a PASS rests on, in a line; nothing where that was not recorded."""
+    scope = scope_of(rests_on)
+    if scope is None:
+        return
+    if scope.whole:
+        yield f"rests on the whole tree: {scope.whole}"
+        return
+    more = f", and {counted(len(scope.folders), 'folder')} that it lists" if scope.folders else ""
+    shown = ", ".join(scope.files[:SHOWN_FILES]) + (", ..." if len(scope.files) > SHOWN_FILES else "")
+    yield f"rests on {counted(len(scope.files), 'file')}{more}: {shown}"
 
 
 def trial_lines(trials: object, *, is_whole: bool) -> Iterator[str]:

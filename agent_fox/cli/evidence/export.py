@@ -30,26 +30,28 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
-    from agent_fox.evidence.exports import episodes, learning
+    from agent_fox.evidence.exports import episodes, learning, tasks
     from agent_fox.evidence.exports.learning import Export
 else:
     episodes = late_module("agent_fox.evidence.exports.episodes")
     learning = late_module("agent_fox.evidence.exports.learning")
+    tasks = late_module("agent_fox.evidence.exports.tasks")
 
 SHOWN = 20
 
 
-@click.command("export", short_help="Write recorded work for training: trajectories or preference pairs.")
-@click.argument("kind", type=click.Choice(("trajectories", "preferences")))
+@click.command("export", short_help="Write recorded work for training: trajectories, preference pairs or tasks.")
+@click.argument("kind", type=click.Choice(("trajectories", "preferences", "tasks")))
 @click.argument("folder", type=click.Path(path_type=Path), required=False)
 @click.option("--purpose", required=True, metavar="TEXT", help="What for: as in `agent-fox training allow --purpose`.")
 @click.option("--dry", is_flag=True, help="Write nothing; say what would be in it, what not, and why.")
 @json_option
 def command(kind: str, folder: Path | None, purpose: str, dry: bool, as_json: bool) -> None:
-    """Write what persons allowed to learn from, for one purpose, into FOLDER: trajectories in ATIF 1.7, a file each, or
-    preference pairs as JSONL. `manifest.json` names the records of the ledger that are in it, and what was left out.
+    """Write what persons allowed to learn from, for one purpose, into FOLDER: trajectories in ATIF 1.7, a file each;
+    preference pairs as JSONL; or a task folder for each verified spec, in Harbor's format.
 
-    Secrets are masked again. The same state gives the same files. What is written is noted in the ledger.
+    `manifest.json` names the records of the ledger that are in it, and what was left out. Secrets are masked again. The
+    same state gives the same files. What is written is noted in the ledger.
     """
     if folder is None and not dry:
         raise click.UsageError("name the FOLDER to write to, or give --dry")
@@ -75,7 +77,25 @@ def made(place: Place, db: Database, kind: str, purpose: str) -> Export:
     permissions = training.in_force(db, place.grounds(), clock.now())
     known = tuple(episodes.episodes(db, lru_cache(lambda tree: files_of(place.root, tree))))
     mask, diff = (lambda text: redact(text, secrets)), (lambda one, other: diff_of(place.root, one, other, ()))
+    if kind == "tasks":
+        return tasks.exported(db, known, permissions, purpose, mask, source_of(place.root))
     return learning.exported(kind, known, permissions, purpose, mask, diff)
+
+
+def source_of(root: Path) -> tasks.Source:
+    return tasks.Source(
+        lambda commit: filter(None, files_of(root, commit)), lambda commit, path: text_of(root, commit, path),
+        lambda one, other, paths: diff_of(root, one, other, paths) if paths else "",
+        lambda one, other: [*filter(None, git.call(root, "diff", "--name-only", "-z", one, other).text.split("\0"))],
+    )  # fmt: skip
+
+
+def text_of(root: Path, commit: str, path: str) -> str | None:
+    content = git.show(root, commit, path)
+    try:
+        return None if content is None or b"\0" in content else content.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def files_of(root: Path, tree: str) -> list[str]:
@@ -98,6 +118,7 @@ def write(place: Place, db: Database, kind: str, purpose: str, folder: Path) -> 
     export = made(place, db, kind, purpose)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (*export.files.items(), ("manifest.json", export.manifest())):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         replace_file(folder / name, text)
     now = waivers.time_of(db, clock.now(), place.grounds())
     with transaction(db):

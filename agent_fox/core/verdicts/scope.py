@@ -100,6 +100,7 @@ _INSTALLER = regex(
     r"|pdm (?:install|sync)|npm (?:ci|install|i)|pnpm install|yarn(?: install)?)\b(?P<rest>.*)"
     r"|(?:[\w./-]*python[\d.]* -m|uv) venv\b.*"
 )
+_SHELL = regex(r"[;&|<>`$\n]")
 _EDITABLE = regex(r"(?:-e|--editable)[ =]\S+")
 _LOCAL = regex(r"(?:^|\s)(?:\.\S*|/\S*|file:\S*|--no-editable)(?=\s|$)")
 
@@ -110,7 +111,7 @@ def made_by_setup(lines: Iterable[str]) -> str:
     """
     for line in lines:
         match = _INSTALLER.fullmatch(line.strip())
-        if match is None:
+        if match is None or _SHELL.search(line):
             return f"[workspace] setup runs {line!r}, and what that reads is not measured"
         if _LOCAL.search(_EDITABLE.sub("", match["rest"] or "")):
             return f"[workspace] setup runs {line!r}, which copies the tree to where it is not measured"
@@ -142,6 +143,8 @@ class _Look:
         name, above = _name(path), _folders(path)
         if path in self._files:
             return "its tests execute, read or look for it"
+        if path in self._around:
+            return "its tests use what lies behind that link or submodule"
         if path in self._below or (is_test_like(path) and not self._below.isdisjoint(above)):
             return "its test command chooses from there"
         if _ALWAYS.fullmatch(name):

@@ -61,11 +61,19 @@ def exported(
     left_out = [(name_of(each), reasons[each.session.id]) for each in known if reasons[each.session.id]]
     make = {"trajectories": _trajectories, "preferences": _preferences}[kind]
     files, held, more = make(allowed, lambda text: _masked(text, mask), diff)
+    return export_of(kind, purpose, files, [*left_out, *more], held, permissions)
+
+
+def export_of(
+    kind: str, purpose: str, files: Mapping[str, str], left_out: Sequence[tuple[str, str]], held: Sequence[Episode],
+    permissions: Sequence[Permission],
+) -> Export:  # fmt: skip
+    """An export of these files, which hold these episodes."""
     used = {one.id: one for each in held for one in allowing(each.subject, permissions, purpose)}
     records = tuple(
         sorted({record for each in held for record in (each.record, *(v.record for v in each.verdicts))} - {""})
     )
-    return Export(kind, purpose, files, (*left_out, *more), records, tuple(used[id] for id in sorted(used)))
+    return Export(kind, purpose, files, tuple(left_out), records, tuple(used[id] for id in sorted(used)))
 
 
 def _masked(text: str, mask: Mask) -> str:

@@ -117,7 +117,7 @@ CREATE INDEX plan_nodes_running ON plan_nodes (uid) WHERE status = 'running';
 
 TRACES = f"""
 CREATE TABLE traces (
-    session_id INTEGER PRIMARY KEY REFERENCES sessions (id),
+    session_id INTEGER PRIMARY KEY CHECK (session_id > 0) REFERENCES sessions (id),
     digest TEXT NOT NULL CHECK (length(digest) = 64),
     counts TEXT NOT NULL CHECK (json_valid(counts)),
     commit_id TEXT NOT NULL DEFAULT '',

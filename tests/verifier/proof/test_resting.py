@@ -128,7 +128,7 @@ TOUCHED = [
     (3, "fastmath.py"), (3, "shop/optional.py"), (3, "fastmath/__init__.py"), (3, "fastmath/core.py"),
     (4, "shop/off.flag"),
     (5, "shop/limits.py"), (9, "shop/limits.py"), (9, "shop/slow.py"),
-    (6, "docs/readme.md"), (8, "docs/readme.md"),
+    (6, "docs/readme.md"), (8, "docs/readme.md"), (1, "shop"), (1, "tests"),
     (7, "shop/child.py"), (7, "tests/test_child.py"),
 ]  # fmt: skip
 ELSEWHERE = ("docs/readme.md", "shop/other.py", "shop/clock.py")
