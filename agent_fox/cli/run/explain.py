@@ -141,7 +141,8 @@ def stands(story: Explanation) -> str:
 
 def _story(story: Explanation, *, is_whole: bool) -> Iterator[str]:
     entries = [(s.started_at, 0, about_session(s, story.archetype, is_whole=is_whole)) for s in story.sessions]
-    parts = {part.requirement: part.text for part in (*story.evidence, *story.open_parts)}
+    parts = {part.requirement: part.text for part in story.evidence}
+    parts |= {part.requirement: part.text for part in story.open_parts}
     for ruling in story.rulings:
         about = about_ruling(ruling, story.node, is_whole=is_whole)
         named = [f"  {part}  {parts[part]}" for part in (*ruling.failing, *ruling.unknown) if parts.get(part)]
