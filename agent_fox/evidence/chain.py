@@ -20,7 +20,6 @@ from agent_fox.store.ledger import ledger
 from agent_fox.store.ledger.evidence import address
 from agent_fox.store.ledger.ledger import Tip, tip_of
 from agent_fox.store.plan import is_escalated
-from agent_fox.store.records import read_for
 from agent_fox.store.waivers import WaiverRow, over, waivers_of
 
 if TYPE_CHECKING:
@@ -195,7 +194,7 @@ def chain_of(
     names = {f"verdict:{current[0]}"} if current else set()
     versions = {entry.address: entry.version for entry in binding} | {address(part.spec_name, part.id): part.version}
     parts_then = {name: parts_of(db, name) for name in {entry.record.context.environment for entry in entries}}
-    untouched = {read.tree for read in read_for(db, part.spec_name, now.tree)} if now.tree else set()
+    untouched = {read.tree for read in ledger.read_for(db, part.spec_name, now.tree)} if now.tree else set()
     proofs = tuple(proof_of(entry, versions, now, names, parts_then, untouched) for entry in entries)
     last = next((proof for proof in reversed(proofs) if proof.is_current), None)
     return Chain(

@@ -179,24 +179,6 @@ def tests_that_ran(db: Database, spec_name: str) -> list[Json]:
     return [json.loads(ran) if ran else None for (ran,) in db.execute(sql, [spec_name]).fetchall()]
 
 
-class ReadFor(NamedTuple):
-    """An older tree whose verdicts count for a later one: where the spec was read, and how many files differ."""
-
-    commit: str
-    tree: str
-    changed: int
-
-
-def read_for(db: Database, spec_name: str, tree: str) -> list[ReadFor]:
-    """The older trees on which verdicts of a spec were read that count for this one, the last one first."""
-    sql = (
-        "SELECT json_extract(content, '$.body.read_commit'), json_extract(content, '$.body.read_tree'), "
-        "json_extract(content, '$.body.changed') FROM ledger WHERE address = ? AND kind = 'fresh' AND tree = ? "
-        "ORDER BY position DESC"
-    )
-    return [ReadFor(*row) for row in db.execute(sql, [spec_name, tree]).fetchall()]
-
-
 @dataclass(frozen=True, slots=True)
 class ScopeCheck:
     """A reading, drawn by chance, of a spec that nothing had touched. `decision`: what came of it; None: not yet.

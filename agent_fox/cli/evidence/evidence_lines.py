@@ -10,12 +10,15 @@ import click
 from agent_fox.cli.opening import before_waiving
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import plain, print_json, title
+from agent_fox.core.late import late_module
 from agent_fox.core.values import to_document, to_object
-from agent_fox.core.verdicts.answer import scope_of
 from agent_fox.core.words import counted
 
 if TYPE_CHECKING:
+    from agent_fox.core.verdicts import answer
     from agent_fox.evidence.chain import Chain, Proof, ReviewLine, Step, WaiverLine
+else:
+    answer = late_module("agent_fox.core.verdicts.answer")
 
 WAIVE = "agent-fox waive "
 SHORT = 12
@@ -135,7 +138,7 @@ def _proof(one: Proof, judge: str) -> Iterator[str]:
 
 def scope_lines(rests_on: object) -> Iterator[str]:
     """What of the tree a PASS rests on, in a line; nothing where that was not recorded."""
-    scope = scope_of(rests_on)
+    scope = answer.scope_of(rests_on)
     if scope is None:
         return
     if scope.whole:

@@ -16,7 +16,7 @@ from agent_fox.store import account as rows
 from agent_fox.store import waivers as stored
 from agent_fox.store.ledger import ledger
 from agent_fox.store.plan import load_parts
-from agent_fox.store.records import current_verdicts, read_for
+from agent_fox.store.records import current_verdicts
 from agent_fox.system import git
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _requirements(db: Database, account: RunAccount, tree: str) -> Iterator[Requ
     trees = {(spec, part): read_on for spec, part, _, read_on, _ in rows.part_rows(db, None)}
     versions = {(part.spec_name, part.id): part.version for part in load_parts(db)}
     for spec in account.specs:
-        records, untouched = _records(db, spec.name), {read.tree for read in read_for(db, spec.name, tree)}
+        records, untouched = _records(db, spec.name), {read.tree for read in ledger.read_for(db, spec.name, tree)}
         for part, listed in states_of(spec).items():
             state = STATES.get(listed, listed)
             read_on = trees.get((spec.name, part)) or ""

@@ -18,7 +18,7 @@ from agent_fox.core.verdicts.scope import Kind, Scope, TreeChange, joined, made_
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.core.words import counted
 from agent_fox.store import records
-from agent_fox.store.ledger import evidence
+from agent_fox.store.ledger import evidence, ledger
 from agent_fox.system import git
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def record(tx: Docket, spec_name: str, found: Untouched) -> None:
 def lines(db: Database, names: Iterable[str], tree: str) -> Iterator[str]:
     """A sentence for each of these specs that was not read again on this tree since nothing it rests on differs."""
     for name in names:
-        for read in records.read_for(db, name, tree)[:1]:
+        for read in ledger.read_for(db, name, tree)[:1]:
             yield (
                 f"{name} was not read again: of {counted(read.changed, 'file')} that changed since "
                 f"{read.commit[:SHORT]} it rests on none"

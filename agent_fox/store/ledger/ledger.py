@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import GENESIS, Evidence, Json, Link, Repository, canonical, content_of, linked
@@ -152,3 +152,21 @@ def begun_at(db: Database) -> str | None:
     """The time of the first record."""
     row = db.execute("SELECT at FROM ledger WHERE position = 1").fetchone()
     return str(row[0]) if row else None
+
+
+class ReadFor(NamedTuple):
+    """An older tree whose verdicts count for a later one: where the spec was read, and how many files differ."""
+
+    commit: str
+    tree: str
+    changed: int
+
+
+def read_for(db: Database, spec_name: str, tree: str) -> list[ReadFor]:
+    """The older trees on which verdicts of a spec were read that count for this one, the last one first."""
+    sql = (
+        "SELECT json_extract(content, '$.body.read_commit'), json_extract(content, '$.body.read_tree'), "
+        "json_extract(content, '$.body.changed') FROM ledger WHERE address = ? AND kind = 'fresh' AND tree = ? "
+        "ORDER BY position DESC"
+    )
+    return [ReadFor(*row) for row in db.execute(sql, [spec_name, tree]).fetchall()]
