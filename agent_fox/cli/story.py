@@ -31,6 +31,8 @@ _BACK = frozenset({Step.RECODE, Step.RETRY, Step.SEND_BACK})
 _DECIDED = frozenset({"decided", "harvested"})
 _DONE = {"file": "filed", "comment": "commented", "close": "closed", "reopen": "reopened"}
 _SILENT = frozenset({"landed", "started"})  # told by the decision, and by the header
+OTHER_WORDS = {"infrastructure": "lost, tried again later"}
+"""What a kind of event is called where its own name is a word of the code."""
 
 
 @dataclass
@@ -58,7 +60,8 @@ class Story:
         if event.kind == "launched" and event.planned is not None:
             return [self._line(event.planned.node.id, begins(event.planned))]
         if event.planned is not None:
-            return [self._line(event.planned.node.id, f"{event.kind}: {event.text}")]
+            what = OTHER_WORDS.get(event.kind, event.kind)
+            return [self._line(event.planned.node.id, f"{what}: {event.text}")]
         return [near(self.root, issue_words(event.text) if event.kind == "issue" else event.text)]
 
     @property

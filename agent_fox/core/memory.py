@@ -21,6 +21,7 @@ from agent_fox.core.verdicts.verdict import Word
 
 if TYPE_CHECKING:
     from agent_fox.core.verdicts.proof import Trials, Tried
+    from agent_fox.core.verdicts.scope import Scope
     from agent_fox.core.verdicts.verdict import RunTest
 
 DIGITS = 16
@@ -329,7 +330,7 @@ def to_name(sketches: Iterable[Sketch], parts: frozenset[str], files: frozenset[
 class Reading:
     """A verdict that counted, as far as it makes items: the tests that it rests on, as our own judge ran them, and what
     was tried to see them fail. `word`: None where nothing was read in this version. `cause`: the name of the issue
-    that a FAIL belongs to; `first_error`: as its signal has it."""
+    that a FAIL belongs to; `first_error`: as its signal has it. `rests_on`: what of the tree a PASS rests on."""
 
     word: Word | None = None
     tests: tuple[RunTest, ...] = ()
@@ -338,6 +339,13 @@ class Reading:
     evidence: str = ""
     cause: str = ""
     first_error: str = ""
+    rests_on: Scope | None = None
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The files that a PASS was seen to rest on; none where it rests on the whole tree, or on very many."""
+        scope = self.rests_on
+        return scope.files if scope is not None and not scope.whole and len(scope.files) <= MOST_FILES else ()
 
     @property
     def killers(self) -> tuple[Tried, ...]:
@@ -368,10 +376,12 @@ def tests_born(birth: Birth, before: Reading, now: Reading) -> tuple[RunTest, ..
 
 
 def files_of(test: RunTest, readings: Iterable[Reading], changed: Iterable[str]) -> tuple[str, ...]:
-    """The files whose change may break an item: its test's, those in which tests of its requirement saw something
-    broken, and those that the work changed between the two verdicts that made it."""
-    tried, landed = [tried.file for reading in readings for tried in reading.killers], tuple(changed)
-    paths = (test.file, *tried, *(landed if len(landed) <= MOST_FILES else ()))
+    """The files whose change may break an item: its test's, those that its requirement was measured to rest on or had
+    something broken in that its tests saw, and those that the work changed between the two verdicts that made it."""
+    readings, landed = tuple(readings), tuple(changed)
+    tried = [tried.file for reading in readings for tried in reading.killers]
+    measured = [path for reading in readings for path in reading.measured]
+    paths = (test.file, *tried, *measured, *(landed if len(landed) <= MOST_FILES else ()))
     return tuple(sorted({path for path in paths if path}))
 
 

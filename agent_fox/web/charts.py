@@ -374,6 +374,20 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+LOG = "log: artifact://"
+
+
+def addresses(evidence: str) -> list[str]:
+    """The logs that evidence names, each once."""
+    lines = (line.strip() for line in evidence.split("\n"))
+    return list(dict.fromkeys(line.removeprefix("log: ") for line in lines if line.startswith(LOG)))
+
+
+def without_addresses(evidence: str) -> list[str]:
+    """The lines of evidence that do not only name a log."""
+    return [line for line in evidence.split("\n") if not line.strip().startswith(LOG)]
+
+
 @dataclass(frozen=True, slots=True)
 class Hunk:
     """Lines of a difference that belong together, with their signs: what was, and what is.

@@ -138,6 +138,8 @@ def _environment() -> jinja2.Environment:
         "time": lambda at: datetime.fromisoformat(at).astimezone(UTC).strftime("%H:%M:%S"),
         "span": span,
         "acts": charts.acts,
+        "addresses": charts.addresses,
+        "without_addresses": charts.without_addresses,
         "hunks": charts.hunks,
         "counted": counted,
         "listed": listed,

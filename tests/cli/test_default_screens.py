@@ -55,6 +55,7 @@ def screens(root: Path) -> Iterator[tuple[str, str]]:
     nodes = [str(name) for (name,) in rows(root, "SELECT id FROM plan_nodes")] if has_run else []
     parts = [str(name) for (name,) in rows(root, "SELECT id FROM plan_parts")] if has_run else []
     words = [["plan"], ["status"], ["issues", "list"], ["waive", "--list"], ["run", "--dry-run"], ["reset", "nowhere"]]
+    words += [["agree", "--list"], ["lint"], ["library"]]
     for argv in (*words, *(["explain", name] for name in (*nodes, *parts))):
         done = run_cli(root, *argv)
         yield " ".join(argv), done.stdout + done.stderr
@@ -65,7 +66,7 @@ def test_a_default_screen_holds_no_word_that_is_not_for_its_reader(places: dict[
     root = places[story]
     verified = set()
     if (root / ".agent-fox" / "state.db").exists():
-        commits = rows(root, "SELECT verified_commit FROM plan_specs UNION SELECT landed_commit FROM sessions")
+        commits = rows(root, "SELECT verified_commit FROM plan_specs")
         verified = {str(commit)[:12] for (commit,) in commits if commit}
     for command, printed in screens(root):
         text = COMMAND.sub("", printed)

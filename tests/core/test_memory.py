@@ -22,6 +22,7 @@ from agent_fox.core.memory import (
     Watch,
 )
 from agent_fox.core.verdicts.proof import Trials, Tried
+from agent_fox.core.verdicts.scope import Scope
 from agent_fox.core.verdicts.verdict import RunTest, Word
 
 OLD, THEN, LATER = "2026-01-01T00:00:00.000Z", "2026-03-01T12:00:00.000Z", "2026-03-02T12:00:00.000Z"
@@ -64,6 +65,11 @@ def test_a_repair_remembers_first_what_had_failed_and_was_seen_to_fail() -> None
     then = Reading(Word.FAIL, (run_test(4),))
     assert memory.tests_born(Birth.REPAIR, then, now) == (run_test(4), run_test(3), run_test(1))
     assert memory.files_of(run_test(4), (then, now), {"c.py"}) == ("b.py", "c.py", "tests/test_a.py")
+    scope = Scope(files=("d.py", "conftest.py"))
+    rested = replace(now, rests_on=scope)
+    assert memory.files_of(run_test(4), (rested,), ()) == ("b.py", "conftest.py", "d.py", "tests/test_a.py")
+    whole = replace(now, trials=None, rests_on=replace(scope, whole="it asks the network"))
+    assert memory.files_of(run_test(4), (whole,), ()) == ("tests/test_a.py",)
     many = [f"{number}.py" for number in range(memory.MOST_FILES + 1)]
     assert memory.files_of(run_test(4), (), many) == ("tests/test_a.py",)
 

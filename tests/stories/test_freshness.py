@@ -94,8 +94,7 @@ def test_two_specs_that_share_nothing_do_not_read_each_other_again(tmp_path: Pat
     ended = run(root, ends=PROVEN)
     assert decisions(root, "01_a:2") == ["Accept"]
     assert fresh(root) == {"01_a": 2}
-    verified = dict(rows(root, "SELECT name, verified_commit FROM plan_specs"))
-    assert verified["01_a"] != verified["02_b"]
+    assert len(set(rows(root, "SELECT verified_commit FROM plan_specs"))) == 2
     assert "01_a was not read again: of 2 files that changed since" in ended.stdout
 
 

@@ -76,6 +76,7 @@ def test_a_rejected_key_pauses_at_once(tmp_path: Path) -> None:
     done = run(root, ends=CANNOT_GO_ON)
     assert coders(root) == {"01_calc:1": 1}
     assert "log in" in done.stdout + done.stderr
+    assert "01_calc:1  lost, tried again later: exit 1: API Error: 401" in done.stdout
 
 
 def test_while_a_run_waits_status_says_for_what_and_until_when(tmp_path: Path) -> None:

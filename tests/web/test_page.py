@@ -220,6 +220,18 @@ def test_without_scripts_it_answers_too(opened: Open, hundred_nodes: RunDocument
     expect(page.locator("[id='req/07_spec/07-REQ-1.1']")).to_be_visible()
 
 
+def test_the_log_that_evidence_names_is_a_command_and_no_address(opened: Open, hundred_nodes: RunDocument) -> None:
+    story = next(story for story in hundred_nodes.requirements if story.id == "07-REQ-1.1")
+    seen = f"{ASSERTION}\nlog: artifact://run/3/checks.log\ntests/test_it.py:3"
+    told = replace(story, readings=tuple(replace(each, evidence=seen) for each in story.readings))
+    rest = tuple(each for each in hundred_nodes.requirements if each is not story)
+    page = opened(replace(hundred_nodes, requirements=(told, *rest)))
+    page.goto(page.url + "#req/07_spec/07-REQ-1.1")
+    drawer = page.locator("[id='req/07_spec/07-REQ-1.1'] details[open]").first
+    expect(drawer.locator("pre")).to_have_text(f"{ASSERTION}\ntests/test_it.py:3")
+    expect(drawer.get_by_text("agent-fox logs artifact://run/3/checks.log", exact=True)).to_be_visible()
+
+
 def test_a_command_is_copied(opened: Open, hundred_nodes: RunDocument) -> None:
     page = opened(hundred_nodes, permissions=["clipboard-read", "clipboard-write"])
     page.locator(".card .copy").first.click()

@@ -35,7 +35,7 @@ def tell_chains(chains: Sequence[Chain], *, is_whole: bool, as_json: bool) -> No
         click.echo(text)
         keys = before_waiving(here()) if WAIVE in text else ()
         if keys:
-            click.echo(f"nobody is trusted to waive here yet, so before that: {'; '.join(keys)}")
+            click.echo(f"nobody is trusted to sign waivers here yet; first: {'; '.join(keys)}")
 
 
 def chain_document(chains: Sequence[Chain]) -> dict[str, object]:
@@ -55,7 +55,7 @@ def chain_lines(chain: Chain, *, is_whole: bool) -> Iterator[str]:
     yield from _proofs(chain, is_whole=is_whole)
     yield from _steps(chain.steps, is_whole=is_whole)
     lines = [f"→ {move.finish} ({' or '.join(move.roles)}): {move.why}" for move in chain.promotion.blocked]
-    yield from _section("what would move it", lines)
+    yield from _section("what would change it", lines)
     if chain.promotion.is_enough is None:
         yield "  whether its waiver counts was not checked here"
     elif not chain.promotion.is_enough:
@@ -63,7 +63,7 @@ def chain_lines(chain: Chain, *, is_whole: bool) -> Iterator[str]:
     rules = (
         f"{rule.kind} {rule.address}{f' ({rule.doubt})' if rule.doubt else ''}: {rule.text}" for rule in chain.bound
     )
-    yield from _section("bound to it", [*rules])
+    yield from _section("specifications linked to it", [*rules])
     yield from _section("waivers", [line for waiver in chain.waivers for line in _waiver(waiver)])
     yield from _section("final reviews", [_review(review) for review in _last(chain.reviews, is_whole=is_whole)])
     yield from _section("check it yourself", [f"$ {command}" for command in chain.check])

@@ -90,8 +90,8 @@ def command() -> None:
 def show(name: str | None, kind: str | None, is_all: bool, as_json: bool) -> None:
     """Show the last records, or the one RECORD: its position, or the beginning of its id (8 characters at least).
 
-    For a requirement REQ (`04-REQ-1.2`, or `SPEC/04-REQ-1.2` where several specs have it): proven by what, run by whom,
-    on which commit, in which environment, whether that counts now, its gate, and how to check it yourself.
+    For a requirement REQ (`04-REQ-1.2`, or `SPEC/04-REQ-1.2` where several specs have it): what proved it, who ran
+    that, on which commit and in which environment, whether it still counts, its gate, and how to check it yourself.
     """
     with reading(here()) as db:
         if name is None:
@@ -132,7 +132,7 @@ def record_named(db: Database, name: str) -> Kept:
         records = list(ledger.records(db, "length(?) > 7 AND substr(record_id, 1, length(?)) = ?", [name, name, name]))
     if len(records) != 1:
         none = f"there is no such record; the last is {ledger.tip_of(db).position}"
-        why = "several records begin so" if records else none
+        why = "several records begin with this" if records else none
         raise UserError(f"{name}: {why}; name it by its position, or by 8 or more characters of its id")
     return records[0]
 
@@ -142,7 +142,7 @@ def record_named(db: Database, name: str) -> Kept:
     "--export", "file", type=FILE, metavar="FILE", help="Check this export, not the state of this repository."
 )
 @click.option(
-    "--key", metavar="PUB", help="With --export: who must have signed it: a public key's file, or its name here."
+    "--key", metavar="PUB", help="With --export: the public key that must have signed it, by file or by name."
 )
 @click.option(
     "--signers",
@@ -151,18 +151,18 @@ def record_named(db: Database, name: str) -> Kept:
     help="The trusted signers, as in allowed_signers. Unset: those of this machine.",
 )
 @click.option(
-    "--head", "noted", multiple=True, metavar="HEAD", help="With --export: a head noted earlier, to be in it."
+    "--head", "noted", multiple=True, metavar="HEAD", help="With --export: a head noted earlier, which it must contain."
 )
-@click.option("--no-witness", is_flag=True, help="Do not ask what was noted of the ledger outside of the repository.")
+@click.option("--no-witness", is_flag=True, help="Ignore what was noted about the ledger outside of the repository.")
 @json_option
 def verify_(
     file: Path | None, key: str | None, signers: Path | None, noted: tuple[str, ...], no_witness: bool, as_json: bool
 ) -> Exit:
-    """Check every record: that it is what its address names, that none is missing, moved or repeated, that the rows of
-    the state file say the same, and that nothing remembered elsewhere is gone.
+    """Check that no record was changed, removed, moved or repeated, that the state file agrees with the records, and
+    that nothing noted about them outside of the repository is missing here.
 
-    With --export, on any machine, from the file and a public key alone. Exits 2 for a fault, and where something cannot
-    be checked.
+    With --export it works on any machine, from the file and a public key alone. Exits 2 for a fault, or if something
+    cannot be checked.
     """
     if file is None and (key or noted):
         raise UserError("--key and --head are about an export: name it with --export FILE")
@@ -242,14 +242,16 @@ def _noted(root: Path, doubts: Findings) -> Witness | None:
         return None
 
 
-@command.command("accept-loss", short_help="Go on after records were lost; who accepted that and why is recorded.")
-@click.option("--reason", required=True, metavar="TEXT", help="Why. It stands in the record.")
+@command.command(
+    "accept-loss", short_help="Continue after records were lost; who accepted the loss, and why, is recorded."
+)
+@click.option("--reason", required=True, metavar="TEXT", help="Why; kept in the record.")
 @json_option
 def accept_loss(reason: str, as_json: bool) -> None:
-    """Accept that records are gone: the ledger ends before the head that was noted outside of the repository, or is
-    another one. Until then no run starts here.
+    """Accept that records are lost: the ledger ends before the head noted outside of the repository, or is another
+    ledger. Until this is accepted, no run starts here.
 
-    What is still there counts, what is lost is done again. The record names both heads, you, and the reason. Exits 4
+    What is left counts, and what is lost is done again. The new record names both heads, you, and the reason. Exits 4
     while a run is on.
     """
     root = here()
@@ -260,14 +262,12 @@ def accept_loss(reason: str, as_json: bool) -> None:
         with states.transaction(db):
             record = heads.accept_loss(db, path, clock.now(), f"{who.name} <{who.email}>", why)
         if record is None:
-            raise UserError(
-                "nothing is lost: the ledger goes on from the head that was noted outside of the repository"
-            )
+            raise UserError("nothing is lost: the ledger continues from the head noted outside of the repository")
         kept = heads.begin_again(db, path)
         tip = ledger.tip_of(db)
     lines = (
         f"record {tip.position}: {record.limitation}",
-        f"the head that was noted is kept in {kept}",
+        f"the lost head is noted in {kept}",
         "next: agent-fox run",
     )
     _tell({**record.body, "record": tip.position, "kept": str(kept)}, iter(lines), as_json)
@@ -282,11 +282,11 @@ def accept_loss(reason: str, as_json: bool) -> None:
 def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: bool, as_json: bool) -> None:
     """Write every record to FILE as an in-toto statement in a signed envelope, one a line, and a checkpoint at the end.
 
-    A ledger that is not sound is not exported (exit 2).
+    A ledger with a fault is not exported (exit 2).
     """
     if (key is None) == (not unsigned):
         raise UserError(
-            "say who vouches for it: --key NAME (`agent-fox keys new ledger` makes one), or --unsigned for nobody"
+            "sign it with --key NAME (`agent-fox keys new ledger` makes a key), or export it with --unsigned"
         )
     root = here()
     sign, signer = signing(key_files.key_file(key), passphrase_file) if key else (exporting.unsigned, None)
@@ -340,19 +340,18 @@ def write_lines(file: Path, lines: Iterator[str]) -> int:
 
 @command.command("rebuild", short_help="Rebuild the state file from the records.")
 @click.argument("file", type=FILE, required=False)
-@click.option("--install", is_flag=True, help="Put it in the place of the present state, which is kept beside it.")
+@click.option("--install", is_flag=True, help="Replace the current state with it; the old one is kept beside it.")
 @json_option
 def rebuild(file: Path | None, install: bool, as_json: bool) -> None:
-    """Make all history, the plan and everything that is shown anew from the records alone, into FILE, or beside the
-    state as `state.db.rebuilt`.
+    """Rebuild history, plan and everything that is shown from the records alone, into FILE (unset: `state.db.rebuilt`
+    beside the state).
 
-    The present state is only read. A chain with a record that is missing or changed makes no state (exit 2). With
-    --install the new file takes the place of the state, and the present one is kept as `state.db.1` (or the next free
-    number).
+    The current state is only read. Where a record is missing or changed nothing is built (exit 2). With --install the
+    new file replaces the state, and the old one is kept as `state.db.1` (or the next free number).
     """
     root = here()
     if file and install:
-        raise UserError("FILE and --install: name a file, or put the new state in the place of the present one")
+        raise UserError("FILE and --install exclude each other: write to a file, or replace the current state")
     with single_writer(root / LOCK) if install else nullcontext():
         made = rebuilding.rebuild(root / STATE, file, is_installed=install)
     document = {"file": str(made.path), "rows": made.rows, "records": made.records, "kept": made.kept}

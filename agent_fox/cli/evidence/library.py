@@ -73,7 +73,7 @@ LAUNCH, NODE = "AGENT_FOX_LAUNCH", "AGENT_FOX_NODE"
 """Variables that a session has, and no person."""
 
 SHOWN_RECORDS = 10
-NOTHING = "nothing to check: what specifications.toml of a spec asks for counts from the next `agent-fox run` on"
+NOTHING = "nothing to check yet: what a spec's specifications.toml asks for counts from the next `agent-fox run`"
 key_options = (
     click.option("--key", metavar="FILE", help="Sign with this key of `agent-fox keys`, by file or by name."),
     click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent."),
@@ -81,7 +81,7 @@ key_options = (
         "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
         help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
     ),
-    click.option("--note", default="", metavar="TEXT", help="Why. It stands in the library's history."),
+    click.option("--note", default="", metavar="TEXT", help="Why; kept in the library's history."),
 )  # fmt: skip
 
 
@@ -91,17 +91,17 @@ key_options = (
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Reusable specifications by address and version. Without a command: `agent-fox library list`."""
+    """Manage reusable specifications: checks that specs can link to. Without a command, lists them."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_, spec=None, with_all=False, as_json=as_json)
 
 
 @command.command("list", short_help="List specifications with their state.")
-@click.option("--spec", metavar="SPEC", help="Of one spec only.")
+@click.option("--spec", metavar="SPEC", help="Only those of one spec.")
 @click.option("--all", "with_all", is_flag=True, help="Requirements too, and what was withdrawn.")
 @json_option
 def list_(spec: str | None, with_all: bool, as_json: bool) -> None:
-    """List what counts and what is proposed: address, state, kind, text. What is proposed binds nothing."""
+    """List adopted and proposed specifications: address, state, kind, text. A proposal has no effect yet."""
     with reading(here()) as db:
         rows = [row for row in all_rows(db, with_all=with_all) if spec is None or concerns(row[0], spec)]
     if as_json:
@@ -132,7 +132,7 @@ def show(address: str, as_json: bool) -> None:
         click.echo("\n".join(plain(line) for line in shown_lines(now, history, records)))
 
 
-@command.command("propose", short_help="Propose what should be checked; nothing counts until it is adopted.")
+@command.command("propose", short_help="Propose specifications; none counts until it is adopted.")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @json_option
 def propose(file: Path | None, as_json: bool) -> None:
@@ -145,7 +145,11 @@ def propose(file: Path | None, as_json: bool) -> None:
         return
     for change in changes:
         click.echo(plain(f"proposed {change.specification.address}, version {change.specification.version}"))
-    click.echo("next: agent-fox library adopt ADDRESS --key FILE" if changes else "nothing new: all of it is known")
+    click.echo(
+        "next: agent-fox library adopt ADDRESS --key FILE"
+        if changes
+        else "nothing new: all of these are proposed or adopted already"
+    )
 
 
 def proposed(db: Database, path: Path, root: Path) -> list[Change]:
@@ -169,7 +173,7 @@ def proposer() -> Author:
 def adopt(
     address: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None, note: str, as_json: bool
 ) -> None:
-    """Adopt what is proposed at ADDRESS, in its present version: from the next verifier's session on it counts."""
+    """Adopt the proposal at ADDRESS in its current version; it counts from the verifier's next session."""
     tell(decide(address, State.ADOPTED, (key, ssh_key, passphrase_file), note), as_json)
 
 
@@ -179,7 +183,7 @@ def adopt(
 def withdraw(
     address: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None, note: str, as_json: bool
 ) -> None:
-    """Take back what stands at ADDRESS. What a spec asks for is taken out of its specifications.toml instead."""
+    """Withdraw the specification at ADDRESS. For one that a spec asks for, edit its specifications.toml instead."""
     tell(decide(address, State.WITHDRAWN, (key, ssh_key, passphrase_file), note), as_json)
 
 
@@ -190,8 +194,9 @@ for option in key_options:
 def decide(address: str, state: State, keys: tuple[str | None, str | None, Path | None], note: str) -> Change:
     root = here()
     grounds = waivers.grounds_of(root, config.load(root, os.environ), os.environ)
+    typed = "adopt" if state is State.ADOPTED else "withdraw"
     if os.environ.get(LAUNCH):  # a courtesy to agents: what keeps them from it is that they have no trusted key
-        raise UserError(f"a session only proposes; a person runs: agent-fox library {state} {address}")
+        raise UserError(f"an agent's session may only propose; a person must run: agent-fox library {typed} {address}")
     with reading(root) as db:
         entry = chosen(found(db, address), state, address)
     signing = library_signing.signing_of(*keys, grounds)
@@ -203,7 +208,7 @@ def chosen(now: Current, state: State, address: str) -> Entry:
     entry = now.proposed if state is State.ADOPTED else now.adopted or now.proposed
     if entry is None:
         what = "proposed" if state is State.ADOPTED else "adopted or proposed"
-        raise UserError(f"{address}: nothing is {what} there; `agent-fox library show {address}` tells its history")
+        raise UserError(f"{address}: nothing is {what} there; `agent-fox library show {address}` shows its history")
     return entry
 
 
@@ -276,7 +281,7 @@ def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequenc
         ]
         if unknown:
             found(db, unknown[0])
-            raise UserError(f"{unknown[0]}: this is not adopted; check a proposal with --file")
+            raise UserError(f"{unknown[0]}: not adopted; use --file to check a proposal")
         return [specification for specification in everything if not addresses or specification.address in addresses]
 
 

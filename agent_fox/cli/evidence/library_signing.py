@@ -46,7 +46,7 @@ def signing_of(
     path = key_path(key or "", grounds)
     trust.refuse_workplace(path, grounds.places)
     if not keys.is_locked(path):
-        raise UserError(f"{path}: has no passphrase, so that whoever reads it can sign; use one that has")
+        raise UserError(f"{path}: has no passphrase, so anybody who can read it can sign; use a key with one")
     private = keys.load_key(path, passphrase(path, passphrase_file, grounds))
     public = keys.public_of(private)
     principal = granting.principal_of(grounds, public)
@@ -58,7 +58,7 @@ def signing_of(
 def by_ssh(path: Path, grounds: Grounds, payload_type: str) -> Signing:
     trust.refuse_workplace(path, grounds.places)
     if path.is_file() and not ssh.is_guarded(path):
-        raise UserError(f"{path}: has no passphrase, so that whoever reads it can sign; `ssh-keygen -p` sets one")
+        raise UserError(f"{path}: has no passphrase, so anybody who can read it can sign; `ssh-keygen -p` sets one")
     public = ssh.public_key(path)
 
     def sign(statement: Signable) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from agent_fox.cli.evidence.waiver_lines import as_document, document_of, held_l
 from agent_fox.cli.names import specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
-from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.screen import columns, cut, json_option, plain, print_json
 from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, TRAINING, AboutFinding, Statement, Subject, describe
@@ -322,9 +322,23 @@ def listing(place: Place) -> Act:
     held = all_held(place, are_agreements=False)
     with reading(place.root) as db:
         asked = stored.asked(db)
-    lines = [line for waiver in held for line in held_lines(waiver)] or ["no waivers"]
-    lines += [request.line for request in asked]
+        specs_named = {each.waiver.columns.spec_name for each in held} | {request.spec_name for request in asked}
+        parts = {(name, part.id): part.text for name in specs_named for part in load_parts(db, name)}
+    lines = []
+    for each in held:
+        first, *rest = held_lines(each)
+        lines += [first, *in_words(parts, each.waiver.columns.spec_name, each.waiver.columns.address), *rest]
+    lines = lines or ["no waivers"]
+    for request in asked:
+        lines += [request.line, *in_words(parts, request.spec_name, request.requirement_id)]
     return {"waivers": [as_document(waiver) for waiver in held], "asked": to_document(asked)}, lines
+
+
+def in_words(parts: Mapping[tuple[str, str], str], spec: str, requirement: str) -> Iterator[str]:
+    """The text of a requirement, in one line of the screen; nothing where the plan has none of that name."""
+    text = " ".join(parts.get((spec, requirement), "").split())
+    if text:
+        yield cut(f"  {text}", columns())
 
 
 def all_held(place: Place, *, are_agreements: bool) -> list[Held]:

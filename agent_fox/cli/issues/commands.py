@@ -207,11 +207,11 @@ def take(number: str, name: str | None, tracker: str | None, as_json: bool) -> E
 @tracker_option
 @json_option
 def migrate(tracker: str | None, as_json: bool) -> Exit:
-    """Move the open issues of a former tracker to the one that the settings name: each is filed there once, and the old
-    one is closed with a note that says where it goes on. What a person closed stays closed, and is not moved. Safe to
-    repeat, whatever interrupted it: an old tracker that can't be reached is told, and tried again.
+    """Move the open issues of a former tracker to the one in the settings: each is filed there once, and the old one is
+    closed with a note that says where it continues. Issues that a person closed stay closed and are not moved. It can
+    be repeated after any interruption; a former tracker that cannot be reached is reported, and tried again next time.
 
-    Exits 0 when all is moved and noted, 2 when something waits.
+    Exits 0 when everything is moved and noted, 2 if something still waits.
     """
     # The engine and its settings, as above.
     return Exit(import_module("agent_fox.cli.issues.migrate").migrate(here(), tracker, as_json=as_json))

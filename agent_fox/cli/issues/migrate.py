@@ -107,7 +107,10 @@ class Moving:
         settings = self.place.settings.model_copy(update={"tracker": tracker})
         made = tracker_of(load_plugins(), settings, self.place.root, os.environ)
         if home_of(made) != home:
-            raise UserError(f"{home} can't be reached with these settings: they lead to {home_of(made) or kind}")
+            raise UserError(
+                f"{home} cannot be reached with these settings, which lead to {home_of(made) or kind}; "
+                "restore the settings of the former tracker for this command"
+            )
         return made
 
     @contextmanager
@@ -127,7 +130,7 @@ class Moving:
             except (UserError, PluginError) as trouble:
                 why = str(trouble)
             if why:
-                line = f"issue {former.number} of {former.home} does not say yet that it goes on in {url}: {why}"
+                line = f"issue {former.number} of {former.home} has no note yet that it continues in {url}: {why}"
                 self.left.append(line)
                 self.tell(line)
             else:
@@ -140,7 +143,7 @@ class Moving:
                 return ""
             match there.deliver(note_of(former, url, clock.now())):
                 case Done(_, _, _, more):
-                    news = f"moved: issue {former.number} of {former.home} goes on in {url}"
+                    news = f"moved: issue {former.number} of {former.home} continues in {url}"
                     self.tell(f"{news}; {more}" if more else news)
                 case Moot(reason):
                     self.tell(f"issue {former.number} of {former.home} needs no note: {reason}")

@@ -39,6 +39,8 @@ else:
 
 RECENT = 6  # sessions and decisions shown without --all
 MOST_PARTS = 8
+MOST_NAMED = 3
+"""Requirements that are told in their own words beside one decision."""
 TESTS_AT_FAULT = frozenset(map(str, Unproven))
 
 
@@ -139,7 +141,12 @@ def stands(story: Explanation) -> str:
 
 def _story(story: Explanation, *, is_whole: bool) -> Iterator[str]:
     entries = [(s.started_at, 0, about_session(s, story.archetype, is_whole=is_whole)) for s in story.sessions]
-    entries += [(r.at, r.id, about_ruling(r, story.node, is_whole=is_whole)) for r in story.rulings]
+    parts = {part.requirement: part.text for part in story.evidence}
+    parts |= {part.requirement: part.text for part in story.open_parts}
+    for ruling in story.rulings:
+        about = about_ruling(ruling, story.node, is_whole=is_whole)
+        named = [f"  {part}  {parts[part]}" for part in (*ruling.failing, *ruling.unknown) if parts.get(part)]
+        entries.append((ruling.at, ruling.id, [*about, *(named if is_whole else few(named))]))
     if not entries:
         return
     entries.sort()
@@ -148,6 +155,12 @@ def _story(story: Explanation, *, is_whole: bool) -> Iterator[str]:
     for at, _, lines in entries[left_out:]:
         for number, line in enumerate(lines):
             yield f"  {shown_time(at) if number == 0 else ' ' * 8}  {plain(line)}"
+
+
+def few(lines: list[str]) -> list[str]:
+    """The texts of requirements beside a time: the first, each in one line of the screen, and how many more."""
+    shown = [cut(line, columns() - 12) for line in lines[:MOST_NAMED]]
+    return [*shown, *([f"  and {len(lines) - MOST_NAMED} more"] if len(lines) > MOST_NAMED else [])]
 
 
 def _evidence(story: Explanation, *, is_whole: bool) -> Iterator[str]:

@@ -43,7 +43,9 @@ def command() -> None:
 @click.option("--http", is_flag=True, help="Serve streamable HTTP instead of standard input and output.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen at.")
 @click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="With --http: the port.")
-@click.option("--name", "names", multiple=True, metavar="HOST", help="With --http: a further name clients use.")
+@click.option(
+    "--name", "names", multiple=True, metavar="HOST", help="With --http: another host name that clients may use."
+)
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -68,7 +70,7 @@ def verifier(
     """Serve build, test, lint and format of one workspace as controlled tools.
 
     Workspace, profile and what is allowed come from these options or their variables, never from a client. With
-    --json, print what clients are told of the server, and leave.
+    --json, print what clients see of the server, and exit.
     """
     with _the_extra():
         from agent_fox.mcp import serving  # noqa: PLC0415 - the extra `mcp` may not be installed
@@ -86,7 +88,9 @@ def verifier(
         serving.serve_stdio(box, version.installed(), state)
 
 
-@command.command("review", short_help="Serve independent review: register a task, have it reviewed, before it is done.")
+@command.command(
+    "review", short_help="Serve independent review: register a task, have it reviewed, before it counts as done."
+)
 @click.option(
     "--repo",
     "repos",
@@ -99,7 +103,7 @@ def verifier(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="The project that keeps the tasks. Unset: CLAUDE_PROJECT_DIR, else the repository around the current folder.",
 )
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds that the reviewer gets.")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Time limit for the reviewer, in seconds.")
 @click.argument("reviewer", nargs=-1, type=click.UNPROCESSED)
 @json_option
 def review(
@@ -109,7 +113,7 @@ def review(
 
     The reviewer is a program that reads a prompt on its standard input and answers JSON: named here behind `--`, as in
     `agent-fox mcp review -- claude --print --model sonnet`, or by `command` in the table `[review]` of your own
-    review.toml. What was changed is sent to it. With --json, print what clients are told of the server, and leave.
+    review.toml. What was changed is sent to it. With --json, print what clients see of the server, and exit.
     """
     from agent_fox.cli.chat.review_desk import (  # noqa: PLC0415 - brings the engine, which the verifier has no use for
         DeskWish,

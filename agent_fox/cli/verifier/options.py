@@ -76,7 +76,7 @@ _OPTIONS = (
         envvar=f"{PREFIX}ARTIFACTS",
         help="Folder for logs and reports. Unset: one for this workspace below `$XDG_STATE_HOME/agent-fox`.",
     ),
-    click.option("--profile", metavar="ID", envvar=f"{PREFIX}PROFILE", help="The profile. Unset: as detected."),
+    click.option("--profile", metavar="ID", envvar=f"{PREFIX}PROFILE", help="The profile. Unset: detected."),
     click.option("--run", default="local", show_default=True, envvar=f"{PREFIX}RUN", help="Name of the run."),
     click.option(
         "--attempt",
@@ -91,7 +91,7 @@ _OPTIONS = (
         "modules",
         multiple=True,
         envvar=f"{PREFIX}MODULES",
-        help="A module that may be asked for; repeatable. Unset: every module that is found.",
+        help="A module that may be asked for; repeatable. Unset: all that are found.",
     ),
     click.option(
         "--sandbox",
@@ -99,7 +99,7 @@ _OPTIONS = (
         default=SandboxMode.AUTO.value,
         show_default=True,
         envvar=f"{PREFIX}SANDBOX",
-        help="`auto`: where there is one; `require`: or nothing runs; `off`: never.",
+        help="`auto`: use it where there is one; `require`: run nothing without it; `off`: never use it.",
     ),
     click.option(
         "--max-seconds",
@@ -107,7 +107,7 @@ _OPTIONS = (
         default=DEFAULT_SECONDS,
         show_default=True,
         envvar=f"{PREFIX}MAX_SECONDS",
-        help="How long all commands together may take.",
+        help="Time limit for all commands together, in seconds.",
     ),
     click.option(
         "--allow-format-apply",
@@ -128,7 +128,7 @@ _OPTIONS = (
         "accepted",
         metavar="FINGERPRINT",
         envvar=f"{PREFIX}ACCEPT_PROFILE",
-        help=f"The fingerprint of a profile that {NARROWING.as_posix()} changes, once you have seen how.",
+        help=f"Accept a profile that {NARROWING.as_posix()} changes, by the fingerprint it was refused with.",
     ),
     click.option(
         "--advisories",
@@ -141,7 +141,7 @@ _OPTIONS = (
         default="",
         metavar="COMMIT",
         envvar=f"{PREFIX}BASE",
-        help="The commit the change under check began at.",
+        help="The commit that the change under check starts from.",
     ),
 )
 

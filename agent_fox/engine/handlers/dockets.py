@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.engine.handlers.waiving import lines_in_force
 from agent_fox.engine.record.convergence import touched_by
 from agent_fox.engine.record.docket import Docket
-from agent_fox.engine.record.memory import limits_of
 from agent_fox.evidence import waivers
 from agent_fox.store import sessions
 
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
     from agent_fox.config import LimitSettings, Settings
     from agent_fox.core.policy import Policy
+    from agent_fox.engine.record import memory
     from agent_fox.engine.record.docket import SpecShelf
     from agent_fox.evidence.waivers import Grounds
+else:
+    memory = late_module("agent_fox.engine.record.memory")
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class DocketFactory:
             db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=tracker.sub_issues,
             max_new=tracker.max_new, log_end=self.log_end,
             touched=lambda base, landed: touched_by(self.grounds().root, base, landed),
-            memory=limits_of(self.settings),
+            memory=memory.limits_of(self.settings),
         )  # fmt: skip
         return with_waivers(tx, self.grounds)
 

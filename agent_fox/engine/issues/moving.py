@@ -55,9 +55,9 @@ def elsewhere(db: Database, home: str) -> Iterator[tuple[IssueView, str]]:
 def why_stays(issue: IssueView, sight: Remote | None) -> str:
     """Why an issue is not moved; empty for one that is open and wanted open. `sight`: how it was seen there now."""
     if sight in (Remote.REFUSED, Remote.FINISHED):
-        return f"{sight}: a person's word stays"
+        return f"{sight}: a person decided that"
     if issue.state == "closed":
-        return "it is done: only its closing waits" if issue.standing.is_open else "it is closed"
+        return "it is settled: only its closing is still to be sent" if issue.standing.is_open else "it is closed"
     return "" if issue.standing.is_open else str(issue.standing)
 
 
@@ -72,11 +72,11 @@ def leave(db: Database, issue: IssueView, former: str, home: str, at: str) -> st
             return ""  # another process was here
         last = outbox.last_failing(db, issue.fingerprint)
         if last is None:
-            return "nothing says why it is open"
+            return "the state does not say why it is open"
         spec, payload = last
         room = outbox.room_to_file(db, issue.fingerprint, spec)
         if room is None:
-            return "it was moved too often since anything was decided about it: `agent-fox run` first"
+            return "it was moved too often since the last decision about it; run `agent-fox run` first"
         outbox.settle_waiting(db, issue.fingerprint, TOLD_THERE, at)
         outbox.leave_issue(db, issue.fingerprint, at)
         text = {**payload, "says": Says.FAILING.value, "slot": "", "at": at}
@@ -128,7 +128,7 @@ def note_of(former: Former, url: str, at: str) -> Effect:
         kind=EffectKind.CLOSE,
         fingerprint=former.fingerprint,
         title=one_line(former.title, _LONGEST_TITLE),
-        body=f"Moved: this cause goes on in {url}. Nothing more is said of it here.",
+        body=f"Moved to {url}. There will be no further updates here.",
         state_reason=StateReason.NOT_PLANNED,
         spec=former.spec,
         at=at,

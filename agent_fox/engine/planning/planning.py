@@ -12,7 +12,7 @@ from agent_fox.core.retry.standing import Outcome, Status, Step, first_standing
 from agent_fox.core.spec import text_version
 from agent_fox.engine.issues.settling import withdraw_issues, withdraw_parts
 from agent_fox.engine.planning.changes import change_of
-from agent_fox.engine.record import memory, promotion
+from agent_fox.engine.record import promotion
 from agent_fox.engine.record.blocking_history import freed_by, is_held
 from agent_fox.engine.record.docket import Docket, Move, round_edges
 from agent_fox.store import plan as stored
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from agent_fox.core.graph import Node, Plan
     from agent_fox.engine.handlers import final_review
     from agent_fox.engine.planning.scope import Scope
+    from agent_fox.engine.record import memory
 else:
+    memory = late_module("agent_fox.engine.record.memory")
     final_review = late_module("agent_fox.engine.handlers.final_review")
 
 KIND = "Replan"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.late import late_module
-from agent_fox.core.memory import DEFAULT_LIMITS, Limits
 from agent_fox.core.plan.blame import Ownership, ownership
 from agent_fox.core.retry.decision import Awaited, Facts, Ignore, Suspect, why_ignored
 from agent_fox.core.retry.standing import Standing, Step, evolve
@@ -23,6 +22,7 @@ from agent_fox.store.records import NewDecision, StepRow, record_decision, recor
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.memory import Limits
     from agent_fox.core.policy import Policy
     from agent_fox.core.retry.decision import CoderDecision, Decision, ReviewerDecision
     from agent_fox.core.spec import Spec
@@ -130,7 +130,7 @@ class Docket:
     `sub_issues`: an issue for each requirement, too. `max_new`: how many issues a run files before the rest goes into a
     digest (None: any number). `log_end` gives the end of a kept log by its address. `ceiling` says which ceiling of a
     spec or node is reached, if one is. `touched` gives the files that differ between the two commits of a landing.
-    `memory`: when an item of regression memory decays.
+    `memory`: when an item of regression memory decays; None: as without settings.
     """
 
     db: Database
@@ -146,7 +146,7 @@ class Docket:
     max_new: int | None = None
     log_end: Callable[[str], str] = field(default=lambda address: "")
     touched: Callable[[str, str], frozenset[str]] = field(default=lambda base, landed: frozenset())
-    memory: Limits = DEFAULT_LIMITS
+    memory: Limits | None = None
 
     def file_of(self, spec_name: str) -> SpecFile:
         return self.shelf.take(self.db, spec_name)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from agent_fox.core import memory
-from agent_fox.core.memory import SHOWN_ID, Item, Limits, Move, Reading, Remembered, Step
+from agent_fox.core.memory import DEFAULT_LIMITS, SHOWN_ID, Item, Limits, Move, Reading, Remembered, Step
 from agent_fox.core.retry.clusters import fingerprint_of
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Word
@@ -83,7 +83,9 @@ def reading_of(counted: Counted, spec_name: str) -> Reading:
     signal = verdict.signal
     cause = fingerprint_of(signal, spec_name) if signal else ""
     first_error = signal.first_error if signal else ""
-    return Reading(counted.word, verdict.ran, verdict.trials, verdict.how, verdict.evidence, cause, first_error)
+    return Reading(
+        counted.word, verdict.ran, verdict.trials, verdict.how, verdict.evidence, cause, first_error, verdict.rests_on
+    )
 
 
 def moves_read(learning: Learning, known: Mapping[str, Remembered], at: str) -> Iterator[tuple[Remembered, Move]]:
@@ -148,7 +150,7 @@ def files_changed(tx: Docket, learning: Learning) -> frozenset[str]:
 
 
 def moves_of_decay(tx: Docket, items: Iterable[Remembered]) -> list[tuple[Remembered, Move]]:
-    limits = tx.memory
+    limits = tx.memory or DEFAULT_LIMITS
     before = days_before(tx.at, limits.days)
     why = f"{limits.green_readings} green readings, and no change of its files in {limits.days} days"
     return [(each, Move(Step.DEMOTED, tx.at, note=why)) for each in items if memory.is_worn(each.life, limits, before)]

@@ -35,7 +35,7 @@ from agent_fox.core.memory import (
 )
 from agent_fox.core.retry.clusters import fingerprint_of
 from agent_fox.core.values import dataclass, to_object
-from agent_fox.core.verdicts.answer import read_tests, read_trials
+from agent_fox.core.verdicts.answer import read_tests, read_trials, scope_of
 from agent_fox.core.verdicts.verdict import RunTest, Signal, Word
 from agent_fox.store.ledger import ledger
 from agent_fox.store.values import insert_many, to_json
@@ -294,4 +294,5 @@ def reading_of(
     signal = Signal(command, first_error) if command and first_error else None
     cause = fingerprint_of(signal, spec_name) if signal else ""
     tests, trials = read_tests(body.get("ran")), read_trials(body.get("trials"))
-    return Reading(Word(word), tests, trials, how or "", evidence, cause, first_error or "")
+    scope = scope_of(body.get("rests_on"))
+    return Reading(Word(word), tests, trials, how or "", evidence, cause, first_error or "", scope)

@@ -1,9 +1,9 @@
 """The schema of the state file, as a list of migrations. What each holds is in `tables`, `guards`,
-`evidence_tables`, `known_tables` and `memory_tables`; what delivery to a tracker keeps stands here."""
+`evidence_tables` and `known_tables`; what delivery to a tracker keeps stands here."""
 
 from __future__ import annotations
 
-from agent_fox.store.schema.evidence_tables import EVIDENCE
+from agent_fox.store.schema.evidence_tables import EVIDENCE, MEMORY
 from agent_fox.store.schema.guards import (
     Key,
     fixed,
@@ -15,7 +15,6 @@ from agent_fox.store.schema.guards import (
     trigger,
 )
 from agent_fox.store.schema.known_tables import COLUMN, VIEW
-from agent_fox.store.schema.memory_tables import MEMORY
 from agent_fox.store.schema.tables import TABLES
 
 WHO_WORKED = f"""

@@ -39,6 +39,7 @@ class Case:
     """One test. `classes` hold it, outermost first: classes, suites, packages where the file is not known.
 
     `file` is relative to the workspace, empty where nobody says it. `name` is as the tool writes it, with parameters.
+    `is_cut_off`: its process ended before it did, so that it failed without having found anything.
     """
 
     classes: tuple[str, ...]
@@ -47,6 +48,7 @@ class Case:
     outcome: Outcome = Outcome.PASSED
     message: str = ""
     text: str = ""
+    is_cut_off: bool = False
 
     @property
     def function(self) -> str:

@@ -68,8 +68,7 @@ _LEFT_OUT = {
     Language.JAVA: ("{ if (false) { ", " } }"),
     Language.RUST: ("if false { ", " }"),
 }
-_MACROS = ("macro_invocation",)
-_PANICS = regex(r"(?:std::|core::)?(?:panic|todo|unimplemented|unreachable)!")
+_MARKS = ("attribute_item", "line_comment", "block_comment")
 _LOGGING = regex(r"(?:log|logger|slog|LOG|LOGGER|logging)\s*\.|(?:log::)?(?:trace|debug|info|warn|error)!")
 _SUFFIX = regex(r"([0-9_]+(?:\.[0-9_]+)?)([LlFfDd]|_?[iu](?:8|16|32|64|128|size)|_?f(?:32|64))?")
 _TEST_MARK = regex(r"#\[(?:(?:\w+::)*test\b|rstest|cfg\(.*\btest\b)", 0)
@@ -110,6 +109,31 @@ def broken(text: str, chosen: Iterable[Site], language: Language) -> str:
     return (written[: package.end_byte] + imported.encode() + written[package.end_byte :]).decode()
 
 
+def inline_tests(text: str) -> tuple[str, str]:
+    """A file of Rust without what stands in it for tests alone, and that; what lies within other modules stays.
+
+    Raises Unreadable.
+    """
+    written, kept, tests, at = text.encode(), bytearray(), bytearray(), 0
+    reader = _Reader(Found(text), Language.RUST, "")
+    for node in tree(text, Language.RUST).named_children:
+        if node.type not in _MARKS and reader.is_for_tests(node):
+            begin = _with_marks(node).start_byte
+            kept += written[at:begin]
+            tests += written[begin : node.end_byte] + b"\n"
+            at = node.end_byte
+    return (kept + written[at:]).decode(), tests.decode()
+
+
+def _with_marks(node: Node) -> Node:
+    """The first of what belongs to an item: its attributes and comments stand before it."""
+    first, before = node, node.prev_named_sibling
+    while before is not None and before.type in _MARKS:
+        first = before if before.type == "attribute_item" else first
+        before = before.prev_named_sibling
+    return first
+
+
 @dataclass(slots=True)
 class _Reader:
     found: Found
@@ -119,7 +143,7 @@ class _Reader:
 
     def visit(self, node: Node, place: Place) -> None:
         kind = node.type
-        if kind in _NOTHING or self._is_for_tests(node):
+        if kind in _NOTHING or self.is_for_tests(node):
             return
         if kind in _FUNCTIONS and field(node, "body") is not None:
             self._function(node, place)
@@ -141,8 +165,6 @@ class _Reader:
         elif kind == "unary_expression" and text_of(node).startswith("!"):
             piece = (node.start_byte, node.named_children[-1].start_byte, "")
             self.found.add(Kind.COMPARISON, node, place, [piece], f"`!` of {shown(node)} is left out")
-        elif kind in _MACROS:
-            self._panic(node, place)
         elif kind in ("if_statement", "if_expression", "ternary_expression"):
             self._condition(node, place)
         self._below(node, place)
@@ -151,9 +173,9 @@ class _Reader:
         for child in children(node):
             self.visit(child, place)
 
-    def _is_for_tests(self, node: Node) -> bool:
+    def is_for_tests(self, node: Node) -> bool:
         before = node.prev_named_sibling if self.language is Language.RUST else None
-        while before is not None and before.type in ("attribute_item", "line_comment", "block_comment"):
+        while before is not None and before.type in _MARKS:
             if _TEST_MARK.match(text_of(before)) and "not(test)" not in text_of(before):
                 return True
             before = before.prev_named_sibling
@@ -183,9 +205,6 @@ class _Reader:
         pieces = self._value(node, body)
         if pieces:
             self.found.add(Kind.VALUE, body, inner, pieces, f"the value that {inner.owner} returns is changed")
-        without = self._without_error(node, body)
-        if without:
-            self.found.add(Kind.STATEMENT, body, inner, without, f"the error that {inner.owner} returns is left out")
         if name in _EQUALITY and pieces:
             return  # whatever else of it is broken tells that it is asked, not that it is right
         self._emptied(node, body, inner)
@@ -197,13 +216,6 @@ class _Reader:
         if self.language is Language.JAVA:
             return list(_java_value(node, body, self.helper))
         return list(_rust_value(node, body, "super::" * self.depth + self.helper))
-
-    def _without_error(self, node: Node, body: Node) -> list[Piece]:
-        """Go and Rust return what others throw: a statement that throws can be left out, so this can be too."""
-        if self.language is Language.GO:
-            return list(_go_value(node, body, self.helper, is_error=True))
-        is_rust = self.language is Language.RUST
-        return list(_rust_error(node, body, "super::" * self.depth + self.helper)) if is_rust else []
 
     def _emptied(self, node: Node, body: Node, place: Place) -> None:
         nothing = _nothing(node, self.language)
@@ -231,25 +243,10 @@ class _Reader:
         inner = children(node)[0] if children(node) else node
         if _LOGGING.match(text_of(inner)):
             return False
-        if self._can_be_left_out(node, inner) and inner.type not in _MACROS:
-            self._leave_out(node, place, *self._around(node, inner))
+        if self._can_be_left_out(node, inner):
+            pieces = around(node, *_LEFT_OUT[self.language])
+            self.found.add(Kind.STATEMENT, node, place, pieces, f"{shown(node)} is left out")
         return True
-
-    def _panic(self, node: Node, place: Place) -> None:
-        """Rust's `panic!` and its like may end a function, which then would not compile without it."""
-        above = node.parent
-        statement = above if above is not None and above.type == "expression_statement" else node
-        function = _function_of(node) if _PANICS.match(text_of(node)) else None
-        nothing = _nothing(function, self.language) if function is not None else None
-        is_in_block = statement.parent is not None and statement.parent.type in _BLOCKS
-        if nothing is not None and is_in_block:
-            self._leave_out(statement, place, f"if true {{ return{nothing}; }} ", "")
-        elif statement is not node and text_of(statement).endswith(";") and not _LOGGING.match(text_of(node)):
-            self._leave_out(statement, place, *_LEFT_OUT[self.language])
-
-    def _leave_out(self, node: Node, place: Place, before: str, behind: str) -> None:
-        pieces = around(node, before, behind)
-        self.found.add(Kind.STATEMENT, node, place, pieces, f"{shown(node)} is left out")
 
     def _can_be_left_out(self, node: Node, inner: Node) -> bool:
         above = node.parent.type if node.parent is not None else ""
@@ -260,19 +257,6 @@ class _Reader:
                 return above != "switch_rule" and not self._gives_final(inner)
             case _:
                 return text_of(node).endswith(";") and inner.type not in _NO_STATEMENTS
-
-    def _around(self, node: Node, inner: Node) -> tuple[str, str]:
-        """What is written around a statement so that it is left out. Behind one that ends its function, which otherwise
-        would not compile without it, nothing is returned in its place.
-        """
-        before, behind = _LEFT_OUT[self.language]
-        is_end = node.type == "throw_statement" or named(inner, "function") == "panic"
-        function = _function_of(node) if is_end else None
-        nothing = _nothing(function, self.language) if function is not None else None
-        if not nothing:
-            return before, behind
-        is_java = self.language is Language.JAVA
-        return before, f" }} return{nothing}; }}" if is_java else f" }} else {{ return{nothing} }}"
 
     def _gives_final(self, node: Node) -> bool:
         """Whether a final field or variable of Java gets its value, without which nothing compiles."""
@@ -334,14 +318,6 @@ def _given_back(node: Node, ends: str) -> Iterator[Node]:
         yield from _given_back(child, ends)
 
 
-def _function_of(node: Node) -> Node | None:
-    """The function that a `return` at this place would leave; None where that is one without a name."""
-    above = node.parent
-    while above is not None and above.type not in _FUNCTIONS and above.type not in _WITHIN:
-        above = above.parent
-    return None if above is None or above.type in _WITHIN else above
-
-
 def _go_results(function: Node) -> tuple[list[str], list[str]]:
     """The types that a function of Go returns, and their names if they have any."""
     result = field(function, "result")
@@ -357,11 +333,8 @@ def _go_results(function: Node) -> tuple[list[str], list[str]]:
     return types, names
 
 
-def _go_value(function: Node, body: Node, helper: str, *, is_error: bool = False) -> Iterator[Piece]:
-    """What perturbs the values that a function returns; is_error: what leaves out the last of them, an error."""
+def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     types, names = _go_results(function)
-    if is_error and types[-1:] != ["error"]:
-        return
     given = field(function, "parameters")
     is_open = named(function, "name") in _COMPARING and given is not None and _ANYTHING.search(text_of(given))
     if not types or is_open or all(type_text.startswith(("*", "func", "chan", "<-")) for type_text in types):
@@ -371,14 +344,15 @@ def _go_value(function: Node, body: Node, helper: str, *, is_error: bool = False
     end = " }" if condition else ""
     shape = ", ".join(f"{name} {kind}" for name, kind in zip(results, types, strict=True))
     assigned, pointers = ", ".join(results), ", ".join(f"&{name}" for name in results)
-    change = f"{results[-1]} = nil" if is_error else f"{condition}{helper}({pointers}){end}"
     for each in _given_back(body, "return_statement"):
         values = children(each)
-        if not values and names and "_" not in names and not is_error:
+        if not values and names and "_" not in names:
             pointing = ", ".join(f"&{name}" for name in names)
             yield from around(each, f"{helper}({pointing}); ", "")
-        elif values and any(value.type != "nil" for value in children(values[0])[-1 if is_error else 0 :]):
-            yield from around(values[0], f"func() ({shape}) {{ {assigned} = ", f"; {change}; return }}()")
+        elif values and any(value.type != "nil" for value in children(values[0])):
+            yield from around(
+                values[0], f"func() ({shape}) {{ {assigned} = ", f"; {condition}{helper}({pointers}){end}; return }}()"
+            )
 
 
 def _go_condition(function: Node, result: str, helper: str) -> str:
@@ -409,29 +383,14 @@ def _java_value(method: Node, body: Node, helper: str) -> Iterator[Piece]:
 
 def _rust_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     result = field(function, "return_type")
-    if result is not None and _is_known(result) and not _is_constant(function):
-        for value in _rust_ends(body):
-            yield from around(value, f"{helper}::of(", ")")
-
-
-def _rust_error(function: Node, body: Node, helper: str) -> Iterator[Piece]:
-    result = field(function, "return_type")
-    if result is None or named(result, "type").rpartition("::")[2] != "Result" or _is_constant(function):
+    if result is None or not _is_known(result) or _is_constant(function):
         return
-    given = field(result, "type_arguments")
-    right = children(given)[0] if given is not None else None
-    if right is not None and (right.type == "unit_type" or _is_known(right)):
-        for value in _rust_ends(body):
-            if named(value, "function") != "Ok":
-                yield from around(value, f"{helper}::without_error(", ")")
-
-
-def _rust_ends(body: Node) -> Iterator[Node]:
-    """What a function comes to: what it returns, and its last expression."""
-    yield from (children(each)[0] for each in _given_back(body, "return_expression") if children(each))
+    ends = [children(each)[0] for each in _given_back(body, "return_expression") if children(each)]
     last = children(body)[-1] if children(body) else None
     if last is not None and _is_value(last):
-        yield last
+        ends.append(last)
+    for value in ends:
+        yield from around(value, f"{helper}::of(", ")")
 
 
 def _is_constant(function: Node) -> bool:

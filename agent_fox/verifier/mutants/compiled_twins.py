@@ -88,10 +88,10 @@ def _subtest(test: Node, names: list[str]) -> Node:
 
 def _calls(node: Node) -> str:
     """The name of the method of whose call these are the arguments, of which the last is a function; else empty."""
-    is_given = node.type == "argument_list" and node.parent is not None and bool(children(node))
-    if not is_given or children(node)[-1].type != "func_literal":
+    call = node.parent if node.type == "argument_list" and children(node) else None
+    if call is None or children(node)[-1].type != "func_literal":
         return ""
-    _, dot, name = named(node.parent, "function").rpartition(".")
+    _, dot, name = named(call, "function").rpartition(".")
     return f"{dot}{name}"
 
 

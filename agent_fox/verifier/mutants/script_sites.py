@@ -75,7 +75,6 @@ _RUN_FOR_EFFECT = frozenset(
     {"forEach", "on", "once", "addEventListener", "setTimeout", "setInterval", "setImmediate", "queueMicrotask"}
     | {"nextTick"}
 )
-_REJECTS, _KEEPS = "Promise.reject", "Promise.resolve"
 _COMPARING = frozenset({"equals", "isEqual", "isEqualTo", "compareTo", "eq"})
 _MATCHER = "$$typeof"  # by it runners know an object that decides itself what it equals
 _EQUALS_ANYTHING = "asymmetricMatch"  # called by runners: an object that equals everything must stay so
@@ -148,9 +147,6 @@ class _Reader:
                 self.found.add(Kind.EMPTIED, node, place, [instead(node, ";")], f"{shown(node)} is left out")
             case "call_expression" if _is_import(node):
                 return None
-            case "member_expression" if text_of(node) == _REJECTS:
-                piece, what = instead(node, _KEEPS), f"`{_REJECTS}` becomes `{_KEEPS}`"
-                self.found.add(Kind.COMPARISON, node, place, [piece], what)
             case "variable_declarator":
                 return self._given(node, place, "name", "value")
             case "assignment_expression":

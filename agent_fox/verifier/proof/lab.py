@@ -78,7 +78,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a run showed. `why_not`: why it showed nothing. A test that is missing in `ends` did not run.
+    """What a run showed. `why_not`: why it showed nothing. A test that is missing in `ends` did not run to its end.
 
     `broken_files`: those that could not be collected, and why. `windows`: what was seen of each test, of what finds the
     tests of a file, and between them, by as many `processes`.
@@ -145,7 +145,7 @@ class Lab:
         """The same from a start that runs share. Raises Cold: also where it changed what it could not have changed in a
         sandbox of its own.
         """
-        with warm.cleared():
+        with warm.cleared(run.seconds):
             if not {*copied(self._source, warm.tree, self._left_out)} <= {*warm.lent}:
                 raise Cold
             for path, text in changes.items():
@@ -212,8 +212,8 @@ def probed(call: Call, folder: Path, root: Path, *, is_recorded: bool = True) ->
 
 def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
     read_ends, tool = _read(folder / "ends.json"), suite.call.tool if suite.call else ""
-    ends = {case.id: _end(case, read_ends.get(case.id, {}), root, tool) for case in suite.cases}
-    ends = ended_within(suite.cases, ends)
+    over = [case for case in suite.cases if not case.is_cut_off]
+    ends = ended_within(over, {case.id: _end(case, read_ends.get(case.id, {}), root, tool) for case in over})
     executed: dict[str, set[Executed]] = {}
     opened: dict[str, set[Opened]] = {}
     windows, processes = _windows(folder)

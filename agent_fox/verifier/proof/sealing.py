@@ -20,7 +20,7 @@ from agent_fox.verifier.ground.sources import read_source
 from agent_fox.verifier.mutants.languages import language_of
 from agent_fox.verifier.proof.effects import is_own_assertion
 from agent_fox.verifier.proof.expectations import expectation_of, explained, sealed, who_agreed
-from agent_fox.verifier.proof.sides import files_of, is_test_side
+from agent_fox.verifier.proof.sides import files_of, inline_tests, is_rust_product, is_test_side, with_inline_tests
 from agent_fox.verifier.suites.mapping import Ownership
 
 if TYPE_CHECKING:
@@ -64,7 +64,12 @@ class Seals:
     @cached_property
     def committed(self) -> Contents:
         """What of the base's test side is laid over the tree at first: all that differs."""
-        return {path: content_of(self._base / path) for path in self._changed}
+        return {path: self._committed(path) for path in self._changed}
+
+    def _committed(self, path: str) -> bytes | None:
+        """Of a file of Rust with inline tests, these alone: the rest of it is the product."""
+        is_partial = is_rust_product(path)
+        return with_inline_tests(self._tree, self._base, path) if is_partial else content_of(self._base / path)
 
     @property
     def is_needed(self) -> bool:
@@ -180,6 +185,8 @@ def _code_of_tests(root: Path) -> Iterable[tuple[str, str]]:
             content = content_of(root / path)
             if content is not None:
                 yield path, content.decode("utf-8", "replace")
+        elif inline := inline_tests(root, path):
+            yield path, inline
 
 
 def _without_imports(text: str) -> str:

@@ -8,14 +8,18 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
+from agent_fox.system.files import content_of
+from agent_fox.verifier.mutants.sites import Unreadable
 from agent_fox.verifier.policy.discovery import belongs_to_tests
 from agent_fox.verifier.policy.file_rules import is_golden
 from agent_fox.verifier.policy.settings import BadSettings, settings_of
 from agent_fox.verifier.source.base_tree import BORROWED
 
+_RUST = "agent_fox.verifier.mutants.compiled_sites"
 _SETTINGS = regex(
     r"(?:pytest|\.pytest|tox)\.ini|conftest\.py|\.coveragerc"
     r"|(?:jest|vitest|vitest\.workspace|playwright|karma|ava)\.config\.\w+|\.mocharc(?:\.\w+)?|\.babelrc|babel\.config\.\w+"
@@ -59,12 +63,47 @@ def is_made_by_tools(path: str) -> bool:
 
 def differing(paths: Iterable[str], base: Path, tree: Path) -> tuple[str, ...]:
     """Those of `paths` that are test side, of files that are only in part where that part differs."""
-    return tuple(path for path in paths if is_test_side(path) or _differs_in_part(path, base / path, tree / path))
+    return tuple(path for path in paths if is_test_side(path) or _differs_in_part(path, base, tree))
+
+
+def is_rust_product(path: str) -> bool:
+    """Whether it is a file of Rust's product, which may have tests inside."""
+    return path.endswith(".rs") and not is_test_side(path)
+
+
+def inline_tests(root: Path, path: str) -> str:
+    """What a file of Rust's product has for tests alone; empty for other files, and for what cannot be read."""
+    return _parted(root, path)[1]
+
+
+def with_inline_tests(product: Path, tests: Path, path: str) -> bytes | None:
+    """A file of Rust's product in one tree, with what another tree's has for tests alone. None for a file that is not
+    in both; for one that cannot be read, as it stands.
+    """
+    content = content_of(product / path)
+    if content is None or content_of(tests / path) is None:
+        return content
+    return "\n".join((_parted(product, path)[0], _parted(tests, path)[1])).encode()
+
+
+def _parted(root: Path, path: str) -> tuple[str, str]:
+    """The product's part of a file, and that of its inline tests."""
+    content = content_of(root / path) if is_rust_product(path) else None
+    text = (content or b"").decode("utf-8", "surrogateescape")
+    if "test" not in text:
+        return text, ""
+    try:
+        parts: tuple[str, str] = import_module(_RUST).inline_tests(text)
+    except (Unreadable, ImportError):
+        return text, ""
+    return parts
 
 
 def _differs_in_part(path: str, one: Path, other: Path) -> bool:
+    if is_rust_product(path):
+        return inline_tests(one, path) != inline_tests(other, path)
     keys = _MIXED.get(PurePosixPath(path).name)
-    return keys is not None and _of_tests(one, keys) != _of_tests(other, keys)
+    return keys is not None and _of_tests(one / path, keys) != _of_tests(other / path, keys)
 
 
 def _of_tests(file: Path, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]] | None:

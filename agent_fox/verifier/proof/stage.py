@@ -45,7 +45,13 @@ from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.resting import Resting, together
 from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals
-from agent_fox.verifier.proof.sides import differing, is_made_by_tools, is_test_side
+from agent_fox.verifier.proof.sides import (
+    differing,
+    is_made_by_tools,
+    is_rust_product,
+    is_test_side,
+    with_inline_tests,
+)
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
 from agent_fox.verifier.source.base_tree import base_tree
 
@@ -145,7 +151,8 @@ class Stage:
 
     def _proof(self, one: Standing) -> Proof:
         files = {test.file for test in one.claim.tests}
-        is_here = self._base is None or bool(files & self._changed)
+        changed = {path for path in files & self._changed if path in self._tests_changed or not is_rust_product(path)}
+        is_here = self._base is None or bool(changed)
         lacking = f"no false twin could be made of {one.untwinned[0]}" if one.untwinned else ""
         why = "; ".join(filter(None, (one.why, lacking)))
         return Proof(
@@ -182,14 +189,20 @@ class Stage:
         """Begin what all of them need, whatever the others come to: beside each other, where that can be."""
         tests, mark = _together(mine), f"twin {secrets.token_hex(6)}"
         texts, twinned = self._twinned(tests, mark)
-        over = sorted(self._changed - {*self._tests_changed})
-        older = {} if self._base is None else {path: _text_of(self._base / path) for path in over}
         seals = self._seals if self._seals is not None and self._seals.is_needed else None
         sealed = self._runner.begin(self._lab, run, None, seals.committed) if seals else None
         beside = _unclaimed(run, tests)
         twins = self._runner.begin(self._lab, run, (*tests, *beside), texts, is_recorded=True)
-        before = self._runner.begin(self._earlier, run, tests, older) if self._base is not None else None
+        before = self._runner.begin(self._earlier, run, tests, self._older(self._base)) if self._base else None
         return Begun(sealed, twins, before, mark, twinned, beside)
+
+    def _older(self, base: Path) -> dict[str, bytes | str | None]:
+        """The product of the base, where it differs, with the tests of the tree."""
+        product = sorted(path for path in self._changed if path not in self._tests_changed or is_rust_product(path))
+        return {
+            path: with_inline_tests(base, self._root, path) if is_rust_product(path) else _text_of(base / path)
+            for path in product
+        }
 
     # The false twins, in a run that is measured too.
 

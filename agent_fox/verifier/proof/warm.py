@@ -44,8 +44,8 @@ SECONDS_TO_ANSWER = 10.0
 """After a run's time is over: what is left of it is removed meanwhile."""
 
 LONGEST_SESSION = 3600.0
-LONGEST_RUN = 3.0
-"""Seconds of a reading whose runs come one after the other: longer ones take less time beside each other."""
+LONGEST_READING = 6.0
+"""Times the start, as long as it took beside the reading: runs of a longer one take less time beside each other."""
 
 _IN_MEMORY = ("home", "tmp")
 """In the folder of a run; the sandbox has its own in their place, and empties them itself."""
@@ -73,7 +73,7 @@ class Warm:
 
     def serves(self, run: SuiteRun) -> bool:
         is_same = run.call is not None and run.call.argv[: run.call.at + 1] == self._words and _is_plain(run.call)
-        return is_same and run.seconds <= LONGEST_RUN and (self._server is not None or self._starts < MOST_STARTS)
+        return is_same and (self._server is not None or self._starts < MOST_STARTS)
 
     def begin(self) -> None:
         """Start it already, while something else runs."""
@@ -81,18 +81,20 @@ class Warm:
             self._start()
 
     @contextmanager
-    def cleared(self) -> Iterator[None]:
-        """The tree and the run's folder, empty, for one run. Raises Cold."""
+    def cleared(self, reading: float) -> Iterator[None]:
+        """The tree and the run's folder, empty, for a run of tests whose reading took so many seconds. Raises Cold."""
         with self._lock:
             try:
                 if self._server is not None and not self._server.is_as_it_was():
                     self._retire()
-                (self._server or self._start()).wait()
+                start = (self._server or self._start()).wait()
                 _clear(self.tree)
                 _clear(self._folder, _IN_MEMORY)
             except (OSError, Cold) as error:
                 self._retire()
                 raise Cold from error
+            if reading > LONGEST_READING * start:
+                raise Cold
             yield
 
     def launch(
@@ -156,7 +158,7 @@ class _Server:
         self, ground: Ground, words: tuple[str, ...], variables: Mapping[str, str], folders: tuple[Path, Path],
         lent: Sequence[Path],
     ) -> None:  # fmt: skip
-        self._folders, self._stop, self._is_ready = folders, Event(), False
+        self._folders, self._stop, self._begun, self._took = folders, Event(), monotonic(), 0.0
         self._state = [_state(folder) for folder in folders]
         tree, folder = folders
         self._way, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -180,11 +182,14 @@ class _Server:
         """Whether no run has changed more of its folders than what they hold."""
         return [_state(folder) for folder in self._folders] == self._state
 
-    def wait(self) -> None:
-        """Until it has loaded all. Raises Cold where it does not serve."""
-        self._is_ready = self._is_ready or self._answer(SECONDS_TO_START).get("why_not") == ""
-        if not self._is_ready:
-            raise Cold
+    def wait(self) -> float:
+        """Until it has loaded all; how many seconds that took. Raises Cold where it does not serve."""
+        if not self._took:
+            ready = self._answer(SECONDS_TO_START)
+            if ready["why_not"]:
+                raise Cold
+            self._took = ready["at"] - self._begun
+        return self._took
 
     def run(self, order: Mapping[str, Any], log: BoundedLog, stop: Event) -> dict[str, Any]:
         """How a run ended. Raises Cold where that is not known."""

@@ -59,7 +59,7 @@ def pytest_load_initial_conftests() -> Iterator[None]:
 def serve(way: socket.socket) -> None:
     """Run what is asked for, one after the other, until nobody asks; in each fork, run it and leave."""
     why_not = reason_not_to_serve()
-    way.send(json.dumps({"why_not": why_not}).encode())
+    way.send(json.dumps({"why_not": why_not, "at": time.monotonic()}).encode())
     state = state_now()
     gc.collect()
     gc.freeze()

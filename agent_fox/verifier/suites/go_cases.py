@@ -91,10 +91,10 @@ class _Reader:
     def ended(self) -> Iterator[Case]:
         for package, test in list(self._running):
             if package in self._failed:
-                self._end(package, test, Outcome.FAILED)
+                self._end(package, test, Outcome.FAILED, is_cut_off=True)
         yield from self._cases.values()
 
-    def _end(self, package: str, test: str, outcome: Outcome) -> None:
+    def _end(self, package: str, test: str, outcome: Outcome, *, is_cut_off: bool = False) -> None:
         """A test that ended twice, as with `-count=2`, failed if it failed once."""
         before, running = self._cases.get((package, test)), self._running.pop((package, test))
         if before is not None and before.outcome is Outcome.FAILED:
@@ -103,7 +103,7 @@ class _Reader:
         message = next((line.strip() for line in text.splitlines() if line.strip()), "")
         *around, name = test.split("/")
         file = self._sources.file_of(package, around[0] if around else name)
-        self._cases[package, test] = Case(tuple(around), name, file, outcome, message, text)
+        self._cases[package, test] = Case(tuple(around), name, file, outcome, message, text, is_cut_off)
 
 
 class _Sources:

@@ -36,7 +36,7 @@ def test_a_requirement_that_is_not_proven_says_so_and_what_would_move_it(finishe
     assert told.startswith("02_top/02-REQ-1.1 proposed · not proven now: its verdict is FAIL")
     assert "→ tested (evaluator): the current verdict on it is FAIL" in told
     assert "agent-fox waive 02_top/02-REQ-1.1 --reason '...' --expires 30d" in told
-    assert "before that: agent-fox keys new waiver; agent-fox keys trust waiver --for waiver" in told
+    assert "first: agent-fox keys new waiver; agent-fox keys trust waiver --for waiver" in told
     assert "asked for: tested ([policy] required_state)" in told
 
 

@@ -132,7 +132,7 @@ def test_a_session_only_proposes(root: Path, alice: Person) -> None:
     done(alice.cli(root, "library", "propose", **session))
     assert rows(root, "SELECT DISTINCT added_by FROM specifications") == [("agent:01_cart:1 l-1",)]
     told = refused(alice.cli(root, "library", "adopt", ADDRESS, *alice.signing, **session))
-    assert "a session only proposes" in told
+    assert "a person must run: agent-fox library adopt library/empty-is-nothing\n" in told
 
 
 def test_an_adoption_that_nobody_signed_holds_back_what_it_binds(root: Path, alice: Person) -> None:
@@ -169,7 +169,7 @@ def test_checks_can_be_tried_on_the_checkout(root: Path, alice: Person) -> None:
     assert [one["status"] for one in json.loads(tried.stdout)] == ["FAIL"]
     nothing = alice.cli(root, "library", "check")
     assert nothing.returncode == 2  # who looked at nothing has shown nothing
-    assert nothing.stdout.startswith("nothing to check: what specifications.toml of a spec")
+    assert nothing.stdout.startswith("nothing to check yet: what a spec's specifications.toml")
 
 
 def test_trying_leaves_nothing_in_the_checkout(root: Path, alice: Person) -> None:
@@ -218,7 +218,7 @@ def test_an_agent_in_its_workspace_can_check_what_its_spec_asks_for(tmp_path: Pa
     [
         (("show", "library/emty-is-nothing"), "did you mean library/empty-is-nothing"),
         (("adopt", "01_cart/01-REQ-1.1"), "nothing is proposed there"),
-        (("check", "library/empty-is-nothing"), "this is not adopted"),
+        (("check", "library/empty-is-nothing"), "not adopted; use --file to check a proposal"),
         (("propose", "nosuch.toml"), "can't be read"),
     ],
 )

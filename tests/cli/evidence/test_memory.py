@@ -71,7 +71,7 @@ def test_an_item_is_shown_with_its_history_and_its_records(root: Path, alice: Pe
     for words in (
         f"{number}  {REQ}",
         f"test: {TEST}",
-        "may be broken by: cart.py, tests/test_most.py",
+        "may be broken by: cart.py, pytest.ini, tests/test_most.py",
         "it failed by:",
     ):
         assert words in shown

@@ -200,7 +200,10 @@ def test_what_is_waived_already_is_revoked_first(root: Path, alice: Person) -> N
     (number,) = (str(one) for (one,) in rows(root, "SELECT id FROM waivers"))
     assert alice.cli(root, "waive", "--revoke", number, "--reason", "no").returncode == 0
     refused(alice.cli(root, "waive", "--revoke", number, "--reason", "no"), "is over already", "it was revoked")
-    assert "does not count: it was revoked" in alice.cli(root, "waive", "--list").stdout
+    first, text, by = alice.cli(root, "waive", "--list").stdout.splitlines()
+    assert "does not count: it was revoked" in first
+    assert text == "  WHEN its proof is read, THE proof SHALL be right."
+    assert by.startswith("  by ")
 
 
 def test_a_finding_is_waived_by_its_task_check_and_hash(root: Path, alice: Person) -> None:
@@ -215,6 +218,8 @@ def test_a_session_cannot_waive_but_may_ask(root: Path, alice: Person) -> None:
     refused(done, "a session cannot waive", "--ask")
     told = alice.cli(root, "waive", "--ask", REQ, "--reason", "x", "--json", AGENT_FOX_LAUNCH="1")
     assert json.loads(told.stdout) == {"asked": f"01_calc/{REQ}", "times": 1, "reason": "x", "is_waived": False}
+    _, text = alice.cli(root, "waive", "--list").stdout.splitlines()[-2:]
+    assert text == "  WHEN its proof is read, THE proof SHALL be right."
     assert alice.cli(root, "ledger", "verify").returncode == 0
 
 

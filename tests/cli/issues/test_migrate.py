@@ -66,7 +66,7 @@ def test_an_open_issue_is_filed_once_in_the_new_tracker_and_the_old_one_says_whe
     assert (done.returncode, done.stderr) == (0, "")
     assert place.there == [(1, True)]
     assert "state: closed" in place.file
-    assert "Moved: this cause goes on in http://" in place.file
+    assert "Moved to http://" in place.file
     assert "/octo/project/issues/1" in place.file
     assert place.listed() == [("1", "open")]
     (issue,) = json.loads(place.cli("issues", "--json").stdout)
@@ -86,7 +86,7 @@ def test_killed_after_the_old_issue_was_left_it_goes_on_where_it_was(place: Plac
     assert place.listed() == [(None, "not delivered yet")]
     assert place.cli("issues", "migrate").returncode == 0
     assert place.there == [(1, True)]
-    assert "Moved: this cause goes on in" in place.file
+    assert "Moved to" in place.file
 
 
 def test_what_is_decided_after_a_change_of_the_tracker_is_neither_said_elsewhere_nor_reported_as_done(
@@ -104,7 +104,8 @@ def test_what_is_decided_after_a_change_of_the_tracker_is_neither_said_elsewhere
     moved = place.cli("issues", "migrate")
     assert moved.returncode == 2
     assert (
-        "it is done: only its closing waits; `agent-fox issues sync --tracker local` delivers it there" in moved.stdout
+        "it is settled: only its closing is still to be sent; `agent-fox issues sync --tracker local` delivers it there"
+        in moved.stdout
     )
     assert place.cli("issues", "sync", "--tracker", "local").returncode == 0
     assert "state: closed" in place.file
@@ -116,7 +117,7 @@ def test_what_a_person_refused_is_not_moved(place: Place) -> None:
     path.write_text(path.read_text().replace("state: open", "state: closed\nstate_reason: not_planned"))
     done = place.cli("issues", "migrate")
     assert (done.returncode, place.there) == (0, [])
-    assert "refused by a person: a person's word stays" in done.stdout
+    assert "refused by a person: a person decided that" in done.stdout
 
 
 def test_an_old_tracker_out_of_reach_is_told_and_tried_again(place: Place) -> None:
@@ -125,7 +126,7 @@ def test_an_old_tracker_out_of_reach_is_told_and_tried_again(place: Place) -> No
     assert place.cli("run").returncode == 2
     back = place.cli("issues", "migrate", "--tracker", "local", token="")
     assert back.returncode == 2
-    assert "does not say yet that it goes on in" in back.stdout
+    assert "has no note yet that it continues in" in back.stdout
     assert place.there == [(1, True)]
     assert "state: open" in place.file
     done = place.cli("issues", "migrate", "--tracker", "local")

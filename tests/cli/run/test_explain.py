@@ -32,6 +32,14 @@ def test_a_verifiers_screen_tells_each_report_and_decision_with_its_row(finished
     assert all(decision in whole for decision in ("Reread (row 10): ", "Recode (row 8): ", "Accept (row 3): "))
 
 
+def test_a_decision_tells_in_their_own_words_what_it_was_about(finished: Finished) -> None:
+    lines = finished.tell("explain", "01_calc:3").splitlines()
+    at = next(number for number, line in enumerate(lines) if "Recode: " in line)
+    assert lines[at + 1].strip() == "01-REQ-2.E1  WHEN its proof is read, THE proof SHALL be right."
+    narrow = run_cli(finished.root, "explain", "01_calc:3", COLUMNS="50").stdout.splitlines()
+    assert "              01-REQ-2.E1  WHEN its proof is read…" in narrow
+
+
 def test_a_coders_screen_tells_why_it_was_sent_back_and_by_whom(finished: Finished) -> None:
     told = finished.tell("explain", "01_calc:2")
     words = "sent back to coder 01_calc:2, decided about 01_calc:3; fails 01-REQ-2.E1"

@@ -60,7 +60,8 @@ def test_what_cannot_be_kept_as_it_is_is_the_whole_tree() -> None:
 @pytest.mark.parametrize(
     "line",
     ["pip install -r requirements.txt", "python -m pip install -e .", "uv sync --frozen", "npm ci", "uv venv",
-     "python3 -m venv .venv", "poetry install", "pip install pytest", "uv pip install -e '.[dev]'", "pnpm install --frozen-lockfile"],
+     "python3 -m venv .venv", "poetry install", "pip install pytest", "uv pip install -e '.[dev]'",
+     "pnpm install --frozen-lockfile"],
 )  # fmt: skip
 def test_an_installer_leaves_a_trace_in_settings_and_lock_files(line: str) -> None:
     assert made_by_setup([line]) == ""

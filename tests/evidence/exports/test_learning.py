@@ -96,8 +96,8 @@ def test_a_thousand_planted_secrets_do_not_leak() -> None:
     assert (planted, leaked) == (1000, [])
 
 
-def plant(case: object, chance: random.Random) -> tuple[str, str]:
-    text, secret = case  # type: ignore[misc]
+def plant(case: tuple[str, str], chance: random.Random) -> tuple[str, str]:
+    text, secret = case
     return f"{chance.choice(('', 'see ', 'x: '))}{text}", secret
 
 

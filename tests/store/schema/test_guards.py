@@ -13,7 +13,7 @@ from sqlite_utils import Database
 
 from agent_fox.core.retry.standing import FREE, LEGAL, Outcome, Standing, Status
 from agent_fox.store import outbox, plan, sessions
-from agent_fox.store.schema import evidence_tables, guards, memory_tables
+from agent_fox.store.schema import evidence_tables, guards
 from agent_fox.store.state import transaction
 from tests.store.world import (
     CODER,
@@ -45,7 +45,7 @@ MAY_CHANGE = {
 APPEND_ONLY = (
     guards.APPEND_ONLY
     | evidence_tables.APPEND_ONLY
-    | memory_tables.APPEND_ONLY
+    | evidence_tables.MEMORY_APPEND_ONLY
     | {"ledger_repository": (guards.Key(("only",)),), "waits": (guards.ID,)}
     | {"traces": (guards.Key(("session_id",)),), "onsets": (guards.ID,)}
 )

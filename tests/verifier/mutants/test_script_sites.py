@@ -212,7 +212,6 @@ def test_what_says_yes_to_everything_still_does(text: str) -> None:
         ("f(!(a > b));", ["f((a > b));", "f(!(a <= b));"]),
         ("f(a instanceof B);", ["f(!(a instanceof B));"]),
         ("f('a' in b);", ["f(!('a' in b));"]),
-        ("f(Promise.reject(a));", ["f(Promise.resolve(a));"]),
         ("if (a) f();", ["if (!(a)) f();"]),
         ("f(a.b() ? c : d);", ["f(!(a.b()) ? c : d);"]),
         ("f(a ?? b, a?.b);", []),

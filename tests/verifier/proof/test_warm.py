@@ -86,7 +86,12 @@ def of_tests(seen: Mapping[str, object]) -> dict[str, object]:
 
 def test_a_forked_run_shows_what_one_by_itself_shows(tmp_path: Path) -> None:
     with world(tmp_path) as it:
-        for changes in ({}, {"shop.py": "def total(price):\n    raise KeyError(price)\n"}, {"shop.py": "def total(:"}):
+        cases: list[dict[str, str | None]] = [
+            {},
+            {"shop.py": "def total(price):\n    raise KeyError(price)\n"},
+            {"shop.py": "def total(:"},
+        ]
+        for changes in cases:
             forked, alone = it.forked(changes, is_recorded=True), it.alone(changes, is_recorded=True)
             assert outcomes(forked) == outcomes(alone)
             assert [of_tests(forked.executed), of_tests(forked.opened)] == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,14 @@ def test_a_line_of_go_that_is_nested_too_deeply_is_a_line_of_text(tmp_path: Path
     run = read_go(tmp_path / "go.log", tmp_path)
     assert (run.cases, run.has_events) == ((), True)
     assert plain_text(f"{DEEP}\n{event}\n") == f"{DEEP}\nok\n"
+
+
+def test_a_test_of_go_whose_process_ended_first_is_cut_off_and_one_that_failed_is_not(tmp_path: Path) -> None:
+    events = [("run", "TestA"), ("fail", "TestA"), ("run", "TestB"), ("fail", "")]
+    lines = [json.dumps({"Action": action, "Package": "p", "Test": test}) for action, test in events]
+    (tmp_path / "go.log").write_text("\n".join(lines), "utf-8")
+    cases = read_go(tmp_path / "go.log", tmp_path).cases
+    assert [(case.name, case.outcome, case.is_cut_off) for case in cases] == [
+        ("TestA", Outcome.FAILED, False),
+        ("TestB", Outcome.FAILED, True),
+    ]

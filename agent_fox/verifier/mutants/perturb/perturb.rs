@@ -1,7 +1,6 @@
 #[allow(warnings)] mod NAME {
   pub trait Perturbed { fn it(self) -> Self; }
   pub fn of<T: Perturbed>(v: T) -> T { v.it() }
-  pub fn without_error<T: Default, E>(v: Result<T, E>) -> Result<T, E> { v.or_else(|_| Ok(T::default())) }
   impl Perturbed for bool { fn it(self) -> Self { !self } }
   impl Perturbed for char { fn it(self) -> Self { if self == 'x' { 'y' } else { 'x' } } }
   impl Perturbed for String { fn it(self) -> Self { self + "x" } }
