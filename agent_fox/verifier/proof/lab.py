@@ -258,11 +258,14 @@ def ended_within(cases: Iterable[Case], ends: Mapping[str, End]) -> dict[str, En
         for depth in range(1, len(case.classes) + 1 if case.outcome is Outcome.FAILED else 0):
             inner.setdefault((case.file, *case.classes[:depth]), []).append(ends[case.id])
     within = ((case, inner.get((case.file, *case.classes, case.name), ())) for case in cases)
-    return {**ends, **{case.id: min(others, key=_comes_through_product) for case, others in within if others}}
-
-
-def _comes_through_product(end: End) -> bool:
-    return any(not is_test_side(frame) for frame in end.frames)
+    return {
+        **ends,
+        **{
+            case.id: min(others, key=lambda end: not all(map(is_test_side, end.frames)))
+            for case, others in within
+            if others
+        },
+    }
 
 
 def _end(case: Case, record: Mapping[str, Any], root: Path, tool: str) -> End:
