@@ -417,3 +417,23 @@ def roots(items: Sequence[Remembered]) -> Mapping[str, tuple[Remembered, ...]]:
         root = each.item.joins if each.item.joins in known else each.item.id
         groups[root] = (*groups.get(root, ()), each)
     return groups
+
+
+class Ending(StrEnum):
+    """What came of one item; words of `core.memory.Step`."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNREAD = "not read"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadItem:
+    """One item, read. `file`: where its test was found, if that is not the file that it stood in."""
+
+    id: str
+    ending: Ending
+    is_touched: bool = False
+    file: str = ""
+    note: str = ""

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from agent_fox.config import LimitSettings, Settings
     from agent_fox.core.policy import Policy
-    from agent_fox.engine.record import memory
     from agent_fox.engine.record.docket import SpecShelf
+    from agent_fox.evidence import remembering
     from agent_fox.evidence.waivers import Grounds
 else:
-    memory = late_module("agent_fox.engine.record.memory")
+    remembering = late_module("agent_fox.evidence.remembering")
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class DocketFactory:
             db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=tracker.sub_issues,
             max_new=tracker.max_new, log_end=self.log_end,
             touched=lambda base, landed: touched_by(self.grounds().root, base, landed),
-            memory=memory.limits_of(self.settings),
+            memory=remembering.limits_of(self.settings),
         )  # fmt: skip
         return with_waivers(tx, self.grounds)
 

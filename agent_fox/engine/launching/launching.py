@@ -26,8 +26,8 @@ from agent_fox.engine.launching.cut_offs import HandedOn, handed_on
 from agent_fox.engine.launching.judges import Panel, panel_of
 from agent_fox.engine.record.environment import Standpoint, facts, standpoint, with_bound, with_hidden
 from agent_fox.engine.record.library import Shelf, checklists, order_for
-from agent_fox.engine.record.memory import limits_of
 from agent_fox.engine.record.shared_ids import order_among
+from agent_fox.evidence.remembering import limits_of
 from agent_fox.evidence.waivers import agreements, grounds_of
 from agent_fox.session.briefs.text import brief_json, brief_markdown
 from agent_fox.session.built_in.registry import LIBRARY, MEMORY

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core import memory as rules
 from agent_fox.core.late import late_module
 from agent_fox.engine.record.convergence import touched_by
-from agent_fox.engine.record.memory import describe
+from agent_fox.evidence.remembering import describe
 from agent_fox.session.briefs.facts import StaysGreen
 from agent_fox.store import sessions
 from agent_fox.store.ledger import memory as stored

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from agent_fox.core.graph import Node, Plan
     from agent_fox.engine.handlers import final_review
     from agent_fox.engine.planning.scope import Scope
-    from agent_fox.engine.record import memory
+    from agent_fox.evidence import remembering
 else:
-    memory = late_module("agent_fox.engine.record.memory")
+    remembering = late_module("agent_fox.evidence.remembering")
     final_review = late_module("agent_fox.engine.handlers.final_review")
 
 KIND = "Replan"
@@ -106,7 +106,7 @@ def supersede(tx: Docket, change: PlanChange, spec_name: str) -> None:
     removed = {p.id: p.version for p in change.parts_removed if p.spec_name == spec_name}
     for parts, is_removed in ((changed, False), (removed, True)):
         supersede_by_change(tx.db, spec_name, parts, is_removed=is_removed, decision_id=number, at=tx.at)
-        memory.withdraw(tx, spec_name, parts, is_removed=is_removed)
+        remembering.withdraw(tx.db, tx.at, spec_name, parts, is_removed=is_removed)
     withdraw_parts(tx, planned, number, removed)
 
 

@@ -19,15 +19,18 @@ from agent_fox.core.ledger.evidence import (
     SpecRef,
     environment_hash,
 )
+from agent_fox.core.memory import DEFAULT_LIMITS
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.answer import read_report
 from agent_fox.core.verdicts.judgement import Judged, judge
 from agent_fox.core.verdicts.known import word_of_pass
 from agent_fox.core.verdicts.panel import Opinion, confer
 from agent_fox.core.verdicts.verdict import Report, Verdict
-from agent_fox.engine.record import memory
+from agent_fox.engine.record.convergence import landed_sessions
+from agent_fox.evidence import remembering
 from agent_fox.session.built_in.registry import CHECKS, LIBRARY, MEMORY, PARTIAL
 from agent_fox.store.ledger import ledger
+from agent_fox.store.ledger import memory as stored_memory
 from agent_fox.store.ledger.memory import Origin
 from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
 from agent_fox.verifier.lanes.order import lanes_in
@@ -36,11 +39,11 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.ids import Ticket
+    from agent_fox.core.memory import ReadItem
     from agent_fox.engine.record.best_tree import WayBack
     from agent_fox.engine.record.docket import Docket, SpecFile
     from agent_fox.store.plan import PlannedNode
     from agent_fox.verifier.judging import memory_order
-    from agent_fox.verifier.judging.memory_order import ReadItem
     from agent_fox.verifier.lanes.results import LaneResult
 else:
     memory_order = late_module("agent_fox.verifier.judging.memory_order")
@@ -126,17 +129,26 @@ def judge_result(tx: Docket, planned: PlannedNode, report: Report, result: Verif
 def persist(tx: Docket, planned: PlannedNode, judged: Judged, result: VerifierResult, decision_id: int) -> None:
     """Store every verdict that counts, and what is learned from them, in the decision's transaction."""
     spec_name, versions = planned.node.spec_name, tx.file_of(planned.node.spec_name).versions
-    before = memory.before(tx.db, spec_name)
+    before = remembering.before(tx.db, spec_name)
     origin = VerdictOrigin(
         spec_name, planned.node.uid, result.session_id, decision_id, result.ticket, result.commit,
         result.tree, tx.at,
     )  # fmt: skip
     store_verdicts(tx.db, origin, judged.counted, versions)
-    learning = memory.Learning(
+    learning = remembering.Learning(
         spec_name, before, judged, versions, items_read(result.judges),
         Origin(result.session_id, decision_id), result.commit or "",
+        lambda: files_changed(tx, spec_name, result.session_id),
     )  # fmt: skip
-    memory.learn(tx, learning)
+    remembering.learn(tx.db, tx.at, tx.memory or DEFAULT_LIMITS, learning)
+
+
+def files_changed(tx: Docket, spec_name: str, session: int | None) -> frozenset[str]:
+    """What landed for the spec since the reading before this one: where a requirement was repaired or broken."""
+    landings = landed_sessions(tx, spec_name)
+    last = stored_memory.session_before(tx.db, spec_name, session)
+    since = [row for row in landings if row.id > last] or landings[-1:]
+    return frozenset(path for row in since for path in tx.touched(row.base or "", row.landed or ""))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import field
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent_fox.core.json_text import json_object
 from agent_fox.core.late import adapter, late_module
+from agent_fox.core.memory import ReadItem
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import RunTest  # noqa: TC001 - pydantic reads it
 from agent_fox.verifier.ground.order import CheckOrder
@@ -45,26 +45,6 @@ class MemoryOrder:
     order: CheckOrder = field(default_factory=lambda: CheckOrder({}))
     seconds: float = 60.0
     left_out: int = 0
-
-
-class Ending(StrEnum):
-    """What came of one item; words of `core.memory.Step`."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    UNREAD = "not read"
-    LOST = "lost"
-
-
-@dataclass(frozen=True, slots=True)
-class ReadItem:
-    """One item, read. `file`: where its test was found, if that is not the file that it stood in."""
-
-    id: str
-    ending: Ending
-    is_touched: bool = False
-    file: str = ""
-    note: str = ""
 
 
 ORDER: pydantic.TypeAdapter[MemoryOrder] = adapter(lambda: pydantic.TypeAdapter(MemoryOrder))

@@ -17,12 +17,13 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from agent_fox.core.memory import Ending, ReadItem
 from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.verdicts.verdict import Disposition, Word
 from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.ground.cases import SHOWN, Case, Outcome
 from agent_fox.verifier.ground.command_line import CommandRefused, split_command
-from agent_fox.verifier.judging.memory_order import KEY, ORDER, Asked, Ending, MemoryOrder, ReadItem
+from agent_fox.verifier.judging.memory_order import KEY, ORDER, Asked, MemoryOrder
 from agent_fox.verifier.judging.reruns import MOST_FAILING, Suspects, retried
 from agent_fox.verifier.suites.calls import call_of
 from agent_fox.verifier.suites.evidence_text import evidence_of, evidence_of_broken, first_error, headed

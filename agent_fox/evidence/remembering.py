@@ -4,26 +4,24 @@ before its judges, and what a brief names. Rules are in `core.memory`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from agent_fox.core import memory
-from agent_fox.core.memory import DEFAULT_LIMITS, SHOWN_ID, Item, Limits, Move, Reading, Remembered, Step
+from agent_fox.core.memory import SHOWN_ID, Item, Limits, Move, Reading, Remembered, Step
 from agent_fox.core.retry.clusters import fingerprint_of
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Word
-from agent_fox.engine.record.convergence import landed_sessions
 from agent_fox.store.ledger import memory as stored
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.config import Settings
+    from agent_fox.core.memory import ReadItem
     from agent_fox.core.verdicts.judgement import Counted, Judged
-    from agent_fox.engine.record.docket import Docket
     from agent_fox.store.ledger.memory import Origin
-    from agent_fox.verifier.judging.memory_order import ReadItem
 
 
 def limits_of(settings: Settings) -> Limits:
@@ -35,7 +33,7 @@ def limits_of(settings: Settings) -> Limits:
 @dataclass(frozen=True, slots=True)
 class Learning:
     """What a reading of a spec is learned from: the verdicts before it, those that count now, what the pre-reading said
-    of items."""
+    of items, and which files landed since the reading before."""
 
     spec_name: str
     before: Mapping[str, tuple[str, Reading]]
@@ -44,6 +42,7 @@ class Learning:
     read: tuple[ReadItem, ...]
     origin: Origin
     commit: str
+    changed: Callable[[], frozenset[str]]
 
 
 def before(db: Database, spec_name: str) -> dict[str, tuple[str, Reading]]:
@@ -51,16 +50,16 @@ def before(db: Database, spec_name: str) -> dict[str, tuple[str, Reading]]:
     return stored.readings_now(db, spec_name)
 
 
-def learn(tx: Docket, learning: Learning) -> None:
+def learn(db: Database, at: str, limits: Limits, learning: Learning) -> None:
     """Move the items that were read, make those that these verdicts give birth to, and let those decay that it is time
     for; in the transaction of the verdicts."""
     readings = dict(readings_of(learning))
-    known = {each.item.id: each for each in items_concerned(tx.db, learning, readings)}
-    moves = [*moves_read(learning, known, tx.at), *moves_seen(learning, readings, known, tx.at)]
-    now = {each.item.id: each for each in stored.move(tx.db, moves, learning.origin)}
-    for item in items_born(tx, learning, readings, {**known, **now}):
-        stored.remember(tx.db, item, learning.origin, learning.commit)
-    stored.move(tx.db, moves_of_decay(tx, now.values()), learning.origin)
+    known = {each.item.id: each for each in items_concerned(db, learning, readings)}
+    moves = [*moves_read(learning, known, at), *moves_seen(learning, readings, known, at)]
+    now = {each.item.id: each for each in stored.move(db, moves, learning.origin)}
+    for item in items_born(db, at, learning, readings, {**known, **now}):
+        stored.remember(db, item, learning.origin, learning.commit)
+    stored.move(db, moves_of_decay(at, limits, now.values()), learning.origin)
 
 
 def items_concerned(db: Database, learning: Learning, readings: Mapping[str, Reading]) -> list[Remembered]:
@@ -114,21 +113,21 @@ def moves_seen(
 
 
 def items_born(
-    tx: Docket, learning: Learning, readings: Mapping[str, Reading], known: Mapping[str, Remembered]
+    db: Database, at: str, learning: Learning, readings: Mapping[str, Reading], known: Mapping[str, Remembered]
 ) -> Iterator[Item]:
     """The items that these verdicts make. What is known already, in whatever state, is not born again."""
     births = [(part, now, then, birth) for part, now in readings.items()
               if (birth := memory.birth_of(then := reading_before(learning, part), now)) is not None]  # fmt: skip
     if not births:
         return
-    causes, changed = stored.roots_of(tx.db), files_changed(tx, learning)
+    causes, changed = stored.roots_of(db), learning.changed()
     for part, now, then, birth in births:
         fault, version = now if now.word is Word.FAIL else then, learning.versions.get(part, "")
         for test in memory.tests_born(birth, then, now):
             number = memory.item_id(learning.spec_name, part, version, test)
             if number not in known:
                 yield Item(
-                    number, learning.spec_name, part, version, test, birth, tx.at,
+                    number, learning.spec_name, part, version, test, birth, at,
                     memory.files_of(test, (then, now), changed), memory.counterexample_in(fault.evidence),
                     fault.first_error, fault.cause, causes.get(fault.cause, "") if fault.cause else "",
                 )  # fmt: skip
@@ -141,19 +140,10 @@ def reading_before(learning: Learning, part: str) -> Reading:
     return reading if version == learning.versions.get(part) else Reading()
 
 
-def files_changed(tx: Docket, learning: Learning) -> frozenset[str]:
-    """What landed for the spec since the reading before this one: where a requirement was repaired or broken."""
-    landings = landed_sessions(tx, learning.spec_name)
-    last = stored.session_before(tx.db, learning.spec_name, learning.origin.session)
-    since = [row for row in landings if row.id > last] or landings[-1:]
-    return frozenset(path for row in since for path in tx.touched(row.base or "", row.landed or ""))
-
-
-def moves_of_decay(tx: Docket, items: Iterable[Remembered]) -> list[tuple[Remembered, Move]]:
-    limits = tx.memory or DEFAULT_LIMITS
-    before = days_before(tx.at, limits.days)
+def moves_of_decay(at: str, limits: Limits, items: Iterable[Remembered]) -> list[tuple[Remembered, Move]]:
+    before = days_before(at, limits.days)
     why = f"{limits.green_readings} green readings, and no change of its files in {limits.days} days"
-    return [(each, Move(Step.DEMOTED, tx.at, note=why)) for each in items if memory.is_worn(each.life, limits, before)]
+    return [(each, Move(Step.DEMOTED, at, note=why)) for each in items if memory.is_worn(each.life, limits, before)]
 
 
 def days_before(at: str, days: int) -> str:
@@ -162,15 +152,15 @@ def days_before(at: str, days: int) -> str:
     return before.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def withdraw(tx: Docket, spec_name: str, versions: Mapping[str, str], *, is_removed: bool) -> None:
+def withdraw(db: Database, at: str, spec_name: str, versions: Mapping[str, str], *, is_removed: bool) -> None:
     """End the items of requirements whose text changed (`versions`: the present ones), or that went."""
     why = "the requirement was removed" if is_removed else "the requirement's text changed"
     gone = [
-        (each, Move(Step.WITHDRAWN, tx.at, note=why))
-        for each in (stored.items(tx.db, spec_name, living=True) if versions else ())
+        (each, Move(Step.WITHDRAWN, at, note=why))
+        for each in (stored.items(db, spec_name, living=True) if versions else ())
         if each.item.requirement in versions and (is_removed or each.item.version != versions[each.item.requirement])
     ]
-    stored.move(tx.db, gone)
+    stored.move(db, gone)
 
 
 def describe(each: Remembered, suspect: str = "") -> str:
