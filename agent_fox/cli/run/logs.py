@@ -20,6 +20,7 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.run.finding import find_node
 from agent_fox.cli.screen import columns, cut, json_option, print_json
+from agent_fox.core.json_text import json_object
 from agent_fox.core.late import late_module
 from agent_fox.engine.account.account import SessionLog, read_session_logs
 from agent_fox.store.account import is_under_way, texts
@@ -149,11 +150,21 @@ def _show(path: Path, about: Mapping[str, object], *, is_path: bool, as_json: bo
     elif is_path:
         click.echo(str(path))
     else:
-        for each in (path, *others_beside(path)):
-            report = report_in(each) if root is not None else None
+        judges = [(each, report_in(each) if root is not None else None) for each in (path, *others_beside(path))]
+        for each, report in sorted(judges, key=lambda judge: judge[1] is None):
             spec = spec_of(str(about.get("node", "")))
-            for text in report_text(root, spec, *report) if root is not None and report else _chunks(each):
+            summary = summary_in(each) if root is not None and report is None else ""
+            plainly = [summary] if summary else _chunks(each)
+            for text in report_text(root, spec, *report) if root is not None and report else plainly:
                 click.echo(text, nl=False)
+
+
+def summary_in(path: Path) -> str:
+    """What the reading of remembered failures came to, in a line; empty for any other log."""
+    if path.stat().st_size > LARGEST_REPORT:
+        return ""
+    answer = json_object(path.read_text("utf-8", "replace").partition("\n")[2]) or {}
+    return f"{_shown(str(answer['summary']))}\n" if isinstance(answer.get("memory"), list) else ""
 
 
 def report_in(path: Path) -> tuple[dict[str, object], str] | None:

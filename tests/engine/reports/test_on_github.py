@@ -142,7 +142,7 @@ def test_a_thousand_requirements_are_cut_and_counted_what_fails_first(desk: Read
     parts = tuple(part(number, "failing" if number % 100 == 0 else "proven") for number in range(1, 1_001))
     text = as_markdown(replace(table(desk), parts=parts), BRANCH, COMMIT)
     assert len(text) < 60_000
-    assert text.count("| failing |") == 10
+    assert text.count("| fails |") == 10
     shown = text.count("| red without |")
     assert f"{990 - shown} of 990 are not shown here; `agent-fox status --all` shows every one." in text
 

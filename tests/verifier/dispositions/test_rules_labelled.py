@@ -67,7 +67,9 @@ def test_the_set_is_large_mostly_real_and_covers_every_language_and_disposition(
     assert sum(one.is_held_back for one in cases.values()) >= 40
     assert sum(one.case.source == "run" for one in cases.values()) >= len(cases) / 2
     assert {one.case.language for one in met} == {"c", "go", "java", "javascript", "python", "rust"}
-    assert {one.case.expect for one in met} == set(Disposition)
+    assert {one.case.expect for one in met} == set(Disposition) - {
+        Disposition.REGRESSION_DETECTED
+    }  # of remembered tests alone
 
 
 def _differs_on_person(one: Met) -> bool:
