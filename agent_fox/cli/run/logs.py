@@ -20,7 +20,6 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.run.finding import find_node
 from agent_fox.cli.screen import columns, cut, json_option, print_json
-from agent_fox.core.json_text import json_object
 from agent_fox.core.late import late_module
 from agent_fox.engine.account.account import SessionLog, read_session_logs
 from agent_fox.store.account import is_under_way, texts
@@ -163,8 +162,12 @@ def summary_in(path: Path) -> str:
     """What the reading of remembered failures came to, in a line; empty for any other log."""
     if path.stat().st_size > LARGEST_REPORT:
         return ""
-    answer = json_object(path.read_text("utf-8", "replace").partition("\n")[2]) or {}
-    return f"{_shown(str(answer['summary']))}\n" if isinstance(answer.get("memory"), list) else ""
+    try:
+        answer, _ = json.JSONDecoder().raw_decode(path.read_text("utf-8", "replace").partition("\n")[2])
+    except (ValueError, RecursionError):
+        return ""
+    is_of_memory = isinstance(answer, dict) and isinstance(answer.get("memory"), list)
+    return f"{_shown(str(answer.get('summary', '')))}\n" if is_of_memory else ""
 
 
 def report_in(path: Path) -> tuple[dict[str, object], str] | None:

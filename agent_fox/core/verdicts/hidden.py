@@ -164,7 +164,8 @@ def with_hidden(seen: Verdict, found: HiddenChecks, reveal: Reveal, *, is_untest
             evidence = "\n".join(filter(None, ("" if is_untested else seen.evidence, "its hidden checks pass")))
             how = seen.how if seen.expectation else How.HIDDEN
             passed = replace(hidden if is_untested else seen, how=how, evidence=evidence, command=seen.command)
-            return replace(passed, note="; ".join(filter(None, (seen.note, f"{COMMAND} sha256:{found.digest}"))))
+            note = "; ".join(filter(None, (seen.note, f"{COMMAND} sha256:{found.digest}")))
+            return replace(passed, note=note, rests_on=None)  # what hidden checks rest on is not measured, nor told
         case Word.PASS:
             return seen
         case Word.UNKNOWN if seen.word is Word.FAIL and not is_untested:

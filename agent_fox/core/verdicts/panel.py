@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import strongest
+from agent_fox.core.verdicts.scope import joined
 from agent_fox.core.verdicts.verdict import Report, Verdict, Word
 
 
@@ -62,7 +63,11 @@ def _together(part: str, opinions: Sequence[Opinion]) -> Verdict:
     )
     if len(passes) == len(verdicts):
         how = strongest(verdict.how for verdict in passes)
-        return replace(passes[0], note=_noted(passes[0], words), how=how)
+        scopes = [verdict.rests_on for verdict in passes if verdict.rests_on is not None]
+        rests_on = (
+            joined(scopes) if len(scopes) == len(passes) else None
+        )  # what a model or a lane rests on is not known
+        return replace(passes[0], note=_noted(passes[0], words), how=how, rests_on=rests_on)
     unclear = [(name, verdict) for name, verdict in verdicts if verdict is not None and verdict.word is Word.UNKNOWN]
     why = "\n".join(f"{name}: {verdict.evidence}" for name, verdict in unclear if verdict.evidence)
     persons = next((verdict for _, verdict in unclear if verdict.needs_person), None)

@@ -160,7 +160,7 @@ def with_place(db: Database, finding: Finding) -> Finding:
     red = red_before_end(trace.nodes, node.step, names)
     line = next((line for line in red.observation.red if any(name in line for name in names)), "") if red else ""
     seen = f"call {red.call} showed {line[:LONGEST_SHOWN]!r}" if red else ""
-    return replace(finding, step=node.step, action=node.action, files=node.files, seen=seen)
+    return replace(finding, step=node.step, action=described(node), files=node.files, seen=seen)
 
 
 def replay_of(db: Database, repo: Path, session: SessionRow) -> tuple[Replay, SessionRow] | None:
@@ -200,10 +200,13 @@ def replay_at(db: Database, repo: Path, row: SessionRow, finding: Finding, other
 
 
 def described(node: Node) -> str:
-    """A step in a line, with the files that it changed where its action does not name them."""
-    unnamed = [path for path in node.files if path not in node.action]
-    more = f" and {node.more_files} more" if node.more_files else ""
-    return f"{node.action} ({', '.join(unnamed)}{more})" if unnamed else node.action
+    """A step in a line: the tool and the files that it changed. A command line is the agent's own text, and is not told
+    to the sessions after it.
+    """
+    files = ", ".join(node.files) + (f" and {node.more_files} more" if node.more_files else "")
+    if not node.calls:
+        return f"{node.action} ({files})" if files else node.action
+    return f"{node.action.partition(' ')[0]} {files}".strip()
 
 
 def edit_of(repo: Path, finding: Finding) -> tuple[str, ...]:

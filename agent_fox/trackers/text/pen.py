@@ -97,7 +97,8 @@ class Pen:
         shown = [self.words(name) for name in names]
         fit = how_many_fit([f"{name}, " for name in shown], limit)
         more = f" and {len(shown) - fit:,} more" if fit < len(shown) else ""
-        return f"{', '.join(shown[:fit])}{more}"
+        line = f"{', '.join(shown[:fit])}{more}"
+        return f"\\{line}" if line.startswith(("~", "`")) else line  # else it could begin a block of code
 
     def commit(self, sha: str) -> str:
         """A commit, linked where it can be."""

@@ -49,11 +49,13 @@ class Window:
 
 @dataclass(slots=True)
 class _Text:
-    """What the text of a file of Python says: names that it imports; whether it loads others by name, asks a clock."""
+    """What the text of a file of Python says: names that it imports; whether it loads others by name, asks a clock;
+    is_unread: that is not known."""
 
     names: set[str] = field(default_factory=set)
     loads: bool = False
     clock: bool = False
+    is_unread: bool = False
 
 
 class Resting:
@@ -131,6 +133,8 @@ class Resting:
                 return f"{file} is read, which belongs to git"
             if file in self._was_there and self._tracked is not None and file not in self._tracked:
                 return f"{file} is read, which git does not hold: what it was made from is not known"
+            if file.endswith(".py") and self._text(file).is_unread:
+                return f"{file} cannot be parsed here: what it imports is not known"
             if file.endswith(".py") and self._text(file).clock:
                 return f"{file} asks what time it is"
         return ""
@@ -166,8 +170,10 @@ class Resting:
         if file not in self._texts:
             try:
                 self._texts[file] = _read((self._root / file).read_bytes())
-            except (OSError, SyntaxError, ValueError, RecursionError):
-                self._texts[file] = _Text()
+            except OSError:
+                self._texts[file] = _Text()  # it was looked for, or made meanwhile, and is not there
+            except (SyntaxError, ValueError, RecursionError):
+                self._texts[file] = _Text(is_unread=True)
         return self._texts[file]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from agent_fox.core.verdicts.expectations import Expectation
 from agent_fox.core.verdicts.hidden import COMMAND, HiddenChecks, Reveal, revealed, with_hidden
+from agent_fox.core.verdicts.scope import Scope
 from agent_fox.core.verdicts.verdict import Signal, Unproven, Verdict, Word
 
 SECRET = "assert total([17, 25]) == 42"
@@ -134,3 +135,11 @@ def test_one_that_cannot_fail_is_a_persons_to_mend_and_sends_no_coder_back() -> 
         f"a hidden check of R1: it cannot fail: what it executes was broken, and it did not notice\n{CRITERION}", NOTE,
         disposition=Unproven.VACUOUS_TEST, needs_person=True, command="hidden checks",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("is_untested", [True, False])
+def test_what_passes_with_hidden_checks_rests_on_more_than_was_measured(is_untested: bool) -> None:
+    scope = Scope(files=("cart.py", "tests/hidden/test_x.py"))
+    seen, found = replace(SEEN[Word.PASS], rests_on=scope), hidden(replace(PASSES, rests_on=scope))
+    verdict = with_hidden(seen, found, Reveal.CRITERION, is_untested=is_untested)
+    assert (verdict.word, verdict.rests_on) == (Word.PASS, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 from agent_fox.core.verdicts.panel import Opinion, confer
+from agent_fox.core.verdicts.scope import Scope
 from agent_fox.core.verdicts.verdict import Report, Signal, Verdict, Word
 
 P, F, U = Word.PASS, Word.FAIL, Word.UNKNOWN
@@ -119,3 +120,14 @@ def test_a_partial_judge_does_not_make_a_report_of_nobody_readable() -> None:
     assert not found.is_readable
     assert "a" not in found.verdicts
     assert found.verdicts["b"].word is U
+
+
+def test_what_all_judges_rest_on_counts_and_with_one_that_is_not_measured_nothing_is_known() -> None:
+    def passing(scope: Scope | None) -> Opinion:
+        return Opinion("x", Report({"R": Verdict("R", Word.PASS, rests_on=scope)}))
+
+    measured = Scope(files=("a.py",))
+    assert confer([passing(measured), passing(None)], ["R"]).verdicts["R"].rests_on is None
+    assert confer([passing(None), passing(measured)], ["R"]).verdicts["R"].rests_on is None
+    both = confer([passing(measured), passing(Scope(files=("b.py",)))], ["R"]).verdicts["R"].rests_on
+    assert both == Scope(files=("a.py", "b.py"))

@@ -150,7 +150,7 @@ def test_the_next_attempt_is_told_what_is_kept_and_starts_where_the_settings_say
     session, launch = running(db, 2, commits[-1])
     replay, start = handed(db, repo, session, launch, Start.BEST, is_told_only=False)
     assert replay is not None
-    assert (replay.kept, replay.commit, start) == (((1, "Edit 1"),), commits[1], "")
+    assert (replay.kept, replay.commit, start) == (((1, "Edit"),), commits[1], "")
     assert replay.edit[-2:] == ("-1", "+wrong")
     replay, start = handed(db, repo, session, launch, Start.BEFORE_ONSET, is_told_only=False)
     assert (replay and replay.is_laid_out, start) == (True, tree(repo, commits[1]))
@@ -220,5 +220,5 @@ def test_a_test_that_failed_from_the_start_is_laid_to_the_step_that_ticked_the_t
     )
     record_trace(db, AT, number, Trace(nodes))
     placed = with_place(db, Finding("R1", "t::test_b[1]", Onset.FROM_START, "", number, 3))
-    assert (placed.step, placed.action) == (2, "Edit tasks.md")
+    assert (placed.step, placed.action) == (2, "Edit specs/01/tasks.md")
     assert placed.seen == "call 7 showed 'FAILED t::test_b[1] - assert'"

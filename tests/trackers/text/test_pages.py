@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent_fox.core.neutral import BREAK, clean
@@ -565,6 +565,7 @@ def test_a_file_stays_within_its_bounds_and_names_what_it_leaves_out() -> None:
     assert body.count("<details>") == body.count("</details>")
 
 
+@example("~~~>")
 @given(st.text(alphabet=st.sampled_from("`~\n\r\x00\x1b[m@#|->a\ud800 "), max_size=200))
 def test_no_evidence_can_leave_its_block_in_a_file_or_bring_control_characters(evidence: str) -> None:
     _, body = plain_issue([with_text(evidence)], evidence)
