@@ -267,7 +267,7 @@ CLAIMS = (
         r"(?s:.*?)^\| (\w+)/", lambda d, m: of_issue(d, m),
     ),
     *(Claim(kind, TRIED, lambda d, m: of_tried(d, m[4])) for kind in (ISSUE, AGAIN)),
-    *(Claim(kind, HOLDS, lambda d, m: (str(d["known_of"][m[3]][m[2]]), m[2], m[3])) for kind in (ISSUE, AGAIN)),
+    *(Claim(kind, HOLDS, lambda d, m: (str(held(d, m[3], m[2])), m[2], m[3])) for kind in (ISSUE, AGAIN)),
     Claim(
         AGAIN, r"^\*\*Still failing\*\*: (\d+)(?: of (\d+))?, .* \(spec `(\w+)`, node `(\S+?)`, run `(\d+)`",
         lambda d, m: (*parts_of(d, m[2]), m[3], m[4], str(d["account"]["run"])),
@@ -311,6 +311,11 @@ def of_issue(document: Document, match: re.Match[str]) -> Told:
     open_count = len(found["failing"]) + len(found["unclear"])
     first_run = min(each["run"] for each in sessions_of(document, spec=name))
     return str(open_count), match[2], f"{known:.2f}", usd(assumed), str(first_run), name
+
+
+def held(document: Document, name: str, how: str) -> int:
+    """How many of a spec are known so, whether or not the branch has moved since the issue was written."""
+    return [story["how"] for story in document["requirements"] if story["spec"] == name].count(how)
 
 
 def parts_of(document: Document, told: str | None) -> tuple[str, str | None]:
