@@ -6,7 +6,6 @@ One thread owns the state and all decisions. Sessions are waited for by worker t
 from __future__ import annotations
 
 import queue
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.retry.standing import Status
+from agent_fox.engine.account import freshness
 from agent_fox.engine.handlers import final_review
 from agent_fox.engine.issues.courier import INTERRUPTED_SECONDS, Courier
 from agent_fox.engine.launching import cut_offs, judges, launching
@@ -192,7 +192,7 @@ class Run:
 
     def conditions(self, tip: str) -> Conditions:
         settings = self.workshop.settings
-        setup = tuple(line if isinstance(line, str) else shlex.join(line) for line in settings.workspace.setup)
+        setup = freshness.setup_lines(settings)
         return Conditions(self.repo, tip, settings.evidence, setup, partial(self.workshop.standpoint, self.db))
 
     def is_busy(self, submit: Callable[[Flight], None]) -> bool:
