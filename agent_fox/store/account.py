@@ -85,6 +85,15 @@ def part_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     return _rows(db, sql, "p.spec_name", only)
 
 
+def is_measured(db: Database, spec_name: str) -> bool:
+    """Whether the record of a current verdict of a spec says what it rests on."""
+    sql = (
+        "SELECT EXISTS (SELECT 1 FROM verification_results AS v JOIN ledger AS l ON l.identity = 'verdict:' || v.id "
+        "WHERE v.spec_name = ? AND v.superseded_by IS NULL AND json_extract(l.content, '$.body.rests_on') IS NOT NULL)"
+    )
+    return bool(db.execute(sql, [spec_name]).fetchone()[0])
+
+
 def unplanned_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     """Spec and expected id, of specs that were left out but had been read before."""
     sql = "SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> '' AND {asked}"

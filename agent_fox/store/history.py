@@ -75,7 +75,7 @@ class StepTaken(BaseModel, defer_build=True):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """One recorded decision. `about` is the node whose session's end it answers; `blamed` are node ids.
+    """One recorded decision. `about` is the node whose session's end it answers; `blamed` and `moved` are node ids.
 
     `best` says where the branch stands, where the last attempt was worse than an earlier one. `arms` holds by node what
     was chosen by its worth, with all that was weighed.
@@ -98,6 +98,7 @@ class Ruling:
     step: str
     note: str
     best: str = ""
+    moved: tuple[str, ...] = ()
     arms: Mapping[str, Choice] = field(default_factory=dict)
 
     @property
@@ -179,17 +180,20 @@ _RULINGS = (
 
 
 def rulings_about(db: Database, uid: str) -> list[Ruling]:
-    """Every decision that moved the node or was made about it, oldest first."""
+    """Every decision that moved the node, blamed it or was made about it, oldest first."""
     sql = (
-        f"{_RULINGS} WHERE d.node_uid = :uid OR EXISTS "
-        "(SELECT 1 FROM json_each(d.steps) WHERE json_extract(value, '$.uid') = :uid) ORDER BY d.id"
+        f"{_RULINGS} WHERE d.node_uid = :uid "
+        "OR EXISTS (SELECT 1 FROM json_each(d.steps) WHERE json_extract(value, '$.uid') = :uid) "
+        "OR EXISTS (SELECT 1 FROM json_each(d.facts, '$.blamed') WHERE value = :uid) ORDER BY d.id"
     )
     return [_ruling(db, uid, row[:-1]) for row in db.execute(sql, {"uid": uid}).fetchall()]
 
 
 def rulings(db: Database) -> list[Ruling]:
     """Every recorded decision, as seen from the node that it is about, oldest first."""
-    return [_ruling(db, str(row[-1]), row[:-1]) for row in db.execute(f"{_RULINGS} ORDER BY d.id").fetchall()]
+    names = dict(db.execute("SELECT uid, id FROM plan_nodes").fetchall())
+    rows = db.execute(f"{_RULINGS} ORDER BY d.id").fetchall()
+    return [_ruling(db, str(row[-1]), row[:-1], names) for row in rows]
 
 
 def ruling(db: Database, number: int) -> Ruling:
@@ -200,20 +204,22 @@ def ruling(db: Database, number: int) -> Ruling:
     return _ruling(db, str(row[-1]), row[:-1])
 
 
-def _ruling(db: Database, uid: str, row: tuple[object, ...]) -> Ruling:
+def _ruling(db: Database, uid: str, row: tuple[object, ...], names: Mapping[str, str] | None = None) -> Ruling:
+    """`names` of all nodes by their uids, where many are read."""
     number, at, about, kind, cause, attempt, reading, session, commit, steps, facts, note, archetype = row
     known = Facts.model_validate_json(str(facts))
     chosen = _CHOICES.validate_python(known.arms) if known.arms else {}
-    choices = {name: chosen[uid] for uid in chosen for name in names_of(db, [uid])}
-    step = next((taken.step for taken in _steps(str(steps)) if taken.uid == uid), "")
+    choices = {name: chosen[uid] for uid in chosen for name in names_of(db, [uid], names)}
+    taken = _steps(str(steps))
+    step = next((each.step for each in taken if each.uid == uid), "")
     text = str(note) or known.failure or "; ".join(known.notes) or "; ".join(f[1] for f in known.findings)
     return Ruling(
         int(str(number)), str(at), str(about), str(kind),
         row_of(Archetype(str(archetype)), str(kind), None if cause is None else str(cause)),
         None if cause is None else str(cause), int(str(attempt)), int(str(reading)),
         None if session is None else int(str(session)), None if commit is None else str(commit),
-        known.failing, known.unknown, tuple(names_of(db, known.blamed)), known.progress, step, text,
-        known.best.told, choices,
+        known.failing, known.unknown, tuple(names_of(db, known.blamed, names)), known.progress, step, text,
+        known.best.told, tuple(names_of(db, (each.uid for each in taken), names)), choices,
     )  # fmt: skip
 
 
@@ -228,8 +234,10 @@ def _steps(text: str) -> tuple[StepTaken, ...]:
     return _Steps.model_validate_json(f'{{"steps":{text}}}').steps
 
 
-def names_of(db: Database, uids: Iterable[str]) -> list[str]:
+def names_of(db: Database, uids: Iterable[str], names: Mapping[str, str] | None = None) -> list[str]:
     """Present names of nodes by their uids, in the order given."""
+    if names is not None:
+        return [names[uid] for uid in uids if uid in names]
     rows = (db.execute("SELECT id FROM plan_nodes WHERE uid = ?", [uid]).fetchone() for uid in uids)
     return [str(row[0]) for row in rows if row is not None]
 

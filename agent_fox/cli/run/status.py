@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -22,6 +23,7 @@ from agent_fox.core.ledger.evidence import OF_CHECKS, environment_parts
 from agent_fox.engine.account.account import read_account
 from agent_fox.engine.account.overview import read_overview, takeover
 from agent_fox.evidence import witness
+from agent_fox.store.account import is_measured
 from agent_fox.store.known import judged_elsewhere
 from agent_fox.store.state import is_locked
 from agent_fox.system import git, programs
@@ -30,10 +32,14 @@ from agent_fox.system.state_folders import LOCK
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.config import Settings
     from agent_fox.engine.account import document as documents
+    from agent_fox.engine.account import freshness
+    from agent_fox.engine.account.account import Holds
     from agent_fox.engine.account.overview import Banner
 else:
     documents = late_module("agent_fox.engine.account.document")
+    freshness = late_module("agent_fox.engine.account.freshness")
 
 VARIABLES = "AGENT_FOX__VERIFY"
 PROBE = ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true")
@@ -54,8 +60,10 @@ def command(is_whole: bool, is_deciding: bool, as_json: bool) -> Exit:
     root = here()
     with reading(root) as db:
         lost = witness.why_lost(db, witness.path_of(os.environ, root))
+        tree = tip_tree(root)
         account = read_account(
-            db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), **judged_away(root, db),
+            db, tip_tree=tree, in_force=waivers_of(root, db), untouched=untouched(root, db, tree),
+            **judged_away(root, db),
             lost=f"the history does not hold together, and proves nothing: {lost}" if lost else "",
         )  # fmt: skip
         is_alive = account.status == "running" and is_locked(root / LOCK)
@@ -105,6 +113,22 @@ def judged_away(root: Path, db: Database) -> Away:
         return Away(elsewhere=dict.fromkeys(away, untold), is_counted_elsewhere=False)
     is_counted = settings.evidence.environment == "show"
     return Away(elsewhere=judged_elsewhere(db, facts(settings.verify)), is_counted_elsewhere=is_counted)
+
+
+def untouched(root: Path, db: Database, tree: str | None) -> Holds:
+    """Which PASSes that were given on an older tree count for this one. The settings are loaded where that is asked of
+    one that rests on something measured; none counts where they are wrong."""
+
+    def settings() -> Settings | None:
+        from agent_fox.config import ConfigError, load  # noqa: PLC0415 - heavy, and rarely needed
+
+        try:
+            return load(root, os.environ)
+        except ConfigError:
+            return None
+
+    look = lru_cache(maxsize=1)(lambda: freshness.untouched(db, root, tree, settings))
+    return lambda spec, part, read: is_measured(db, spec) and look()(spec, part, read)
 
 
 def at_a_glance(table: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, str]:

@@ -24,11 +24,17 @@ if TYPE_CHECKING:
 
     from agent_fox.core.retry.cut_off import CutOff
     from agent_fox.engine.launching.launching import Workshop
+    from agent_fox.engine.planning.extensions import Runners
+    from agent_fox.session.runners import Runner
     from agent_fox.store.sessions import LaunchRow, SessionRow
 
 
-def recover(registry: Registry, docket_of: DocketOf, db: Database, workshop: Workshop, watch: Watch) -> None:
-    """Settle every launch that was under way when the last orchestrator ended. Safe to repeat."""
+def recover(
+    registry: Registry, docket_of: DocketOf, db: Database, workshop: Workshop, runners: Runners, watch: Watch
+) -> None:
+    """Settle every launch that was under way when the last orchestrator ended, but those that go on without one: the
+    run takes them up again. Safe to repeat.
+    """
     integration = workshop.integration
     moved = tip.after_a_crash(db, integration)
     if moved is not None:
@@ -38,7 +44,9 @@ def recover(registry: Registry, docket_of: DocketOf, db: Database, workshop: Wor
     if commit is not None:
         sessions.note_tip(db, commit)
     for launch in sessions.open_launches(db):
-        settle(registry, docket_of, db, workshop, launch, watch)
+        runner = runners.named(launch.runner)
+        if not runner.outlives:
+            settle(registry, docket_of, db, workshop, launch, runner, watch)
     sweep(db, workshop)
     conflicts.tend(db, workshop.repo, git_refs.references(workshop.repo))
     own_folders.sweep()
@@ -56,12 +64,18 @@ def finish_landings(db: Database, repo: Path, branch: str) -> None:
 
 
 def settle(
-    registry: Registry, docket_of: DocketOf, db: Database, workshop: Workshop, launch: LaunchRow, watch: Watch
+    registry: Registry,
+    docket_of: DocketOf,
+    db: Database,
+    workshop: Workshop,
+    launch: LaunchRow,
+    runner: Runner,
+    watch: Watch,
 ) -> None:
     session = sessions.session_by_id(db, launch.session_id)
     planned = node_by_uid(db, session.ticket.node_uid)
     panel = workshop.panel(db, planned, session, launch)
-    end = judges.harvest_all(panel)
+    end = judges.harvest_all(panel, runner)
     if end is None or end.end.kind in judges.NO_RESULT:
         conflicts.forget(workshop.repo, launch.id)
         lost = end.end if end else judges.lost_end(panel)
@@ -72,7 +86,7 @@ def settle(
         handled = results.take_result(registry, docket_of, db, workshop.integration, ended)
         results.land(docket_of, db, workshop.integration, ended, watch)
         watch(RunEvent("harvested", planned, session=session, handled=handled))
-    judges.clean_up_all(panel)
+    judges.clean_up_all(panel, runner)
 
 
 def kept(repo: Path, session: SessionRow, launch: LaunchRow, end: SessionEnd, watch: Watch) -> CutOff | None:
