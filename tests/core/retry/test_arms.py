@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent_fox.core.policy import Start
 from agent_fox.core.retry.arms import (
@@ -158,6 +160,36 @@ def test_the_last_number_of_the_prior_holds_for_all_further_failures() -> None:
     assert CHANCES.stages == 2
     assert CHANCES.of(Stage(False, 2), TIP) == CHANCES.of(Stage(False, 9), TIP) == 0.05
     assert Chances(1.0, (0.9,), (0.9,), {BEST: 2.0}).of(ONCE, BEST) == 0.95
+
+
+agents = st.lists(st.sampled_from((WEAK, STRONG, FOREIGN)), min_size=1, max_size=3)
+attempts = st.builds(
+    Try, st.sampled_from((WEAK, STRONG, FOREIGN)), st.sampled_from(Start),
+    st.builds(Stage, st.booleans(), st.integers(1, 2)), st.booleans(),
+)  # fmt: skip
+costs = st.builds(Cost, st.floats(0, 50), st.integers(1, 9))
+
+
+@given(
+    agents, agents, st.lists(attempts, max_size=12), st.dictionaries(st.sampled_from((WEAK, STRONG)), costs),
+    st.none() | st.floats(0, 50), st.sets(st.sampled_from(Start), min_size=1), st.floats(0, 100),
+)  # fmt: skip
+def test_none_that_is_allowed_is_worth_more_and_none_that_is_not_is_taken(
+    ladder: list[str], failed: list[str], tries: list[Try], known: dict[str, Cost], left: float | None,
+    starts: set[Start], stake: float,
+) -> None:  # fmt: skip
+    case = Case(tuple(ladder), tuple(failed), stake, tuple(starts), 1.0, left)
+    arms = weighed(case, CHANCES, History(tuple(tries), known))
+    start = min(starts)
+    choice = choose(case, arms, 0, start)
+    allowed = [arm for arm in arms if not arm.forbidden]
+    assert {(arm.rung, arm.start) for arm in arms} == {(rung, each) for rung in range(len(ladder)) for each in starts}
+    assert all(0 < arm.chance < 1 for arm in arms)
+    if allowed:
+        assert choice.arm.expected_usd == max(arm.expected_usd for arm in allowed)
+        assert not choice.arm.forbidden
+    else:
+        assert choice.is_ladder
 
 
 def test_of_a_round_all_attempts_must_pass_and_all_are_paid() -> None:
