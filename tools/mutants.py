@@ -33,6 +33,7 @@ COPIED = (
     "docs",
     "tests/__init__.py",
     "tests/github_reader.py",
+    "tests/sarif_schema.py",
     "tests/core",
     "pyproject.toml",
     "README.md",
