@@ -87,6 +87,8 @@ class AgentTask:
     """Paths outside of the workspace that it may read inside the sandbox."""
     stop_gate: bool = False
     direct: tuple[str, ...] = ()
+    login: Path | None = None
+    """The file of the login that the metering proxy uses."""
     prices: Path | None = None
     arguments: tuple[str, ...] = ()
     """A person's own further arguments for the program."""
@@ -112,5 +114,7 @@ class Door:
     mcp_url: str = ""
     mcp_token: str = ""
     stop_command: tuple[str, ...] = ()
+    is_login: bool = False
+    """The way to the model is that of somebody who is logged in; `model_key` stands for the token."""
     credentials: Mapping[str, str] = field(default_factory=dict)
     """The variables of `AgentTask.direct` with their values."""
