@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from agent_fox.core.ids import Archetype, parse_node_name
+from agent_fox.core.ids import Archetype, digest_of, parse_node_name
 from agent_fox.core.ledger.close_out_scope import why_no_pattern
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria
@@ -170,6 +170,12 @@ class AgentChoice(Table):
         lines = {"command": tuple(self.command)}
         return [(name, models.get(name) or "", *lines.get(name, ())) for name in self.backends]
 
+    @property
+    def name(self) -> str:
+        """Who it is, for records: `claude:opus`; of a command line a digest, since a line may hold secrets."""
+        lines = [(name, model, digest_of(*line, digits=8) if line else "") for name, model, *line in self.who]
+        return ", ".join(":".join(filter(None, parts)) for parts in lines)
+
 
 class Rung(AgentChoice):
     """A stronger or another agent, for retries that do not converge. Keys left out are the agent's own."""
@@ -273,6 +279,14 @@ class RetrySettings(Table):
     """How often something is tried. All counts are totals, the first try included."""
 
     attempts: Count = Field(default=3, description="Tries of a coder until its FAIL goes to a person.")
+    policy: Literal["ladder", "arms"] = Field(
+        default="ladder",
+        description="Who has a coder's next attempt after a FAIL, and where it starts: as `switch` and `start` say, or "
+        "what is worth most by this project's own attempts and costs (docs/retries.md).",
+    )
+    worth_usd: Amount = Field(
+        default=20.0, description="With `arms`: dollars that one more proven requirement is worth beside what it costs."
+    )
     readings: Count = Field(default=2, description="Sessions of a verifier at one attempt until a person must look.")
     retry_predecessor: Flag = Field(default=True, description="May a FAIL send the coders who own it back to work?")
     stop_without_progress: Flag = Field(

@@ -18,7 +18,7 @@ from agent_fox.engine.launching.launching import Workshop
 from agent_fox.engine.launching.pushing import push
 from agent_fox.engine.launching.repository_guard import RepositoryGuard
 from agent_fox.engine.planning import preflight
-from agent_fox.engine.planning.from_settings import RunStuck, policy_of
+from agent_fox.engine.planning.from_settings import RunStuck, by_worth_of, policy_of
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.planning.workplace import RunOptions, Workplace
 from agent_fox.engine.record import library
@@ -238,7 +238,15 @@ class Engine(Workplace):
         )
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
-        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds, self.log_end)
+        return DocketFactory(
+            policy_of(self.settings),
+            shelf,
+            run_id,
+            self.settings,
+            self.grounds,
+            self.log_end,
+            by_worth_of(self.settings),
+        )
 
     def log_end(self, address: str) -> str:
         """The end of a log that a judge kept, masked as it is; empty where it is gone."""
