@@ -15,7 +15,7 @@ from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.decision import ROWS, Cause
 from agent_fox.core.values import dataclass
-from agent_fox.store.values import TOLD_USD
+from agent_fox.store.values import NOT_TAKEN, TOLD_USD
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -36,8 +36,8 @@ def row_of(archetype: Archetype, kind: str, cause: str | None = None) -> int | N
     return ROWS.get(kind)
 
 
-class BestFacts(BaseModel, defer_build=True):
-    """What a decision says of the best tree, in a sentence."""
+class InWords(BaseModel, defer_build=True):
+    """What a decision says of the best tree, or of candidates, in a sentence."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -58,7 +58,8 @@ class Facts(BaseModel, defer_build=True):
     failure: str = ""
     ceiling: str | None = None
     findings: tuple[tuple[str, str, str | None], ...] = ()
-    best: BestFacts = BestFacts()
+    best: InWords = InWords()
+    candidates: InWords = InWords()
 
 
 class StepTaken(BaseModel, defer_build=True):
@@ -73,7 +74,8 @@ class StepTaken(BaseModel, defer_build=True):
 class Ruling:
     """One recorded decision. `about` is the node whose session's end it answers; `blamed` are node ids.
 
-    `best` says where the branch stands, where the last attempt was worse than an earlier one.
+    `best` says where the branch stands, where the last attempt was worse than an earlier one; `candidates` what an
+    attempt of several tries was chosen from, or why it has one.
     """
 
     id: int
@@ -93,6 +95,7 @@ class Ruling:
     step: str
     note: str
     best: str = ""
+    candidates: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +197,7 @@ def _ruling(db: Database, uid: str, row: tuple[object, ...]) -> Ruling:
         None if cause is None else str(cause), int(str(attempt)), int(str(reading)),
         None if session is None else int(str(session)), None if commit is None else str(commit),
         known.failing, known.unknown, tuple(names_of(db, known.blamed)), known.progress, step, text,
-        known.best.told,
+        known.best.told, known.candidates.told,
     )  # fmt: skip
 
 
@@ -244,7 +247,8 @@ def _lost(db: Database, uid: str) -> dict[int, list[str]]:
     )
     reasons: dict[int, list[str]] = {}
     for session, status, reason in db.execute(sql, [uid]):
-        reasons.setdefault(session, []).append(str(reason or status))
+        if not str(reason).startswith(NOT_TAKEN):
+            reasons.setdefault(session, []).append(str(reason or status))
     return reasons
 
 

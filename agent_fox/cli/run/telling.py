@@ -121,6 +121,8 @@ def _facts(ruling: Ruling) -> Iterator[str]:
         yield f"no clear verdict on {listed(ruling.unknown)}"
     if ruling.best:
         yield ruling.best
+    if ruling.candidates:
+        yield ruling.candidates
     if ruling.note and not ruling.failing and not ruling.unknown:
         yield ruling.note
 
