@@ -647,6 +647,34 @@ class RunSettings(Table):
     parallel: Count = Field(default=2, description="Sessions at the same time.")
 
 
+class PlaceSettings(Table):
+    """Sessions that go to workers of their own."""
+
+    archetypes: list[Archetype] = Field(default=[], description="Sessions of these only; none named: of all.")
+    specs: list[Text] = Field(default=[], description="Sessions of these specs only, as names or patterns (`03_*`).")
+    nodes: list[Text] = Field(default=[], description="Sessions of these nodes only, as ids or patterns (`*:2`).")
+
+
+class ClusterSettings(Table):
+    """Sessions on other hosts. Keys of agents are never sent: each worker has its own. See docs/cluster.md."""
+
+    engine: str = Field(
+        default="",
+        description="Address of who hands sessions to workers (`temporal://HOST:PORT`); empty: this machine.",
+    )
+    namespace: Text = Field(default="default", description="Namespace at the engine.")
+    ca: str = Field(default="", description="File with the certificates that the engine's own must come from.")
+    certificate: str = Field(default="", description="File with our certificate, where the engine asks for one.")
+    key: str = Field(default="", description="File with the key of our certificate.")
+    server_name: str = Field(default="", description="Name that the engine's certificate must bear, if not its host's.")
+    api_key: str = Field(default="", description="Name of the variable that holds an API key for the engine.")
+    insecure: Flag = Field(default=False, description="Talk to an engine on another host without encryption.")
+    heartbeat: Seconds = Field(default=2.0, description="Seconds between two signs of life of a session elsewhere.")
+    timeout: Seconds = Field(
+        default=30.0, description="Seconds without one after which a session is ended there, and run by another worker."
+    )
+
+
 class LintSettings(Table):
     """What `agent-fox lint` asks for. The rules are in docs/lint.md."""
 
@@ -677,6 +705,8 @@ class Settings(Table):
     notify: NotifySettings = Field(default={}, validate_default=True)
     infrastructure: InfrastructureSettings = Field(default={}, validate_default=True)
     run: RunSettings = Field(default={}, validate_default=True)
+    cluster: ClusterSettings = Field(default={}, validate_default=True)
+    places: dict[Text, PlaceSettings] = {}
     lint: LintSettings = Field(default={}, validate_default=True)
     specs: SpecsSettings = Field(default={}, validate_default=True)
     nodes: dict[NodeKey, NodeSettings] = {}

@@ -292,9 +292,19 @@ class StopSignal:
         self._lock = threading.RLock()
         self._callbacks: dict[int, Callable[[], None]] = {}
         self._is_set = False
+        self._is_left = False
 
     def is_set(self) -> bool:
         return self._is_set
+
+    def is_left(self) -> bool:
+        """Whether nobody will hear what still runs: what goes on without us is not ended, and is asked for later."""
+        return self._is_left
+
+    def leave(self) -> None:
+        """Stop all sessions that would end with us; the others are left alone."""
+        self._is_left = True
+        self.set()
 
     def set(self) -> None:
         """Stop all sessions that listen, and every later one as soon as it does."""

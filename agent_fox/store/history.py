@@ -5,7 +5,7 @@ Read-only; nothing is decided and nothing is worded here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -72,7 +72,7 @@ class StepTaken(BaseModel, defer_build=True):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """One recorded decision. `about` is the node whose session's end it answers; `blamed` are node ids.
+    """One recorded decision. `about` is the node whose session's end it answers; `blamed` and `moved` are node ids.
 
     `best` says where the branch stands, where the last attempt was worse than an earlier one; `candidates` what an
     attempt of several tries was chosen from, or why it has one.
@@ -95,6 +95,7 @@ class Ruling:
     step: str
     note: str
     best: str = ""
+    moved: tuple[str, ...] = ()
     candidates: str = ""
 
 
@@ -165,17 +166,20 @@ _RULINGS = (
 
 
 def rulings_about(db: Database, uid: str) -> list[Ruling]:
-    """Every decision that moved the node or was made about it, oldest first."""
+    """Every decision that moved the node, blamed it or was made about it, oldest first."""
     sql = (
-        f"{_RULINGS} WHERE d.node_uid = :uid OR EXISTS "
-        "(SELECT 1 FROM json_each(d.steps) WHERE json_extract(value, '$.uid') = :uid) ORDER BY d.id"
+        f"{_RULINGS} WHERE d.node_uid = :uid "
+        "OR EXISTS (SELECT 1 FROM json_each(d.steps) WHERE json_extract(value, '$.uid') = :uid) "
+        "OR EXISTS (SELECT 1 FROM json_each(d.facts, '$.blamed') WHERE value = :uid) ORDER BY d.id"
     )
     return [_ruling(db, uid, row[:-1]) for row in db.execute(sql, {"uid": uid}).fetchall()]
 
 
 def rulings(db: Database) -> list[Ruling]:
     """Every recorded decision, as seen from the node that it is about, oldest first."""
-    return [_ruling(db, str(row[-1]), row[:-1]) for row in db.execute(f"{_RULINGS} ORDER BY d.id").fetchall()]
+    names = dict(db.execute("SELECT uid, id FROM plan_nodes").fetchall())
+    rows = db.execute(f"{_RULINGS} ORDER BY d.id").fetchall()
+    return [_ruling(db, str(row[-1]), row[:-1], names) for row in rows]
 
 
 def ruling(db: Database, number: int) -> Ruling:
@@ -186,18 +190,20 @@ def ruling(db: Database, number: int) -> Ruling:
     return _ruling(db, str(row[-1]), row[:-1])
 
 
-def _ruling(db: Database, uid: str, row: tuple[object, ...]) -> Ruling:
+def _ruling(db: Database, uid: str, row: tuple[object, ...], names: Mapping[str, str] | None = None) -> Ruling:
+    """`names` of all nodes by their uids, where many are read."""
     number, at, about, kind, cause, attempt, reading, session, commit, steps, facts, note, archetype = row
     known = Facts.model_validate_json(str(facts))
-    step = next((taken.step for taken in _steps(str(steps)) if taken.uid == uid), "")
+    taken = _steps(str(steps))
+    step = next((each.step for each in taken if each.uid == uid), "")
     text = str(note) or known.failure or "; ".join(known.notes) or "; ".join(f[1] for f in known.findings)
     return Ruling(
         int(str(number)), str(at), str(about), str(kind),
         row_of(Archetype(str(archetype)), str(kind), None if cause is None else str(cause)),
         None if cause is None else str(cause), int(str(attempt)), int(str(reading)),
         None if session is None else int(str(session)), None if commit is None else str(commit),
-        known.failing, known.unknown, tuple(names_of(db, known.blamed)), known.progress, step, text,
-        known.best.told, known.candidates.told,
+        known.failing, known.unknown, tuple(names_of(db, known.blamed, names)), known.progress, step, text,
+        known.best.told, tuple(names_of(db, (each.uid for each in taken), names)), known.candidates.told,
     )  # fmt: skip
 
 
@@ -209,8 +215,10 @@ def _steps(text: str) -> tuple[StepTaken, ...]:
     return _Steps.model_validate_json(f'{{"steps":{text}}}').steps
 
 
-def names_of(db: Database, uids: Iterable[str]) -> list[str]:
+def names_of(db: Database, uids: Iterable[str], names: Mapping[str, str] | None = None) -> list[str]:
     """Present names of nodes by their uids, in the order given."""
+    if names is not None:
+        return [names[uid] for uid in uids if uid in names]
     rows = (db.execute("SELECT id FROM plan_nodes WHERE uid = ?", [uid]).fetchone() for uid in uids)
     return [str(row[0]) for row in rows if row is not None]
 

@@ -64,7 +64,10 @@ LONGEST_STATED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class LaunchRow:
-    """One process for a ticket; `pid` and `pid_start` name the process so that a recycled pid is not taken for it."""
+    """One process for a ticket; `pid` and `pid_start` name the process so that a recycled pid is not taken for it.
+
+    `runner` names who was asked to run it; empty: this machine.
+    """
 
     id: str
     session_id: int
@@ -74,12 +77,13 @@ class LaunchRow:
     folder: str
     pid: int | None
     pid_start: str | None
+    runner: str = ""
 
 
 UNDER_WAY = "status = 'running' AND ended_at IS NULL"
 """Of a launch. One that has ended, and is called running, is a candidate that waits to be compared with others."""
 
-LAUNCH_COLUMNS = "id, session_id, number, status, pinned_commit, folder, pid, pid_start"
+LAUNCH_COLUMNS = "id, session_id, number, status, pinned_commit, folder, pid, pid_start, runner"
 
 
 def start_run(db: Database, at: str, head: str) -> int:

@@ -108,7 +108,7 @@ def done_words(ruling: Ruling, seen_from: str) -> str:
     """`sent back to coder 03_split:2`, `stopped: attempts spent`."""
     if ruling.kind in {"Recode", "SendBack"} and ruling.blamed:
         return f"sent back to coder{'s' if len(ruling.blamed) > 1 else ''} {', '.join(ruling.blamed)}"
-    if ruling.kind == "Block" and ruling.about != seen_from:
+    if ruling.kind == "Block" and ruling.about != seen_from and seen_from not in ruling.blamed:
         return f"waits for {ruling.about}, which stopped: {ruling.cause}"
     words = DONE.get(ruling.kind, ruling.kind)
     return f"{words}: {ruling.cause}" if ruling.cause else words

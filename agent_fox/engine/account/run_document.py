@@ -403,7 +403,7 @@ def _decision(ruling: Ruling) -> DecisionStory:
     return DecisionStory(
         id=ruling.id, at=ruling.at, node=ruling.about, kind=ruling.kind, row=ruling.row, cause=ruling.cause or "",
         attempt=ruling.attempt, reading=ruling.reading, failing=ruling.failing, unknown=ruling.unknown,
-        blamed=ruling.blamed, words=in_words(ruling), session=ruling.session_id or 0,
+        blamed=ruling.blamed, words=in_words(ruling), session=ruling.session_id or 0, moved=ruling.moved,
     )  # fmt: skip
 
 

@@ -75,6 +75,8 @@ class Workshop:
     launches: Path
     logs: Path
     shelf: SpecShelf
+    runner: str = ""
+    """Who is asked to run what is launched, by its name; empty: this machine."""
     looked_up: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """What stays as it is while the plan does, by name, so that no launch costs more in a larger plan."""
 
@@ -315,11 +317,12 @@ def begin(
     count = sessions.launch_number(db, number)
     folder = workshop.launches / launch
     row = {"id": launch, "session_id": number, "run_id": run_id, "number": count, "status": "running"}
-    sessions.start_launch(db, {**row, "pinned_commit": pinned, "folder": str(folder), "started_at": at})
+    where = {"folder": str(folder), "runner": workshop.runner}
+    sessions.start_launch(db, {**row, "pinned_commit": pinned, "started_at": at, **where})
     move_node(db, running(planned).standing, None)
     return (
         sessions.session_by_id(db, number),
-        LaunchRow(launch, number, count, "running", pinned, str(folder), None, None),
+        LaunchRow(launch, number, count, "running", pinned, str(folder), None, None, workshop.runner),
         before is None,
     )
 

@@ -18,7 +18,6 @@ from agent_fox.engine.launching.launching import Workshop
 from agent_fox.engine.launching.pushing import push
 from agent_fox.engine.launching.repository_guard import RepositoryGuard
 from agent_fox.engine.planning import preflight
-from agent_fox.engine.planning.extensions import backends_of
 from agent_fox.engine.planning.from_settings import RunStuck, policy_of
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.planning.workplace import RunOptions, Workplace
@@ -105,7 +104,8 @@ class Engine(Workplace):
         ledger_witness.note()
         registry, tracker = Registry(self.handlers()), self.tracker()
         branch = self.settings.git.integration_branch
-        recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), self.watch)
+        runners = self.runners()
+        recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), runners, self.watch)
         pruned = cut_offs.prune(db, self.root, clock.now())
         if pruned:
             self.watch(RunEvent("note", text=pruned))
@@ -138,7 +138,7 @@ class Engine(Workplace):
             watch=self.watch,
             is_final_check=self.settings.policy.final_check,
             is_reproving=options.reprove,
-            backends=backends_of(self.plugins),
+            runners=runners,
             broken=tuple(scope.broken),
             settle_waivers=lambda tx: waiving.settle(tx, self.grounds()),
             reading_seconds=self.settings.tracker.finish_seconds if self.settings.github.commands != "off" else 0.0,
@@ -234,7 +234,9 @@ class Engine(Workplace):
             prune(folder, verify.keep_days, verify.keep_mib * 1024**2, run_days=verify.keep_days)
 
     def workshop(self, shelf: SpecShelf) -> Workshop:
-        return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf)
+        return Workshop(
+            self.settings, self.root, self.launches(), self.root / LOGS, shelf, self.settings.cluster.engine
+        )
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
         return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds, self.log_end)

@@ -6,7 +6,7 @@ One thread owns the state and all decisions. Sessions are waited for by worker t
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -31,9 +31,10 @@ from agent_fox.engine.running import contests, final_check, finish, proving, res
 from agent_fox.engine.running.final_check import Conditions
 from agent_fox.engine.running.proving import Answer, Subject
 from agent_fox.engine.running.results import Ended, Registry
-from agent_fox.session.built_in.registry import BACKENDS
 from agent_fox.session.order import EndKind, SessionEnd, StopSignal
+from agent_fox.session.runners import Runner, Unreachable
 from agent_fox.store import sessions
+from agent_fox.store.plan import node_by_uid
 from agent_fox.store.sessions import LaunchRow, SessionRow, add_run_seconds
 from agent_fox.store.state import checkpoint, transaction
 from agent_fox.system import clock, git
@@ -47,11 +48,11 @@ if TYPE_CHECKING:
     from agent_fox.engine.launching.infrastructure import Backoff
     from agent_fox.engine.launching.launching import Workshop
     from agent_fox.engine.launching.repository_guard import RepositoryGuard
+    from agent_fox.engine.planning.extensions import Runners
     from agent_fox.engine.record.board import Board
     from agent_fox.engine.record.docket import Docket, Handled
     from agent_fox.engine.running.commands import CarriedOut
     from agent_fox.engine.running.ledger_witness import LedgerWitness
-    from agent_fox.session.backends import Backend
     from agent_fox.store.ledger import journal
     from agent_fox.store.plan import PlannedNode
     from agent_fox.store.state import StateFile
@@ -77,6 +78,11 @@ class Orders:
         self.asked = max(self.asked, 2)
         self.signal.set()
 
+    def leave(self) -> None:
+        """Nobody will hear what still runs: what ends with us is launched again, what does not is asked for again."""
+        self.asked = max(self.asked, 2)
+        self.signal.leave()
+
 
 @dataclass(slots=True)
 class Flight:
@@ -88,6 +94,7 @@ class Flight:
     session: SessionRow
     launch: LaunchRow
     panel: Panel
+    runner: Runner
     assumed: float = 0.0
     reads: Candidate | None = None
 
@@ -111,9 +118,9 @@ class Run:
     watch: Watch
     ledger_witness: LedgerWitness
     state_file: StateFile
+    runners: Runners
     is_final_check: bool = True
     is_reproving: bool = False
-    backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
     broken: tuple[str, ...] = ()
     settle_waivers: Callable[[Docket], list[Handled]] = lambda tx: []
     carry_out: Callable[[Database], Iterable[CarriedOut]] = lambda db: ()
@@ -121,7 +128,7 @@ class Run:
     """How long the end waits for comments to be read that may ask for something."""
     stop: Stop | None = None
     flights: dict[str, Flight] = field(default_factory=dict)
-    ended: queue.SimpleQueue[tuple[str, PanelEnd]] = field(default_factory=queue.SimpleQueue)
+    ended: queue.SimpleQueue[tuple[str, PanelEnd | Unreachable]] = field(default_factory=queue.SimpleQueue)
 
     @property
     def repo(self) -> Path:
@@ -132,6 +139,7 @@ class Run:
         if self.is_reproving:
             self.reopen(final_check.reprove)
         with self.pool() as submit:
+            self.take_up(submit)
             while self.is_busy(submit):
                 self.hear(TICK_SECONDS)
         try:
@@ -234,13 +242,41 @@ class Run:
             try:
                 yield submit
             except BaseException:
-                self.orders.terminate()  # nobody will hear what still runs: its launches are made again
+                self.orders.leave()
                 raise
+
+    def take_up(self, submit: Callable[[Flight], None]) -> None:
+        """Wait again for launches that went on while no orchestrator was there."""
+        for launch in sessions.open_launches(self.db):
+            session = sessions.session_by_id(self.db, launch.session_id)
+            planned = node_by_uid(self.db, session.ticket.node_uid)
+            if not self.board.knows(planned.node.uid):
+                self.watch(RunEvent("note", text=f"{planned.node.id} goes on at {launch.runner}, outside of this run"))
+                continue
+            flight = self.taken_up(planned, session, launch)
+            self.flights[launch.id] = flight
+            self.watch(RunEvent("launched", planned, session=session, text=f"taken up again at {launch.runner}"))
+            submit(flight)
+
+    def taken_up(self, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> Flight:
+        contest = candidates.contest_of(self.db, planned)
+        candidate = contest.of_launch(launch.id) if contest is not None else None
+        if candidate is not None:
+            assumed = self.assumed_of(candidates.verifier_of(self.db, session.spec_name))
+            self.spending.launched(assumed, is_new_session=False)
+            return self.reading(planned, session, launch, candidate, assumed)
+        panel = self.workshop.panel(self.db, planned, session, launch).with_money(self.spending.left_usd)
+        return Flight(planned, session, launch, panel, self.runners.named(launch.runner), session.assumed_cost_usd)
+
+    def assumed_of(self, planned: PlannedNode) -> float:
+        return self.workshop.agent(planned, planned.standing.rung).assumed_cost_usd
 
     def attend(self, flight: Flight) -> None:
         """Runs in a worker thread: waits for one session and reports its end, whatever it is."""
         try:
-            end = judges.attend(flight.panel, self.orders.signal, self.backends)
+            end: PanelEnd | Unreachable = judges.attend(flight.panel, self.orders.signal, flight.runner)
+        except Unreachable as unreachable:
+            end = unreachable
         except BaseException as error:  # noqa: BLE001 - a plugin's or our own defect must not lose the launch
             end = PanelEnd(results.broken_session(flight.panel.first, error), ())
         self.ended.put((flight.launch.id, end))
@@ -294,7 +330,7 @@ class Run:
         contest = candidates.contest_of(self.db, planned)
         candidate = contest.to_read if contest is not None else None
         reader = planned if candidate is None else candidates.verifier_of(self.db, planned.node.spec_name)
-        assumed = self.workshop.agent(reader, reader.standing.rung).assumed_cost_usd
+        assumed = self.assumed_of(reader)
         is_new = not results.was_launched(self.db, planned)
         passed = self.spending.passes(assumed, is_new_session=is_new)
         if self.has_enough(planned, contest, passed):
@@ -359,8 +395,14 @@ class Run:
         with transaction(self.db):
             under_way = contests.begin_reading(self.db, planned, session, launch)
         self.board.stand(planned.node.uid, under_way.standing)
+        return self.reading(under_way, session, launch, candidate, assumed)
+
+    def reading(
+        self, planned: PlannedNode, session: SessionRow, launch: LaunchRow, candidate: Candidate, assumed: float
+    ) -> Flight:
         panel = candidates.reading_of(self.workshop, self.db, session, launch, candidate)
-        return Flight(under_way, session, launch, panel.with_money(self.spending.left_usd), assumed, candidate)
+        runner = self.runners.named(launch.runner)
+        return Flight(planned, session, launch, panel.with_money(self.spending.left_usd), runner, assumed, candidate)
 
     def begin(self, planned: PlannedNode, contest: Contest | None, assumed: float) -> Flight:
         pinned = final_review.commit_to_read(self.db, planned, self.guard.tip())
@@ -375,7 +417,7 @@ class Run:
         self.board.stand(planned.node.uid, under_way.standing)
         self.board.launched(planned)
         panel = self.workshop.panel(self.db, under_way, session, launch).with_money(self.spending.left_usd)
-        return Flight(under_way, session, launch, panel, assumed)
+        return Flight(under_way, session, launch, panel, self.runners.named(launch.runner), assumed)
 
     def hear(self, seconds: float) -> None:
         """Wait for the next end, and for those that came with it."""
@@ -386,7 +428,11 @@ class Run:
         except queue.Empty:
             checkpoint(self.db)
             return
-        self.take(self.flights.pop(launch), end)
+        flight = self.flights.pop(launch)
+        if isinstance(end, Unreachable):
+            self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {end}")
+        else:
+            self.take(flight, end)
 
     def take(self, flight: Flight, ended: PanelEnd) -> None:
         """One session has ended: its result in one transaction, then what follows from it.
@@ -399,7 +445,7 @@ class Run:
             self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {error}")
             return
         self.spending.ended(flight.assumed, counted)
-        judges.clean_up_all(flight.panel)
+        judges.clean_up_all(flight.panel, flight.runner)
 
     def record_end(self, flight: Flight, ended: PanelEnd) -> float:
         end = ended.end
