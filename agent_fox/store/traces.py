@@ -12,7 +12,7 @@ from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.cut_off import CutOff
 from agent_fox.core.retry.replay import Finding
 from agent_fox.core.trace import Node
-from agent_fox.core.values import dataclass, to_object
+from agent_fox.core.values import Json, dataclass, to_object
 from agent_fox.store.records import record_event
 from agent_fox.store.values import insert
 
@@ -220,15 +220,16 @@ def candidates_of(db: Database, session_id: int, kind: str) -> list[Candidate]:
     return [_CANDIDATE.validate_json(text) for (text,) in db.execute(sql, [kind, session_id])]
 
 
-def end_of_candidate(db: Database, launch: str) -> str:
-    """How a candidate's launch ended, as it was recorded (JSON). Raises KeyError."""
+def end_of_candidate(db: Database, launch: str) -> dict[str, Json]:
+    """How a candidate's launch ended, as it was recorded. Raises KeyError."""
     sql = (
         "SELECT json_extract(data, '$.end') FROM events WHERE kind = ? AND json_extract(data, '$.candidate.launch') = ?"
     )
     row = db.execute(sql, [CANDIDATE, launch]).fetchone()
     if row is None:
         raise KeyError(launch)
-    return str(row[0])
+    document: dict[str, Json] = json.loads(row[0])
+    return document
 
 
 def last_candidate(db: Database, session_id: int) -> tuple[int, int]:

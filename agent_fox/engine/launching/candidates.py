@@ -6,21 +6,18 @@ What is decided stands in `core.retry.candidates`; when each step is taken, in `
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
-from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.candidates import Candidate, Contest
-from agent_fox.core.trace import Trace  # noqa: TC001 - pydantic reads it
-from agent_fox.core.values import Json, dataclass, to_object
 from agent_fox.core.verdicts.verdict import Report
 from agent_fox.engine.launching.cut_offs import CANDIDATES
 from agent_fox.engine.launching.judges import Panel, cost_of, panel_of
 from agent_fox.engine.launching.launching import SEPARATOR
 from agent_fox.engine.record import best_tree
 from agent_fox.engine.record.review_persistence import VerifierResult, judge_result, read_judges
-from agent_fox.session.order import ClosedOut, EndKind, Kept, SessionEnd, Work
+from agent_fox.session.order import EndKind, SessionEnd
+from agent_fox.session.order_document import read_end
 from agent_fox.store import sessions, traces
 from agent_fox.store.plan import nodes_of_spec
 from agent_fox.store.records import candidates_wanted, decisions_of_spec
@@ -29,7 +26,8 @@ from agent_fox.system.git_diff import lines_between
 from agent_fox.system.state_folders import file_name
 
 if TYPE_CHECKING:
-    import pydantic
+    from pathlib import Path
+
     from sqlite_utils import Database
 
     from agent_fox.engine.launching.judges import PanelEnd
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
     from agent_fox.engine.record.docket import Docket
     from agent_fox.store.plan import PlannedNode
     from agent_fox.store.sessions import LaunchRow, SessionRow
-else:
-    pydantic = late_module("pydantic")
 
 
 def contest_of(db: Database, planned: PlannedNode) -> Contest | None:
@@ -52,39 +48,10 @@ def contest_of(db: Database, planned: PlannedNode) -> Contest | None:
     return traces.contest_of(db, session.id, wanted) if session else Contest(wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class EndRow:
-    """The end of a try as it is recorded, so that it can count later; `log` is the file's path."""
-
-    kind: EndKind
-    reason: str
-    log: str
-    exit_status: int | None
-    input_tokens: int | None
-    output_tokens: int | None
-    summary: str
-    work: Work | None
-    seconds: float
-    notes: tuple[str, ...]
-    agents: tuple[dict[str, object], ...]
-    closed: ClosedOut | None
-    kept: Kept | None
-    trace: Trace | None
-
-
-_END = adapter(lambda: pydantic.TypeAdapter(EndRow))
-_ONLY = tuple(EndRow.__annotations__)
-
-
-def end_document(end: SessionEnd) -> dict[str, Json]:
-    return {**to_object(replace(end, log=None), only=_ONLY), "log": str(end.log)}  # type: ignore[arg-type] # no path
-
-
 def end_of(db: Database, launch: LaunchRow) -> SessionEnd:
     """How a try ended, with all that it and its reading told that they cost."""
-    row = _END.validate_json(traces.end_of_candidate(db, launch.id))
-    known = {name: getattr(row, name) for name in _ONLY if name != "log"}
-    return SessionEnd(**known, log=Path(row.log), cost_usd=sessions.launch_cost(db, launch.id))
+    end = read_end(traces.end_of_candidate(db, launch.id))
+    return replace(end, cost_usd=sessions.launch_cost(db, launch.id))
 
 
 def ref_of(session: SessionRow, launch: LaunchRow) -> str:

@@ -15,6 +15,7 @@ from agent_fox.engine.record.watch import RunEvent, Watch
 from agent_fox.engine.running import results
 from agent_fox.engine.running.results import DocketOf, Ended, Registry
 from agent_fox.session.order import EndKind
+from agent_fox.session.order_document import end_document
 from agent_fox.session.workspaces.landing import Conflict, Integration, build_landing
 from agent_fox.store import sessions, traces
 from agent_fox.store.plan import PlannedNode, move_node, node_by_uid
@@ -37,7 +38,7 @@ def hold(db: Database, integration: Integration, ended: Ended, contest: Contest)
     candidate, at = candidates.candidate_of(repo, contest, session, launch, end), clock.now()
     trails.keep(repo, session, launch, end, at)
     with transaction(db):
-        traces.record_candidate(db, at, session, candidate, candidates.end_document(end))
+        traces.record_candidate(db, at, session, candidate, end_document(end))
         again = wait(db, ended.planned, launch, session, at, results.cost_of(session, end))
     is_known = candidate.failure or candidate.is_unchanged or candidate.words is not None
     result = candidate.result if is_known else "ended, and is read next"
