@@ -316,6 +316,11 @@ class RetrySettings(Table):
         description="Search for the step of a session at which a failing test of `checks` began to fail, by running it "
         "again on the files of some steps.",
     )
+    candidates: Count = Field(
+        default=1,
+        description="Tries of an attempt, one after the other from the same commit, where a FAIL goes back to one "
+        "group: the verifier reads each, and the best lands (docs/semantics.md).",
+    )
     review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
 
 

@@ -28,7 +28,7 @@ from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
 from agent_fox.engine.reports.on_github import tell_github
 from agent_fox.engine.reports.source_comment import comment_sources, place_of
-from agent_fox.engine.running import commands
+from agent_fox.engine.running import commands, contests
 from agent_fox.engine.running.ledger_witness import LedgerWitness
 from agent_fox.engine.running.recovery import recover
 from agent_fox.engine.running.results import Registry
@@ -120,6 +120,7 @@ class Engine(Workplace):
                 self.watch(RunEvent("note", text=line))
             for line in moves_in_words(waiving.settle(docket_of(db, clock.now()), self.grounds())):
                 self.watch(RunEvent("note", text=line))
+        contests.leave(db)
         courier = Courier(self.root / STATE, tracker, self.settings.tracker)
         run = Run(
             db=db,
