@@ -44,8 +44,10 @@ class Credentials:
         return bool(self.key or self.direct)
 
 
-def find(facts: Facts, provider: Provider, variables: Mapping[str, str]) -> Credentials:
-    """The first key there is, else what the program can use by itself."""
+def find(facts: Facts, provider: Provider | None, variables: Mapping[str, str]) -> Credentials:
+    """The first key there is, else what the program can use by itself. None where nothing is asked of a provider."""
+    if provider is None:
+        return Credentials()
     name = next((name for name in facts.keys.get(provider, ()) if variables.get(name)), "")
     is_login = any(variables.get(name) for name in facts.logins or facts.direct)
     direct = {name: variables[name] for name in facts.direct if variables.get(name)}
@@ -57,6 +59,8 @@ def secret_names(facts: Facts) -> frozenset[str]:
     return frozenset(name for names in facts.keys.values() for name in names) | set(facts.direct)
 
 
-def upstream(provider: Provider, variables: Mapping[str, str]) -> str:
+def upstream(provider: Provider | None, variables: Mapping[str, str]) -> str:
+    if provider is None:
+        return ""
     names, usual = UPSTREAMS[provider]
     return next((variables[name] for name in names if variables.get(name)), usual)

@@ -42,7 +42,7 @@ def serving(
         if key:
             word = fresh_word()
             proxy = ModelProxy(
-                task.upstream, task.provider, key, word=word, hear=hear, note=note, why_not=why_not,
+                task.upstream, task.model_side, key, word=word, hear=hear, note=note, why_not=why_not,
                 is_bearer=credentials.is_bearer,
             )  # fmt: skip
             url, key = stack.enter_context(proxy).url, word
