@@ -56,16 +56,19 @@ class Updates:
         self._offered = tuple(offered)
         self._calls: dict[str, Call] = {}
         self._message: list[str] = []
+        self._messages: list[str] = []
         self._length = self._left_out = 0
         self._message_id: str | None = None
         self._is_in_turn = False
-        self.answer = ""
         self.cost_usd: float | None = None
 
     def begin(self) -> None:
         """A prompt is sent: what was said before is no answer to it."""
-        self._message, self._length, self._left_out = [], 0, 0
-        self.answer, self._is_in_turn = "", False
+        self._is_in_turn = False
+        self.forget()
+
+    def forget(self) -> None:
+        self._message, self._messages, self._length, self._left_out = [], [], 0, 0
 
     @property
     def is_too_much(self) -> bool:
@@ -96,12 +99,21 @@ class Updates:
     def flush(self) -> Iterator[events.Event]:
         """The message that came in pieces, whole."""
         text = "".join(self._message)
-        left_out = self._left_out + max(0, len(text) - LONGEST_ANSWER)
         if text.strip():
-            head = f"… {left_out} characters are left out\n" if left_out else ""
-            self.answer = head + text[-LONGEST_ANSWER:]
-            yield events.Spoke(self.answer)
-        self._message, self._length, self._left_out = [], 0, 0
+            self._messages = [self.cut("\n".join([*self._messages, text]))]
+            yield events.Spoke(text)
+        self._message, self._length = [], 0
+
+    @property
+    def answer(self) -> str:
+        """All that was said since the last call of a tool: agents add remarks of their own behind a model's answer."""
+        head = f"… {self._left_out} characters are left out\n" if self._left_out else ""
+        return head + "".join(self._messages)
+
+    def cut(self, text: str) -> str:
+        """The end of a text, where it is too long; what is left out is counted."""
+        self._left_out += max(0, len(text) - LONGEST_ANSWER)
+        return text[-LONGEST_ANSWER:]
 
     def call_of(self, call: schema.ToolCallUpdate) -> Call:
         return self._calls.get(call.tool_call_id) or Call()
@@ -130,12 +142,13 @@ class Updates:
         self._message.append(text)
         self._length += len(text)
         if self._length > 2 * LONGEST_ANSWER:
-            self._message = ["".join(self._message)[-LONGEST_ANSWER:]]
-            self._left_out += self._length - LONGEST_ANSWER
+            self._message = [self.cut("".join(self._message))]
             self._length = LONGEST_ANSWER
 
     def known(self, update: schema.ToolCallStart | schema.ToolCallProgress | schema.ToolCallUpdate) -> Call:
         """The call with what the update adds to it."""
+        if update.tool_call_id not in self._calls:
+            self.forget()
         call = self._calls.setdefault(update.tool_call_id, Call())
         if update.title and update.title not in call.titles:
             call.titles = [*call.titles, update.title][-4:]

@@ -345,6 +345,18 @@ def test_a_message_without_end_is_cut_at_its_beginning_and_the_cut_is_told() -> 
     assert left_out + len(text.split("\n", 1)[1]) == 60 * 100_000 + len("the verdict")
 
 
+def test_the_answer_is_all_that_is_said_after_the_last_call() -> None:
+    """An agent adds messages of its own behind a model's answer; what was said before a call is none."""
+    talk = begun(Talk())
+    talk.says("First I look.")
+    talk.update("tool_call", toolCallId="c-1", title="t", kind="read", status="completed")
+    talk.update("agent_message_chunk", messageId="m-1", content={"type": "text", "text": VERDICTS})
+    talk.update("tool_call_update", toolCallId="c-1", status="completed")
+    talk.update("agent_message_chunk", messageId="m-2", content={"type": "text", "text": "**Warning:** a notice."})
+    talk.answers(stopReason="end_turn")
+    assert talk.of(Finished)[-1].text == f"{VERDICTS}\n**Warning:** a notice."
+
+
 @pytest.mark.parametrize(
     ("amount", "currency", "told"), [(1.5, "USD", [Cost(1.5)]), (1.5, "EUR", []), ("much", "USD", [])]
 )
