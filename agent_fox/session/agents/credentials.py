@@ -57,8 +57,13 @@ class Credentials:
         return self.is_token or self.login is not None
 
 
-def find(facts: Facts, provider: Provider, variables: Mapping[str, str]) -> Credentials:
-    """The first key there is, else the token of a login, else what the program uses by itself, else a login's file."""
+def find(facts: Facts, provider: Provider | None, variables: Mapping[str, str]) -> Credentials:
+    """The first key there is, else the token of a login, else what the program uses by itself, else a login's file.
+
+    None of them where nothing is asked of a provider.
+    """
+    if provider is None:
+        return Credentials()
     name = next((name for name in facts.keys.get(provider, ()) if variables.get(name)), "")
     if name:
         return Credentials(name, variables[name])
@@ -76,7 +81,9 @@ def secret_names(facts: Facts) -> frozenset[str]:
     return frozenset(name for names in facts.keys.values() for name in names) | {*facts.direct, facts.token} - {""}
 
 
-def upstream(provider: Provider, variables: Mapping[str, str], login: LoginKind | None = None) -> str:
+def upstream(provider: Provider | None, variables: Mapping[str, str], login: LoginKind | None = None) -> str:
     """Where the model is: where the person says, else where the login is taken, else where the provider is."""
+    if provider is None:
+        return ""
     names, usual = UPSTREAMS[provider]
     return next((variables[name] for name in names if variables.get(name)), login.upstream if login else usual)

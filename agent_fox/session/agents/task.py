@@ -57,7 +57,8 @@ class AgentTask:
     `home` is its own HOME, empty at first, where adapters put configuration; `scratch` is its TMPDIR. `system` are the
     rules, `prompt` the brief. `schema` is the JSON Schema of the answer where one is wanted. `verifier` is the command
     that serves the verifier's tools over HTTP, empty where none are offered. `environment` is everything that the
-    program and what it starts may see, without any key. `upstream` is where the model is, `provider` its protocol.
+    program and what it starts may see, without any key. `upstream` is where the model is, `provider` its protocol, None
+    where nobody has said which: its requests then do not pass through us.
     `direct` names variables with credentials that must reach the program itself, because nobody else can use them.
     """
 
@@ -71,7 +72,7 @@ class AgentTask:
     system: str
     prompt: str
     limits: Limits
-    provider: Provider
+    provider: Provider | None
     upstream: str
     environment: Mapping[str, str]
     model: str = ""
@@ -94,6 +95,13 @@ class AgentTask:
     """A person's own further arguments for the program."""
     beginning: Beginning | None = None
     """What a coder's session begins with, where the states of its files are to be taken."""
+
+    @property
+    def model_side(self) -> Provider:
+        """The provider, for a program that has one always. Raises ValueError where there is none."""
+        if self.provider is None:
+            raise ValueError(f"{self.cli}: nobody has said whose models it asks")
+        return self.provider
 
 
 TASK: pydantic.TypeAdapter[AgentTask] = adapter(lambda: pydantic.TypeAdapter(AgentTask))

@@ -48,7 +48,7 @@ def serving(
         if credentials.is_held:
             key = fresh_word()
             proxy = ModelProxy(
-                task.upstream, task.provider, access_of(task, credentials), word=key, hear=hear, note=note,
+                task.upstream, task.model_side, access_of(task, credentials), word=key, hear=hear, note=note,
                 why_not=why_not, is_bearer=credentials.is_bearer, is_login=credentials.is_login,
             )  # fmt: skip
             url = stack.enter_context(proxy).url
@@ -65,6 +65,6 @@ def access_of(task: AgentTask, credentials: Credentials) -> str | Access:
     if kind is not None and credentials.login is not None:
         return Login(kind, credentials.login, task.program, os.environ.get(TOKEN_URL, ""))
     if kind is not None and credentials.is_token:
-        token = usable_key(credentials.key, task.provider)
+        token = usable_key(credentials.key, task.model_side)
         return Key((("authorization", f"Bearer {token}"), *kind.headers), token)
     return credentials.key
