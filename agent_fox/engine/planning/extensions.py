@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import queue
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +108,7 @@ class Runners:
     root: Path
     environ: Mapping[str, str]
     known: dict[str, Runner] = field(default_factory=dict)
-    told: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
+    told: deque[str] = field(default_factory=deque)
     """What runners have to say to a person, from any thread."""
 
     def artifacts(self) -> Path:
@@ -126,7 +126,7 @@ class Runners:
     def elsewhere(self, address: str, backends: Mapping[str, Backend]) -> Runner:
         scheme = address.partition("://")[0]
         if scheme == "temporal":
-            return temporal.temporal_runner(address, self.settings, self.environ, self.artifacts(), self.told.put)
+            return temporal.temporal_runner(address, self.settings, self.environ, self.artifacts(), self.told.append)
         for plugin, some in given(self.plugins, "agent_fox_runners"):
             with blamed_on(plugin, f"agent_fox_runners, for {address!r}"):
                 if not isinstance(some, Mapping):
