@@ -111,7 +111,7 @@ class Engine(Workplace):
             self.watch(RunEvent("note", text=pruned))
         sessions.note_tip(db, preflight.bring_in_head(self.root, branch, head))
         shelf = SpecShelf()
-        workshop = self.workshop(shelf)
+        workshop = self.workshop(shelf, runners.named(self.settings.cluster.engine).name)
         docket_of = self.docket_of(shelf, run_id)
         asked = library.read_files(scope.plan.specs, self.root)
         with transaction(db):
@@ -233,10 +233,8 @@ class Engine(Workplace):
             folder = artifacts_in(self.launches().parent)
             prune(folder, verify.keep_days, verify.keep_mib * 1024**2, run_days=verify.keep_days)
 
-    def workshop(self, shelf: SpecShelf) -> Workshop:
-        return Workshop(
-            self.settings, self.root, self.launches(), self.root / LOGS, shelf, self.settings.cluster.engine
-        )
+    def workshop(self, shelf: SpecShelf, runner: str = "") -> Workshop:
+        return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf, runner)
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
         return DocketFactory(
