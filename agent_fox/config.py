@@ -133,12 +133,12 @@ class AgentChoice(Table):
 
     backend: Text | list[Text] = Field(
         default="command",
-        description="`claude`, `codex`, `gemini`, `opencode`, `mini`, `command`, `scripted`, `checks` (for verifiers), "
-        "a plugin's name, or a list of them.",
+        description="`claude`, `codex`, `gemini`, `opencode`, `mini`, `acp`, `command`, `scripted`, `checks` (for "
+        "verifiers), a plugin's name, or a list of them.",
     )
     command: list[str] = Field(
         default=[],
-        description="Program and arguments for the backend `command`; no shell. Runs in the workspace.",
+        description="Program and arguments for the backends `command` and `acp`; no shell. Runs in the workspace.",
     )
     timeout: Seconds = Field(default=1800.0, description="Seconds until a session is ended, with all it started.")
     environment: dict[str, str] = Field(default={}, description="Variables given to the session.")
@@ -148,6 +148,16 @@ class AgentChoice(Table):
     )
     effort: Text | None = Field(default=None, description="How hard the model thinks, in the program's own words.")
     arguments: list[str] = Field(default=[], description="Further arguments for the agent's program.")
+    like: Literal["agent"] | None = Field(
+        default=None,
+        description="`agent`: a command is held like an agent's program, with sandbox, home, proxy and limits "
+        "(docs/agents.md).",
+    )
+    provider: Literal["anthropic", "openai", "gemini"] | None = Field(
+        default=None,
+        description="Whose models a program of your own asks (`acp`, or `command` like an agent): its requests are "
+        "then metered. Unset: it has its own key, and no ceiling of money is promised.",
+    )
     sandbox: Literal["auto", "require", "off"] = Field(
         default="auto", description="bubblewrap around an agent's program: where it is there, always, or never."
     )
@@ -165,9 +175,9 @@ class AgentChoice(Table):
 
     @property
     def who(self) -> list[tuple[str, ...]]:
-        """Each backend with its model; for the backend `command` with its command line too, which names the agent."""
+        """Each backend with its model; for `command` and `acp` with the command line too, which names the agent."""
         models = self.model if isinstance(self.model, dict) else dict.fromkeys(self.backends, self.model)
-        lines = {"command": tuple(self.command)}
+        lines = dict.fromkeys(("command", "acp"), tuple(self.command))
         return [(name, models.get(name) or "", *lines.get(name, ())) for name in self.backends]
 
     @property
@@ -315,6 +325,11 @@ class RetrySettings(Table):
         default=True,
         description="Search for the step of a session at which a failing test of `checks` began to fail, by running it "
         "again on the files of some steps.",
+    )
+    candidates: Count = Field(
+        default=1,
+        description="Tries of an attempt, one after the other from the same commit, where a FAIL goes back to one "
+        "group: the verifier reads each, and the best lands (docs/semantics.md).",
     )
     review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
 

@@ -15,7 +15,7 @@ from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.decision import ROWS, Cause
 from agent_fox.core.values import dataclass
-from agent_fox.store.values import TOLD_USD
+from agent_fox.store.values import NOT_TAKEN, TOLD_USD
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -39,8 +39,8 @@ def row_of(archetype: Archetype, kind: str, cause: str | None = None) -> int | N
     return ROWS.get(kind)
 
 
-class BestFacts(BaseModel, defer_build=True):
-    """What a decision says of the best tree, in a sentence."""
+class InWords(BaseModel, defer_build=True):
+    """What a decision says of the best tree, or of candidates, in a sentence."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -61,7 +61,8 @@ class Facts(BaseModel, defer_build=True):
     failure: str = ""
     ceiling: str | None = None
     findings: tuple[tuple[str, str, str | None], ...] = ()
-    best: BestFacts = BestFacts()
+    best: InWords = InWords()
+    candidates: InWords = InWords()
     arms: dict[str, JsonValue] = {}
 
 
@@ -77,8 +78,9 @@ class StepTaken(BaseModel, defer_build=True):
 class Ruling:
     """One recorded decision. `about` is the node whose session's end it answers; `blamed` and `moved` are node ids.
 
-    `best` says where the branch stands, where the last attempt was worse than an earlier one. `arms` holds by node what
-    was chosen by its worth, with all that was weighed.
+    `best` says where the branch stands, where the last attempt was worse than an earlier one; `candidates` what an
+    attempt of several tries was chosen from, or why it has one. `arms` holds by node what was chosen by its worth, with
+    all that was weighed.
     """
 
     id: int
@@ -99,6 +101,7 @@ class Ruling:
     note: str
     best: str = ""
     moved: tuple[str, ...] = ()
+    candidates: str = ""
     arms: Mapping[str, Choice] = field(default_factory=dict)
 
     @property
@@ -109,8 +112,8 @@ class Ruling:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Where the branch stands and who has the next attempt, where there was a choice."""
-        return (*filter(None, (self.best,)), *self.chosen)
+        """Where the branch stands, who has the next attempt, and what the last was chosen from."""
+        return (*filter(None, (self.best,)), *self.chosen, *filter(None, (self.candidates,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +222,7 @@ def _ruling(db: Database, uid: str, row: tuple[object, ...], names: Mapping[str,
         None if cause is None else str(cause), int(str(attempt)), int(str(reading)),
         None if session is None else int(str(session)), None if commit is None else str(commit),
         known.failing, known.unknown, tuple(names_of(db, known.blamed, names)), known.progress, step, text,
-        known.best.told, tuple(names_of(db, (each.uid for each in taken), names)), choices,
+        known.best.told, tuple(names_of(db, (each.uid for each in taken), names)), known.candidates.told, choices,
     )  # fmt: skip
 
 
@@ -274,7 +277,8 @@ def _lost(db: Database, uid: str) -> dict[int, list[str]]:
     )
     reasons: dict[int, list[str]] = {}
     for session, status, reason in db.execute(sql, [uid]):
-        reasons.setdefault(session, []).append(str(reason or status))
+        if not str(reason).startswith(NOT_TAKEN):
+            reasons.setdefault(session, []).append(str(reason or status))
     return reasons
 
 

@@ -394,6 +394,16 @@ def last_block(db: Database, uid: str) -> tuple[str, str] | None:
     return (str(row[0]), str(row[1])) if row else None
 
 
+def candidates_wanted(db: Database, uid: str) -> int:
+    """How many tries the attempt that a coder awaits is to have, by the decision that sent it back."""
+    sql = (
+        "SELECT coalesce(json_extract(facts, '$.tries'), 1) FROM decisions WHERE kind = 'Recode' "
+        "AND id = (SELECT decision_id FROM plan_nodes WHERE uid = ?)"
+    )
+    row = db.execute(sql, [uid]).fetchone()
+    return int(row[0]) if row else 1
+
+
 def last_conflict(db: Database, ticket: Ticket) -> str | None:
     """What the last decision about the attempt before this one says of a conflict (JSON), if it was to try again."""
     sql = (

@@ -20,10 +20,11 @@ from agent_fox.cli.place import OWN, held_for, here
 from agent_fox.cli.screen import columns, json_option, plain, print_json, styled, title
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import OF_CHECKS, environment_parts
+from agent_fox.core.words import counted
 from agent_fox.engine.account.account import read_account
 from agent_fox.engine.account.overview import read_overview, takeover
 from agent_fox.evidence import witness
-from agent_fox.store.account import is_measured
+from agent_fox.store.account import candidate_refs, is_measured
 from agent_fox.store.known import judged_elsewhere
 from agent_fox.store.state import is_locked
 from agent_fox.system import git, programs
@@ -75,13 +76,14 @@ def command(is_whole: bool, is_deciding: bool, as_json: bool) -> Exit:
             db, account, is_alive=is_alive, work=lambda: takeover(root, integration_branch(root)),
             can_sign=lambda: can_sign(root),
         )  # fmt: skip
+        kept = kept_candidates(root, db)
     if as_json:
         document = {**documents.account_document(root, account), **documents.overview_document(overview)}
-        print_json({**document, "is_alive": is_alive, "ledger_lost": lost})
+        print_json({**document, "is_alive": is_alive, "ledger_lost": lost, "candidates": kept})
     else:
         is_lost = account.status == "running" and not is_alive
         page = Page(root, account, overview, columns(), ALL if is_whole else Most(), is_lost)
-        click.echo("\n".join(_lines(page, is_whole=is_whole)))
+        click.echo("\n".join(_lines(page, kept if is_whole else None)))
     return Exit(code_of(overview.banner)) if is_deciding else Exit.DONE
 
 
@@ -181,10 +183,18 @@ def _table(root: Path) -> dict[str, object]:
         return {}
 
 
-def _lines(page: Page, *, is_whole: bool) -> Iterator[str]:
+def kept_candidates(root: Path, db: Database) -> list[str]:
+    """The references of candidates that were not taken, as far as they are there still."""
+    return [ref for ref in candidate_refs(db) if git.commit_of(root, ref)]
+
+
+def _lines(page: Page, kept: list[str] | None) -> Iterator[str]:
+    """`kept`: references of candidates, where everything is shown."""
     yield from styled(page.lines(), page.width)
-    if is_whole:
+    if kept is not None:
         yield from ("", title("for an audit"), *(plain(f"  {line}") for line in audit_lines(page.account)))
+        if kept:
+            yield plain(f"  kept: {counted(len(kept), 'candidate')} ({', '.join(kept)}): git diff HEAD REF")
     steps = [*page.next()]
     if steps:
         yield from ("", title("next"), *styled(steps, page.width))

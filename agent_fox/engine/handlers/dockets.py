@@ -73,13 +73,11 @@ def with_waivers(tx: Docket, grounds: Callable[[], Grounds]) -> Docket:
 
 def narrow_ceiling(db: Database, run_id: int, limits: LimitSettings, spec_name: str, uid: str) -> str | None:
     """Which ceiling of a spec or a node is reached, in words; None if none. The first try is always allowed."""
-    spec, node = limits.spec, limits.node
-    if spec.cost_usd is not None and sessions.spec_cost(db, run_id, spec_name) >= spec.cost_usd:
-        return f"{spec_name} has cost its ceiling of ${spec.cost_usd:.2f}"
+    spec, node, cost = limits.spec, limits.node, narrow_cost(db, run_id, limits, spec_name, uid)
+    if cost is not None:
+        return cost
     if spec.sessions is not None and sessions.count_sessions(db, run_id, "spec_name", spec_name) >= spec.sessions:
         return f"{spec_name} has had its {spec.sessions} sessions"
-    if node.cost_usd is not None and sessions.node_cost(db, run_id, uid) >= node.cost_usd:
-        return f"{uid} has cost its ceiling of ${node.cost_usd:.2f}"
     if node.sessions is not None and sessions.count_sessions(db, run_id, "node_uid", uid) >= node.sessions:
         return f"{uid} has had its {node.sessions} sessions"
     return None
@@ -94,3 +92,13 @@ def narrow_left(db: Database, run_id: int, limits: LimitSettings, spec_name: str
         sessions.run_cost(db, run_id), sessions.spec_cost(db, run_id, spec_name), sessions.node_cost(db, run_id, uid),
     )  # fmt: skip
     return min(max(0.0, most - so_far) for most, so_far in zip(ceilings, spent, strict=True) if most is not None)
+
+
+def narrow_cost(db: Database, run_id: int, limits: LimitSettings, spec_name: str, uid: str) -> str | None:
+    """Which ceiling in dollars of a spec or a node is reached, in words; None if none."""
+    spec, node = limits.spec, limits.node
+    if spec.cost_usd is not None and sessions.spec_cost(db, run_id, spec_name) >= spec.cost_usd:
+        return f"{spec_name} has cost its ceiling of ${spec.cost_usd:.2f}"
+    if node.cost_usd is not None and sessions.node_cost(db, run_id, uid) >= node.cost_usd:
+        return f"{uid} has cost its ceiling of ${node.cost_usd:.2f}"
+    return None

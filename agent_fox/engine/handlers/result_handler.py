@@ -293,11 +293,21 @@ class Case:
         coders = [node_by_uid(self.docket.db, uid) for uid in decision.blamed]
         back = [Move(coder, Step.RECODE, decision.rungs[coder.node.uid]) for coder in coders]
         chosen = {attempts.CHOICES: to_document(decision.choices)} if decision.choices else {}
-        number, moved = self._write(decision, [Move(self.planned, Step.RECODE), *back], chosen)
+        more = {**chosen, **self.candidates(len(coders))}
+        number, moved = self._write(decision, [Move(self.planned, Step.RECODE), *back], more)
         self._reject(number)
         waits = round_edges(decision.blamed, self.planned.node.uid)
         add_retry_edges(self.docket.db, waits, number)
         return Handled(decision, number, moved, waits=waits)
+
+    def candidates(self, blamed: int) -> dict[str, object]:
+        """How many tries the next attempt has, or why it has one although more are asked for; nothing where one is."""
+        wanted = self.docket.policy.candidates
+        if wanted == 1:
+            return {}
+        if blamed > 1:
+            return {"candidates": {"told": f"no candidates: they are of one group, and {blamed} are blamed"}}
+        return {"tries": wanted, "candidates": {"told": f"{wanted} candidates are made, and the best lands"}}
 
     def reread(self, decision: Reread) -> Handled:
         """The verifier is asked again; nobody else moves."""
@@ -321,13 +331,13 @@ class Case:
         return Handled(decision, number, moved, effects)
 
     def _write(
-        self, decision: Accept | Recode | Reread, moves: list[Move], chosen: Mapping[str, object] | None = None
+        self, decision: Accept | Recode | Reread, moves: list[Move], more: Mapping[str, object] | None = None
     ) -> tuple[int, tuple[Transition, ...]]:
         """Record the decision, move the nodes, and keep every verdict that counts."""
         result = self.result
         number, moved = self.docket.record(
             self.planned, type(decision).__name__, moves, session_id=result.session_id, commit=result.commit,
-            facts={**self.record, **(chosen or {})},
+            facts={**self.record, **(more or {})},
         )  # fmt: skip
         persist(self.docket, self.planned, self.judged, result, number)
         return number, moved

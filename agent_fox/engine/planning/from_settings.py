@@ -85,6 +85,7 @@ def policy_of(settings: Settings) -> Policy:
         stop_without_progress=settings.retry.stop_without_progress,
         keep_best=settings.retry.keep_best and (settings.retry.start != "tip" or settings.retry.policy == "arms"),
         start=Start(settings.retry.start),
+        candidates=settings.retry.candidates,
         goes_on_after_escalation=settings.policy.on_escalation == "continue",
         required_state=Gate(settings.policy.required_state),
         top_rung=settings.rungs_of(coder, ""),

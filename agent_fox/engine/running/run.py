@@ -28,7 +28,7 @@ from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
 from agent_fox.engine.reports.on_github import tell_github
 from agent_fox.engine.reports.source_comment import comment_sources, place_of
-from agent_fox.engine.running import commands
+from agent_fox.engine.running import commands, contests
 from agent_fox.engine.running.ledger_witness import LedgerWitness
 from agent_fox.engine.running.recovery import recover
 from agent_fox.engine.running.results import Registry
@@ -111,7 +111,7 @@ class Engine(Workplace):
             self.watch(RunEvent("note", text=pruned))
         sessions.note_tip(db, preflight.bring_in_head(self.root, branch, head))
         shelf = SpecShelf()
-        workshop = self.workshop(shelf)
+        workshop = self.workshop(shelf, runners.named(self.settings.cluster.engine).name)
         docket_of = self.docket_of(shelf, run_id)
         asked = library.read_files(scope.plan.specs, self.root)
         with transaction(db):
@@ -120,6 +120,7 @@ class Engine(Workplace):
                 self.watch(RunEvent("note", text=line))
             for line in moves_in_words(waiving.settle(docket_of(db, clock.now()), self.grounds())):
                 self.watch(RunEvent("note", text=line))
+        contests.leave(db)
         courier = Courier(self.root / STATE, tracker, self.settings.tracker)
         run = Run(
             db=db,
@@ -232,10 +233,8 @@ class Engine(Workplace):
             folder = artifacts_in(self.launches().parent)
             prune(folder, verify.keep_days, verify.keep_mib * 1024**2, run_days=verify.keep_days)
 
-    def workshop(self, shelf: SpecShelf) -> Workshop:
-        return Workshop(
-            self.settings, self.root, self.launches(), self.root / LOGS, shelf, self.settings.cluster.engine
-        )
+    def workshop(self, shelf: SpecShelf, runner: str = "") -> Workshop:
+        return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf, runner)
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
         return DocketFactory(
