@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agent_fox.core.policy import Start
 from agent_fox.core.retry.arms import (
     Arm,
+    ByWorth,
     Case,
     Chances,
     Choice,
@@ -142,6 +143,23 @@ def test_an_unknown_cost_is_shown_as_such() -> None:
     assert [(arm.cost_usd, arm.cost_sessions) for arm in neither] == [(7.0, 0), (7.0, 0)]
 
 
+def test_a_spec_has_its_own_ladder_or_that_of_all() -> None:
+    every, own = (WEAK,), (WEAK, STRONG)
+    by_worth = ByWorth(20.0, CHANCES, {"": every, "01_calc": own}, {"": 1.0, "01_calc": 2.0})
+    assert (by_worth.agents_of("01_calc"), by_worth.assumed_of("01_calc")) == (own, 2.0)
+    assert (by_worth.agents_of("02_other"), by_worth.assumed_of("02_other")) == (every, 1.0)
+
+
+def test_a_choice_holds_all_that_was_weighed_and_for_how_much() -> None:
+    arms = weighed(TWO, CHANCES, History((), SAME_COST))
+    assert choose(TWO, arms, 0, TIP) == Choice(arms[1], 0, TIP, 20.0, arms)
+
+
+def test_what_a_ceiling_just_leaves_may_be_spent() -> None:
+    exactly = weighed(replace(TWO, left_usd=1.0), CHANCES, History((), SAME_COST))
+    assert {arm.forbidden for arm in exactly} == {""}
+
+
 def test_a_forbidden_arm_says_why() -> None:
     dear = weighed(replace(TWO, left_usd=0.4), CHANCES, History((), SAME_COST))
     assert {arm.forbidden for arm in dear} == {"it would pass a ceiling, which leaves $0.40"}
@@ -195,6 +213,16 @@ def test_none_that_is_allowed_is_worth_more_and_none_that_is_not_is_taken(
 def test_of_a_round_all_attempts_must_pass_and_all_are_paid() -> None:
     choice = choose(TWO, weighed(TWO, CHANCES, History((), SAME_COST)), 1, TIP)
     assert expected_of([choice, choice], 20.0) == pytest.approx(0.25 * 0.25 * 20 - 2)
+
+
+def test_an_arm_is_told_with_attempts_from_elsewhere_and_with_what_forbids_it() -> None:
+    case = replace(TWO, starts=(TIP, ONSET), left_usd=0.4)
+    history = History(seen(STRONG, 3, 8, NEW) + seen(STRONG, 1, 2, NEW, ONSET), SAME_COST)
+    arm = next(arm for arm in weighed(case, CHANCES, history) if (arm.rung, arm.start) == (1, ONSET))
+    assert arm.in_words == (
+        f"rung 1 from before the onset, chance {arm.chance:.2f} (4 of n = 10 like it passed), cost $1.00 by 3 sessions; "
+        "not allowed: it would pass a ceiling, which leaves $0.40"
+    )
 
 
 def test_it_is_told_in_words_with_its_n() -> None:
