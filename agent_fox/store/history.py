@@ -6,10 +6,10 @@ Read-only; nothing is decided and nothing is worded here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.late import adapter, late_module
@@ -20,10 +20,13 @@ from agent_fox.store.values import NOT_TAKEN, TOLD_USD
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.retry import arms
+    from agent_fox.core.retry.arms import Choice
     from agent_fox.core.retry.cut_off import CutOff
     from agent_fox.core.verdicts.verdict import Word
     from agent_fox.store import traces
 else:
+    arms = late_module("agent_fox.core.retry.arms")
     traces = late_module("agent_fox.store.traces")
 
 
@@ -60,6 +63,7 @@ class Facts(BaseModel, defer_build=True):
     findings: tuple[tuple[str, str, str | None], ...] = ()
     best: InWords = InWords()
     candidates: InWords = InWords()
+    arms: dict[str, JsonValue] = {}
 
 
 class StepTaken(BaseModel, defer_build=True):
@@ -75,7 +79,8 @@ class Ruling:
     """One recorded decision. `about` is the node whose session's end it answers; `blamed` and `moved` are node ids.
 
     `best` says where the branch stands, where the last attempt was worse than an earlier one; `candidates` what an
-    attempt of several tries was chosen from, or why it has one.
+    attempt of several tries was chosen from, or why it has one. `arms` holds by node what was chosen by its worth, with
+    all that was weighed.
     """
 
     id: int
@@ -97,6 +102,18 @@ class Ruling:
     best: str = ""
     moved: tuple[str, ...] = ()
     candidates: str = ""
+    arms: Mapping[str, Choice] = field(default_factory=dict)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Who has the next attempt and why, where that was chosen by its worth."""
+        several = len(self.arms) > 1
+        return tuple(f"{node}: {arm.in_words}" if several else arm.in_words for node, arm in self.arms.items())
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Where the branch stands, who has the next attempt, and what the last was chosen from."""
+        return (*filter(None, (self.best,)), *self.chosen, *filter(None, (self.candidates,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +211,8 @@ def _ruling(db: Database, uid: str, row: tuple[object, ...], names: Mapping[str,
     """`names` of all nodes by their uids, where many are read."""
     number, at, about, kind, cause, attempt, reading, session, commit, steps, facts, note, archetype = row
     known = Facts.model_validate_json(str(facts))
+    chosen = _CHOICES.validate_python(known.arms) if known.arms else {}
+    choices = {name: chosen[uid] for uid in chosen for name in names_of(db, [uid], names)}
     taken = _steps(str(steps))
     step = next((each.step for each in taken if each.uid == uid), "")
     text = str(note) or known.failure or "; ".join(known.notes) or "; ".join(f[1] for f in known.findings)
@@ -203,8 +222,11 @@ def _ruling(db: Database, uid: str, row: tuple[object, ...], names: Mapping[str,
         None if cause is None else str(cause), int(str(attempt)), int(str(reading)),
         None if session is None else int(str(session)), None if commit is None else str(commit),
         known.failing, known.unknown, tuple(names_of(db, known.blamed, names)), known.progress, step, text,
-        known.best.told, tuple(names_of(db, (each.uid for each in taken), names)), known.candidates.told,
+        known.best.told, tuple(names_of(db, (each.uid for each in taken), names)), known.candidates.told, choices,
     )  # fmt: skip
+
+
+_CHOICES = adapter(lambda: TypeAdapter(dict[str, arms.Choice]))
 
 
 class _Steps(BaseModel, defer_build=True):

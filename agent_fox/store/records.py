@@ -94,6 +94,20 @@ def decisions_of_spec(db: Database, spec_name: str) -> list[DecisionRow]:
     return [_decision(row) for row in db.execute(sql, [spec_name])]
 
 
+def specs_decided(db: Database) -> list[str]:
+    """The specs that any decision is about, by name."""
+    return [str(name) for (name,) in db.execute("SELECT DISTINCT spec_name FROM decisions ORDER BY 1").fetchall()]
+
+
+def last_sending_back(db: Database, spec_name: str, uid: str) -> DecisionRow | None:
+    """The last decision that gave a coder its work anew; tries that failed since then are of the same work."""
+    sent = {"recode", "send back", "reset", "restore"}
+    for decision in reversed(decisions_of_spec(db, spec_name)):
+        if decision.kind != "Retry" and any(step["uid"] == uid and step["step"] in sent for step in decision.steps):
+            return decision
+    return None
+
+
 def _decision(row: tuple[Any, ...]) -> DecisionRow:
     number, at, run, uid, name, kind, cause, attempt, reading, session, commit, steps, facts, note = row
     return DecisionRow(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.core.late import late_module
@@ -177,6 +177,23 @@ def was_too_long(db: Database, uid: str, before: int | None, attempt_base: int) 
         "AND (? IS NULL OR id < ?) LIMIT 1"
     )
     return db.execute(sql, [uid, attempt_base, before, before]).fetchone() is not None
+
+
+class Worked(NamedTuple):
+    """A coder's session that ended: by which agent, as the settings named it, and its dollars (None: not told)."""
+
+    id: int
+    uid: str
+    agent: str
+    end_kind: str
+    cost_usd: float | None
+
+
+def coder_work(db: Database) -> list[Worked]:
+    """Of all coders, oldest first."""
+    condition = "archetype = 'coder' AND ended_at IS NOT NULL"
+    sql = f"SELECT id, node_uid, verifier, end_kind, {TOLD_USD} FROM sessions WHERE {condition} ORDER BY id"
+    return [Worked(*row) for row in db.execute(sql).fetchall()]
 
 
 def sessions_where(db: Database, condition: str, values: list[object]) -> list[SessionRow]:

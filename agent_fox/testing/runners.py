@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -91,9 +90,7 @@ WAITS = "echo $$ >> $MARKS/began; until [ -e $MARKS/go ]; do sleep 0.05; done; e
 class RunnerContract:
     """One test a promise. `place` is who is tried."""
 
-    @property
-    @abstractmethod
-    def place(self) -> Place: ...
+    place: Place
 
     def run(self, order: LaunchOrder) -> SessionEnd:
         runner = self.place.runner()

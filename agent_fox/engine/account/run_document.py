@@ -418,7 +418,7 @@ def in_words(ruling: Ruling) -> str:
         case "Accept":
             return "accepted"
         case "Recode":
-            return f"sent back to coder {listed(ruling.blamed)}{trend}"
+            return "; ".join((f"sent back to coder {listed(ruling.blamed)}{trend}", *ruling.chosen))
         case "SendBack":
             return f"sent back by the review to coder {listed(ruling.blamed)}{note}"
         case "Reread":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,18 +21,22 @@ from agent_fox.engine.planning.plugin_hooks import given, offered, refuse
 from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.session.backends import Backend
 from agent_fox.session.built_in.registry import OUR_OWN, Backends
-from agent_fox.system.state_folders import ISSUES
+from agent_fox.system.state_folders import ISSUES, artifacts_in, folder_of
 from agent_fox.trackers.protocol import Tracker
 
 if TYPE_CHECKING:
     import pluggy
 
+    from agent_fox.cluster import make as temporal
     from agent_fox.config import Settings
+    from agent_fox.engine.planning import from_settings
     from agent_fox.session import local_runner, runners
     from agent_fox.session.runners import Runner
     from agent_fox.trackers import local
     from agent_fox.trackers.github import make as github
 else:
+    from_settings = late_module("agent_fox.engine.planning.from_settings")
+    temporal = late_module("agent_fox.cluster.make")
     local_runner = late_module("agent_fox.session.local_runner")
     runners = late_module("agent_fox.session.runners")
     local = late_module("agent_fox.trackers.local")
@@ -103,18 +108,25 @@ class Runners:
     root: Path
     environ: Mapping[str, str]
     known: dict[str, Runner] = field(default_factory=dict)
+    told: deque[str] = field(default_factory=deque)
+    """What runners have to say to a person, from any thread."""
+
+    def artifacts(self) -> Path:
+        return artifacts_in(folder_of(from_settings.state_folder(self.root, self.settings, self.environ), self.root))
 
     def named(self, name: str) -> Runner:
         """Raises PluginError for an address that nobody serves, or whose plugin fails."""
         if name not in self.known:
             backends = backends_of(self.plugins)
-            self.known[name] = (
-                local_runner.LocalRunner(backends) if name == runners.HERE else self.elsewhere(name, backends)
-            )
+            is_here = name == runners.HERE
+            made = local_runner.LocalRunner(backends) if is_here else self.elsewhere(name, backends)
+            self.known |= {name: made, made.name: made}
         return self.known[name]
 
     def elsewhere(self, address: str, backends: Mapping[str, Backend]) -> Runner:
         scheme = address.partition("://")[0]
+        if scheme == "temporal":
+            return temporal.temporal_runner(address, self.settings, self.environ, self.artifacts(), self.told.append)
         for plugin, some in given(self.plugins, "agent_fox_runners"):
             with blamed_on(plugin, f"agent_fox_runners, for {address!r}"):
                 if not isinstance(some, Mapping):

@@ -12,6 +12,7 @@ from sqlite_utils import Database
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.policy import Start
+from agent_fox.core.retry.onset import Onset
 from agent_fox.core.retry.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Report
@@ -26,6 +27,7 @@ from agent_fox.engine.record.review_persistence import (
     Judge,
     LaneRun,
     VerifierResult,
+    findings_in,
     lanes_said,
     read_judges,
     record_lanes,
@@ -186,7 +188,8 @@ def with_way_back(tx: Docket, integration: Integration, ended: Ended, tree: str)
     """The end of a verifier's session with the commit that the branch goes back by, where its report calls for it, and
     no step is known before which the next attempt can start instead.
     """
-    if tx.policy.start is Start.BEFORE_ONSET and trails.has_found(ended.judges):
+    starts_before = tx.policy.start is Start.BEFORE_ONSET and tx.by_worth is None
+    if starts_before and any(finding.onset is Onset.FOUND for finding in findings_in(ended.judges)):
         return ended
     return replace(ended, way_back=going_back.way_back(tx, integration, ended.planned, ended.report, tree))
 

@@ -18,7 +18,7 @@ from agent_fox.engine.launching.launching import Workshop
 from agent_fox.engine.launching.pushing import push
 from agent_fox.engine.launching.repository_guard import RepositoryGuard
 from agent_fox.engine.planning import preflight
-from agent_fox.engine.planning.from_settings import RunStuck, policy_of
+from agent_fox.engine.planning.from_settings import RunStuck, by_worth_of, policy_of
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.planning.workplace import RunOptions, Workplace
 from agent_fox.engine.record import library
@@ -111,7 +111,7 @@ class Engine(Workplace):
             self.watch(RunEvent("note", text=pruned))
         sessions.note_tip(db, preflight.bring_in_head(self.root, branch, head))
         shelf = SpecShelf()
-        workshop = self.workshop(shelf)
+        workshop = self.workshop(shelf, runners.named(self.settings.cluster.engine).name)
         docket_of = self.docket_of(shelf, run_id)
         asked = library.read_files(scope.plan.specs, self.root)
         with transaction(db):
@@ -233,13 +233,19 @@ class Engine(Workplace):
             folder = artifacts_in(self.launches().parent)
             prune(folder, verify.keep_days, verify.keep_mib * 1024**2, run_days=verify.keep_days)
 
-    def workshop(self, shelf: SpecShelf) -> Workshop:
-        return Workshop(
-            self.settings, self.root, self.launches(), self.root / LOGS, shelf, self.settings.cluster.engine
-        )
+    def workshop(self, shelf: SpecShelf, runner: str = "") -> Workshop:
+        return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf, runner)
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
-        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds, self.log_end)
+        return DocketFactory(
+            policy_of(self.settings),
+            shelf,
+            run_id,
+            self.settings,
+            self.grounds,
+            self.log_end,
+            by_worth_of(self.settings),
+        )
 
     def log_end(self, address: str) -> str:
         """The end of a log that a judge kept, masked as it is; empty where it is gone."""

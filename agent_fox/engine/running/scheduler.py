@@ -576,6 +576,8 @@ class Run:
     def hear_courier(self) -> None:
         for event in self.courier.drain():
             self.watch(event)
+        while self.runners.told:
+            self.watch(RunEvent("note", text=self.runners.told.popleft()))
 
     def finish_deliveries(self, seconds: float) -> None:
         """What can be delivered now is waited for, `seconds` at most; a person who interrupted waits less."""
