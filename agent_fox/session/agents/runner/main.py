@@ -225,6 +225,8 @@ def main(document: str) -> int:
     conversation = Conversation(task, cli, Hearing(task, cli, prices), orders)
     report = conversation.hold(credentials)
     conversation.hearing.recorder.close(is_ended=report.ending is Ending.ENDED)
+    if conversation.hearing.transcript is not None:
+        conversation.hearing.transcript.close()
     write_report(task.report, report)
     log(f"{report.ending}: {report.reason}")
     if task.role is not Role.CODER:
