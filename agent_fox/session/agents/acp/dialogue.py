@@ -9,6 +9,7 @@ request for permission, and no to everything else: our file system and terminals
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from acp import schema
 from acp.meta import PROTOCOL_VERSION
 
 from agent_fox.core.markdown import one_line
+from agent_fox.core.regex import regex
 from agent_fox.session.agents import events
 from agent_fox.session.agents.acp import models, permissions
 from agent_fox.session.agents.acp.updates import Updates
@@ -41,7 +43,7 @@ MOST_ASKED = 2000
 UNKNOWN_METHOD, WRONG_PARAMETERS, NOT_LOGGED_IN = -32601, -32602, -32000
 """Codes of errors: two that we give, and the one by which an agent says that nobody is logged in."""
 
-BY_KEY = ("api-key", "api_key", "apikey")
+BY_KEY = regex(r"api[ _-]?key", re.IGNORECASE)
 """In the names of the ways to log in that need nothing but the key that the program is given."""
 
 LONGEST_REASON, MOST_COMPLAINTS = 400, 20
@@ -197,7 +199,7 @@ class AcpDialogue(Dialogue):
         info = self._agent.agent_info
         version = f"{info.name} {info.version}" if info is not None else ""
         yield events.Began(self._session, self._model, version=version)
-        self._to_set.extend(models.choices(session, result, *self._to_choose))
+        self._to_set.extend((*models.asking_mode(session), *models.choices(session, result, *self._to_choose)))
         yield from self.set_next({})
 
     def set_next(self, result: Mapping[str, object]) -> Iterator[events.Event]:
@@ -311,7 +313,7 @@ class AcpDialogue(Dialogue):
 
     def way_to_log_in(self) -> str:
         """The way that needs nothing but the key which the program is given; of several that of its provider."""
-        named = [way.id for way in self._agent.auth_methods or () if any(sign in way.id for sign in BY_KEY)]
+        named = [way.id for way in self._agent.auth_methods or () if BY_KEY.search(f"{way.id} {way.name}")]
         provider = self._task.provider
         return next((way for way in named if provider and provider.value in way), named[0] if named else "")
 
