@@ -77,6 +77,10 @@ class Dialogue(Reader):
         """Ask the program to end what it does; False where it does nothing yet."""
         raise NotImplementedError
 
+    def successor(self) -> Dialogue | None:
+        """The dialogue with a second process that takes up the session of one which died; None where it cannot."""
+        return None
+
     def overdue(self, seconds: float) -> Iterable[events.Event]:
         """What it means that the program, which has run for so many seconds, has not answered yet."""
         return ()

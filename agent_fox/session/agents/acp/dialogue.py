@@ -48,6 +48,9 @@ BY_KEY = regex(r"api[ _-]?key", re.IGNORECASE)
 
 LONGEST_REASON, MOST_COMPLAINTS = 400, 20
 COMPLETED = "end_turn"
+GO_ON = (
+    "Your program ended in the middle of this task and was started again. Go on where you were, and finish the task."
+)
 Handler = Callable[[Mapping[str, object]], Iterable[events.Event]]
 Servers = Sequence[Mapping[str, object]]
 
@@ -56,14 +59,15 @@ class AcpDialogue(Dialogue):
     """`servers` are the MCP servers of a session, as `session/new` takes them, for an agent that knows HTTP and for
     one that does not. `is_set` are the places, such as `{model}`, in which the program's own words hold a choice
     already. `why_held` says why a session may not stop yet; empty where it may. `is_known`: the agent has introduced
-    itself.
+    itself. `resumes` is the session that an earlier process has begun; empty: a new one begins.
     """
 
     def __init__(
         self, task: AgentTask, servers: Callable[[bool], Servers], is_set: frozenset[str] = frozenset(),
-        why_held: Callable[[], str] | None = None,
+        why_held: Callable[[], str] | None = None, resumes: str = "",
     ) -> None:  # fmt: skip
-        self._task, self._servers, self._why_held = task, servers, why_held
+        self._task, self._servers, self._is_set, self._why_held = task, servers, is_set, why_held
+        self._resumes = resumes
         self._to_choose = [
             ("" if place in is_set else word) for place, word in ((MODEL, task.model), (EFFORT, task.effort))
         ]
@@ -158,6 +162,8 @@ class AcpDialogue(Dialogue):
             yield events.Trouble(text, Infrastructure.AUTHENTICATION, is_final=True)
         elif method == "initialize":
             yield from self.broken(f"it is no ACP agent: it answers `initialize` with an error: {words}")
+        elif self._resumes and not self._session:
+            yield events.Broken(f"its session could not be taken up: {words}")
         elif method == "session/fork":
             self.ask_for_form()
             yield events.Beat()
@@ -178,8 +184,28 @@ class AcpDialogue(Dialogue):
         yield from self.opened()
 
     def opened(self) -> Iterator[events.Event]:
-        self._request("session/new", self.session_with(has_tools=True), self.begun)
+        if self._resumes:
+            asked = {"sessionId": self._resumes, **self.session_with(has_tools=True)}
+            self._request(self.way_to_resume, asked, self.resumed)
+        else:
+            self._request("session/new", self.session_with(has_tools=True), self.begun)
         yield events.Beat()
+
+    def resumed(self, result: Mapping[str, object]) -> Iterator[events.Event]:
+        return self.begun({**result, "sessionId": self._resumes})
+
+    @property
+    def way_to_resume(self) -> str:
+        """The method by which the agent takes up a session; empty where it cannot."""
+        able = self._agent.agent_capabilities
+        if able and able.session_capabilities and able.session_capabilities.resume is not None:
+            return "session/resume"
+        return "session/load" if able and able.load_session else ""
+
+    def successor(self) -> AcpDialogue | None:
+        if not self._session or self._resumes or not self.way_to_resume:
+            return None
+        return AcpDialogue(self._task, self._servers, self._is_set, self._why_held, self._session)
 
     def session_with(self, *, has_tools: bool) -> dict[str, object]:
         servers = self._servers(self.has_http) if has_tools else ()
@@ -204,8 +230,8 @@ class AcpDialogue(Dialogue):
 
     def set_next(self, result: Mapping[str, object]) -> Iterator[events.Event]:
         if not self._to_set:
-            words = "\n\n".join(filter(None, (self._task.system, self._task.prompt)))
-            self._prompt(words)
+            whole = "\n\n".join(filter(None, (self._task.system, self._task.prompt)))
+            self._prompt(GO_ON if self._resumes else whole)
             yield events.Beat()
             return
         choice = self._to_set.popleft()
@@ -264,7 +290,7 @@ class AcpDialogue(Dialogue):
             return
         update = parameters.get("update") if isinstance(parameters, Mapping) else None
         kind = update.get("sessionUpdate") if isinstance(update, Mapping) else None
-        if not isinstance(kind, str) or kind not in Updates.KNOWN:
+        if not isinstance(kind, str) or kind not in Updates.KNOWN or (self._resumes and not self._session):
             yield events.Beat()
             return
         note = schema.SessionNotification.model_validate(parameters)
