@@ -34,6 +34,9 @@ def shown(text: str) -> str:
 class Reader:
     """Reads what one process prints, and remembers what it must between two lines. Each process gets a new one."""
 
+    works_by_complaints = False
+    """Whether a line of standard error that is no event is a sign of life, beside being kept."""
+
     def events_of(self, text: str) -> Iterable[events.Event]:
         """The events of one line of standard output that is not empty. Raises ValueError for another format."""
         raise NotImplementedError
