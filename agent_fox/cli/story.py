@@ -113,9 +113,9 @@ class Story:
                 return "WAIVED: what is not proven rests on a waiver" if is_waived else self.proven
             case "Recode" | "SendBack":
                 fails = f"; fails {listed(ruling.failing)}" if ruling.failing else ""
-                best = f"; {ruling.best}" if ruling.best else ""
+                why = "".join(f"; {reason}" for reason in ruling.reasons)
                 return (
-                    f"{ruling.kind}: sent back to {'; '.join(self._sent_back(handled, planned.node.uid))}{fails}{best}"
+                    f"{ruling.kind}: sent back to {'; '.join(self._sent_back(handled, planned.node.uid))}{fails}{why}"
                 )
             case "Retry":
                 return f"Retry: {'; '.join(self._sent_back(handled, ''))} again; {ruling.note}"

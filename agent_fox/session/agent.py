@@ -15,6 +15,9 @@ class Agent:
     """One agent as configured. `timeout` and `idle_timeout` are in seconds; `inherit` names variables of the
     orchestrator's environment; `models` maps a backend's name, or EVERY_BACKEND, to the model it is to use.
 
+    `like` "agent": a runner of ours holds the sessions of its `command`. `provider` names whose models a program of the
+    person's own choice asks; empty: nobody has said.
+
     A relative `command[0]` or `program` with a slash in it, and a relative `script`, count from the repository's root.
     """
 
@@ -34,6 +37,8 @@ class Agent:
     max_cost_usd: float | None = None
     tools: bool = True
     stop_hook: bool = True
+    like: str = ""
+    provider: str = ""
 
     @property
     def model(self) -> str:

@@ -14,7 +14,7 @@ from typing import IO
 
 from agent_fox.core.trace import Trace
 from agent_fox.session.agent_end import AgentEnd, agent_end
-from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.agents.registry import is_watched
 from agent_fox.session.agents.runner.trace import trace_beside
 from agent_fox.session.agents.signatures import says_too_long
 from agent_fox.session.agents.traces import trace_of
@@ -219,7 +219,8 @@ def _keep_log(order: LaunchOrder, end: ProcessEnd, secrets: tuple[str, ...]) -> 
         for name, count in (("stdout", end.stdout_bytes), ("stderr", end.stderr_bytes)):
             log.write(f"--- {name}, {count} bytes\n")
             _copy_redacted(paths.session / name, log, secrets)
-    _keep_beside(order, paths.events, trace_beside(order.log), secrets, is_kept=order.agent.backend in NAMES)
+    is_ours = is_watched(order.agent.backend, order.agent.like)
+    _keep_beside(order, paths.events, trace_beside(order.log), secrets, is_kept=is_ours)
     _keep_beside(order, paths.brief, brief_beside(order.log), secrets, is_kept=order.keeps_brief)
 
 

@@ -66,7 +66,7 @@ def run_session(
         return interrupted_end(order)
     environment = base_environment(order, Paths(order.state), os.environ)
     try:
-        prepare(order, without_keys(order.agent.backend, environment), stop)
+        prepare(order, without_keys(order.agent, environment), stop)
         write_briefs(order)
         command = _command(order, environment, backends[order.agent.backend])
     except Stopped:

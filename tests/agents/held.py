@@ -57,7 +57,7 @@ def hold(task: AgentTask, server: ModelServer, then: Then | None = None, **chang
     whole = replace(task, **{"environment": own, "upstream": address, **changes})
     document = task.report.with_name("task.json")
     document.write_bytes(TASK.dump_json(whole))
-    key = command_line(task.cli).facts.keys[task.provider][0]
+    key = command_line(task.cli).facts.keys[task.model_side][0]
     environment = {**own, "HOME": os.environ["HOME"], key: REAL_KEY}
     argv = (sys.executable, "-P", "-m", "agent_fox.session.agents.runner.main", str(document))
     began = time.monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,17 +13,20 @@ import pytest
 
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.planning.guarded import GuardedBackend
+from agent_fox.session.agents.any_backend import AnyBackend
 from agent_fox.session.backends import Backend
 from agent_fox.session.built_in.checks import ChecksBackend
 from agent_fox.session.built_in.command import CommandBackend
 from agent_fox.session.built_in.library import LibraryBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, Paths, StopSignal
 from agent_fox.session.session_lifecycle import run_session
+from agent_fox.testing.scripted import acp_agent, agent
 from agent_fox.testing.scripted.backend import ScriptedBackend
 from examples.plugins.backend.player_plugin import PlayerBackend
 from tests.session.world import make_order, make_repo, never_told, sh
 
 SCRIPT = '[[step]]\nnode = "*"\nactions = [{write = "new.txt", text = "x"}]\n'
+NEW_FILE = '{"step": [{"actions": [{"write": "new.txt", "text": "x"}]}]}'
 BARE = Agent()
 
 
@@ -52,6 +56,14 @@ BACKENDS: dict[str, Callable[[], Case]] = {
                 "library": {"spec_name": "01_calc", "objects": [], "traces": []},
             },
         },
+    ),
+    "command, like an agent": lambda: Case(
+        CommandBackend(), Agent(command=("sh", "-c", "echo x > new.txt"), like="agent"), lacking=Agent(like="agent")
+    ),
+    "acp": lambda: Case(
+        AnyBackend("acp"),
+        Agent(command=(sys.executable, acp_agent.__file__, agent.__file__, NEW_FILE), tools=False),
+        lacking=Agent(command=("true",)),
     ),
     "a plugin's": lambda: Case(PlayerBackend()),
     "a plugin's, guarded": lambda: Case(GuardedBackend("notebook", "player", PlayerBackend())),

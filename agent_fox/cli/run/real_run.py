@@ -25,14 +25,16 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.engine.account.account import read_account
+from agent_fox.engine.account.freshness import untouched
 from agent_fox.engine.handlers.waiving import notes_in_force
+from agent_fox.engine.launching.agents import unmetered
 from agent_fox.engine.planning.scope import with_dependencies
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.running.run import Engine
 from agent_fox.engine.running.scheduler import Orders
 from agent_fox.evidence.waivers import first_commands
 from agent_fox.plugins import PluginError
-from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.agents.registry import is_watched
 from agent_fox.store.issue_view import read_issue_counts
 from agent_fox.store.state import StateError, read_state
 from agent_fox.system import clock, git
@@ -56,6 +58,7 @@ def go(root: Path, settings: Settings, plugins: pluggy.PluginManager, options: R
     """Run until the end or a pause, and say what came of it."""
     warn_of_changes(root)
     warn_of_open_agents(settings)
+    warn_of_unmetered_agents(settings)
     screen = screen_for(root, settings, as_json=as_json)
     notifier = Notifier(root, settings.notify)
 
@@ -91,8 +94,15 @@ def warn_of_changes(root: Path) -> None:
 def warn_of_open_agents(settings: Settings) -> None:
     """Agents' programs that should be apart from the machine and cannot be, for want of a sandbox."""
     agents = [settings.agents.of(archetype) for archetype in Archetype]
-    if any(agent.sandbox == "auto" and not set(NAMES).isdisjoint(agent.backends) for agent in agents) and why_missing():
+    watched = [agent for agent in agents if any(is_watched(name, agent.like or "") for name in agent.backends)]
+    if any(agent.sandbox == "auto" for agent in watched) and why_missing():
         click.echo(plain(f"agent-fox: warning: {why_missing()}; agents can read and change what you can"), err=True)
+
+
+def warn_of_unmetered_agents(settings: Settings) -> None:
+    """Agents for which no ceiling of money can be promised."""
+    for why in unmetered(settings):
+        click.echo(plain(f"agent-fox: warning: {why}"), err=True)
 
 
 def screen_for(root: Path, settings: Settings, *, as_json: bool) -> Screen:
@@ -122,9 +132,10 @@ def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:
     branch = engine.settings.git.integration_branch
     tip = git.commit_of(engine.root, branch)
     only = with_dependencies(engine.check(options)[1].plan, options.specs) if options.specs else None
+    tree = git.tree_of(engine.root, tip) if tip else None
     with closing(read_state(engine.root / STATE)) as db:
         account = read_account(
-            db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only,
+            db, tip_tree=tree, only=only, untouched=untouched(db, engine.root, tree, lambda: engine.settings),
             in_force=lambda: notes_in_force(db, engine.grounds(), clock.now()),
         ).at_rest()  # fmt: skip
         work = overview.takeover(engine.root, branch)

@@ -9,8 +9,8 @@ from agent_fox.cli.setup.health import Check, State
 from agent_fox.config import FILE, AgentSettings, Settings, hidden_folder
 from agent_fox.core.ids import Archetype
 from agent_fox.core.words import counted, listed
-from agent_fox.engine.launching.agents import agent_of, own_words_trouble
-from agent_fox.session.agents.registry import NAMES
+from agent_fox.engine.launching.agents import agent_of, own_words_trouble, unmetered
+from agent_fox.session.agents.registry import is_watched
 from agent_fox.session.briefs.project_words import STEERING_FILE, unread_words
 from agent_fox.session.built_in.registry import CHECKS, OUR_OWN
 from agent_fox.system import git
@@ -29,6 +29,7 @@ def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
         yield _enclosed(settings)
         yield from _steering(root)
     yield from _as_you(settings)
+    yield from money(settings)
     if settings.plan.verifier:
         yield from _independent(settings)
     yield from hidden_apart(root, settings)
@@ -40,11 +41,19 @@ def _as_you(settings: Settings) -> Iterator[Check]:
         archetype
         for archetype in Archetype
         if COMMAND in settings.agents.of(archetype).backends and settings.agents.of(archetype).command
+        if not settings.agents.of(archetype).like
     ]
     free = [archetype for archetype in free if settings.agents.of(archetype).sandbox != "require"]
     if free:
         what = f'{listed(free)}: runs without a sandbox, as you; set `sandbox = "require"` to change that'
         yield Check("command", State.OK, what)
+
+
+def money(settings: Settings) -> Iterator[Check]:
+    """Agents that may spend what nobody counts."""
+    for what in unmetered(settings):
+        remedy = "set `provider`, if its program can be pointed at another address of its model (docs/agents.md)"
+        yield Check("money", State.WARNING, what, remedy)
 
 
 def _steering(root: Path) -> Iterator[Check]:
@@ -58,7 +67,7 @@ def _steering(root: Path) -> Iterator[Check]:
 
 def _minds(agent: AgentSettings) -> set[tuple[str, str]]:
     """The agents' programs, each with its model; empty: the program's own choice."""
-    agents = (agent_of(agent, backend) for backend in agent.backends if backend in NAMES)
+    agents = (agent_of(agent, backend) for backend in agent.backends if is_watched(backend, agent.like or ""))
     return {(chosen.backend, chosen.model) for chosen in agents}
 
 
@@ -108,7 +117,7 @@ def _unenclosed(settings: Settings, archetype: Archetype) -> Iterator[str]:
 
 
 def _is_enclosed(agent: AgentSettings, backend: str) -> bool:
-    return backend in NAMES or (backend == COMMAND and agent.sandbox == "require")
+    return is_watched(backend, agent.like or "") or (backend == COMMAND and agent.sandbox == "require")
 
 
 def _independent(settings: Settings) -> Iterator[Check]:

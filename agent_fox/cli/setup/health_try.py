@@ -15,7 +15,7 @@ from agent_fox.engine.launching.agents import agent_of
 from agent_fox.engine.planning.extensions import backends_of
 from agent_fox.engine.planning.preflight import lacks
 from agent_fox.plugins import load_plugins
-from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.agents.registry import is_watched
 from agent_fox.session.built_in.registry import OUR_OWN
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def tries(root: Path, settings: Settings) -> Iterator[Check]:
     is_known = True
     for candidate in candidates(settings):
         name = f"try {listed(candidate.places)}"
-        if candidate.agent.backend not in NAMES:
+        if not is_watched(candidate.agent.backend, candidate.agent.like):
             if candidate.agent.backend not in OUR_OWN:
                 yield Check(name, State.OK, f"{candidate.agent.backend}: not tried: what it would do is not known")
             continue

@@ -19,7 +19,7 @@ from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.engine.planning.extensions import backends_of
 from agent_fox.plugins import load_plugins
-from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.agents.registry import ACP, NAMES
 from agent_fox.specs.places import USUAL_PLACES, taken_by
 from agent_fox.specs.plain.detection import is_reserved
 from agent_fox.specs.plain.example import MARKDOWN, TOML
@@ -52,7 +52,7 @@ Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and v
     "--agent",
     "backend",
     metavar="BACKEND",
-    help="Who codes and reviews: claude, codex, gemini, opencode, mini, or `command`.",
+    help="Who codes and reviews: claude, codex, gemini, opencode, mini, `acp` or `command`.",
 )
 @click.option(
     "--skill",
@@ -89,7 +89,8 @@ def command(
     that nobody has changed yet take an agent.
 
     With `--agent claude` (or codex, gemini, opencode, mini) that program is the coder and the reviewer, and judges
-    beside the spec's own tests. With `--agent command -- PROGRAM ARGUMENT...` your own program is the coder and the
+    beside the spec's own tests. With `--agent acp -- PROGRAM ARGUMENT...` any program that speaks the Agent Client
+    Protocol does. With `--agent command -- PROGRAM ARGUMENT...` your own program is the coder and the
     reviewer; the verifier is then the spec's own tests, without any model.
     """
     root = here()
@@ -165,10 +166,16 @@ def _agents(backend: str | None, argv: tuple[str, ...]) -> Chosen:
     if backend not in known:
         hint = words.did_you_mean(backend, known)
         raise UserError(f"there is no backend {backend!r}{hint} (known: {', '.join(sorted(known))})")
+    if backend == ACP:
+        if not argv:
+            raise UserError("the backend `acp` needs a program: agent-fox init --agent acp -- PROGRAM ARGUMENT...")
+        agent: dict[str, object] = {"backend": backend, "command": list(argv)}
+        judge = {"backend": ["checks", backend], "command": list(argv)}
+        return {"agents.coder": agent, "agents.reviewer": agent, "agents.verifier": judge}
     if backend in NAMES and argv:
         raise UserError(f"the backend `{backend}` knows its program; set further arguments as [agents.coder] arguments")
     if backend in NAMES:
-        agent: dict[str, object] = {"backend": backend}
+        agent = {"backend": backend}
         return {"agents.coder": agent, "agents.reviewer": agent, "agents.verifier": {"backend": ["checks", backend]}}
     agent = {"backend": backend, "command": list(argv)}
     return {"agents.coder": agent, "agents.reviewer": agent, "agents.verifier": {"backend": "checks"}}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.session.agent import EVERY_BACKEND, Agent
-from agent_fox.session.agents.registry import NAMES, command_line
+from agent_fox.session.agents.registry import command_line, is_watched
 from agent_fox.session.built_in.registry import LIBRARY, MEMORY
 
 if TYPE_CHECKING:
-    from agent_fox.config import AgentSettings
+    from agent_fox.config import AgentSettings, Settings
     from agent_fox.session.agents import prices as price_list
     from agent_fox.session.agents import task
     from agent_fox.session.briefs import project_words
@@ -42,6 +43,8 @@ def agent_of(agent: AgentSettings, backend: str = "") -> Agent:
         max_cost_usd=agent.max_cost_usd,
         tools=agent.tools,
         stop_hook=agent.stop_hook,
+        like=agent.like or "",
+        provider=agent.provider or "",
     )
 
 
@@ -58,12 +61,37 @@ def own_words_trouble(root: Path) -> list[str]:
 
 def role_trouble(archetype: str, agent: AgentSettings) -> str | None:
     """Why an agent's program cannot be held to a role here; None where it can, by its own means or by the sandbox."""
-    programs = (name for name in agent.backends if name in NAMES)
+    programs = (name for name in agent.backends if is_watched(name, agent.like or ""))
     unheld = [name for name in programs if task.Role(archetype) not in command_line(name).facts.roles]
     if not unheld or (agent.sandbox != "off" and not boxes.why_missing()):
         return None
     remedy = f'install bubblewrap and leave `sandbox` at "auto", or set another backend for the {archetype}'
-    return f"backend {unheld[0]!r}: its only tool is a shell, so a {archetype} could write; {remedy}"
+    is_any = command_line(unheld[0]).facts.is_any
+    why = "no tool can be taken away from its program" if is_any else "its only tool is a shell"
+    return f"backend {unheld[0]!r}: {why}, so a {archetype} could write; {remedy}"
+
+
+def unmetered(settings: Settings) -> list[str]:
+    """The agents for which no ceiling of money can be promised, a sentence each: those whose requests do not pass
+    through our proxy, and whose program is not known to tell its cost.
+    """
+    every = (
+        (archetype, settings.agent_for(archetype, "", rung))
+        for archetype in Archetype
+        for rung in range(settings.rungs_of(archetype, "") + 1)
+    )
+    return list(dict.fromkeys(why for archetype, agent in every if (why := why_unmetered(archetype, agent))))
+
+
+def why_unmetered(archetype: str, agent: AgentSettings) -> str | None:
+    names = (name for name in agent.backends if is_watched(name, agent.like or ""))
+    open_ones = [name for name in names if command_line(name).facts.is_any and not agent.provider]
+    if not open_ones:
+        return None
+    return (
+        f"[agents.{archetype}] {open_ones[0]}: its requests to the model are not metered, so no ceiling of money is "
+        f"promised; a session that does not tell its cost counts as ${agent.assumed_cost_usd:.2f}"
+    )
 
 
 def choice_trouble(archetype: str, agent: AgentSettings) -> str | None:

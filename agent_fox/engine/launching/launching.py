@@ -37,7 +37,7 @@ from agent_fox.specs.places import places_kept
 from agent_fox.store import sessions
 from agent_fox.store.ledger import memory as remembered
 from agent_fox.store.plan import PlannedNode, document_paths, move_node, spec_paths
-from agent_fox.store.records import insert
+from agent_fox.store.records import insert, last_sending_back
 from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.system import clock
 from agent_fox.system.redaction.masking import secret_values
@@ -54,10 +54,12 @@ if TYPE_CHECKING:
     from agent_fox.core.formal.specification import Specification
     from agent_fox.core.retry.replay import Replay
     from agent_fox.engine.launching import remembering
+    from agent_fox.engine.record import attempts
     from agent_fox.engine.record.docket import SpecShelf
     from agent_fox.evidence.waivers import Grounds
     from agent_fox.store import known
 else:
+    attempts = late_module("agent_fox.engine.record.attempts")
     remembering = late_module("agent_fox.engine.launching.remembering")
     known = late_module("agent_fox.store.known")
 
@@ -90,8 +92,13 @@ class Workshop:
         return self.settings.agent_for(planned.node.archetype, planned.node.spec_name, rung)
 
     def standpoint(self, db: Database, planned: PlannedNode, rung: int) -> Standpoint:
-        """Where and by whom a session of this node would judge now; what binds the spec is part of it."""
-        now = standpoint(self.settings, self.agent(planned, rung))
+        """Where and by whom a session of this node would judge now; what binds the spec is part of it. Of a coder, who
+        would work.
+        """
+        agent = self.agent(planned, rung)
+        now = standpoint(self.settings, agent)
+        if planned.node.archetype is Archetype.CODER:
+            return replace(now, verifier=agent.name)
         verifier = with_bound(now.verifier, self.binding(db, planned))
         return replace(now, verifier=with_hidden(verifier, self.hidden(planned)))
 
@@ -191,7 +198,9 @@ class Workshop:
         is_free = planned.node.archetype is Archetype.CODER and task_of(db, self.repo, session.ticket) is None
         if not is_free:
             return None, ""
-        start = Start(self.settings.retry.start)
+        sent = last_sending_back(db, session.spec_name, session.ticket.node_uid)
+        chosen = attempts.chosen_in(sent.facts, session.ticket.node_uid) if sent else None
+        start = chosen or Start(self.settings.retry.start)
         return trails.handed(db, self.repo, session, launch, start, is_told_only=handed_on.facts is not None)
 
     def questions(self, db: Database, planned: PlannedNode) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from agent_fox.engine.launching.launching import Workshop
 from agent_fox.engine.launching.pushing import push
 from agent_fox.engine.launching.repository_guard import RepositoryGuard
 from agent_fox.engine.planning import preflight
-from agent_fox.engine.planning.from_settings import RunStuck, policy_of
+from agent_fox.engine.planning.from_settings import RunStuck, by_worth_of, policy_of
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.planning.workplace import RunOptions, Workplace
 from agent_fox.engine.record import library
@@ -28,7 +28,7 @@ from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
 from agent_fox.engine.reports.on_github import tell_github
 from agent_fox.engine.reports.source_comment import comment_sources, place_of
-from agent_fox.engine.running import commands
+from agent_fox.engine.running import commands, contests
 from agent_fox.engine.running.ledger_witness import LedgerWitness
 from agent_fox.engine.running.recovery import recover
 from agent_fox.engine.running.results import Registry
@@ -120,6 +120,7 @@ class Engine(Workplace):
                 self.watch(RunEvent("note", text=line))
             for line in moves_in_words(waiving.settle(docket_of(db, clock.now()), self.grounds())):
                 self.watch(RunEvent("note", text=line))
+        contests.leave(db)
         courier = Courier(self.root / STATE, tracker, self.settings.tracker)
         run = Run(
             db=db,
@@ -236,7 +237,15 @@ class Engine(Workplace):
         return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf, runner)
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
-        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds, self.log_end)
+        return DocketFactory(
+            policy_of(self.settings),
+            shelf,
+            run_id,
+            self.settings,
+            self.grounds,
+            self.log_end,
+            by_worth_of(self.settings),
+        )
 
     def log_end(self, address: str) -> str:
         """The end of a log that a judge kept, masked as it is; empty where it is gone."""

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents import credentials
 from agent_fox.session.agents.credentials import Credentials, secret_names
+from agent_fox.session.agents.logins import TOKEN_URL
 from agent_fox.session.agents.prices import prices_of
-from agent_fox.session.agents.registry import NAMES, command_line
+from agent_fox.session.agents.registry import command_line, is_watched
 from agent_fox.session.agents.report import AgentReport, write_report
-from agent_fox.session.agents.task import TASK, AgentTask, Limits, Role
+from agent_fox.session.agents.task import TASK, AgentTask, Limits, Provider, Role
 from agent_fox.session.agents.versions import problem_of
 from agent_fox.session.backends import base_environment, module_argv
 from agent_fox.session.briefs import prompts
@@ -65,7 +66,7 @@ class AgentBackend:
             return f"backend {self.name!r}: {wanted!r} is not an executable; {remedy}"
         if agent.tools and facts.has_tools and importlib.util.find_spec("mcp") is None:
             return f"backend {self.name!r}: {NO_MCP}"
-        problem = problem_of(facts, program)
+        problem = problem_of(facts, program) if facts.least else None
         if problem:
             return f"backend {self.name!r}: {problem}"
         if SandboxMode(agent.sandbox) is SandboxMode.REQUIRE and why_missing():
@@ -75,19 +76,24 @@ class AgentBackend:
     def without_credentials(self, agent: Agent) -> str | None:
         facts = self.cli.facts
         try:
-            provider = self.cli.provider(agent.model)
+            provider = self.provider(agent)
         except ValueError as error:
             return f"backend {self.name!r}: {error}"
+        if provider is None:
+            return None
         address = credentials.upstream(provider, variables_of(agent))
         if not re.match(r"https?://[^\s/]", address):
             return f"backend {self.name!r}: {address!r} is no address of a model's server; it begins with https://"
         if credentials.find(facts, provider, variables_of(agent)):
             return None
-        names = ", ".join((*facts.keys.get(provider, ()), *(facts.logins or facts.direct)))
-        return (
-            f"backend {self.name!r}: there is no key for its model; set one of {names} in the environment, "
-            "for an agent gets a home of its own, in which nobody is logged in"
-        )
+        tokens = (facts.token,) if facts.token else ()
+        names = ", ".join((*facts.keys.get(provider, ()), *tokens, *(facts.logins or facts.direct)))
+        login = f", or log in: {facts.login.command}" if facts.login is not None else ""
+        return f"backend {self.name!r}: there is no key for its model; set one of {names} in the environment{login}"
+
+    def provider(self, agent: Agent) -> Provider | None:
+        """Whose protocol its program speaks to its model. Raises ValueError for a model of another provider."""
+        return self.cli.provider(agent.model)
 
     def program(self, agent: Agent, root: Path) -> str | None:
         word = agent.program or self.cli.facts.program
@@ -103,14 +109,16 @@ class AgentBackend:
     def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
         """The keys, for the runner; it hands none of them to what it starts, but what only the program can use."""
         access = self.credentials(order.agent)
+        if access.login is not None:
+            return {TOKEN_URL: os.environ[TOKEN_URL]} if TOKEN_URL in os.environ else {}
         return {access.name: access.key} if access.key else dict(access.direct)
 
     def credentials(self, agent: Agent) -> Credentials:
-        return credentials.find(self.cli.facts, self.cli.provider(agent.model), variables_of(agent))
+        return credentials.find(self.cli.facts, self.provider(agent), variables_of(agent))
 
     def task(self, order: LaunchOrder, paths: Paths) -> AgentTask:
         agent, role = order.agent, Role(order.archetype.value)
-        provider = self.cli.provider(agent.model)
+        provider, access, kind = self.provider(agent), self.credentials(agent), self.cli.facts.login
         tools = OFFERED if agent.tools and self.cli.facts.has_tools and role is not Role.REVIEWER else ()
         prompt = prompts.render_prompt(
             order,
@@ -130,7 +138,7 @@ class AgentBackend:
             prompt=prompt.user,
             limits=limits_of(agent, order.left_usd, self.cli.facts.most_idle),
             provider=provider,
-            upstream=credentials.upstream(provider, variables_of(agent)),
+            upstream=credentials.upstream(provider, variables_of(agent), kind if access.is_login else None),
             environment=self.seen(order, paths),
             model=agent.model,
             effort=agent.effort,
@@ -142,6 +150,7 @@ class AgentBackend:
             readable=readable(order, paths),
             stop_gate=agent.stop_hook and bool(tools),
             direct=self.cli.facts.direct,
+            login=access.login,
             prices=prices_of(order.repo),
             arguments=agent.arguments,
             beginning=beginning(order, paths),
@@ -194,7 +203,8 @@ def readable(order: LaunchOrder, paths: Paths) -> tuple[str, ...]:
     return (str(objects), *briefs, *(str(link.resolve()) for link in links if link.is_symlink()))
 
 
-def without_keys(backend: str, environment: Mapping[str, str]) -> Mapping[str, str]:
+def without_keys(agent: Agent, environment: Mapping[str, str]) -> Mapping[str, str]:
     """What setup commands may see: they run files that an earlier session may have written."""
-    hidden = secret_names(command_line(backend).facts) if backend in NAMES else frozenset()
+    is_ours = is_watched(agent.backend, agent.like)
+    hidden = secret_names(command_line(agent.backend).facts) if is_ours else frozenset()
     return {name: value for name, value in environment.items() if name not in hidden}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from pydantic_core import from_json
 
@@ -13,15 +14,8 @@ from agent_fox.core.values import dataclass
 from agent_fox.session.agents import events
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """One process to start in the workspace. `environment` comes over the task's; `stdin` is written and closed."""
-
-    argv: tuple[str, ...]
-    environment: Mapping[str, str] = field(default_factory=dict)
-    stdin: str = ""
-
+if TYPE_CHECKING:
+    from agent_fox.session.agents.logins import LoginKind
 
 LONGEST_SHOWN = 4000
 """Characters of a tool's answer, and of a line that cannot be read, that an event keeps."""
@@ -70,6 +64,41 @@ class Reader:
         return None
 
 
+class Dialogue(Reader):
+    """A reader that answers: the program is spoken with over its standard input, which stays open until it `is_over`.
+
+    `asked_again` says why its answer was asked for once more; empty where it was not.
+    """
+
+    is_over = False
+    asked_again = ""
+
+    def replies(self) -> Sequence[str]:
+        """Lines for the program, without their ends. Each is given once."""
+        raise NotImplementedError
+
+    def cancel(self) -> bool:
+        """Ask the program to end what it does; False where it does nothing yet."""
+        raise NotImplementedError
+
+    def overdue(self, seconds: float) -> Iterable[events.Event]:
+        """What it means that the program, which has run for so many seconds, has not answered yet."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One process to start in the workspace. `environment` comes over the task's; `stdin` is written and closed.
+
+    With a `dialogue` the process is spoken with instead.
+    """
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stdin: str = ""
+    dialogue: Dialogue | None = None
+
+
 def read_object(text: str) -> Mapping[str, object]:
     """The object of a line. Halves of characters, which JSON may hold and Python's text may not, are replaced.
 
@@ -93,7 +122,8 @@ def direct(given: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a program beforehand. `least` is the oldest version that is known to work.
+    """What is known of a program beforehand. `least` is the oldest version that is known to work; empty: any, and it
+    is not asked for its version.
 
     `counts_resumed`: a resumed session's numbers hold the earlier parts. `tells_cost`: in dollars. `beats`: a long tool
     gives signs of life. `can_resume`, `has_schema`, `has_hooks`: whether it can be asked again, takes a JSON Schema,
@@ -111,6 +141,10 @@ class Facts:
     """Variables with credentials of another kind, which are handed to the program as they are."""
     logins: tuple[str, ...] = ()
     """Those of `direct` of which one must be set for the others to mean anything; empty: any of them."""
+    login: LoginKind | None = None
+    """Where the program keeps a person's login; its token stays with the metering proxy."""
+    token: str = ""
+    """The variable that may hold a lasting token of such a login."""
     roles: frozenset[Role] = frozenset(Role)
     """The roles that the program can be held to by its own means; for others the sandbox must hold it."""
     counts_resumed: bool = True
@@ -123,6 +157,11 @@ class Facts:
     """Whether it can call the tools of an MCP server."""
     most_idle: float = math.inf
     """Seconds of silence after which the program itself goes wrong."""
+    asks_anew: bool = False
+    """Whether a program whose answer cannot be read is asked by a new process, which is told the answer: it has no
+    session that could be taken up."""
+    is_any: bool = False
+    """Whether a person names the program by `command`: nothing is known of it but how it is spoken with."""
 
 
 class CommandLine:
@@ -145,7 +184,10 @@ class CommandLine:
         raise NotImplementedError
 
     def again(self, task: AgentTask, door: Door, session: str) -> Start:
-        """A process that asks the ended session once more for its answer (`task.ask_again`), without any tool."""
+        """A process that asks the ended session once more for its answer (`task.ask_again`), without any tool.
+
+        `session` is what it can be taken up by; the answer itself where the program `asks_anew`.
+        """
         raise NotImplementedError
 
     def reader(self, task: AgentTask) -> Reader:

@@ -39,13 +39,16 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """The session has begun. `session` is what it can be resumed by; `tools` and `servers` are what it was offered."""
+    """The session has begun. `session` is what it can be resumed by; `tools` and `servers` are what it was offered;
+    `version` is what the program says it is, where it does so here.
+    """
 
     session: str = ""
     model: str = ""
     tools: tuple[str, ...] = ()
     servers: Mapping[str, str] = field(default_factory=dict)
     """Name of an MCP server to the word the program has for its state, such as `connected`."""
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,21 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """Dollars of the whole session so far, by the program's own word."""
+
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The program does not keep to its protocol, and the session is to be ended. `kind` None: its work has failed."""
+
+    text: str
+    kind: Infrastructure | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Beat:
     """A sign of life without further meaning."""
 
@@ -131,4 +149,4 @@ class Unreadable:
     line: str
 
 
-Event = Began | Spoke | Called | Answered | Used | Turn | Trouble | Finished | Beat | Unreadable
+Event = Began | Spoke | Called | Answered | Used | Cost | Turn | Trouble | Broken | Finished | Beat | Unreadable

@@ -57,7 +57,8 @@ class AgentTask:
     `home` is its own HOME, empty at first, where adapters put configuration; `scratch` is its TMPDIR. `system` are the
     rules, `prompt` the brief. `schema` is the JSON Schema of the answer where one is wanted. `verifier` is the command
     that serves the verifier's tools over HTTP, empty where none are offered. `environment` is everything that the
-    program and what it starts may see, without any key. `upstream` is where the model is, `provider` its protocol.
+    program and what it starts may see, without any key. `upstream` is where the model is, `provider` its protocol, None
+    where nobody has said which: its requests then do not pass through us.
     `direct` names variables with credentials that must reach the program itself, because nobody else can use them.
     """
 
@@ -71,7 +72,7 @@ class AgentTask:
     system: str
     prompt: str
     limits: Limits
-    provider: Provider
+    provider: Provider | None
     upstream: str
     environment: Mapping[str, str]
     model: str = ""
@@ -87,11 +88,20 @@ class AgentTask:
     """Paths outside of the workspace that it may read inside the sandbox."""
     stop_gate: bool = False
     direct: tuple[str, ...] = ()
+    login: Path | None = None
+    """The file of the login that the metering proxy uses."""
     prices: Path | None = None
     arguments: tuple[str, ...] = ()
     """A person's own further arguments for the program."""
     beginning: Beginning | None = None
     """What a coder's session begins with, where the states of its files are to be taken."""
+
+    @property
+    def model_side(self) -> Provider:
+        """The provider, for a program that has one always. Raises ValueError where there is none."""
+        if self.provider is None:
+            raise ValueError(f"{self.cli}: nobody has said whose models it asks")
+        return self.provider
 
 
 TASK: pydantic.TypeAdapter[AgentTask] = adapter(lambda: pydantic.TypeAdapter(AgentTask))
@@ -112,5 +122,7 @@ class Door:
     mcp_url: str = ""
     mcp_token: str = ""
     stop_command: tuple[str, ...] = ()
+    is_login: bool = False
+    """The way to the model is that of somebody who is logged in; `model_key` stands for the token."""
     credentials: Mapping[str, str] = field(default_factory=dict)
     """The variables of `AgentTask.direct` with their values."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.trace import Action, Observation, Recording, Trace, bounded, normalised
 from agent_fox.core.values import dataclass
-from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.agents.registry import is_watched
 from agent_fox.session.agents.runner.trace import MOST_BYTES
 from agent_fox.session.order import LaunchOrder, Paths
 from agent_fox.session.workspaces.steps import brought_home
@@ -82,7 +82,7 @@ def trace_of(order: LaunchOrder, preparation: Preparation, work: str, secrets: S
     States that can't be brought home are left out, and counted. `at` (seconds since the epoch) dates their commits.
     Raises GitError where the repository cannot be read.
     """
-    paths, is_ours = Paths(order.state), order.agent.backend in NAMES
+    paths, is_ours = Paths(order.state), is_watched(order.agent.backend, order.agent.like)
     recording = read_recording(paths.events, secrets) if is_ours else Recording()
     base = git.tree_of(order.repo, order.resume) if order.resume else preparation.baseline
     recording, commit, lost = with_states_brought(order, paths.steps, recording, at)

@@ -1,4 +1,6 @@
-"""The backend `command`: any executable, by its arguments only, without a shell."""
+"""The backend `command`: any executable, by its arguments only, without a shell. With `like = "agent"` a runner of ours
+holds its sessions, as those of an agent's program.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
+from agent_fox.session.agents.registry import is_watched
 from agent_fox.session.backends import module_argv
 
 if TYPE_CHECKING:
+    from agent_fox.session.agents import any_backend
     from agent_fox.session.built_in import enclosed_command
     from agent_fox.session.order import Agent, LaunchOrder, Paths
     from agent_fox.system.sandbox import bubblewrap as sandbox
 else:
+    any_backend = late_module("agent_fox.session.agents.any_backend")
     enclosed_command = late_module("agent_fox.session.built_in.enclosed_command")
     sandbox = late_module("agent_fox.system.sandbox.bubblewrap")
 
@@ -25,6 +30,8 @@ class CommandBackend:
     name = "command"
 
     def missing(self, agent: Agent, root: Path) -> str | None:
+        if is_watched(self.name, agent.like):
+            return any_backend.AnyBackend(self.name).missing(agent, root)
         if not agent.command:
             return (
                 "backend 'command' has no command; set `command = [...]` for this agent, "
@@ -38,6 +45,8 @@ class CommandBackend:
         return None
 
     def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
+        if is_watched(self.name, order.agent.like):
+            return any_backend.AnyBackend(self.name).argv(order, paths)
         program, *arguments = order.agent.command
         argv = [_program(program, order.repo), *arguments]
         if not _is_enclosed(order.agent):
@@ -46,7 +55,8 @@ class CommandBackend:
         return module_argv("agent_fox.session.built_in.enclosed_command", [str(paths.document)])
 
     def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
-        return {}
+        is_ours = is_watched(self.name, order.agent.like)
+        return any_backend.AnyBackend(self.name).environment(order, paths) if is_ours else {}
 
 
 def _is_enclosed(agent: Agent) -> bool:

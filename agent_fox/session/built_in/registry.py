@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import Late
-from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.agents.registry import ACP, NAMES
 from agent_fox.session.backends import Backend
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _PLACES: Mapping[str, Late[Callable[[], Backend]]] = {
     MEMORY: Late("agent_fox.session.built_in.memory:MemoryBackend"),
 }
 _AGENT: Late[Callable[[str], Backend]] = Late("agent_fox.session.agents.backend:AgentBackend")
+_ANY: Late[Callable[[str], Backend]] = Late("agent_fox.session.agents.any_backend:AnyBackend")
 
 
 class NotInstalled:
@@ -54,7 +55,9 @@ class NotInstalled:
 def built_in(name: str) -> Backend:
     """Raises KeyError for a name that none has."""
     try:
-        return _AGENT.load()(name) if name in NAMES else _PLACES[name].load()()
+        if name in NAMES:
+            return (_ANY if name == ACP else _AGENT).load()(name)
+        return _PLACES[name].load()()
     except ModuleNotFoundError as error:
         if error.name != DOUBLES:
             raise

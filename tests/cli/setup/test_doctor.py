@@ -335,3 +335,22 @@ def test_backends_that_cannot_be_an_archetypes_are_refused(root: Path, verifier:
 def test_an_address_of_the_model_that_is_none_is_refused(root: Path) -> None:
     check = doctor(root, PATH=with_agent(root), ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL="notaurl")["agents.coder"]
     assert (check["state"], "is no address" in check["what"]) == ("missing", True)
+
+
+def test_an_agent_whose_requests_nobody_counts_is_told_and_one_that_speaks_no_protocol_refused(root: Path) -> None:
+    path = with_agent(root, more='\ncommand = ["cat"]\ntools = false\n')
+    change(root, 'backend = "claude"', 'backend = "acp"\ncommand = ["cat"]\ntools = false')
+    checks = doctor(root, PATH=path, ANTHROPIC_API_KEY="k")
+    assert checks["money"]["state"] == "warning"
+    assert "[agents.coder] acp: its requests to the model are not metered" in checks["money"]["what"]
+    assert "so no ceiling of money is promised" in checks["money"]["what"]
+    assert "`/usr/bin/cat`: it is no ACP agent" in checks["agents.coder"]["what"]
+    change(root, 'backend = "acp"', 'backend = "acp"\nprovider = "anthropic"')
+    assert "money" not in doctor(root, PATH=path, ANTHROPIC_API_KEY="k")
+
+
+def test_what_is_filled_in_needs_somebodys_models(root: Path) -> None:
+    path = with_agent(root)
+    change(root, 'backend = "claude"', 'backend = "command"\nlike = "agent"\ncommand = ["sh", "{model_key}"]')
+    check = doctor(root, PATH=path)["agents.coder"]
+    assert (check["state"], 'set `provider`: "anthropic", "openai", "gemini"' in check["what"]) == ("missing", True)

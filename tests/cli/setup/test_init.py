@@ -124,7 +124,7 @@ def test_an_agent_that_is_known_takes_no_program(tmp_path: Path) -> None:
 
 def test_an_agent_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     ended = start(tmp_path, "init", "--agent", "nosuch")
-    assert (ended.returncode, "(known: checks, claude" in ended.stderr) == (1, True)
+    assert (ended.returncode, "(known: acp, checks, claude" in ended.stderr) == (1, True)
     assert not (tmp_path / ".agent-fox").exists()
 
 
@@ -192,3 +192,15 @@ def test_a_name_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
     assert done.returncode == 1
     assert "no name for a spec" in said(done)
     assert not (tmp_path / ".agent-fox").exists()
+
+
+def test_an_agent_of_the_protocol_takes_its_command_and_judges_beside_the_checks(tmp_path: Path) -> None:
+    assert start(tmp_path, "init", "--agent", "acp", "--", "goose", "acp").returncode == 0
+    agents = load(tmp_path, {}).agents
+    assert [agent.command for agent in (agents.coder, agents.reviewer, agents.verifier)] == [["goose", "acp"]] * 3
+    assert (agents.coder.backends, agents.verifier.backends) == (["acp"], ["checks", "acp"])
+
+
+def test_an_agent_of_the_protocol_without_a_command_is_refused(tmp_path: Path) -> None:
+    ended = start(tmp_path, "init", "--agent", "acp")
+    assert (ended.returncode, "init --agent acp -- PROGRAM" in ended.stderr) == (1, True)

@@ -163,8 +163,8 @@ def _settings(task: AgentTask, door: Door) -> dict[str, object]:
         "snapshot": False,
         "lsp": False,
         "formatter": False,
-        "enabled_providers": [NAMES[task.provider]],
-        "provider": {NAMES[task.provider]: _provider(task, door)},
+        "enabled_providers": [NAMES[task.model_side]],
+        "provider": {NAMES[task.model_side]: _provider(task, door)},
         "plugin": [(guard_folder(task) / "plugin.js").as_uri()],
         "instructions": [str(configuration_folder(task) / "rules.md")] if task.system else [],
         "default_agent": task.role.value,
@@ -180,7 +180,7 @@ def _settings(task: AgentTask, door: Door) -> dict[str, object]:
 def _provider(task: AgentTask, door: Door) -> dict[str, object]:
     quiet = quiet_of(task.limits) * 1000
     options = {
-        "baseURL": base_url(task.provider, door.model_url),
+        "baseURL": base_url(task.model_side, door.model_url),
         "apiKey": door.model_key,
         "headerTimeout": int(quiet),
         "chunkTimeout": int(quiet),

@@ -7,20 +7,25 @@ import queue
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from agent_fox.session.agents.command_line import Dialogue, Reader
+from agent_fox.session.agents.events import Broken
 from agent_fox.session.agents.runner.child import Child, Stream, StreamLine
 from agent_fox.session.agents.runner.listening import FromProxy, Hearing, log
 from agent_fox.session.agents.runner.watchdog import Cause, Stop
-
-if TYPE_CHECKING:
-    from agent_fox.session.agents.command_line import Reader
 
 TICK = 0.25
 """Seconds between two looks at the clock where nothing is heard."""
 
 INTERRUPTED, TERMINATED = 2.5, 1.0
 """Seconds that a program gets after INT, and then after TERM: together less than the grace of the shim above us."""
+
+CANCELLED, PARTING = 1.5, 3.0
+"""Seconds that a program which is spoken with gets: after it was asked to end what it does (of `INTERRUPTED`), and
+after the last word, until it has ended by itself."""
+
+MOST_UNSAID = 1000
+"""Lines that may wait for a program to read them."""
 
 LINGERING = 2.0
 """Seconds that a program's streams may stay open when it has ended: something it left behind holds them."""
@@ -79,13 +84,17 @@ class Attendance:
     stop: Stop | None = None
     _open: int = 2
     _steps: list[tuple[float, Callable[[], None]]] = field(default_factory=list)
+    _began: float = field(default_factory=time.monotonic)
+    _has_parted: bool = False
     _ended_at: float | None = None
     _next_look: float = 0.0
 
     def go(self) -> Stop | None:
         """Until its streams are at their end, or it is dead; why we ended it, where we did."""
+        self._reply()
         while self._open and not self._is_over():
             self._hear_next()
+            self._reply()
             self._look()
             self.write()
         return self.stop
@@ -121,8 +130,23 @@ class Attendance:
         else:
             self.hearing.complain(text)
 
+    def _reply(self) -> None:
+        """Where the program is spoken with: what it is to hear now. After the last word it has a while to end."""
+        if not isinstance(self.reader, Dialogue) or self._has_parted:
+            return
+        for event in self.reader.overdue(time.monotonic() - self._began):
+            self.hearing.take(event)
+        for line in self.reader.replies():
+            self.child.say(line)
+        if self.child.unsaid > MOST_UNSAID and self.hearing.tally.broken is None:
+            self.hearing.take(Broken("it does not read what it is told"))
+        if self.reader.is_over:
+            self._has_parted = True
+            self.child.close_input()
+            self._end_after(PARTING)
+
     def _look(self) -> None:
-        if self.stop is None:
+        if self.stop is None and not self._has_parted:
             asked = Stop(Cause.ASKED, "stopped by us") if self.orders.is_asked else None
             self.stop = asked or self._why_end()
             if self.stop is not None:
@@ -144,11 +168,21 @@ class Attendance:
         """Ask first, for a program that is asked reports its cost; then kill it."""
         assert self.stop is not None
         log(f"we end the session: {self.stop.reason}")
-        self.child.interrupt()
+        if not isinstance(self.reader, Dialogue):
+            self._end_after(0.0)
+        elif not self._has_parted:
+            is_asked = self.reader.cancel()
+            self._reply()
+            self._end_after(CANCELLED if is_asked else 0.0)
+
+    def _end_after(self, wait: float) -> None:
+        """Interrupt it when so many seconds are over, then terminate and kill it."""
         now = time.monotonic()
+        later = max(wait, INTERRUPTED)
         self._steps = [
-            (now + INTERRUPTED, self.child.terminate),
-            (now + INTERRUPTED + TERMINATED, self.child.kill),
+            (now + wait, self.child.interrupt),
+            (now + later, self.child.terminate),
+            (now + later + TERMINATED, self.child.kill),
         ]
 
     def _is_over(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import signal
 import threading
 import time
@@ -49,15 +50,24 @@ class Child:
         stdin: str,
         deliver: Callable[[StreamLine], None],
         descriptors: tuple[int, ...] = (),
+        *,
+        is_spoken_with: bool = False,
     ) -> None:
-        """Raises OSError where the program cannot be started."""
+        """`stdin` is written; then its input is closed, unless it `is_spoken_with`.
+
+        Raises OSError where the program cannot be started.
+        """
         self._process = programs.start(argv, environment, cwd, descriptors=descriptors)
         self._deliver = deliver
+        self._unsaid: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._unsaid.put(stdin)
+        if not is_spoken_with:
+            self.close_input()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         self._threads = [
-            threading.Thread(target=_write, args=(self._process.stdin, stdin), daemon=True),
+            threading.Thread(target=_write, args=(self._process.stdin, self._unsaid), daemon=True),
             threading.Thread(target=self._pump, args=(self._process.stdout, Stream.OUTPUT), daemon=True),
             threading.Thread(target=self._pump, args=(self._process.stderr, Stream.COMPLAINTS), daemon=True),
         ]
@@ -78,6 +88,18 @@ class Child:
     def wait(self, seconds: float) -> int | None:
         return programs.wait(self._process, seconds)
 
+    @property
+    def unsaid(self) -> int:
+        """Lines that it has not read yet."""
+        return self._unsaid.qsize()
+
+    def say(self, line: str) -> None:
+        """Write a line to its input, as soon as it reads on; never waits."""
+        self._unsaid.put(f"{line}\n")
+
+    def close_input(self) -> None:
+        self._unsaid.put(None)
+
     def interrupt(self) -> None:
         """Ask the program itself to end (INT): it still reports its cost then."""
         _send(program_below(self._process.pid), signal.SIGINT)
@@ -89,6 +111,7 @@ class Child:
 
     def kill(self) -> None:
         """Kill it and all that descends from it; what has left its family is the shim's to end."""
+        self.close_input()
         family = descendants(self._process.pid)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -102,9 +125,12 @@ class Child:
             thread.join(max(0.0, give_up - time.monotonic()))
 
 
-def _write(sink: IO[bytes], text: str) -> None:
+def _write(sink: IO[bytes], texts: queue.SimpleQueue[str | None]) -> None:
+    """Until None comes. Closing can fail like writing."""
     with contextlib.suppress(OSError), sink:  # it need not read all of it
-        sink.write(text.encode("utf-8", "surrogateescape"))
+        for text in iter(texts.get, None):
+            sink.write(text.encode("utf-8", "surrogateescape"))
+            sink.flush()
 
 
 def _send(pid: int, number: signal.Signals) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_fox.core.markdown import one_line
-from agent_fox.session.agents.events import Answered, Began, Called, Event, Finished, Spoke, Trouble, Unreadable
+from agent_fox.session.agents.events import Answered, Began, Broken, Called, Event, Finished, Spoke, Trouble, Unreadable
 from agent_fox.session.agents.runner.tally import shown_call
 
 LONGEST_SAID = 2000
@@ -28,6 +28,8 @@ def line_of(event: Event) -> str | None:
             return f"  {how}: {one_line(event.text, LONGEST_ANSWER)}"
         case Trouble():
             return f"trouble ({event.kind or 'of an unknown kind'}): {one_line(event.text, LONGEST_ANSWER)}"
+        case Broken(text=text):
+            return f"broken: {one_line(text, LONGEST_ANSWER)}"
         case Finished():
             cost = "" if event.cost_usd is None else f", ${event.cost_usd:.4f}"
             return f"ended: {event.reason or 'no reason given'}{' (error)' if event.is_error else ''}{cost}"

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ from agent_fox.system.redaction.masking import redact
 from agent_fox.system.sandbox.bubblewrap import SandboxMissing, SandboxMode, in_words
 
 if TYPE_CHECKING:
-    from agent_fox.session.agents.command_line import CommandLine, Start
+    from agent_fox.session.agents.command_line import CommandLine, Dialogue, Start
     from agent_fox.session.agents.events import Event
     from agent_fox.session.agents.runner.cost import Spent
     from agent_fox.session.agents.runner.watchdog import Stop
@@ -78,7 +78,7 @@ class Conversation:
             is_absent = isinstance(error, FileNotFoundError)
             kind = Infrastructure.MISSING_BINARY if is_absent else Infrastructure.WORKSPACE
             return self.report(Outcome(Ending.INFRASTRUCTURE, str(error), kind))
-        hearing, has_asked = self.hearing, self.hearing.has_asked(is_proxied=bool(credentials.key))
+        hearing, has_asked = self.hearing, self.hearing.has_asked(is_proxied=credentials.is_held)
         complaints = "\n".join(hearing.complaints if has_asked else (*hearing.unread, *hearing.complaints))
         return self.report(outcome_of(hearing.tally, self.stop, self.exit_status, complaints, has_asked=has_asked))
 
@@ -101,10 +101,13 @@ class Conversation:
     def run(self, start: Start) -> None:
         """Run one process to its end, or to ours."""
         environment = {**self.task.environment, **start.environment}
-        reader, self.hearing.tally.finished = self.cli.reader(self.task), None
+        reader, self.hearing.tally.finished = start.dialogue or self.cli.reader(self.task), None
         lines = Lines(self.inbox)
         with enclosed(self.task, start, environment) as wrapped:
-            child = Child(wrapped.argv, environment, self.task.workspace, start.stdin, lines.put, wrapped.descriptors)
+            child = Child(
+                wrapped.argv, environment, self.task.workspace, start.stdin, lines.put, wrapped.descriptors,
+                is_spoken_with=start.dialogue is not None,
+            )  # fmt: skip
             attendance = Attendance(child, reader, self.hearing, self.inbox, self.orders, self.write_along)
             try:
                 self.stop = attendance.go()
@@ -114,22 +117,36 @@ class Conversation:
                 child.kill()
                 self.exit_status = child.wait(DRAINING)
         attendance.settle()
+        self.note_dialogue(start.dialogue)
         last = reader.end(self.exit_status)
         if last is not None:
             self.hearing.take(last)
+
+    def note_dialogue(self, dialogue: Dialogue | None) -> None:
+        """A program that was spoken with to the last word has ended well, however it went when it was told to go."""
+        if dialogue is not None and dialogue.is_over:
+            self.exit_status = 0
+        if dialogue is not None and dialogue.asked_again:
+            self.note_asked_again(dialogue.asked_again)
+
+    def note_asked_again(self, why: str) -> None:
+        self.is_asked_again = True
+        self.notes.append(f"asked again for its answer: {why}")
+        log(self.notes[-1])
 
     def ask_again(self, services: Services) -> None:
         """One more question, for the form of the answer only, where nobody could read it."""
         task, tally = self.task, self.hearing.tally
         has_ended = self.exit_status == 0 and self.stop is None and tally.finished is not None
-        if not (has_ended and task.ask_again and tally.session and self.cli.facts.can_resume):
+        facts = self.cli.facts
+        can_ask = facts.asks_anew or (facts.can_resume and bool(tally.session))
+        if not (has_ended and task.ask_again and can_ask):
             return
-        unreadable = why_unreadable(task.role, answer_of(tally))
+        answer = answer_of(tally)
+        unreadable = why_unreadable(task.role, answer)
         if unreadable:
-            self.is_asked_again = True
-            self.notes.append(f"asked again for its answer: {unreadable}")
-            log(self.notes[-1])
-            self.run(self.cli.again(task, services.door, tally.session))
+            self.note_asked_again(unreadable)
+            self.run(self.cli.again(task, services.door, answer if facts.asks_anew else tally.session))
 
     def write_along(self) -> None:
         now = time.monotonic()
@@ -141,7 +158,7 @@ class Conversation:
         tally, spent, gate = self.hearing.tally, self.hearing.spent, self.hearing.gate
         return AgentReport(
             cli=self.task.cli,
-            version=probe(self.task.program).version,
+            version=tally.version or (probe(self.task.program).version if self.cli.facts.least else ""),
             model=tally.model or self.task.model,
             session=tally.session,
             ending=outcome.ending,
@@ -196,7 +213,7 @@ def main(document: str) -> int:
     task = TASK.validate_json(Path(document).read_bytes())
     Path(document).unlink()
     cli = command_line(task.cli)
-    credentials = find(cli.facts, task.provider, os.environ)
+    credentials = replace(find(cli.facts, task.provider, os.environ), login=task.login)
     for name in secret_names(cli.facts):
         os.environ.pop(name, None)
     orders = Orders()

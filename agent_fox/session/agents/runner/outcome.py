@@ -94,6 +94,8 @@ def _stopped(stop: Stop, tally: Tally) -> Outcome:
         case Cause.HOPELESS:
             known = tally.trouble.kind if tally.trouble else None
             return Outcome(Ending.INFRASTRUCTURE, stop.reason, known or Infrastructure.AUTHENTICATION)
+        case Cause.BROKEN if tally.broken is not None and tally.broken.kind is not None:
+            return Outcome(Ending.INFRASTRUCTURE, stop.reason, tally.broken.kind)
     return Outcome(Ending.FAILED, stop.reason)
 
 
@@ -129,7 +131,7 @@ def _words(finished: Finished | None, exit_status: int | None, complaints: str) 
     if exit_status is not None and exit_status < 0:
         how = f"killed by signal {-exit_status}"
     if finished is None:
-        last = _telling(complaints)
+        last = telling(complaints)
         return one_line(f"{how} without a last word{f': {last}' if last else ''}", LONGEST_REASON)
     words = (
         finished.reason
@@ -139,8 +141,8 @@ def _words(finished: Finished | None, exit_status: int | None, complaints: str) 
     return one_line(f"{how}, with an error: {words or 'none given'}", LONGEST_REASON)
 
 
-def _telling(complaints: str) -> str:
-    """The last line that says why, else the last one."""
+def telling(complaints: str) -> str:
+    """The last line that says why, else the last one; empty where there is none."""
     lines = [bare for line in complaints.splitlines() if (bare := line.strip(FRAME))] or [""]
     return next((line for line in reversed(lines) if SAYS_WHY.search(line)), lines[-1])
 

@@ -61,6 +61,11 @@ class Tally:
     """The last failed request to the model, unless something went well after it."""
     unserved: str = ""
     """The program's word for an MCP server that it cannot reach."""
+    told_usd: float | None = None
+    """Dollars of the session by the program's own word, where it tells them as it works."""
+    broken: events.Broken | None = None
+    version: str = ""
+    """What the program says it is, where its own events do."""
     finished: events.Finished | None = None
     """The last word of the process that runs, or ran last."""
     last_words: list[events.Finished] = field(default_factory=list)
@@ -68,7 +73,8 @@ class Tally:
 
     def hear(self, event: events.Event) -> None:
         match event:
-            case events.Began(session=session, model=model, servers=servers):
+            case events.Began(session=session, model=model, servers=servers, version=version):
+                self.version = version[:LONGEST_NAME] or self.version
                 self.session, self.model = session[:LONGEST_NAME] or self.session, model[:LONGEST_NAME] or self.model
                 self.unserved = next((state for state in servers.values() if state in UNREACHED), "")
             case events.Turn():
@@ -84,6 +90,10 @@ class Tally:
                 self.used[message] = sane_use(event, self.model)
             case events.Trouble():
                 self.trouble = _joined(self.trouble, event)
+            case events.Cost(usd=usd) if 0 <= usd <= MOST_USD:
+                self.told_usd = max(usd, self.told_usd or 0.0)
+            case events.Broken():
+                self.broken = self.broken or event
             case events.Unreadable():
                 self.odd_lines += 1
             case events.Finished():
@@ -116,7 +126,8 @@ class Tally:
         Such a number never falls: one that does was printed by something else in the program's name.
         """
         costs = [end.cost_usd for end in self.last_words if end.cost_usd is not None]
-        return (max(costs) if counts_resumed else sum(costs)) if costs else None
+        ended = (max(costs) if counts_resumed else sum(costs)) if costs else None
+        return max((usd for usd in (ended, self.told_usd) if usd is not None), default=None)
 
     def reported_tokens(self, *, counts_resumed: bool) -> events.Tokens | None:
         counts = [end.tokens for end in self.last_words if end.tokens is not None]

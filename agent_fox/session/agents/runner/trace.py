@@ -33,10 +33,12 @@ LONGEST = 400
 MOST_OPEN = 1000
 """Calls that are remembered until they end."""
 
-EDITING = frozenset({"edit", "write", "multiedit", "notebookedit", "write_file", "replace", "apply_patch", "patch"})
+EDITING = frozenset(
+    {"edit", "write", "multiedit", "notebookedit", "write_file", "replace", "apply_patch", "patch", "delete", "move"}
+)
 """Tools that change files, by their names in the programs that are known."""
 
-RUNNING = frozenset({"bash", "shell", "exec_command", "run_shell_command", "local_shell", "unified_exec"})
+RUNNING = frozenset({"bash", "shell", "exec_command", "run_shell_command", "local_shell", "unified_exec", "execute"})
 """Tools that run command lines."""
 
 MOST_RED, LONGEST_RED = 20, 200

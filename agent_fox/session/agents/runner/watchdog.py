@@ -27,6 +27,7 @@ class Cause(StrEnum):
     RUN_COST = "run cost"
     HOPELESS = "hopeless"
     TOOLS = "tools"
+    BROKEN = "broken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class Watchdog:
         trouble = tally.trouble
         if trouble is not None and trouble.kind in HOPELESS:
             return Stop(Cause.HOPELESS, trouble.text)
+        if tally.broken is not None:
+            return Stop(Cause.BROKEN, tally.broken.text)
         if tally.unserved:
             return Stop(Cause.TOOLS, f"the verifier's tools cannot be reached: the program says {tally.unserved}")
         if now - self.began >= limits.wall:
