@@ -1,4 +1,4 @@
-"""`python -m bench.cluster_kills`: a run on workers, in which one process is killed or frozen at a named point: a table.
+"""`python -m bench.cluster_kills`: a run on workers, in which one process is killed or frozen at a named point.
 
 Each case is a whole run over a real server and two workers, with a FAIL, its repair and a PASS; in it one of
 orchestrator, worker, agent or server dies (SIGKILL) or stands still for three time-outs (SIGSTOP). Whatever dies is

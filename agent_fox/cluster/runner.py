@@ -26,6 +26,7 @@ from temporalio.service import RPCError
 
 from agent_fox.cluster import deliveries, parcels
 from agent_fox.cluster.connection import GONE, Connection, EngineAway, PartMissing, in_a_line
+from agent_fox.cluster.engine import is_loopback
 from agent_fox.cluster.messages import (
     ACTIVITY,
     Envelope,
@@ -39,6 +40,8 @@ from agent_fox.cluster.messages import (
 from agent_fox.cluster.packs import Unusable, pack
 from agent_fox.cluster.places import URGENCY, queue_of, tag_of
 from agent_fox.core.ids import Archetype
+from agent_fox.evidence.signing import keys, trust
+from agent_fox.evidence.signing.keys import KeyTrouble
 from agent_fox.session.endings import infrastructure_end, interrupted_end
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.runners import Unreachable
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from agent_fox.cluster.connection import Content
     from agent_fox.cluster.engine import Engine
     from agent_fox.config import PlaceSettings
+    from agent_fox.evidence.signing.keys import Signer
     from agent_fox.session.order import LaunchOrder, SessionEnd
     from agent_fox.session.runners import Job
 
@@ -265,6 +269,8 @@ class TemporalRunner:
             end = self.accepted(job, handed)
         except ActivityFailureError as error:
             end = self.failed(job, error)
+        except (deliveries.Untrusted, KeyTrouble) as error:
+            raise Unreachable(str(error)) from error  # the launch stays open: what is right may be said about it yet
         except (RPCError, Unusable, PartMissing) as error:
             end = self.trouble(job, in_a_line(error))
         except (git.GitError, OSError) as error:
@@ -277,9 +283,23 @@ class TemporalRunner:
         delivery = read_delivery(self.connection.get(handed.delivery))
         if delivery.number != handed.number:
             raise Unusable(f"{handed.worker} handed in delivery {delivery.number} as {handed.number}")
-        end = deliveries.taken(delivery, job.order, self.artifacts, self.connection.get)
+        signer = deliveries.signer_of(delivery, job.order, self.signers())
+        if not signer and self.is_signature_wanted():
+            raise deliveries.Untrusted(
+                f"what {handed.worker} handed in is signed by nobody; make a key there (`agent-fox keys new worker "
+                "--no-passphrase`), trust it here (`agent-fox keys trust worker.pub --for worker`), then run again"
+            )
+        end = deliveries.taken(delivery, job.order, self.artifacts, self.connection.get, signer)
         self.keep_late(job, handed.number)
         return end
+
+    def signers(self) -> tuple[Signer, ...]:
+        """Whom the person trusts, read anew for each delivery."""
+        return trust.signers(self.environ, ())
+
+    def is_signature_wanted(self) -> bool:
+        """Off this machine always; on it, once a key is trusted for workers."""
+        return not is_loopback(self.engine.host) or any(keys.WORKERS in signer.namespaces for signer in self.signers())
 
     def keep_late(self, job: RemoteJob, accepted: int) -> None:
         """What workers that were taken for lost handed in all the same."""

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import GENESIS, Evidence, Json, Kind, Repository
 from agent_fox.core.ledger.waivers import reference
 from agent_fox.core.retry.standing import TRANSITIONS, Step
 from agent_fox.core.spec import text_version
+from agent_fox.core.words import counted
 from agent_fox.evidence.documents import at_path, document
 from agent_fox.evidence.faults import Fault, Findings
 from agent_fox.evidence.fold import Fold, Granted
@@ -24,6 +26,7 @@ from agent_fox.evidence.walk import Entry, Walk, step
 from agent_fox.store.ledger import audit, ledger
 from agent_fox.store.ledger.ledger import repository_of
 from agent_fox.store.plan import load_parts
+from agent_fox.store.sessions import sessions_of_workers
 from agent_fox.store.values import storable
 from agent_fox.system import git
 
@@ -32,10 +35,14 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
+    from agent_fox.evidence.signing import workers
     from agent_fox.evidence.signing.keys import Signer
     from agent_fox.evidence.witness import Witness
     from agent_fox.store.ledger.audit import Pair
     from agent_fox.store.ledger.ledger import Kept
+    from agent_fox.store.sessions import WorkersSession
+else:
+    workers = late_module("agent_fox.evidence.signing.workers")
 
 NAME_BYTES = 16
 STEPS = frozenset(step.value for step in TRANSITIONS)
@@ -149,6 +156,7 @@ def verify(
         _rooted(checked, root)
     if signers is not None:
         check_waivers(checked, signers)
+        check_workers(db, checked, signers)
     if checked.walk.at > now:
         findings.remarks.append(f"the clock stands at {now}, before the last record ({checked.walk.at})")
     return checked
@@ -340,6 +348,32 @@ def _stands(row: audit.NodeRow) -> str:
         _, end, outcome = TRANSITIONS[Step(row.step)]
         return outcome or end
     return "ticked" if row.outcome == "ticked" else "pending"
+
+
+def check_workers(db: Database, checked: Checked, signers: tuple[Signer, ...]) -> None:
+    """Sessions that workers on other hosts did: what each handed in was signed, by whom a person trusts, about it."""
+    unsigned = 0
+    for session in sessions_of_workers(db):
+        if not session.signed:
+            unsigned += 1
+        else:
+            checked.findings.add(*workers_signature(session, signers))
+    if unsigned:
+        checked.findings.remarks.append(f"{counted(unsigned, 'session')} of workers on other hosts: signed by nobody")
+
+
+def workers_signature(session: WorkersSession, signers: tuple[Signer, ...]) -> Iterator[Fault]:
+    what = f"session {session.number} ({session.node}, attempt {session.attempt}) of worker {session.worker}"
+    try:
+        statement, trusted = workers.read(session.signed), workers.signers_of(session.signed, signers)
+    except ValueError as error:
+        yield Fault(0, f"{what}: {error}", ROW_CHANGED)
+        return
+    if not trusted:
+        yield Fault(0, f"{what}: signed by no key that is trusted for workers", "somebody else may have made it up")
+    about = (statement.node, statement.attempt, statement.reading, statement.pinned)
+    if about != (session.node, session.attempt, session.reading, session.pinned):
+        yield Fault(0, f"{what}: its signature is about {statement.node}, attempt {statement.attempt}", ROW_CHANGED)
 
 
 def check_waivers(checked: Checked, signers: tuple[Signer, ...]) -> None:
