@@ -49,11 +49,15 @@ VERDICTS = (
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of one case. `problems` is empty where all is right."""
+    """What came of one case. `problems` is empty where all is right. `again`: sessions that a second worker had to do;
+    `late`: deliveries that came too late, and were kept.
+    """
 
     point: str
     seed: int
     seconds: float = 0.0
+    again: int = 0
+    late: int = 0
     problems: list[str] = field(default_factory=list)
 
 
@@ -80,6 +84,7 @@ class Case:
         try:
             self.go(there)
             outcome.problems = [*self.differences(here, there), *self.landed_twice(there), *self.left_running()]
+            outcome.again, outcome.late = self.done_again(there)
         except AssertionError as error:
             outcome.problems = [f"{error}; {self.said(there)}"]
         finally:
@@ -181,6 +186,11 @@ class Case:
         if len(tickets) != len(set(tickets)) or len(tickets) > len(landed):
             yield f"landed: {tickets}, recorded {landed}"
 
+    def done_again(self, root: Path) -> tuple[int, int]:
+        agents = rows(root, "SELECT json_extract(a.value, '$.delivery') FROM sessions AS s, json_each(s.agents) AS a")
+        refs = git(root, "for-each-ref", "--format=%(refname)", "refs/agent-fox/late").splitlines()
+        return sum(isinstance(number, int) and number > 1 for (number,) in agents), len(refs)
+
     def left_running(self) -> Iterator[str]:
         deadline = time.monotonic() + 3 * TIMEOUT
         while (left := ours(self.folder)) and time.monotonic() < deadline:
@@ -252,7 +262,8 @@ def main(words: Sequence[str] | None = None) -> int:
         with chosen.results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(outcome)) + "\n")
         wrong += bool(outcome.problems)
-        print(f"{point}, seed {seed}: {'; '.join(outcome.problems) or 'right'} ({outcome.seconds:.0f} s)", flush=True)
+        what = "; ".join(outcome.problems) or f"right, {outcome.again} done again, {outcome.late} late"
+        print(f"{point}, seed {seed}: {what} ({outcome.seconds:.0f} s)", flush=True)
     print(f"{len(left)} cases, {wrong} wrong; {len(done)} were done before")
     return int(bool(wrong))
 

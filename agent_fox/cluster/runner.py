@@ -16,9 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeActivityExecutionRequest, DescribeTaskQueueRequest
+from temporalio.api.workflowservice.v1 import DescribeActivityExecutionRequest
 from temporalio.client import ActivityFailureError
 from temporalio.common import ActivityIDConflictPolicy, ActivityIDReusePolicy, Priority, RetryPolicy
 from temporalio.exceptions import ActivityAlreadyStartedError, CancelledError, FailureError
@@ -27,6 +25,7 @@ from temporalio.service import RPCError
 from agent_fox.cluster import deliveries, parcels
 from agent_fox.cluster.connection import GONE, Connection, EngineAway, PartMissing, in_a_line
 from agent_fox.cluster.engine import is_loopback
+from agent_fox.cluster.looking import workers_of
 from agent_fox.cluster.messages import (
     ACTIVITY,
     Envelope,
@@ -230,19 +229,10 @@ class TemporalRunner:
             return
         job.looked_at = now
         with suppress(EngineAway, RPCError):
-            job.is_served = bool(self.connection.call(self.workers_of(job.tag)))
+            job.is_served = bool(self.connection.call(workers_of(self.connection, job.tag)))
             if not job.is_served:
                 serve = f"agent-fox worker --engine {self.name} --serve {job.tag}=1"
                 self.tell(f"{job.order.node_id} waits: nobody serves {job.tag!r} at {self.name}; start `{serve}`")
-
-    async def workers_of(self, tag: str) -> tuple[str, ...]:
-        client = await self.connection.client()
-        asked = DescribeTaskQueueRequest(
-            namespace=client.namespace, task_queue=TaskQueue(name=queue_of(tag)),
-            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-        )  # fmt: skip
-        answer = await client.workflow_service.describe_task_queue(asked)
-        return tuple(poller.identity for poller in answer.pollers)
 
     def cancel(self, job: Job) -> None:
         own = mine(job)

@@ -21,6 +21,7 @@ from agent_fox.evidence.documents import at_path, document
 from agent_fox.evidence.faults import Fault, Findings
 from agent_fox.evidence.fold import Fold, Granted
 from agent_fox.evidence.rows import NOT_RECORDED, ROW_CHANGED, ROW_GONE, Rows, differences
+from agent_fox.evidence.signing import keys
 from agent_fox.evidence.waivers import signed
 from agent_fox.evidence.walk import Entry, Walk, step
 from agent_fox.store.ledger import audit, ledger
@@ -132,8 +133,8 @@ def verify(
     """Check everything, in one snapshot of the file (the caller's transaction).
 
     `witness` None: there is no note about this ledger; `asks_witness`: then it is not known whether its end was cut
-    off. `signers`: whose waivers a person trusts; None: it is not asked who signed them. `root`: the repository that
-    the state lies in; None: it is not asked whether the records are of it.
+    off. `signers`: whom a person trusts, for waivers and for workers; None: it is not asked who signed what. `root`:
+    the repository that the state lies in; None: it is not asked whether the records are of it.
     """
     run_heads = audit.run_heads(db)
     checked = read_chain(db, run_heads, witness)
@@ -155,8 +156,8 @@ def verify(
     if root is not None:
         _rooted(checked, root)
     if signers is not None:
-        check_waivers(checked, signers)
-        check_workers(db, checked, signers)
+        check_waivers(checked, trusted_for(keys.WAIVERS, signers))
+        check_workers(db, checked, trusted_for(keys.WORKERS, signers))
     if checked.walk.at > now:
         findings.remarks.append(f"the clock stands at {now}, before the last record ({checked.walk.at})")
     return checked
@@ -350,12 +351,18 @@ def _stands(row: audit.NodeRow) -> str:
     return "ticked" if row.outcome == "ticked" else "pending"
 
 
+def trusted_for(namespace: str, signers: tuple[Signer, ...]) -> tuple[Signer, ...]:
+    return tuple(signer for signer in signers if namespace in signer.namespaces)
+
+
 def check_workers(db: Database, checked: Checked, signers: tuple[Signer, ...]) -> None:
     """Sessions that workers on other hosts did: what each handed in was signed, by whom a person trusts, about it."""
     unsigned = 0
     for session in sessions_of_workers(db):
         if not session.signed:
             unsigned += 1
+        elif not signers:
+            checked.findings.unknown("who signed what workers handed in", "nobody is known here whose worker counts")
         else:
             checked.findings.add(*workers_signature(session, signers))
     if unsigned:

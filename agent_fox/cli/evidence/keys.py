@@ -23,7 +23,6 @@ else:
 
 PURPOSES = {"ledger": keys.LEDGER, "waiver": keys.WAIVERS, "worker": keys.WORKERS}
 OR_WAIVER = " (it signs exports), or --for waiver (you waive with it)"
-OR_WORKER = " (it signs exports), or --for worker (a worker on another host signs with it)"
 
 
 @click.group("keys", invoke_without_command=True, short_help="Make signing keys, and choose whose signatures count.")
@@ -61,7 +60,7 @@ def new(name: str, no_passphrase: bool, passphrase_file: Path | None, as_json: b
     else:
         click.echo(plain(f"made {path}, {public.id}"))
         shown = path.with_suffix(keys.PUBLIC_SUFFIX) if os.sep in name else path.stem
-        click.echo(plain(f"next: agent-fox keys trust {shown} --for ledger{OR_WORKER if no_passphrase else OR_WAIVER}"))
+        click.echo(plain(f"next: agent-fox keys trust {shown} --for ledger{'' if no_passphrase else OR_WAIVER}"))
 
 
 @command.command("list", short_help="List keys, and who is trusted.")
