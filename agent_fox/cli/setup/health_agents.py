@@ -70,7 +70,7 @@ def keys_apart(settings: Settings) -> Iterator[Check]:
         elif found.direct:
             what = f"{chosen.backend}: its program and whatever it starts can read {listed(sorted(found.direct))}"
             yield Check(
-                "keys", State.WARNING, what, "use a key or a login that the metering proxy can hold (docs/agents.md)"
+                "keys", State.WARNING, what, "use a key or a login, or: pip install 'agent-fox[cloud]' (docs/agents.md)"
             )
 
 
