@@ -97,3 +97,15 @@ def test_the_document_has_all_that_was_weighed(by_worth: Path) -> None:
         (0, 0, 0, 0.5),
         (1, 1, 1, 30.0),
     ]
+
+
+def test_going_back_to_the_best_tree_is_weighed_and_told(tmp_path: Path) -> None:
+    """Attempt 1 passes two of three, attempt 2 loses one of them, attempt 3 is right."""
+    reqs = [Req("01-REQ-1.1"), Req("01-REQ-1.2"), Req("01-REQ-1.3", right_at=3)]
+    world = World({"01_calc": reqs}, breaks={"01_calc:1/2": ["01-REQ-1.1"]}, settings='[retry]\npolicy = "arms"\n')
+    root = world.build(tmp_path)
+    run(root, ends=PROVEN)
+    told = " ".join(run_cli(root, "explain", "01_calc:2", "--all").stdout.split())
+    assert "the branch stands at attempt 1" in told
+    assert "chosen by worth: rung 0 from the best tree, chance 0.06 (n = 0)" in told
+    assert "all from the tip instead: expected +1.74 dollars" in told

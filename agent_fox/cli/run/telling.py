@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.policy import Start
 from agent_fox.core.retry.progress import Progress
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.core.words import counted, listed
@@ -110,6 +111,9 @@ def weighed_arms(ruling: Ruling) -> Iterator[str]:
     for node, choice in ruling.arms.items():
         yield f"  weighed for {node}, with {money(choice.stake_usd)} at stake:"
         yield from (f"    {arm.in_words}; expected {arm.expected_usd:+.2f} dollars" for arm in choice.arms)
+        if choice.instead_usd is not None:
+            side = "the tip" if choice.arm.start is Start.BEST else "the best tree"
+            yield f"    all from {side} instead: expected {choice.instead_usd:+.2f} dollars"
 
 
 def done_words(ruling: Ruling, seen_from: str) -> str:

@@ -220,9 +220,8 @@ def test_an_arm_is_told_with_attempts_from_elsewhere_and_with_what_forbids_it() 
     history = History(seen(STRONG, 3, 8, NEW) + seen(STRONG, 1, 2, NEW, ONSET), SAME_COST)
     arm = next(arm for arm in weighed(case, CHANCES, history) if (arm.rung, arm.start) == (1, ONSET))
     assert arm.in_words == (
-        f"rung 1 from before the onset, chance {arm.chance:.2f} (4 of n = 10 like it passed), "
-        "cost $1.00 by 3 sessions; "
-        "not allowed: it would pass a ceiling, which leaves $0.40"
+        f"rung 1 from before the onset, chance {arm.chance:.2f} (4 of n = 10 like it passed), cost $1.00 by 3 sessions"
+        "; not allowed: it would pass a ceiling, which leaves $0.40"
     )
 
 
