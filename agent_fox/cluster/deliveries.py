@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.cluster.packs import Unusable, archive, extract, files_below, pack, unpack
 from agent_fox.core.values import dataclass
+from agent_fox.evidence.signing import workers
+from agent_fox.evidence.signing.workers import Statement
 from agent_fox.session.order_document import UnreadableDocument, end_document, read_end
 from agent_fox.session.workspaces.workspace import launch_ref
 from agent_fox.system import git
@@ -18,9 +23,14 @@ if TYPE_CHECKING:
     from agent_fox.cluster.connection import Content
     from agent_fox.cluster.parcels import Bench
     from agent_fox.core.values import Json
+    from agent_fox.evidence.signing.keys import Signer
     from agent_fox.session.order import LaunchOrder, SessionEnd
 
-FORMAT = "agent-fox.end/1"
+
+class Untrusted(Exception):
+    """A delivery whose signature does not count. Its text says why, and what to do; nothing of it was taken."""
+
+
 LATE = "refs/agent-fox/late/"
 """Below it, by launch and delivery, what came too late: a person may look at it; it is never merged."""
 
@@ -35,6 +45,8 @@ class Delivery:
     end: Json
     objects: Content
     files: Content
+    signed: str = ""
+    """The envelope of a statement about all of it, in JSON; empty where the worker has no key."""
 
 
 def packed(
@@ -60,8 +72,37 @@ def named_commits(end: SessionEnd) -> Iterator[str]:
         yield end.closed.commit
 
 
+def statement_of(delivery: Delivery, order: LaunchOrder, launch: str) -> Statement:
+    """What a worker signs about its delivery. `launch` is the launch as the run knows it."""
+    end = json.dumps(delivery.end, sort_keys=True, separators=(",", ":"))
+    work = end_in(delivery).work
+    return Statement(
+        launch, order.node_id, order.attempt, order.reading, order.pinned, delivery.number, delivery.worker,
+        delivery.version, hashlib.sha256(end.encode()).hexdigest(), delivery.objects.sha256, delivery.files.sha256,
+        work.commit if work else "",
+    )  # fmt: skip
+
+
+def signer_of(delivery: Delivery, order: LaunchOrder, trusted: tuple[Signer, ...]) -> str:
+    """Who of the trusted signed it; empty where nobody did. Raises Untrusted for a signature that does not count."""
+    if not delivery.signed:
+        return ""
+    try:
+        statement, signers = workers.read(delivery.signed), workers.signers_of(delivery.signed, trusted)
+    except ValueError as error:
+        raise Untrusted(f"what {delivery.worker} handed in is signed in a way that nobody can read: {error}") from error
+    if statement != statement_of(delivery, order, order.launch):
+        raise Untrusted(f"the signature of {delivery.worker} is about something else than it handed in")
+    if not signers:
+        raise Untrusted(
+            f"what {delivery.worker} handed in is signed by a key that you do not trust; if it is one of yours, "
+            "`agent-fox keys trust KEY --for worker`, then run again"
+        )
+    return signers[0]
+
+
 def taken(
-    delivery: Delivery, order: LaunchOrder, artifacts: Path | None, get: Callable[[Content], bytes]
+    delivery: Delivery, order: LaunchOrder, artifacts: Path | None, get: Callable[[Content], bytes], signer: str = ""
 ) -> SessionEnd:
     """The end, with its commits in the order's repository and its logs where the order wants them.
 
@@ -75,11 +116,26 @@ def taken(
     if end.work:
         check_work(order, end.work.commit, end.work.tree, end.work.is_unchanged)
         git.set_ref(order.repo, launch_ref(order.launch), end.work.commit)
-    places = {"logs": order.log.parent} | ({"artifacts": artifacts} if artifacts else {})
-    extract(get(delivery.files), places)
-    who = {"worker": delivery.worker, "delivery": delivery.number}
+    put_files(get(delivery.files), order, artifacts)
+    who = {"worker": delivery.worker, "delivery": delivery.number, "signed": delivery.signed, "signer": signer}
     agents = ({**end.agents[0], **who}, *end.agents[1:]) if end.agents else (who,)
     return replace(end, log=order.log, agents=agents)
+
+
+def put_files(data: bytes, order: LaunchOrder, artifacts: Path | None) -> None:
+    """The session's own log, with what is beside it, replaces an earlier one; artifacts take the place of none."""
+    came = order.state / "delivered"
+    for path in extract(data, {"logs": came / "logs", "artifacts": came / "artifacts" if artifacts else None}):
+        if path.is_relative_to(came / "logs"):
+            if path.parent != came / "logs" or not path.name.startswith(f"{order.log.stem}."):
+                raise Unusable(f"the delivery holds a log {path.name!r}, which is not the session's")
+            target = order.log.with_name(path.name)
+        else:
+            assert artifacts is not None
+            target = artifacts / path.relative_to(came / "artifacts")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_relative_to(came / "logs") or not target.exists():
+            shutil.copyfile(path, target)
 
 
 def check_work(order: LaunchOrder, commit: str, tree: str, is_unchanged: bool) -> None:

@@ -50,9 +50,9 @@ def archive(files: Mapping[str, Path]) -> bytes:
     return buffer.getvalue()
 
 
-def extract(data: bytes, places: Mapping[str, Path]) -> list[Path]:
-    """Unpack each file below the place of its first folder; files of other folders are left out. Raises Unusable for an
-    archive that leads elsewhere, or is too large.
+def extract(data: bytes, places: Mapping[str, Path | None]) -> list[Path]:
+    """Unpack each file below the place of its first folder; where that is None, it is left out. Raises Unusable for an
+    archive with other folders, or one that leads elsewhere or is too large.
     """
     written: list[Path] = []
     room = LARGEST_ARCHIVE
@@ -61,11 +61,12 @@ def extract(data: bytes, places: Mapping[str, Path]) -> list[Path]:
             for member in tar:
                 first, *rest = PurePosixPath(member.name).parts
                 room -= member.size
-                if not member.isfile() or not rest or ".." in rest or member.name.startswith("/") or room < 0:
+                if not member.isfile() or not rest or ".." in rest or first not in places or room < 0:
                     raise Unusable(f"the archive holds {member.name[:100]!r}, which no worker sends")
                 source = tar.extractfile(member)
-                if first in places and source is not None:
-                    path = places[first].joinpath(*rest)
+                place = places[first]
+                if place is not None and source is not None:
+                    path = place.joinpath(*rest)
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(source.read())
                     written.append(path)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from agent_fox.core.values import Json
     from agent_fox.session.order import LaunchOrder
 
-FORMAT = "agent-fox.order/1"
 WORDS = (".agent-fox/steering.md", ".agent-fox/prices.toml", ".agent-fox/prompts")
 """What of our folder a session reads in the person's repository."""
 

@@ -16,9 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeActivityExecutionRequest, DescribeTaskQueueRequest
+from temporalio.api.workflowservice.v1 import DescribeActivityExecutionRequest
 from temporalio.client import ActivityFailureError
 from temporalio.common import ActivityIDConflictPolicy, ActivityIDReusePolicy, Priority, RetryPolicy
 from temporalio.exceptions import ActivityAlreadyStartedError, CancelledError, FailureError
@@ -26,6 +24,8 @@ from temporalio.service import RPCError
 
 from agent_fox.cluster import deliveries, parcels
 from agent_fox.cluster.connection import GONE, Connection, EngineAway, PartMissing, in_a_line
+from agent_fox.cluster.engine import is_loopback
+from agent_fox.cluster.looking import workers_of
 from agent_fox.cluster.messages import (
     ACTIVITY,
     Envelope,
@@ -39,6 +39,8 @@ from agent_fox.cluster.messages import (
 from agent_fox.cluster.packs import Unusable, pack
 from agent_fox.cluster.places import URGENCY, queue_of, tag_of
 from agent_fox.core.ids import Archetype
+from agent_fox.evidence.signing import keys, trust
+from agent_fox.evidence.signing.keys import KeyTrouble
 from agent_fox.session.endings import infrastructure_end, interrupted_end
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.runners import Unreachable
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from agent_fox.cluster.connection import Content
     from agent_fox.cluster.engine import Engine
     from agent_fox.config import PlaceSettings
+    from agent_fox.evidence.signing.keys import Signer
     from agent_fox.session.order import LaunchOrder, SessionEnd
     from agent_fox.session.runners import Job
 
@@ -226,19 +229,10 @@ class TemporalRunner:
             return
         job.looked_at = now
         with suppress(EngineAway, RPCError):
-            job.is_served = bool(self.connection.call(self.workers_of(job.tag)))
+            job.is_served = bool(self.connection.call(workers_of(self.connection, job.tag)))
             if not job.is_served:
                 serve = f"agent-fox worker --engine {self.name} --serve {job.tag}=1"
                 self.tell(f"{job.order.node_id} waits: nobody serves {job.tag!r} at {self.name}; start `{serve}`")
-
-    async def workers_of(self, tag: str) -> tuple[str, ...]:
-        client = await self.connection.client()
-        asked = DescribeTaskQueueRequest(
-            namespace=client.namespace, task_queue=TaskQueue(name=queue_of(tag)),
-            task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
-        )  # fmt: skip
-        answer = await client.workflow_service.describe_task_queue(asked)
-        return tuple(poller.identity for poller in answer.pollers)
 
     def cancel(self, job: Job) -> None:
         own = mine(job)
@@ -265,6 +259,8 @@ class TemporalRunner:
             end = self.accepted(job, handed)
         except ActivityFailureError as error:
             end = self.failed(job, error)
+        except (deliveries.Untrusted, KeyTrouble) as error:
+            raise Unreachable(str(error)) from error  # the launch stays open: what is right may be said about it yet
         except (RPCError, Unusable, PartMissing) as error:
             end = self.trouble(job, in_a_line(error))
         except (git.GitError, OSError) as error:
@@ -277,9 +273,23 @@ class TemporalRunner:
         delivery = read_delivery(self.connection.get(handed.delivery))
         if delivery.number != handed.number:
             raise Unusable(f"{handed.worker} handed in delivery {delivery.number} as {handed.number}")
-        end = deliveries.taken(delivery, job.order, self.artifacts, self.connection.get)
+        signer = deliveries.signer_of(delivery, job.order, self.signers())
+        if not signer and self.is_signature_wanted():
+            raise deliveries.Untrusted(
+                f"what {handed.worker} handed in is signed by nobody; make a key there (`agent-fox keys new worker "
+                "--no-passphrase`), trust it here (`agent-fox keys trust worker.pub --for worker`), then run again"
+            )
+        end = deliveries.taken(delivery, job.order, self.artifacts, self.connection.get, signer)
         self.keep_late(job, handed.number)
         return end
+
+    def signers(self) -> tuple[Signer, ...]:
+        """Whom the person trusts, read anew for each delivery."""
+        return trust.signers(self.environ, ())
+
+    def is_signature_wanted(self) -> bool:
+        """Off this machine always; on it, once a key is trusted for workers."""
+        return not is_loopback(self.engine.host) or any(keys.WORKERS in signer.namespaces for signer in self.signers())
 
     def keep_late(self, job: RemoteJob, accepted: int) -> None:
         """What workers that were taken for lost handed in all the same."""

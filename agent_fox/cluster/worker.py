@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,12 +25,13 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker as Server
 
 from agent_fox.cluster.connection import GONE, Connection, EngineAway, PartMissing
-from agent_fox.cluster.deliveries import packed
+from agent_fox.cluster.deliveries import packed, statement_of
 from agent_fox.cluster.messages import ACTIVITY, Envelope, Handed, read_envelope, read_parcel, written
 from agent_fox.cluster.packs import Unusable
 from agent_fox.cluster.parcels import Bench, opened
 from agent_fox.cluster.places import queue_of
 from agent_fox.cluster.runner import parked_id
+from agent_fox.evidence.signing import workers
 from agent_fox.session.endings import infrastructure_end
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.local_runner import unheeded
@@ -41,6 +42,9 @@ from agent_fox.system import git
 from agent_fox.system.processes import is_running, kill_marked, start_time
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from agent_fox.cluster.deliveries import Delivery
     from agent_fox.session.backends import Backend
     from agent_fox.session.order import LaunchOrder, SessionEnd
 
@@ -69,6 +73,8 @@ class Worker:
     backends: Mapping[str, Backend]
     tell: Callable[[str], None]
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    key: Ed25519PrivateKey | None = None
+    """What it signs its deliveries with."""
     under_way: list[Leave] = field(default_factory=list)
     pool: ThreadPoolExecutor = field(init=False)
 
@@ -195,11 +201,17 @@ class Worker:
             if end is None:
                 return None
             delivery = packed(end, order, bench, number, self.identity, self.version, self.connection.put)
+            delivery = self.signed(delivery, order, id.rpartition("/")[2])
             handed = written(Handed(number, self.identity, self.connection.put(written(delivery))))
             self.connection.call(self.connection.put_at(parked_id(id, number), handed))
             return None if leave.is_lost else handed
         finally:
             remove(bench.folder)
+
+    def signed(self, delivery: Delivery, order: LaunchOrder, launch: str) -> Delivery:
+        if self.key is None:
+            return delivery
+        return replace(delivery, signed=workers.signed(statement_of(delivery, order, launch), self.key))
 
     def ended(self, order: LaunchOrder, leave: Leave, lease: Lease) -> SessionEnd | None:
         """None where the launch was taken from us before it ended by itself: what it had done is another's to do."""

@@ -98,6 +98,10 @@ class Cluster:
     def logs(self) -> str:
         return "\n".join(log.read_text(encoding="utf-8", errors="replace") for log in self.folder.glob("worker-*.log"))
 
+    def shims(self, worker: int) -> list[Path]:
+        """Who supervises the sessions of a worker: the file of each names its process."""
+        return [*self.folder.glob(f"worker-{worker}/state/agent-fox/worker/launches/*/launch/shim.json")]
+
     def stop(self) -> None:
         for process in (*self.workers, *([self.server] if self.server else [])):
             with suppress(ProcessLookupError):

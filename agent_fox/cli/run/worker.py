@@ -20,16 +20,21 @@ from agent_fox.cli.version import installed
 from agent_fox.core.late import late_module
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     from agent_fox import config, plugins
     from agent_fox.cluster.worker import Worker
     from agent_fox.engine.planning import extensions
+    from agent_fox.evidence.signing import keys
     from agent_fox.system import state_folders
 else:
     config = late_module("agent_fox.config")
     plugins = late_module("agent_fox.plugins")
+    keys = late_module("agent_fox.evidence.signing.keys")
     extensions = late_module("agent_fox.engine.planning.extensions")
     state_folders = late_module("agent_fox.system.state_folders")
 
+OWN_KEY = "worker"
 MISSING = "sessions on other hosts need an extra: pip install 'agent-fox[cluster]'"
 
 
@@ -43,8 +48,9 @@ MISSING = "sessions on other hosts need an extra: pip install 'agent-fox[cluster
     "--folder", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Where repositories of sessions stand while they run. Unset: in the state folder of this user.",
 )  # fmt: skip
+@click.option("--key", metavar="KEY", help="Sign what is handed in with this key. Unset: `worker`, where there is one.")
 @json_option
-def command(engine: str | None, serves: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
+def command(engine: str | None, serves: tuple[str, ...], folder: Path | None, key: str | None, as_json: bool) -> None:
     """Run sessions of runs on other hosts, with the agents' programs and keys of this one, until it is ended.
 
     SIGTERM or Ctrl-C takes no more sessions and waits for those that run; a second one leaves them to other workers.
@@ -65,8 +71,10 @@ def command(engine: str | None, serves: tuple[str, ...], folder: Path | None, as
         worker = Worker(
             connection, dict(map(slots_of, serves)), folder or state_folders.default_state(os.environ) / "worker",
             installed(), extensions.backends_of(plugins.load_plugins()), teller(as_json=as_json),
+            key=own_key(key),
         )  # fmt: skip
-        worker.tell(f"{worker.identity} serves {', '.join(serves)} of {place.name}")
+        signs = "signed" if worker.key else "signed by nobody: `agent-fox keys new worker --no-passphrase` makes a key"
+        worker.tell(f"{worker.identity} serves {', '.join(serves)} of {place.name}; what it hands in is {signs}")
         serve(worker)
     except (engines.EngineError, EngineAway) as error:
         raise UserError(str(error)) from error
@@ -75,6 +83,12 @@ def command(engine: str | None, serves: tuple[str, ...], folder: Path | None, as
 def identity_of(version: str) -> str:
     """As it stands at the engine: which program, which version, which host, which process."""
     return f"agent-fox/{version} {socket.gethostname()} {os.getpid()}"
+
+
+def own_key(name: str | None) -> Ed25519PrivateKey | None:
+    """The key that is named, else the one of that name that is there. Raises KeyTrouble."""
+    path = Path(name).expanduser() if name and os.sep in name else keys.folder(os.environ) / f"{name or OWN_KEY}.pem"
+    return keys.load_key(path, None) if name or path.exists() else None
 
 
 def slots_of(text: str) -> tuple[str, int]:

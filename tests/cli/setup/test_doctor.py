@@ -354,3 +354,17 @@ def test_what_is_filled_in_needs_somebodys_models(root: Path) -> None:
     change(root, 'backend = "claude"', 'backend = "command"\nlike = "agent"\ncommand = ["sh", "{model_key}"]')
     check = doctor(root, PATH=path)["agents.coder"]
     assert (check["state"], 'set `provider`: "anthropic", "openai", "gemini"' in check["what"]) == ("missing", True)
+
+
+def test_what_opens_a_model_is_told_and_whether_the_agent_can_read_it(root: Path) -> None:
+    path = with_agent(root)
+    assert doctor(root, PATH=path, ANTHROPIC_API_KEY="k")["keys"]["what"] == "claude: ANTHROPIC_API_KEY, kept from it"
+    check = doctor(root, PATH=path, CLAUDE_CODE_USE_BEDROCK="1", AWS_SECRET_ACCESS_KEY="s")["keys"]
+    assert (check["state"], "can read AWS_SECRET_ACCESS_KEY" in check["what"]) == ("warning", True)
+    home = root.parent / "home"
+    (home / ".claude").mkdir(parents=True)
+    (home / ".claude" / ".credentials.json").write_text('{"claudeAiOauth": {"accessToken": "a-token-of-mine"}}')
+    shown = doctor(root, PATH=path, HOME=str(home))
+    assert shown["agents.coder"]["state"] == "ok"
+    assert "the Claude login in " in shown["keys"]["what"]
+    assert "a-token-of-mine" not in str(shown)

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.agents.events import Answered, Beat, Called, Event, Trouble, Unreadable, Used
+from agent_fox.session.agents.events import Answered, Beat, Called, Event, Printed, Trouble, Unreadable, Used
 from agent_fox.session.agents.runner import log_lines, scanning
 from agent_fox.session.agents.runner.cost import Spent, cost_of, metered_usd
 from agent_fox.session.agents.runner.stop_gate import CHECKS, StopGate
@@ -80,7 +80,10 @@ class Hearing:
     def why_end(self) -> Stop | None:
         return self.watchdog.look(self.tally, self.most_usd)
 
-    def complain(self, text: str) -> None:
+    def complain(self, text: str, *, is_life: bool = False) -> None:
+        """`is_life`: a program that prints there is at work."""
+        if is_life:
+            self.watchdog.hear()
         if text.strip():
             self.complaints = [*self.complaints, text[:LONGEST_COMPLAINT]][-LAST_COMPLAINTS:]
 
@@ -96,7 +99,7 @@ class Hearing:
         """A line as its events; one that tells of no work is kept, for it may say why the program died."""
         is_work = False
         for event in events:
-            is_work = is_work or not isinstance(event, Beat | Unreadable)
+            is_work = is_work or not isinstance(event, Beat | Printed | Unreadable)
             self.take(event)
         if text.strip() and not is_work:
             self.unread = [*self.unread, text[:LONGEST_COMPLAINT]][-LAST_COMPLAINTS:]
