@@ -207,6 +207,17 @@ def test_one_that_was_lost_to_infrastructure_is_made_again_and_counts_as_one(tmp
     assert told(root).startswith("candidate 2 of 2 is taken; ")
 
 
+def test_a_reading_without_a_clear_answer_orders_last_and_one_that_was_lost_is_made_again(tmp_path: Path) -> None:
+    """The first reading dies, the second one is lost to infrastructure before it succeeds."""
+    settings = "candidates = 2\n[infrastructure]\nfirst_wait = 0.01\n"
+    says = {"01_a/2/1": ["crash", "fail Error: getaddrinfo EAI_AGAIN models.invalid"]}
+    root = build(tmp_path, [RIGHT, "part 2"], settings, third=[RIGHT], says=says)
+    run(root, ends=PROVEN)
+    assert told(root).startswith("candidate 2 of 2 is taken; 1: 0 of 3 requirements pass (not readable: failed: exit 3")
+    assert readings(root) == 4  # one that died, one that was lost, the same again, and what landed
+    assert [status for _, status, _ in launches(root)] == ["interrupted", "ended"]
+
+
 def test_two_that_tie_are_decided_by_the_smaller_change_and_then_by_the_earlier(tmp_path: Path) -> None:
     root = build(tmp_path, ["long 1 2 3", "part 1 2 3", "shared x"], "candidates = 3")
     run(root, ends=PROVEN)

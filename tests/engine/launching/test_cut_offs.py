@@ -10,6 +10,7 @@ import pytest
 from sqlite_utils import Database
 
 from agent_fox.core.ids import Ticket
+from agent_fox.core.retry.candidates import Candidate
 from agent_fox.core.retry.cut_off import CutOff, Resume
 from agent_fox.engine.launching.cut_offs import HandedOn, handed_on, keep, prune, ref_of
 from agent_fox.engine.running.results import lose_launch
@@ -17,7 +18,7 @@ from agent_fox.session.order import EndKind, Kept, SessionEnd
 from agent_fox.store import sessions
 from agent_fox.store.plan import node_by_uid
 from agent_fox.store.sessions import LaunchRow, SessionRow
-from agent_fox.store.traces import cut_offs_of, last_cut_off, record_cut_off
+from agent_fox.store.traces import cut_offs_of, last_cut_off, record_candidate, record_cut_off
 from agent_fox.system import git
 from tests.session.world import make_repo, sh, write
 from tests.store.world import AT, CODER, VERIFIER, add_launch, add_nodes, add_session, writing
@@ -102,6 +103,17 @@ def test_the_newest_work_that_was_cut_off_counts_until_a_session_ends_by_itself(
     assert last_cut_off(db, fifth.id, fifth.ticket) is None
     assert cut_offs_of(db, CODER.uid) == [work(first.id), work(second.id)]
     assert last_cut_off(db, fifth.id, Ticket(VERIFIER.uid, 1)) is None
+
+
+def test_what_was_cut_off_in_one_candidate_is_not_handed_to_the_next(db: Database) -> None:
+    session = attempt(db, 1, "")
+    record_cut_off(db, AT, session, work(session.id))
+    record_candidate(db, AT, session, Candidate(1, "launch-1", failure="failed: exit 1"), {})
+    assert last_cut_off(db, session.id, session.ticket) is None
+    record_cut_off(db, AT, session, work(session.id, "d"))
+    assert last_cut_off(db, session.id, session.ticket) == work(session.id, "d"), "the second candidate, made again"
+    record_candidate(db, AT, session, Candidate(1, "launch-1", note="read"))
+    assert last_cut_off(db, session.id, session.ticket) == work(session.id, "d"), "a reading begins no other candidate"
 
 
 def test_a_launch_that_is_repeated_since_the_runs_money_is_spent_hands_on_what_it_had_done(db: Database) -> None:
