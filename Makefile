@@ -18,7 +18,7 @@ AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 unexport PYTHONDONTWRITEBYTECODE # what pytest makes of a test file is kept: making it again takes half a minute
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test full test-mcp test-agents check bench bench-long mutants planted proofs faults acceptance clean
+.PHONY: help run quick test full test-mcp test-agents check bench bench-long backtest mutants planted proofs faults acceptance clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,10 @@ bench: $(READY) ## measured figures, each beside its floor, in five minutes (QUI
 
 bench-long: $(READY) ## the same with the largest plans, logs and folders
 	$(PYTHON) -m bench --long
+
+backtest: $(READY) ## what policies of retrying would have solved over recorded attempts (DATA=FOLDER, see docs/retries.md)
+	@test -n "$(DATA)" || { echo "make backtest: DATA=FOLDER is wanted, with recorded attempts; see docs/retries.md" >&2; exit 1; }
+	@$(PYTHON) -m bench.backtest "$(DATA)"
 
 mutants: $(READY) ## mutation tests of the core: every mutant that lives needs a written reason (JOBS=2 ONLY="waivers temporal")
 	$(PYTHON) -m tools.mutants --jobs $(or $(JOBS),1) $(ONLY)

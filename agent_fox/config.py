@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from agent_fox.core.ids import Archetype, parse_node_name
+from agent_fox.core.ids import Archetype, digest_of, parse_node_name
 from agent_fox.core.ledger.close_out_scope import why_no_pattern
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria
@@ -180,6 +180,12 @@ class AgentChoice(Table):
         lines = dict.fromkeys(("command", "acp"), tuple(self.command))
         return [(name, models.get(name) or "", *lines.get(name, ())) for name in self.backends]
 
+    @property
+    def name(self) -> str:
+        """Who it is, for records: `claude:opus`; of a command line a digest, since a line may hold secrets."""
+        lines = [(name, model, digest_of(*line, digits=8) if line else "") for name, model, *line in self.who]
+        return ", ".join(":".join(filter(None, parts)) for parts in lines)
+
 
 class Rung(AgentChoice):
     """A stronger or another agent, for retries that do not converge. Keys left out are the agent's own."""
@@ -283,6 +289,14 @@ class RetrySettings(Table):
     """How often something is tried. All counts are totals, the first try included."""
 
     attempts: Count = Field(default=3, description="Tries of a coder until its FAIL goes to a person.")
+    policy: Literal["ladder", "arms"] = Field(
+        default="ladder",
+        description="Who has a coder's next attempt after a FAIL, and where it starts: as `switch` and `start` say, or "
+        "what is worth most by this project's own attempts and costs (docs/retries.md).",
+    )
+    worth_usd: Amount = Field(
+        default=20.0, description="With `arms`: dollars that one more proven requirement is worth beside what it costs."
+    )
     readings: Count = Field(default=2, description="Sessions of a verifier at one attempt until a person must look.")
     retry_predecessor: Flag = Field(default=True, description="May a FAIL send the coders who own it back to work?")
     stop_without_progress: Flag = Field(
@@ -311,6 +325,11 @@ class RetrySettings(Table):
         default=True,
         description="Search for the step of a session at which a failing test of `checks` began to fail, by running it "
         "again on the files of some steps.",
+    )
+    candidates: Count = Field(
+        default=1,
+        description="Tries of an attempt, one after the other from the same commit, where a FAIL goes back to one "
+        "group: the verifier reads each, and the best lands (docs/semantics.md).",
     )
     review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
 
@@ -652,6 +671,43 @@ class RunSettings(Table):
     parallel: Count = Field(default=2, description="Sessions at the same time.")
 
 
+class PlaceSettings(Table):
+    """Sessions that go to workers of their own."""
+
+    archetypes: list[Archetype] = Field(default=[], description="Sessions of these only; none named: of all.")
+    specs: list[Text] = Field(default=[], description="Sessions of these specs only, as names or patterns (`03_*`).")
+    nodes: list[Text] = Field(default=[], description="Sessions of these nodes only, as ids or patterns (`*:2`).")
+
+
+class ClusterSettings(Table):
+    """Sessions on other hosts. Keys of agents are never sent: each worker has its own. See docs/cluster.md."""
+
+    engine: str = Field(
+        default="",
+        description="Address of who hands sessions to workers (`temporal://HOST:PORT`); empty: this machine.",
+    )
+    namespace: Text = Field(default="default", description="Namespace at the engine.")
+    ca: str = Field(default="", description="File with the certificates that the engine's own must come from.")
+    certificate: str = Field(default="", description="File with our certificate, where the engine asks for one.")
+    key: str = Field(default="", description="File with the key of our certificate.")
+    server_name: str = Field(default="", description="Name that the engine's certificate must bear, if not its host's.")
+    api_key: str = Field(default="", description="Name of the variable that holds an API key for the engine.")
+    insecure: Flag = Field(default=False, description="Talk to an engine on another host without encryption.")
+    heartbeat: Seconds = Field(default=2.0, description="Seconds between two signs of life of a session elsewhere.")
+    timeout: Seconds = Field(
+        default=30.0, description="Seconds without one after which a session is ended there, and run by another worker."
+    )
+
+
+class TrainingSettings(Table):
+    """What is recorded of work so that it can be learned from, by a person's word. See docs/training.md."""
+
+    keep: Literal["trace", "full"] = Field(
+        default="trace",
+        description="Of a coder's session: its trace, or all that it said, called and was shown, too, beside its log.",
+    )
+
+
 class LintSettings(Table):
     """What `agent-fox lint` asks for. The rules are in docs/lint.md."""
 
@@ -673,6 +729,7 @@ class Settings(Table):
     policy: PolicySettings = Field(default={}, validate_default=True)
     evidence: EvidenceSettings = Field(default={}, validate_default=True)
     memory: MemorySettings = Field(default={}, validate_default=True)
+    training: TrainingSettings = Field(default={}, validate_default=True)
     verify: VerifySettings = Field(default={}, validate_default=True)
     gate: GateSettings = Field(default={}, validate_default=True)
     workspace: WorkspaceSettings = Field(default={}, validate_default=True)
@@ -682,6 +739,8 @@ class Settings(Table):
     notify: NotifySettings = Field(default={}, validate_default=True)
     infrastructure: InfrastructureSettings = Field(default={}, validate_default=True)
     run: RunSettings = Field(default={}, validate_default=True)
+    cluster: ClusterSettings = Field(default={}, validate_default=True)
+    places: dict[Text, PlaceSettings] = {}
     lint: LintSettings = Field(default={}, validate_default=True)
     specs: SpecsSettings = Field(default={}, validate_default=True)
     nodes: dict[NodeKey, NodeSettings] = {}

@@ -52,6 +52,12 @@ def agent_fox_log_parsers() -> Sequence[object]:  # type: ignore[empty-body]
     """Log parsers (`agent_fox.verifier.logs.protocol.LogParser`), asked before the built-in ones for their tools."""
 
 
+@hookspec
+def agent_fox_runners() -> Mapping[str, object]:  # type: ignore[empty-body]
+    """Scheme of an address (`scheme://...`) → a function from that address, the repository's root (Path) and the
+    backends by name to a `agent_fox.session.runners.Runner`."""
+
+
 class PluginError(Exception):
     """A plugin that cannot be loaded or called; its text names it and says what went wrong."""
 

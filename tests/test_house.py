@@ -33,6 +33,7 @@ MAY_CATCH_ALL = (
     "engine/planning/extensions.py",
     "engine/issues/courier.py",
     "engine/running/scheduler.py",
+    "session/local_runner.py",
 )
 
 WORDS = (

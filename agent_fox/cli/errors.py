@@ -29,6 +29,8 @@ else:
 # Named, not imported: printing the help must not load any of these modules.
 LOWER = {
     "agent_fox.config.ConfigError": Exit.INPUT,
+    "agent_fox.cluster.engine.EngineError": Exit.INPUT,
+    "agent_fox.cluster.connection.EngineAway": Exit.STUCK,
     "agent_fox.plugins.PluginError": Exit.INPUT,
     "agent_fox.specs.places.SpecsMissing": Exit.INPUT,
     "agent_fox.system.git.GitError": Exit.INPUT,

@@ -33,6 +33,7 @@ COMMANDS = {
     "plan": Entry("agent_fox.cli.specs.plan", "Read the specs; show what would be done and what is wrong with them."),
     "lint": Entry("agent_fox.cli.specs.lint", "Check the specs for weak spots; --fix repairs what is certain."),
     "run": Entry("agent_fox.cli.run.command", "Run the plan until everything is proven or needs you."),
+    "worker": Entry("agent_fox.cli.run.worker", "Run sessions of runs on other hosts."),
     "status": Entry("agent_fox.cli.run.status", "Show what is proven, what needs you, what runs and what it cost."),
     "explain": Entry("agent_fox.cli.run.explain", "Show why a node or requirement stands as it does, and what to do."),
     "logs": Entry("agent_fox.cli.run.logs", "Show what a session printed; of a verifier, what its tests printed."),

@@ -113,9 +113,9 @@ class Story:
                 return "WAIVED: what is not proven rests on a waiver" if is_waived else self.proven
             case "Recode" | "SendBack":
                 fails = f"; fails {listed(ruling.failing)}" if ruling.failing else ""
-                best = f"; {ruling.best}" if ruling.best else ""
+                why = "".join(f"; {reason}" for reason in ruling.reasons)
                 return (
-                    f"{ruling.kind}: sent back to {'; '.join(self._sent_back(handled, planned.node.uid))}{fails}{best}"
+                    f"{ruling.kind}: sent back to {'; '.join(self._sent_back(handled, planned.node.uid))}{fails}{why}"
                 )
             case "Retry":
                 return f"Retry: {'; '.join(self._sent_back(handled, ''))} again; {ruling.note}"
@@ -145,7 +145,7 @@ class Story:
             document |= {
                 "decision": ruling.kind, "row": ruling.row, "cause": ruling.cause, "failing": ruling.failing,
                 "unknown": ruling.unknown, "blamed": ruling.blamed, "note": ruling.note, "best": ruling.best,
-                "moved": moved,
+                "chosen": ruling.chosen, "moved": moved,
             }  # fmt: skip
         return {key: value for key, value in document.items() if value not in (None, "", (), [])}
 

@@ -40,7 +40,8 @@ class Policy:
     `top_rungs` says how many stronger rungs the coders of a spec have, where it differs from `top_rung`;
     `second_agents` whether the first of these is another agent, by backend or model, unlike `second_agent`;
     `reading_rungs` the same for verifiers and reviewers, by (archetype, spec), where they have any. `required_state` is
-    the gate that every requirement must have come to.
+    the gate that every requirement must have come to. `candidates`: tries of an attempt of one group that a FAIL sends
+    back.
     """
 
     attempts: int = 3
@@ -49,6 +50,7 @@ class Policy:
     stop_without_progress: bool = True
     keep_best: bool = True
     start: Start = Start.BEST
+    candidates: int = 1
     goes_on_after_escalation: bool = False
     required_state: Gate = Gate.TESTED
     top_rung: int = 0

@@ -11,14 +11,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import GENESIS, Evidence, Json, Kind, Repository
 from agent_fox.core.ledger.waivers import reference
 from agent_fox.core.retry.standing import TRANSITIONS, Step
 from agent_fox.core.spec import text_version
+from agent_fox.core.words import counted
 from agent_fox.evidence.documents import at_path, document
 from agent_fox.evidence.faults import Fault, Findings
 from agent_fox.evidence.fold import Fold, Granted
 from agent_fox.evidence.rows import NOT_RECORDED, ROW_CHANGED, ROW_GONE, Rows, differences
+from agent_fox.evidence.signing import keys
 from agent_fox.evidence.waivers import signed
 from agent_fox.evidence.walk import Entry, Walk, step
 from agent_fox.store.ledger import audit, ledger
@@ -32,10 +35,13 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
+    from agent_fox.evidence.signing import workers
     from agent_fox.evidence.signing.keys import Signer
     from agent_fox.evidence.witness import Witness
-    from agent_fox.store.ledger.audit import Pair
+    from agent_fox.store.ledger.audit import Pair, WorkersSession
     from agent_fox.store.ledger.ledger import Kept
+else:
+    workers = late_module("agent_fox.evidence.signing.workers")
 
 NAME_BYTES = 16
 STEPS = frozenset(step.value for step in TRANSITIONS)
@@ -125,8 +131,8 @@ def verify(
     """Check everything, in one snapshot of the file (the caller's transaction).
 
     `witness` None: there is no note about this ledger; `asks_witness`: then it is not known whether its end was cut
-    off. `signers`: whose waivers a person trusts; None: it is not asked who signed them. `root`: the repository that
-    the state lies in; None: it is not asked whether the records are of it.
+    off. `signers`: whom a person trusts, for waivers and for workers; None: it is not asked who signed what. `root`:
+    the repository that the state lies in; None: it is not asked whether the records are of it.
     """
     run_heads = audit.run_heads(db)
     checked = read_chain(db, run_heads, witness)
@@ -148,7 +154,8 @@ def verify(
     if root is not None:
         _rooted(checked, root)
     if signers is not None:
-        check_waivers(checked, signers)
+        check_waivers(checked, trusted_for(keys.WAIVERS, signers))
+        check_workers(db, checked, trusted_for(keys.WORKERS, signers))
     if checked.walk.at > now:
         findings.remarks.append(f"the clock stands at {now}, before the last record ({checked.walk.at})")
     return checked
@@ -340,6 +347,38 @@ def _stands(row: audit.NodeRow) -> str:
         _, end, outcome = TRANSITIONS[Step(row.step)]
         return outcome or end
     return "ticked" if row.outcome == "ticked" else "pending"
+
+
+def trusted_for(namespace: str, signers: tuple[Signer, ...]) -> tuple[Signer, ...]:
+    return tuple(signer for signer in signers if namespace in signer.namespaces)
+
+
+def check_workers(db: Database, checked: Checked, signers: tuple[Signer, ...]) -> None:
+    """Sessions that workers on other hosts did: what each handed in was signed, by whom a person trusts, about it."""
+    unsigned = 0
+    for session in audit.sessions_of_workers(db):
+        if not session.signed:
+            unsigned += 1
+        elif not signers:
+            checked.findings.unknown("who signed what workers handed in", "nobody is known here whose worker counts")
+        else:
+            checked.findings.add(*workers_signature(session, signers))
+    if unsigned:
+        checked.findings.remarks.append(f"{counted(unsigned, 'session')} of workers on other hosts: signed by nobody")
+
+
+def workers_signature(session: WorkersSession, signers: tuple[Signer, ...]) -> Iterator[Fault]:
+    what = f"session {session.number} ({session.node}, attempt {session.attempt}) of worker {session.worker}"
+    try:
+        statement, trusted = workers.read(session.signed), workers.signers_of(session.signed, signers)
+    except ValueError as error:
+        yield Fault(0, f"{what}: {error}", ROW_CHANGED)
+        return
+    if not trusted:
+        yield Fault(0, f"{what}: signed by no key that is trusted for workers", "somebody else may have made it up")
+    about = (statement.node, statement.attempt, statement.reading, statement.pinned)
+    if about != (session.node, session.attempt, session.reading, session.pinned):
+        yield Fault(0, f"{what}: its signature is about {statement.node}, attempt {statement.attempt}", ROW_CHANGED)
 
 
 def check_waivers(checked: Checked, signers: tuple[Signer, ...]) -> None:

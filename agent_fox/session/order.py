@@ -71,7 +71,8 @@ class LaunchOrder:
     work may not add more than `sizes`, `other_specs` says what is done about files that other specs' work made,
     `landed_text` what about keys and conflict markers in its text, and `closing` what a coder's work is held to when
     it ends. `resume` is a tree that is laid over the checkout: what an attempt that was cut off had done; `handoff` the
-    text of a file that tells it. `keeps_brief`: the brief is kept beside the log, for people.
+    text of a file that tells it. `keeps_brief`: the brief is kept beside the log, for people, and with
+    `keeps_transcript` all that a coder said, called and was shown.
     `launch` is safe in file and ref names.
     """
 
@@ -94,6 +95,7 @@ class LaunchOrder:
     brief_markdown: str = ""
     brief_json: Mapping[str, Any] = field(default_factory=dict)
     keeps_brief: bool = False
+    keeps_transcript: bool = False
     spec_places: tuple[str, ...] = ()
     message: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)
@@ -195,6 +197,11 @@ class Paths:
         return self.state / "events.jsonl"
 
     @property
+    def transcript(self) -> Path:
+        """All that was said, called and shown in the session, where that is kept; see `session.agents.trace`."""
+        return self.state / "transcript.jsonl"
+
+    @property
     def steps(self) -> Path:
         """The git folder with the states that the files had during the session; see `workspaces.steps`."""
         return self.state / "steps"
@@ -292,9 +299,19 @@ class StopSignal:
         self._lock = threading.RLock()
         self._callbacks: dict[int, Callable[[], None]] = {}
         self._is_set = False
+        self._is_left = False
 
     def is_set(self) -> bool:
         return self._is_set
+
+    def is_left(self) -> bool:
+        """Whether nobody will hear what still runs: what goes on without us is not ended, and is asked for later."""
+        return self._is_left
+
+    def leave(self) -> None:
+        """Stop all sessions that would end with us; the others are left alone."""
+        self._is_left = True
+        self.set()
 
     def set(self) -> None:
         """Stop all sessions that listen, and every later one as soon as it does."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent_fox.session.agents.backend import without_keys
@@ -37,8 +38,25 @@ Started = Callable[[int, str], None]
 """Told the shim's pid and start time before anything of the session runs."""
 
 
+@dataclass(slots=True)
+class Lease:
+    """For whoever may lose a session to another: `renew` keeps it for so many `seconds`, else its process is killed."""
+
+    seconds: float
+    beats: list[Callable[[], None]] = field(default_factory=list)
+
+    def renew(self) -> None:
+        """Never raises, from any thread."""
+        for beat in tuple(self.beats):
+            beat()
+
+
 def run_session(
-    order: LaunchOrder, started: Started, stop: StopSignal, backends: Mapping[str, Backend] = BACKENDS
+    order: LaunchOrder,
+    started: Started,
+    stop: StopSignal,
+    backends: Mapping[str, Backend] = BACKENDS,
+    lease: Lease | None = None,
 ) -> SessionEnd:
     """Run the session and return its end; blocks. Trouble of ours is an INFRASTRUCTURE end, not an exception.
 
@@ -57,7 +75,7 @@ def run_session(
         return infrastructure_end(order, Infrastructure.WORKSPACE, str(error), environment)
     except OSError as error:
         return infrastructure_end(order, _trouble(error), f"preparing the workspace: {error}", environment)
-    return _run(order, command, started, stop)
+    return _run(order, command if lease is None else replace(command, lease=lease.seconds), started, stop, lease)
 
 
 def _trouble(error: OSError) -> Infrastructure:
@@ -72,14 +90,30 @@ def _command(order: LaunchOrder, environment: Mapping[str, str], backend: Backen
     return Command(argv, whole, paths.workspace, paths.session, order.agent.timeout)
 
 
-def _run(order: LaunchOrder, command: Command, tell: Started, stop: StopSignal) -> SessionEnd:
+def _run(
+    order: LaunchOrder, command: Command, tell: Started, stop: StopSignal, lease: Lease | None = None
+) -> SessionEnd:
     with started(command) as running:
         _remember(Paths(order.state).shim, running)
         tell(running.pid, running.start_time)
         with stop.calling(running.stop):
             running.go()
-            end = running.wait()
+            with kept_alive(running, lease):
+                end = running.wait()
     return _finish(order, end, command.environment, stop)
+
+
+@contextmanager
+def kept_alive(running: Running, lease: Lease | None) -> Iterator[None]:
+    """Within the block the lease, where there is one, keeps the process."""
+    if lease is None:
+        yield
+        return
+    lease.beats.append(running.beat)
+    try:
+        yield
+    finally:
+        lease.beats.remove(running.beat)
 
 
 def _remember(path: Path, running: Running) -> None:

@@ -85,6 +85,15 @@ def part_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     return _rows(db, sql, "p.spec_name", only)
 
 
+def is_measured(db: Database, spec_name: str) -> bool:
+    """Whether the record of a current verdict of a spec says what it rests on."""
+    sql = (
+        "SELECT EXISTS (SELECT 1 FROM verification_results AS v JOIN ledger AS l ON l.identity = 'verdict:' || v.id "
+        "WHERE v.spec_name = ? AND v.superseded_by IS NULL AND json_extract(l.content, '$.body.rests_on') IS NOT NULL)"
+    )
+    return bool(db.execute(sql, [spec_name]).fetchone()[0])
+
+
 def unplanned_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     """Spec and expected id, of specs that were left out but had been read before."""
     sql = "SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> '' AND {asked}"
@@ -133,7 +142,8 @@ def running_rows(db: Database) -> list[Row]:
     """Node, archetype, attempt, reading, start and folder of the launches that are under way."""
     sql = (
         "SELECT s.node_id, s.archetype, s.attempt, s.reading, l.started_at, l.folder FROM launches AS l "
-        "JOIN sessions AS s ON s.id = l.session_id WHERE l.status = 'running' ORDER BY l.started_at, l.id"
+        "JOIN sessions AS s ON s.id = l.session_id WHERE l.status = 'running' AND l.ended_at IS NULL "
+        "ORDER BY l.started_at, l.id"
     )
     return db.execute(sql).fetchall()
 
@@ -145,6 +155,12 @@ def open_wait_rows(db: Database, run_id: int | None) -> list[Row]:
         "ON s.id = w.session_id WHERE w.run_id = ? AND w.ended_at IS NULL ORDER BY w.id"
     )
     return db.execute(sql, [run_id]).fetchall()
+
+
+def candidate_refs(db: Database) -> list[str]:
+    """The references under which candidates of attempts were kept, oldest first; each is removed in time."""
+    sql = "SELECT json_extract(data, '$.candidate.ref') AS ref FROM events WHERE kind = 'candidate' AND ref <> ''"
+    return [str(ref) for (ref,) in db.execute(f"{sql} ORDER BY id")]
 
 
 def wait_rows(db: Database) -> list[Row]:
@@ -181,6 +197,7 @@ def log_rows(db: Database, node_id: str) -> list[Row]:
     sql = (
         "SELECT s.node_id, s.attempt, s.reading, s.status, s.log, coalesce(l.id, ''), coalesce(l.folder, '') "
         "FROM sessions AS s LEFT JOIN launches AS l ON l.session_id = s.id AND l.status = 'running' "
+        "AND l.ended_at IS NULL "
         "WHERE s.node_id = :id OR s.node_uid = "
         "(SELECT uid FROM plan_nodes WHERE id = :id AND status <> 'withdrawn') ORDER BY s.id"
     )
@@ -189,7 +206,8 @@ def log_rows(db: Database, node_id: str) -> list[Row]:
 
 def is_under_way(db: Database, launch: str) -> bool:
     """Whether a launch has not ended yet."""
-    return db.execute("SELECT 1 FROM launches WHERE id = ? AND status = 'running'", [launch]).fetchone() is not None
+    sql = "SELECT 1 FROM launches WHERE id = ? AND status = 'running' AND ended_at IS NULL"
+    return db.execute(sql, [launch]).fetchone() is not None
 
 
 def titles_with_gates(db: Database) -> list[Row]:

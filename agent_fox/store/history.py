@@ -5,25 +5,28 @@ Read-only; nothing is decided and nothing is worded here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.decision import ROWS, Cause
 from agent_fox.core.values import dataclass
-from agent_fox.store.values import TOLD_USD
+from agent_fox.store.values import NOT_TAKEN, TOLD_USD
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.retry import arms
+    from agent_fox.core.retry.arms import Choice
     from agent_fox.core.retry.cut_off import CutOff
     from agent_fox.core.verdicts.verdict import Word
     from agent_fox.store import traces
 else:
+    arms = late_module("agent_fox.core.retry.arms")
     traces = late_module("agent_fox.store.traces")
 
 
@@ -36,8 +39,8 @@ def row_of(archetype: Archetype, kind: str, cause: str | None = None) -> int | N
     return ROWS.get(kind)
 
 
-class BestFacts(BaseModel, defer_build=True):
-    """What a decision says of the best tree, in a sentence."""
+class InWords(BaseModel, defer_build=True):
+    """What a decision says of the best tree, or of candidates, in a sentence."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -58,7 +61,9 @@ class Facts(BaseModel, defer_build=True):
     failure: str = ""
     ceiling: str | None = None
     findings: tuple[tuple[str, str, str | None], ...] = ()
-    best: BestFacts = BestFacts()
+    best: InWords = InWords()
+    candidates: InWords = InWords()
+    arms: dict[str, JsonValue] = {}
 
 
 class StepTaken(BaseModel, defer_build=True):
@@ -71,9 +76,11 @@ class StepTaken(BaseModel, defer_build=True):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """One recorded decision. `about` is the node whose session's end it answers; `blamed` are node ids.
+    """One recorded decision. `about` is the node whose session's end it answers; `blamed` and `moved` are node ids.
 
-    `best` says where the branch stands, where the last attempt was worse than an earlier one.
+    `best` says where the branch stands, where the last attempt was worse than an earlier one; `candidates` what an
+    attempt of several tries was chosen from, or why it has one. `arms` holds by node what was chosen by its worth, with
+    all that was weighed.
     """
 
     id: int
@@ -93,6 +100,20 @@ class Ruling:
     step: str
     note: str
     best: str = ""
+    moved: tuple[str, ...] = ()
+    candidates: str = ""
+    arms: Mapping[str, Choice] = field(default_factory=dict)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Who has the next attempt and why, where that was chosen by its worth."""
+        several = len(self.arms) > 1
+        return tuple(f"{node}: {arm.in_words}" if several else arm.in_words for node, arm in self.arms.items())
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Where the branch stands, who has the next attempt, and what the last was chosen from."""
+        return (*filter(None, (self.best,)), *self.chosen, *filter(None, (self.candidates,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +183,20 @@ _RULINGS = (
 
 
 def rulings_about(db: Database, uid: str) -> list[Ruling]:
-    """Every decision that moved the node or was made about it, oldest first."""
+    """Every decision that moved the node, blamed it or was made about it, oldest first."""
     sql = (
-        f"{_RULINGS} WHERE d.node_uid = :uid OR EXISTS "
-        "(SELECT 1 FROM json_each(d.steps) WHERE json_extract(value, '$.uid') = :uid) ORDER BY d.id"
+        f"{_RULINGS} WHERE d.node_uid = :uid "
+        "OR EXISTS (SELECT 1 FROM json_each(d.steps) WHERE json_extract(value, '$.uid') = :uid) "
+        "OR EXISTS (SELECT 1 FROM json_each(d.facts, '$.blamed') WHERE value = :uid) ORDER BY d.id"
     )
     return [_ruling(db, uid, row[:-1]) for row in db.execute(sql, {"uid": uid}).fetchall()]
 
 
 def rulings(db: Database) -> list[Ruling]:
     """Every recorded decision, as seen from the node that it is about, oldest first."""
-    return [_ruling(db, str(row[-1]), row[:-1]) for row in db.execute(f"{_RULINGS} ORDER BY d.id").fetchall()]
+    names = dict(db.execute("SELECT uid, id FROM plan_nodes").fetchall())
+    rows = db.execute(f"{_RULINGS} ORDER BY d.id").fetchall()
+    return [_ruling(db, str(row[-1]), row[:-1], names) for row in rows]
 
 
 def ruling(db: Database, number: int) -> Ruling:
@@ -183,19 +207,26 @@ def ruling(db: Database, number: int) -> Ruling:
     return _ruling(db, str(row[-1]), row[:-1])
 
 
-def _ruling(db: Database, uid: str, row: tuple[object, ...]) -> Ruling:
+def _ruling(db: Database, uid: str, row: tuple[object, ...], names: Mapping[str, str] | None = None) -> Ruling:
+    """`names` of all nodes by their uids, where many are read."""
     number, at, about, kind, cause, attempt, reading, session, commit, steps, facts, note, archetype = row
     known = Facts.model_validate_json(str(facts))
-    step = next((taken.step for taken in _steps(str(steps)) if taken.uid == uid), "")
+    chosen = _CHOICES.validate_python(known.arms) if known.arms else {}
+    choices = {name: chosen[uid] for uid in chosen for name in names_of(db, [uid], names)}
+    taken = _steps(str(steps))
+    step = next((each.step for each in taken if each.uid == uid), "")
     text = str(note) or known.failure or "; ".join(known.notes) or "; ".join(f[1] for f in known.findings)
     return Ruling(
         int(str(number)), str(at), str(about), str(kind),
         row_of(Archetype(str(archetype)), str(kind), None if cause is None else str(cause)),
         None if cause is None else str(cause), int(str(attempt)), int(str(reading)),
         None if session is None else int(str(session)), None if commit is None else str(commit),
-        known.failing, known.unknown, tuple(names_of(db, known.blamed)), known.progress, step, text,
-        known.best.told,
+        known.failing, known.unknown, tuple(names_of(db, known.blamed, names)), known.progress, step, text,
+        known.best.told, tuple(names_of(db, (each.uid for each in taken), names)), known.candidates.told, choices,
     )  # fmt: skip
+
+
+_CHOICES = adapter(lambda: TypeAdapter(dict[str, arms.Choice]))
 
 
 class _Steps(BaseModel, defer_build=True):
@@ -206,8 +237,10 @@ def _steps(text: str) -> tuple[StepTaken, ...]:
     return _Steps.model_validate_json(f'{{"steps":{text}}}').steps
 
 
-def names_of(db: Database, uids: Iterable[str]) -> list[str]:
+def names_of(db: Database, uids: Iterable[str], names: Mapping[str, str] | None = None) -> list[str]:
     """Present names of nodes by their uids, in the order given."""
+    if names is not None:
+        return [names[uid] for uid in uids if uid in names]
     rows = (db.execute("SELECT id FROM plan_nodes WHERE uid = ?", [uid]).fetchone() for uid in uids)
     return [str(row[0]) for row in rows if row is not None]
 
@@ -244,7 +277,8 @@ def _lost(db: Database, uid: str) -> dict[int, list[str]]:
     )
     reasons: dict[int, list[str]] = {}
     for session, status, reason in db.execute(sql, [uid]):
-        reasons.setdefault(session, []).append(str(reason or status))
+        if not str(reason).startswith(NOT_TAKEN):
+            reasons.setdefault(session, []).append(str(reason or status))
     return reasons
 
 

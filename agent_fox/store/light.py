@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-FORMATS = 12
+FORMATS = 13
 """How many migrations there are (`schema.MIGRATIONS`), for who only reads and needs none of them."""
 
 

@@ -94,6 +94,21 @@ def decisions_of_spec(db: Database, spec_name: str) -> list[DecisionRow]:
     return [_decision(row) for row in db.execute(sql, [spec_name])]
 
 
+def specs_sent_back(db: Database) -> list[str]:
+    """The specs of which a coder was ever sent back, by name."""
+    sql = "SELECT DISTINCT spec_name FROM decisions WHERE kind = 'Recode' ORDER BY 1"
+    return [str(name) for (name,) in db.execute(sql).fetchall()]
+
+
+def last_sending_back(db: Database, spec_name: str, uid: str) -> DecisionRow | None:
+    """The last decision that gave a coder its work anew; tries that failed since then are of the same work."""
+    sent = {"recode", "send back", "reset", "restore"}
+    for decision in reversed(decisions_of_spec(db, spec_name)):
+        if decision.kind != "Retry" and any(step["uid"] == uid and step["step"] in sent for step in decision.steps):
+            return decision
+    return None
+
+
 def _decision(row: tuple[Any, ...]) -> DecisionRow:
     number, at, run, uid, name, kind, cause, attempt, reading, session, commit, steps, facts, note = row
     return DecisionRow(
@@ -378,6 +393,16 @@ def last_block(db: Database, uid: str) -> tuple[str, str] | None:
     sql = "SELECT cause, root_node FROM blocking_history WHERE node_uid = ? ORDER BY id DESC LIMIT 1"
     row = db.execute(sql, [uid]).fetchone()
     return (str(row[0]), str(row[1])) if row else None
+
+
+def candidates_wanted(db: Database, uid: str) -> int:
+    """How many tries the attempt that a coder awaits is to have, by the decision that sent it back."""
+    sql = (
+        "SELECT coalesce(json_extract(facts, '$.tries'), 1) FROM decisions WHERE kind = 'Recode' "
+        "AND id = (SELECT decision_id FROM plan_nodes WHERE uid = ?)"
+    )
+    row = db.execute(sql, [uid]).fetchone()
+    return int(row[0]) if row else 1
 
 
 def last_conflict(db: Database, ticket: Ticket) -> str | None:

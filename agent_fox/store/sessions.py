@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.core.late import late_module
@@ -64,7 +64,10 @@ LONGEST_STATED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class LaunchRow:
-    """One process for a ticket; `pid` and `pid_start` name the process so that a recycled pid is not taken for it."""
+    """One process for a ticket; `pid` and `pid_start` name the process so that a recycled pid is not taken for it.
+
+    `runner` names who was asked to run it; empty: this machine.
+    """
 
     id: str
     session_id: int
@@ -74,9 +77,13 @@ class LaunchRow:
     folder: str
     pid: int | None
     pid_start: str | None
+    runner: str = ""
 
 
-LAUNCH_COLUMNS = "id, session_id, number, status, pinned_commit, folder, pid, pid_start"
+UNDER_WAY = "status = 'running' AND ended_at IS NULL"
+"""Of a launch. One that has ended, and is called running, is a candidate that waits to be compared with others."""
+
+LAUNCH_COLUMNS = "id, session_id, number, status, pinned_commit, folder, pid, pid_start, runner"
 
 
 def start_run(db: Database, at: str, head: str) -> int:
@@ -172,6 +179,23 @@ def was_too_long(db: Database, uid: str, before: int | None, attempt_base: int) 
     return db.execute(sql, [uid, attempt_base, before, before]).fetchone() is not None
 
 
+class Worked(NamedTuple):
+    """A coder's session that ended: by which agent, as the settings named it, and its dollars (None: not told)."""
+
+    id: int
+    uid: str
+    agent: str
+    end_kind: str
+    cost_usd: float | None
+
+
+def coder_work(db: Database) -> list[Worked]:
+    """Of all coders, oldest first."""
+    condition = "archetype = 'coder' AND ended_at IS NOT NULL"
+    sql = f"SELECT id, node_uid, verifier, end_kind, {TOLD_USD} FROM sessions WHERE {condition} ORDER BY id"
+    return [Worked(*row) for row in db.execute(sql).fetchall()]
+
+
 def sessions_where(db: Database, condition: str, values: list[object]) -> list[SessionRow]:
     """Sessions by a condition of ours, oldest first."""
     rows = db.execute(f"SELECT {SESSION_COLUMNS} FROM sessions WHERE {condition} ORDER BY id", values)
@@ -221,8 +245,31 @@ def set_launch(db: Database, launch: str, changes: Mapping[str, object]) -> None
 
 def open_launches(db: Database) -> list[LaunchRow]:
     """Launches that were under way when the orchestrator was last alive, oldest first."""
-    rows = db.execute(f"SELECT {LAUNCH_COLUMNS} FROM launches WHERE status = 'running' ORDER BY started_at, id")
+    rows = db.execute(f"SELECT {LAUNCH_COLUMNS} FROM launches WHERE {UNDER_WAY} ORDER BY started_at, id")
     return [LaunchRow(*row) for row in rows]
+
+
+def held_launches(db: Database, session_id: int | None = None) -> list[LaunchRow]:
+    """The candidates' launches that ended and of which none was chosen yet, oldest first; of one session, or all."""
+    sql = (
+        f"SELECT {LAUNCH_COLUMNS} FROM launches WHERE status = 'running' AND ended_at IS NOT NULL "
+        "AND session_id = coalesce(?, session_id) ORDER BY started_at, number"
+    )
+    return [LaunchRow(*row) for row in db.execute(sql, [session_id])]
+
+
+def launch_by_id(db: Database, launch: str) -> LaunchRow:
+    """Raises KeyError."""
+    row = db.execute(f"SELECT {LAUNCH_COLUMNS} FROM launches WHERE id = ?", [launch]).fetchone()
+    if row is None:
+        raise KeyError(launch)
+    return LaunchRow(*row)
+
+
+def launch_cost(db: Database, launch: str) -> float | None:
+    """Dollars that a launch told so far."""
+    row = db.execute("SELECT cost_usd FROM launches WHERE id = ?", [launch]).fetchone()
+    return row[0] if row else None
 
 
 def infrastructure_losses(db: Database, session_id: int, run_id: int) -> int:
@@ -280,7 +327,7 @@ def note_tip(db: Database, commit: str) -> None:
 
 def is_under_way(db: Database) -> bool:
     """Whether a launch has not ended, or work is recorded that the branch does not have yet."""
-    launches = "SELECT 1 FROM launches WHERE status = 'running'"
+    launches = f"SELECT 1 FROM launches WHERE {UNDER_WAY}"
     return bool(db.execute(f"SELECT EXISTS ({launches})").fetchone()[0] or open_landings(db))
 
 

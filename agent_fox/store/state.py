@@ -18,11 +18,14 @@ from agent_fox.store.light import FORMATS, light_database, whole_database
 from agent_fox.system.state_folders import IGNORED_BY_ITSELF, STATE
 
 if TYPE_CHECKING:
+    import threading
+
     from sqlite_utils import Database
 
     from agent_fox.store.ledger import journal
     from agent_fox.store.schema import migrations as schema
 else:
+    threading = late_module("threading")
     journal = late_module("agent_fox.store.ledger.journal")
     schema = late_module("agent_fox.store.schema.migrations")
 
@@ -65,16 +68,73 @@ class LockHeld(Exception):
 
 @contextmanager
 def single_writer(path: Path) -> Iterator[None]:
-    """Hold the run lock: an flock on a file beside the state, released by the kernel when this process ends.
+    """Hold the run lock: an flock on a file beside the state, released by the kernel when this process ends. Where the
+    folder is shared with other hosts, whose locks the kernel may not know, a sign of life stands beside it.
 
-    Raises LockHeld with the other process's id; StateError where the file cannot be made.
+    Raises LockHeld with the other process's id, and its host; StateError where the file cannot be made.
     """
     handle = open_lock(path)
     try:
         take_lock(handle, path)
-        yield
+        with sign_of_life(path.with_name(HOST), os.fstat(handle).st_mtime):
+            yield
     finally:
         os.close(handle)
+
+
+HOST = "state.db-host"
+"""Beside the state: which host writes it, renewed every BEAT seconds, taken for dead after STALE."""
+BEAT, STALE = 2.0, 30.0
+
+
+@contextmanager
+def sign_of_life(path: Path, now: float) -> Iterator[None]:
+    """Say which host writes the state, again and again. `now`: the time (since the epoch) of the file system itself.
+
+    Raises LockHeld where another host said so less than STALE seconds ago.
+    """
+    own = host()
+    refuse_other_host(path, own, now)
+    ended = threading.Event()
+
+    def beat() -> None:
+        while not ended.wait(BEAT):
+            with suppress(OSError):
+                path.write_text(own, encoding="utf-8")
+
+    with suppress(OSError):  # a full disk: what cannot be written there is told where it is evidence
+        path.write_text(own, encoding="utf-8")
+    beating = threading.Thread(target=beat, name="sign of life", daemon=True)
+    beating.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        beating.join()
+        path.unlink(missing_ok=True)
+
+
+def host() -> str:
+    """This host, by what no other has as long as it runs, and its name for people; with the process."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        boot = os.uname().nodename
+    return f"{boot} {os.getpid()} {os.uname().nodename}"
+
+
+def refuse_other_host(path: Path, own: str, now: float) -> None:
+    try:
+        written, beaten = path.read_text(encoding="utf-8", errors="replace"), path.stat().st_mtime
+    except OSError:
+        return
+    boot, pid, name = [*written.split(" ", 2), "", "", ""][:3]
+    age = now - beaten
+    if boot != own.split(" ", 1)[0] and age < STALE:
+        raise LockHeld(
+            f"{path.parent}: agent-fox on host {name or 'unknown'} (process {pid or 'unknown'}) wrote this state "
+            f"{max(0.0, age):.0f} s ago; wait for it or stop it there. It is free {STALE:.0f} s after its last sign"
+        )
 
 
 def open_lock(path: Path) -> int:

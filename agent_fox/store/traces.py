@@ -1,5 +1,5 @@
 """What is remembered of coders' sessions beside their rows, written once with their ends: what was cut off, the traces,
-and where tests that fail began to.
+where tests that fail began to, and candidates.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from agent_fox.core.late import adapter, late_module
 from agent_fox.core.retry.cut_off import CutOff
 from agent_fox.core.retry.replay import Finding
 from agent_fox.core.trace import Node
-from agent_fox.core.values import dataclass, to_object
+from agent_fox.core.values import Json, dataclass, to_object
 from agent_fox.store.records import record_event
 from agent_fox.store.values import insert
 
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.ids import Ticket
+    from agent_fox.core.retry import candidates
+    from agent_fox.core.retry.candidates import Candidate, Contest
     from agent_fox.core.trace import Trace
     from agent_fox.store.sessions import SessionRow
 else:
+    candidates = late_module("agent_fox.core.retry.candidates")
     pydantic = late_module("pydantic")
 
 
@@ -159,10 +162,16 @@ def record_cut_off(db: Database, at: str, session: SessionRow, cut_off: CutOff |
         record_event(db, at, session.run_id, CUT_OFF, node_id=session.node_id, spec_name=session.spec_name, data=data)
 
 
-def cut_offs_of(db: Database, node_uid: str) -> list[CutOff]:
-    """Of every session of a node that was cut off, oldest first."""
-    sql = "SELECT data FROM events WHERE kind = ? AND json_extract(data, '$.uid') = ? ORDER BY id"
-    return [_READ.validate_json(data) for (data,) in db.execute(sql, [CUT_OFF, node_uid])]
+def cut_offs_of(db: Database, node_uid: str, candidate: tuple[int, int] = (0, 0)) -> list[CutOff]:
+    """Of every session of a node that was cut off, oldest first. `candidate` (a session, and the event of its last
+    candidate): without what was cut off in that session before it, which belongs to another try.
+    """
+    sql = (
+        "SELECT data FROM events WHERE kind = ? AND json_extract(data, '$.uid') = ? "
+        "AND (id > ? OR json_extract(data, '$.session') <> ?) ORDER BY id"
+    )
+    session, event = candidate
+    return [_READ.validate_json(data) for (data,) in db.execute(sql, [CUT_OFF, node_uid, event, session])]
 
 
 def last_cut_off(db: Database, session_id: int, ticket: Ticket) -> CutOff | None:
@@ -172,9 +181,8 @@ def last_cut_off(db: Database, session_id: int, ticket: Ticket) -> CutOff | None
     """
     sql = "SELECT coalesce(max(id), 0) FROM sessions WHERE node_uid = ? AND id < ? AND end_kind = 'ended'"
     since = db.execute(sql, [ticket.node_uid, session_id]).fetchone()[0]
-    since_start = (
-        cut_off for cut_off in reversed(cut_offs_of(db, ticket.node_uid)) if since < cut_off.session <= session_id
-    )
+    known = reversed(cut_offs_of(db, ticket.node_uid, last_candidate(db, session_id)))
+    since_start = (cut_off for cut_off in known if since < cut_off.session <= session_id)
     return next((cut_off for cut_off in since_start if cut_off.commit or cut_off.left_out), None)
 
 
@@ -182,3 +190,49 @@ def refs_of_cut_offs(db: Database) -> dict[str, str]:
     """Reference → the day until which it is kept, as recorded last."""
     sql = "SELECT json_extract(data, '$.ref'), json_extract(data, '$.until') FROM events WHERE kind = ? ORDER BY id"
     return {ref: until for ref, until in db.execute(sql, [CUT_OFF]) if ref}
+
+
+CANDIDATE, READ_CANDIDATE = "candidate", "candidate read"
+
+_CANDIDATE = adapter(lambda: pydantic.TypeAdapter(candidates.Candidate))
+
+
+def record_candidate(
+    db: Database, at: str, session: SessionRow, candidate: Candidate, end: Mapping[str, object] | None = None
+) -> None:
+    """In the open transaction: with its `end`, that the try ended; without one, that it was read."""
+    data = {"uid": session.ticket.node_uid, "session": session.id, "candidate": to_object(candidate), "end": end}
+    kind = READ_CANDIDATE if end is None else CANDIDATE
+    record_event(db, at, session.run_id, kind, node_id=session.node_id, spec_name=session.spec_name, data=data)
+
+
+def contest_of(db: Database, session_id: int, wanted: int) -> Contest:
+    """The candidates of a session so far."""
+    made, read = (candidates_of(db, session_id, kind) for kind in (CANDIDATE, READ_CANDIDATE))
+    return candidates.Contest(wanted, candidates.made_from(made, {each.launch: each for each in read}))
+
+
+def candidates_of(db: Database, session_id: int, kind: str) -> list[Candidate]:
+    sql = (
+        "SELECT json_extract(data, '$.candidate') FROM events WHERE kind = ? "
+        "AND json_extract(data, '$.session') = ? ORDER BY id"
+    )
+    return [_CANDIDATE.validate_json(text) for (text,) in db.execute(sql, [kind, session_id])]
+
+
+def end_of_candidate(db: Database, launch: str) -> dict[str, Json]:
+    """How a candidate's launch ended, as it was recorded. Raises KeyError."""
+    sql = (
+        "SELECT json_extract(data, '$.end') FROM events WHERE kind = ? AND json_extract(data, '$.candidate.launch') = ?"
+    )
+    row = db.execute(sql, [CANDIDATE, launch]).fetchone()
+    if row is None:
+        raise KeyError(launch)
+    document: dict[str, Json] = json.loads(row[0])
+    return document
+
+
+def last_candidate(db: Database, session_id: int) -> tuple[int, int]:
+    """The session, and the number of the event by which its last candidate was recorded; 0 for none."""
+    sql = "SELECT coalesce(max(id), 0) FROM events WHERE kind = ? AND json_extract(data, '$.session') = ?"
+    return session_id, int(db.execute(sql, [CANDIDATE, session_id]).fetchone()[0])

@@ -11,6 +11,9 @@ from agent_fox.core.values import to_document
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+NOT_TAKEN = "not taken: "
+"""Begins the reason of a launch that was one of several tries of its attempt, of which another one counts."""
+
 TOLD_USD = "coalesce((SELECT sum(l.cost_usd) FROM launches AS l WHERE l.session_id = sessions.id), sessions.cost_usd)"
 """What a session told that it cost: all its launches, those that were lost too. A host's session has no launches."""
 

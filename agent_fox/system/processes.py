@@ -54,7 +54,8 @@ class Command:
     """One process to run: `argv` in `cwd` with exactly `environment`. `folder` is the shim's own, made if
     missing.
 
-    `time_limit` and `grace` in seconds, `output_limit` in bytes a stream.
+    `time_limit` and `grace` in seconds, `output_limit` in bytes a stream. `lease`: seconds without `beat` after which
+    it is killed as if we were gone; 0 for none.
     """
 
     argv: tuple[str, ...]
@@ -64,6 +65,7 @@ class Command:
     time_limit: float
     output_limit: int = OUTPUT_LIMIT
     grace: float = GRACE
+    lease: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,10 @@ class Running:
         """
         self._say(b"s")
 
+    def beat(self) -> None:
+        """It is still wanted: see the lease of its command. Never raises, from any thread."""
+        self._say(b"b")
+
     def wait(self) -> ProcessEnd | None:
         """Block until the whole tree is gone; None where the shim was killed before it could write the
         end.
@@ -121,7 +127,7 @@ class Running:
         self._shim.wait()
 
     def _say(self, word: bytes) -> None:
-        with contextlib.suppress(BrokenPipeError):
+        with contextlib.suppress(BrokenPipeError, BlockingIOError):
             os.write(self._control, word)
 
 
@@ -153,6 +159,7 @@ def _write_launch(command: Command) -> None:
         "time_limit": command.time_limit,
         "output_limit": command.output_limit,
         "grace": command.grace,
+        "lease": command.lease,
     }
     launch = command.folder / "launch.json"
     launch.unlink(missing_ok=True)

@@ -5,6 +5,8 @@ until it is loaded. Started as `python -I -S shim.py FOLDER` with a pipe as stan
 orchestrator holds:
 
 - `g` on the pipe: go (nothing runs before); `s`: stop it politely (TERM, grace, KILL), and write its end down;
+- `b` on the pipe: it is still wanted. Where the order has a lease (seconds), silence for so long is as good as a closed
+  pipe: an orchestrator that is frozen cannot know whether another has begun the same work;
 - the pipe closes: the orchestrator is gone, the whole process tree is killed at once, and no end is written.
 
 FOLDER/launch.json says what to run; it is read once and removed, for its environment may hold secrets.
@@ -56,7 +58,8 @@ def supervise(order: dict[str, Any], folder: str | None) -> dict[str, Any] | Non
         child = start(order["argv"], order["cwd"], order["environment"], folder is None, **start_words)
     except NotStarted as error:
         return {"start_error": str(error), "seconds": 0.0, "ended_at": int(time.time())}
-    watch = Supervision(child, order["time_limit"], order["grace"], woken, order.get("bounds", {}))
+    bounds, lease = order.get("bounds", {}), order.get("lease", 0.0)
+    watch = Supervision(child, order["time_limit"], order["grace"], woken, bounds, lease)
     captures = [Capture(f"{folder}/{name}", order["output_limit"]) for name in ("stdout", "stderr")] if folder else []
     for stream, capture in zip(child.streams, captures, strict=True):
         watch.watch_output(stream, capture)

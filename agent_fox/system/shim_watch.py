@@ -19,6 +19,8 @@ CONTROL = 0
 CHUNK = 1 << 16
 LOOK_EVERY = 0.1
 """Seconds between two looks at what a process with bounds takes."""
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""What a lease is measured by: it goes on while the machine sleeps."""
 LONGEST_DRAINING = 1.0
 """Seconds that are waited for output after the last process of the tree is dead."""
 
@@ -68,12 +70,16 @@ class Capture:
 class Supervision:
     """One process from its start to its end."""
 
-    def __init__(self, child: Child, time_limit: float, grace: float, woken: int, bounds: Mapping[str, int]) -> None:
+    def __init__(
+        self, child: Child, time_limit: float, grace: float, woken: int, bounds: Mapping[str, int], lease: float = 0.0
+    ) -> None:
         self.tree = Tree(child)
         self.grace = grace
         self.bounds = bounds
         self.deadline: float = time.monotonic() + time_limit
         self.kill_at: float | None = None
+        self.lease = lease
+        self.leased_until = time.clock_gettime(CLOCK) + lease
         self.why = ""
         self.is_lost = self.is_killed_for_loss = False
         self.poll = select.poll()
@@ -104,12 +110,20 @@ class Supervision:
             self.heard[descriptor]()
 
     def hear(self) -> None:
-        """A word from the orchestrator, or its silence for ever."""
-        if os.read(CONTROL, CHUNK):
+        """A word from the orchestrator, or its silence for ever. `b` says that it is still ours."""
+        words = os.read(CONTROL, CHUNK)
+        if not self.is_lease_over():  # who was frozen comes too late, with all that it says
+            self.leased_until = time.clock_gettime(CLOCK) + self.lease
+        if words.strip(b"b"):
             self.end_politely("stopped")
+        elif words:
+            return
         else:
             self.is_lost = True
             self.forget(CONTROL)
+
+    def is_lease_over(self) -> bool:
+        return bool(self.lease) and time.clock_gettime(CLOCK) >= self.leased_until
 
     def end_politely(self, why: str) -> None:
         if not self.why:
@@ -126,10 +140,13 @@ class Supervision:
     def patience(self) -> float:
         until = self.deadline if self.kill_at is None else self.kill_at
         longest = LOOK_EVERY if self.bounds else 60.0
+        longest = min(longest, max(0.0, self.leased_until - time.clock_gettime(CLOCK))) if self.lease else longest
         return 0.05 if self.is_lost else max(0.0, min(until - time.monotonic(), longest))
 
     def press(self) -> None:
         now = time.monotonic()
+        if self.is_lease_over():
+            self.is_lost = True
         if self.is_lost:
             self.is_killed_for_loss = True
             self.tree.kill()

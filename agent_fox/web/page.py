@@ -55,6 +55,7 @@ def page(whole: RunDocument, *, secrets: Iterable[str] = (), is_live: bool = Fal
         drawers=drawers(document),
         sessions={session["id"]: session for session in document["sessions"]},
         decisions=by_session(document["decisions"]),
+        told_of=by_node(document),
         model=embedded({**document, "sessions": [_light(session) for session in document["sessions"]]}),
         style=Markup(style),
         script=Markup(script),
@@ -95,6 +96,19 @@ def by_session(decisions: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping
     for decision in decisions:
         of.setdefault(decision["session"], []).append(decision)
     of.pop(0, None)
+    return of
+
+
+def by_node(document: Mapping[str, Any]) -> dict[str, tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]]:
+    """For each node its sessions, and the decisions that are about it, blamed it or moved it."""
+    of: dict[str, tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]]
+    of = {node["id"]: ([], []) for node in document["nodes"]}
+    for session in document["sessions"]:
+        if session["node"] in of:
+            of[session["node"]][0].append(session)
+    for decision in document["decisions"]:
+        for name in {decision["node"], *decision["blamed"], *decision["moved"]} & of.keys():
+            of[name][1].append(decision)
     return of
 
 

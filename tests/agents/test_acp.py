@@ -63,7 +63,7 @@ CODEX = 'model_providers.ours={name="ours", base_url="{model_url}", env_key="OPE
 NO_NESTING = 'sandbox_mode="danger-full-access"'
 """The sandbox of codex cannot be nested into ours."""
 
-QWEN = ("--openai-api-key={model_key}", "--openai-base-url={model_url}", "--model=gpt-4o")
+QWEN = ("--openai-api-key={model_key}", "--openai-base-url={model_url}", "--model=gpt-5.6-sol")
 AGENTS = {
     "claude-agent-acp": Spoken("claude-agent-acp", "anthropic"),
     "gemini": Spoken("gemini", "gemini", ("--acp", "--skip-trust")),

@@ -102,6 +102,19 @@ def test_a_run_uses_the_plugins_backend_handler_and_tracker(notes: Path, install
     assert rows(notes, "SELECT state FROM outbox") == [("done",)]
 
 
+def test_a_run_uses_the_plugins_runner_and_records_it(notes: Path, installed: Path) -> None:
+    done = with_plugin(notes, installed, "run", "--spec", "01_notes", "--engine", "nice://7")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(rows(notes, "SELECT DISTINCT runner FROM launches")) == {("nice://7",)}
+
+
+def test_an_engine_that_nobody_serves_is_named_and_nothing_is_started(notes: Path, installed: Path) -> None:
+    done = with_plugin(notes, installed, "run", "--engine", "elsewhere://1")
+    assert done.returncode == 1
+    assert "engine 'elsewhere://1': no such runner" in done.stderr
+    assert not (notes / ".agent-fox" / "state.db").exists()
+
+
 def test_without_the_plugin_its_names_are_unknown_and_nothing_is_started(notes: Path) -> None:
     (notes / ".agent-fox" / "specs" / "01_notes" / "tasks.md").write_text("# Tasks\n\n- [ ] 1. Keep notes\n")
     done = run_cli(notes, "run")

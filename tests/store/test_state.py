@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from sqlite_utils import Database
 
 from agent_fox.store import sessions
+from agent_fox.store import state as states
 from agent_fox.store.light import FORMATS
 from agent_fox.store.records import record_event
 from agent_fox.store.schema.migrations import MIGRATIONS
@@ -30,6 +32,7 @@ from agent_fox.store.state import (
     transaction,
 )
 from agent_fox.store.values import insert
+from agent_fox.testing.worlds import wait_until
 from tests.store.world import AT, fill, state, stranger
 
 HEADER = "import os, resource, subprocess, sys, time\nfrom pathlib import Path\nfrom agent_fox.store.state import *\n"
@@ -360,3 +363,30 @@ def test_the_log_stays_small_when_it_is_moved_into_the_file_between_sessions(tmp
 
 def test_who_only_reads_knows_how_many_formats_there_are() -> None:
     assert len(MIGRATIONS) == FORMATS
+
+
+def test_a_state_that_another_host_writes_is_refused_by_its_name_and_taken_when_that_is_dead(tmp_path: Path) -> None:
+    lock, beside = tmp_path / "run.lock", tmp_path / states.HOST
+    beside.write_text("another-boot 4711 upstairs")
+    with pytest.raises(LockHeld, match=r"host upstairs \(process 4711\)"), single_writer(lock):
+        pass
+    assert beside.read_text() == "another-boot 4711 upstairs"
+    long_ago = time.time() - states.STALE - 1
+    os.utime(beside, (long_ago, long_ago))
+    with single_writer(lock):
+        assert beside.read_text() == states.host()
+    assert not beside.exists()
+
+
+def test_what_this_host_left_when_it_was_killed_holds_nobody_up(tmp_path: Path) -> None:
+    (tmp_path / states.HOST).write_text(states.host())
+    with single_writer(tmp_path / "run.lock"):
+        pass
+
+
+def test_a_sign_of_life_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states, "BEAT", 0.02)
+    beside = tmp_path / states.HOST
+    with single_writer(tmp_path / "run.lock"):
+        os.utime(beside, (1, 1))
+        wait_until(lambda: beside.stat().st_mtime > 1, "the sign was renewed")

@@ -42,8 +42,8 @@ class GitHubScene:
     def run(self, root: Path, *options: str, ends: int) -> subprocess.CompletedProcess[str]:
         return scene.run(root, *options, ends=ends, **self.environ)
 
-    def cli(self, root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        done = run_cli(root, *arguments, timeout=120, data=None, **self.environ)
+    def cli(self, root: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        done = run_cli(root, *arguments, timeout=120, data=None, **self.environ, **variables)
         assert "Traceback" not in done.stderr, done.stderr
         return done
 

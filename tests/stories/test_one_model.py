@@ -145,7 +145,7 @@ def of_session(document: Document, match: re.Match[str]) -> Told:
 def of_history(document: Document, match: re.Match[str]) -> Told:
     """How many sessions and decisions are shown of those about a node."""
     name = document["node"]
-    decisions = [each for each in document["decisions"] if name in (each["node"], *each["blamed"])]
+    decisions = [each for each in document["decisions"] if name in (each["node"], *each["blamed"], *each["moved"])]
     return match[1], str(len(sessions_of(document, node=name)) + len(decisions))
 
 
@@ -162,9 +162,18 @@ def of_list(name: str) -> Callable[[Document, re.Match[str]], Told]:
     return lambda document, match: (match[1], str(len(spec(document, match[1])[name])))
 
 
+def of_own_list(name: str) -> Callable[[Document, re.Match[str]], Told]:
+    """The same of the spec that the screen is about."""
+    return lambda document, match: (str(len(spec(document, document["node"])[name])),)
+
+
 USD = r"\$(\d+\.\d\d)"
 LISTS = {"failing": "fails?", "unclear": "without a clear verdict", "unread": "not read yet", "waived": "waived",
          "stale": STATES["stale"], "elsewhere": STATES["elsewhere"]}  # fmt: skip
+SOURCE_LISTS = {
+    "failing": "fails?", "unclear": "ha(?:s|ve) no clear verdict", "unread": "(?:was|were) not read yet",
+    "stale": "passed before, and not in the last reading",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -177,6 +186,14 @@ class Claim:
 
 
 PAGE, EXPLAIN, ISSUE, REPORT = "page", "explain", "issue", "report"
+AGAIN, SOURCE, PULL = "again", "source", "pull"
+"""A comment on an issue of ours, one on the issue that a spec came from, and a pull request."""
+
+TRIED = (
+    rf"What was tried: (\d+) sessions?, {USD[2:]} USD(?:, and (\d+) of unknown cost)?</summary>"
+    r"(?s:.*?)^\|---.*\n\| (\w+) \|"
+)
+HOLDS = r"^- (\d+) (judged|tests passed[^:]*|red without[^:]*): (?=.*\n(?s:.*?)^\| (\w+)/)"
 CLAIMS = (
     Claim(PAGE, r"^[A-Z]+(?: [A-Z]+)?  (\S.*)$", lambda d, m: (d["banner"]["because"],)),
     Claim(
@@ -249,10 +266,32 @@ CLAIMS = (
         ISSUE, rf"^(\d+) of (\d+) open, spent {USD[2:]} USD(?: and {USD[2:]} USD assumed)?, .*?run (\d+), "
         r"(?s:.*?)^\| (\w+)/", lambda d, m: of_issue(d, m),
     ),
+    *(Claim(kind, TRIED, lambda d, m: of_tried(d, m[4])) for kind in (ISSUE, AGAIN)),
+    *(Claim(kind, HOLDS, lambda d, m: (str(held(d, m[3], m[2])), m[2], m[3])) for kind in (ISSUE, AGAIN)),
     Claim(
-        ISSUE, rf"What was tried: (\d+) sessions?, {USD[2:]} USD(?:, and (\d+) of unknown cost)?</summary>"
-        r"(?s:.*?)^\|---.*\n\| (\w+) \|",
-        lambda d, m: of_tried(d, m[4]),
+        AGAIN, r"^\*\*Still failing\*\*: (\d+)(?: of (\d+))?, .* \(spec `(\w+)`, node `(\S+?)`, run `(\d+)`",
+        lambda d, m: (*parts_of(d, m[2]), m[3], m[4], str(d["account"]["run"])),
+    ),
+    Claim(
+        SOURCE, r"^(?:All (\d+)|The one) requirements? of `(\w+)` (?:are|is) proven",
+        lambda d, m: (str(len(spec(d, m[2])["proven"])) if m[1] else None, m[2]),
+    ),
+    Claim(
+        SOURCE, r"^Not fully proven: (\d+) of (\d+) requirements of `(\w+)` ",
+        lambda d, m: (str(len(spec(d, m[3])["proven"])), str(spec(d, m[3])["expected"]), m[3]),
+    ),
+    *(Claim(SOURCE, rf"^- (\d+) {words}: ", of_own_list(name)) for name, words in SOURCE_LISTS.items()),
+    Claim(
+        SOURCE, r"^- (\d+) known as (.*?): ", lambda d, m: (str(d["known_of"][d["node"]][m[2]]), m[2])
+    ),
+    Claim(PULL, r"^\*\*[A-Z ]+\*\*: (.*)\.$", lambda d, m: (d["banner"]["because"],)),
+    Claim(
+        PULL, rf"^Cost over all runs: {USD}(?:, and {USD} assumed where no cost was told)?\.$",
+        lambda d, m: (f"{whole_cost(d, 'known_usd'):.2f}", usd(whole_cost(d, "assumed_usd"))),
+    ),
+    Claim(
+        PULL, rf"^\| `(\w+)` \| (\d+) of (\d+) \| .*? \| (?:{USD})?(?:(?: and )?{USD} assumed)? \|$",
+        lambda d, m: (m[1], *settled(d, m[1]), *row_cost(d, m[1])),
     ),
     Claim(
         REPORT, r"^# Verification of (\w+)(?s:.*?)\*\*, (\d+) of (\d+) requirements pass",
@@ -274,18 +313,40 @@ def of_issue(document: Document, match: re.Match[str]) -> Told:
     return str(open_count), match[2], f"{known:.2f}", usd(assumed), str(first_run), name
 
 
+def held(document: Document, name: str, how: str) -> int:
+    """How many of a spec are known so, whether or not the branch has moved since the issue was written."""
+    return [story["how"] for story in document["requirements"] if story["spec"] == name].count(how)
+
+
+def parts_of(document: Document, told: str | None) -> tuple[str, str | None]:
+    """How many parts of the issue whose number stands as the node are open, of how many, where that is told."""
+    parts = next(each["parts"] for each in document["account"]["issues"] if each["number"] == document["node"])
+    return str(sum(part["is_open"] for part in parts)), str(len(parts)) if told else None
+
+
 def of_tried(document: Document, name: str) -> Told:
     coders = sessions_of(document, spec=name, archetype="coder")
     untold = sum(each["cost_usd"] is None for each in coders)
     return str(len(coders)), f"{money_of(coders)[0]:.2f}", str(untold) if untold else None, name
 
 
+def whole_cost(document: Document, name: str) -> float:
+    return sum(float(spend[name]) for spend in document["costs"]["by_archetype"])
+
+
+def row_cost(document: Document, name: str) -> tuple[str | None, str | None]:
+    known, assumed = money_of(sessions_of(document, spec=name))
+    return f"{known:.2f}", usd(assumed)
+
+
 def kind_of(screen: str) -> str:
-    return {"explain": EXPLAIN, "issue": ISSUE, "report": REPORT}.get(screen.split()[0], PAGE)
+    word = screen.split()[0]
+    return word if word in (EXPLAIN, ISSUE, REPORT, AGAIN, SOURCE, PULL) else PAGE
 
 
 NAMES = re.compile(
-    r"\d\d-REQ-\d+\.\d+|\b\d\d_\w+(?::\d+(?::\w+)*)?|\d\d:\d\d:\d\d|\b[0-9a-f]{12}\b|\.agent-fox/\S+|git merge \S+"
+    r"\d\d-REQ-\d+\.\d+|\b\d\d_\w+(?::\d+(?::\w+)*)?|\d\d:\d\d:\d\d|\b[0-9a-f]{12}(?:[0-9a-f]{28})?\b|https?://\S+"
+    r"|^<!--.*-->$|\.agent-fox/\S+|git merge \S+"
     r"|^ *proof/.*$|Part \d of|\(all \d|--expires 30d|attempt \d+ landed|exit (?:status )?\d+"
     r"|^the work.*$|^  \d+ files? .*$"
     r"|^  look at it.*$|API Error.*$|\"\w+\"|^(?:  )?git .*$"
@@ -301,16 +362,21 @@ def unclaimed(kind: str, text: str) -> Iterator[str]:
     yield from (line for line in text.splitlines() if re.search(r"\d", NAMES.sub("", line)))
 
 
-def test_every_number_is_that_of_the_document(told: Reading) -> None:
+def check(told: Reading) -> None:
+    """Every claim on every screen is what the document has; every screen but that of a run's end has one."""
     document = {**told.document, "known_of": known_of(told.document)}
-    read_claims = 0
+    silent = {screen for screen in told.screens if told.screens[screen]}
     for screen, text in told.screens.items():
-        about = {**document, "node": screen.removeprefix("explain ")}
+        about = {**document, "node": screen.partition(" ")[2]}
         for claim in CLAIMS:
             for match in re.finditer(claim.words, text, re.MULTILINE) if claim.kind == kind_of(screen) else ():
                 assert match.groups() == claim.told(about, match), (screen, match[0])
-                read_claims += 1
-    assert read_claims >= len(told.screens)
+                silent.discard(screen)
+    assert silent == set()
+
+
+def test_every_number_is_that_of_the_document(told: Reading) -> None:
+    check(told)
 
 
 def known_of(document: Document) -> dict[str, dict[str, int]]:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -289,3 +290,33 @@ def test_a_process_that_cannot_be_asked_about_is_not_taken_for_dead() -> None:
 def test_half_an_end_is_no_end(tmp_path: Path) -> None:
     (tmp_path / "exit.json").write_text('{"exit_status": 0, "seco')
     assert read_end(tmp_path) is None
+
+
+@needs_proc
+def test_a_lease_that_is_renewed_keeps_the_process_and_one_that_is_not_ends_its_whole_tree(tmp_path: Path) -> None:
+    asked = replace(command(tmp_path, "sh", "-c", "sleep 60 & echo $! > below; echo $$ > own; wait"), lease=0.6)
+    with started(asked) as running:
+        running.go()
+        own, below = pid_in(tmp_path / "own"), pid_in(tmp_path / "below")
+        for _ in range(10):
+            running.beat()
+            time.sleep(0.1)
+        assert is_alive(own)
+        wait_until(lambda: not is_alive(own) and not is_alive(below), "the tree was gone", seconds=3.0)
+        running.beat()
+        assert running.wait() is None
+    assert read_end(tmp_path / "launch") is None
+
+
+@needs_proc
+def test_a_beat_does_not_stop_a_process_and_a_stop_with_a_beat_does(tmp_path: Path) -> None:
+    asked = replace(command(tmp_path, "sh", "-c", "echo $$ > own; exec sleep 60"), lease=20.0)
+    with started(asked) as running:
+        running.go()
+        pid_in(tmp_path / "own")
+        running.beat()
+        running.stop()
+        running.beat()
+        end = running.wait()
+    assert end is not None
+    assert end.stopped

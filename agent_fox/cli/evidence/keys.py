@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     passphrases = late_module("agent_fox.cli.evidence.passphrases")
 
-PURPOSES = {"ledger": keys.LEDGER, "waiver": keys.WAIVERS}
+PURPOSES = {"ledger": keys.LEDGER, "waiver": keys.WAIVERS, "worker": keys.WORKERS}
 OR_WAIVER = " (it signs exports), or --for waiver (you waive with it)"
 
 

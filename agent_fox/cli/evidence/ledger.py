@@ -169,7 +169,7 @@ def verify_(
     if file:
         return _verify_export(file, key, signers, noted, as_json)
     root, doubts = here(), Findings()
-    trusted = waivers_of(trusted_signers(signers, doubts))
+    trusted = trusted_signers(signers, doubts)
     note = None if no_witness else _noted(root, doubts)
     with reading(root) as db, snapshot(db):
         checked = verifying.verify(

@@ -9,7 +9,7 @@ from pathlib import Path
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.opening import before_waiving, reading, waivers_of
 from agent_fox.cli.place import held_for
-from agent_fox.cli.run.status import judged_away, tip_tree
+from agent_fox.cli.run.status import judged_away, tip_tree, untouched
 from agent_fox.config import load
 from agent_fox.engine.account.account import read_account
 from agent_fox.engine.account.overview import read_overview, takeover
@@ -26,9 +26,11 @@ def whole_run(root: Path, *, number: int | None = None, most: int = 0) -> RunDoc
     settings = load(root, os.environ)
     with reading(root) as db:
         lost = witness.why_lost(db, witness.path_of(os.environ, root))
+        tree = tip_tree(root)
         try:
             account = read_account(
-                db, run_id=number, tip_tree=tip_tree(root), in_force=waivers_of(root, db), **judged_away(root, db),
+                db, run_id=number, tip_tree=tree, in_force=waivers_of(root, db), untouched=untouched(root, db, tree),
+                **judged_away(root, db),
                 lost=f"the history does not hold together, and proves nothing: {lost}" if lost else "",
             )  # fmt: skip
         except KeyError:

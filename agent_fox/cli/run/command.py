@@ -50,10 +50,13 @@ else:
 @click.option("--reprove", is_flag=True, help="Verify again what rests on passing tests alone: can these tests fail?")
 @click.option("--dry-run", is_flag=True, help="Show what would run, in which order, and what it may cost; run nothing.")
 @click.option("--tracker", metavar="KIND", help="Where issues go: local, github, or the name of a plugin.")
+@click.option(
+    "--engine", metavar="ADDRESS", help="Run sessions on other hosts: temporal://HOST:PORT, or the address of a plugin."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line; the last is the summary.")
 def command(
     specs: tuple[str, ...], parallel: int | None, max_cost: float | None, skip_broken: bool, new_run: bool,
-    redo: bool, reprove: bool, dry_run: bool, tracker: str | None, as_json: bool,
+    redo: bool, reprove: bool, dry_run: bool, tracker: str | None, engine: str | None, as_json: bool,
 ) -> Exit:  # fmt: skip
     """Run the plan until everything is proven or needs you. Work lands on the integration branch; your checkout stays
     as it is. A run that was paused, interrupted or killed goes on where it was.
@@ -65,10 +68,17 @@ def command(
     settings = with_ceiling(config.load(root, os.environ), max_cost)
     if tracker is not None:
         settings = issues_place.with_tracker(settings, tracker, loaded)
+    if engine is not None:
+        settings = with_engine(settings, engine)
     options = workplace.RunOptions(specs, parallel, skip_broken, new_run, redo, reprove)
     if dry_run:
         return dry_runs.show(workplace.Workplace(root, settings, loaded), options, as_json=as_json)
     return real_runs.go(root, settings, loaded, options, as_json=as_json)
+
+
+def with_engine(settings: Settings, address: str) -> Settings:
+    cluster = settings.cluster.model_copy(update={"engine": address})
+    return settings.model_copy(update={"cluster": cluster})
 
 
 def with_ceiling(settings: Settings, dollars: float | None) -> Settings:

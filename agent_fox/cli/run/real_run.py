@@ -25,6 +25,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.engine.account.account import read_account
+from agent_fox.engine.account.freshness import untouched
 from agent_fox.engine.handlers.waiving import notes_in_force
 from agent_fox.engine.launching.agents import unmetered
 from agent_fox.engine.planning.scope import with_dependencies
@@ -131,9 +132,10 @@ def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:
     branch = engine.settings.git.integration_branch
     tip = git.commit_of(engine.root, branch)
     only = with_dependencies(engine.check(options)[1].plan, options.specs) if options.specs else None
+    tree = git.tree_of(engine.root, tip) if tip else None
     with closing(read_state(engine.root / STATE)) as db:
         account = read_account(
-            db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only,
+            db, tip_tree=tree, only=only, untouched=untouched(db, engine.root, tree, lambda: engine.settings),
             in_force=lambda: notes_in_force(db, engine.grounds(), clock.now()),
         ).at_rest()  # fmt: skip
         work = overview.takeover(engine.root, branch)

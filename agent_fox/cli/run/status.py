@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -19,9 +20,11 @@ from agent_fox.cli.place import OWN, held_for, here
 from agent_fox.cli.screen import columns, json_option, plain, print_json, styled, title
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import OF_CHECKS, environment_parts
+from agent_fox.core.words import counted
 from agent_fox.engine.account.account import read_account
 from agent_fox.engine.account.overview import read_overview, takeover
 from agent_fox.evidence import witness
+from agent_fox.store.account import candidate_refs, is_measured
 from agent_fox.store.known import judged_elsewhere
 from agent_fox.store.state import is_locked
 from agent_fox.system import git, programs
@@ -30,10 +33,14 @@ from agent_fox.system.state_folders import LOCK
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.config import Settings
     from agent_fox.engine.account import document as documents
+    from agent_fox.engine.account import freshness
+    from agent_fox.engine.account.account import Holds
     from agent_fox.engine.account.overview import Banner
 else:
     documents = late_module("agent_fox.engine.account.document")
+    freshness = late_module("agent_fox.engine.account.freshness")
 
 VARIABLES = "AGENT_FOX__VERIFY"
 PROBE = ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true")
@@ -54,8 +61,10 @@ def command(is_whole: bool, is_deciding: bool, as_json: bool) -> Exit:
     root = here()
     with reading(root) as db:
         lost = witness.why_lost(db, witness.path_of(os.environ, root))
+        tree = tip_tree(root)
         account = read_account(
-            db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), **judged_away(root, db),
+            db, tip_tree=tree, in_force=waivers_of(root, db), untouched=untouched(root, db, tree),
+            **judged_away(root, db),
             lost=f"the history does not hold together, and proves nothing: {lost}" if lost else "",
         )  # fmt: skip
         is_alive = account.status == "running" and is_locked(root / LOCK)
@@ -67,13 +76,14 @@ def command(is_whole: bool, is_deciding: bool, as_json: bool) -> Exit:
             db, account, is_alive=is_alive, work=lambda: takeover(root, integration_branch(root)),
             can_sign=lambda: can_sign(root),
         )  # fmt: skip
+        kept = kept_candidates(root, db)
     if as_json:
         document = {**documents.account_document(root, account), **documents.overview_document(overview)}
-        print_json({**document, "is_alive": is_alive, "ledger_lost": lost})
+        print_json({**document, "is_alive": is_alive, "ledger_lost": lost, "candidates": kept})
     else:
         is_lost = account.status == "running" and not is_alive
         page = Page(root, account, overview, columns(), ALL if is_whole else Most(), is_lost)
-        click.echo("\n".join(_lines(page, is_whole=is_whole)))
+        click.echo("\n".join(_lines(page, kept if is_whole else None)))
     return Exit(code_of(overview.banner)) if is_deciding else Exit.DONE
 
 
@@ -105,6 +115,22 @@ def judged_away(root: Path, db: Database) -> Away:
         return Away(elsewhere=dict.fromkeys(away, untold), is_counted_elsewhere=False)
     is_counted = settings.evidence.environment == "show"
     return Away(elsewhere=judged_elsewhere(db, facts(settings.verify)), is_counted_elsewhere=is_counted)
+
+
+def untouched(root: Path, db: Database, tree: str | None) -> Holds:
+    """Which PASSes that were given on an older tree count for this one. The settings are loaded where that is asked of
+    one that rests on something measured; none counts where they are wrong."""
+
+    def settings() -> Settings | None:
+        from agent_fox.config import ConfigError, load  # noqa: PLC0415 - heavy, and rarely needed
+
+        try:
+            return load(root, os.environ)
+        except ConfigError:
+            return None
+
+    look = lru_cache(maxsize=1)(lambda: freshness.untouched(db, root, tree, settings))
+    return lambda spec, part, read: is_measured(db, spec) and look()(spec, part, read)
 
 
 def at_a_glance(table: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, str]:
@@ -157,10 +183,18 @@ def _table(root: Path) -> dict[str, object]:
         return {}
 
 
-def _lines(page: Page, *, is_whole: bool) -> Iterator[str]:
+def kept_candidates(root: Path, db: Database) -> list[str]:
+    """The references of candidates that were not taken, as far as they are there still."""
+    return [ref for ref in candidate_refs(db) if git.commit_of(root, ref)]
+
+
+def _lines(page: Page, kept: list[str] | None) -> Iterator[str]:
+    """`kept`: references of candidates, where everything is shown."""
     yield from styled(page.lines(), page.width)
-    if is_whole:
+    if kept is not None:
         yield from ("", title("for an audit"), *(plain(f"  {line}") for line in audit_lines(page.account)))
+        if kept:
+            yield plain(f"  kept: {counted(len(kept), 'candidate')} ({', '.join(kept)}): git diff HEAD REF")
     steps = [*page.next()]
     if steps:
         yield from ("", title("next"), *styled(steps, page.width))

@@ -101,14 +101,22 @@ def about_ruling(ruling: Ruling, seen_from: str, *, is_whole: bool) -> list[str]
     by = f", decided about {ruling.about}" if ruling.about != seen_from else ""
     trend = f" ({TRENDS[Progress(ruling.progress)]})" if ruling.progress in TRENDS and ruling.failing else ""
     facts = "".join(f"; {fact}" for fact in _facts(ruling))
-    return [f"{ruling.kind}{row}: {done_words(ruling, seen_from)}{trend}{by}{facts}"]
+    line = f"{ruling.kind}{row}: {done_words(ruling, seen_from)}{trend}{by}{facts}"
+    return [line, *(weighed_arms(ruling) if is_whole else ())]
+
+
+def weighed_arms(ruling: Ruling) -> Iterator[str]:
+    """All that could have been tried next, where the choice was by worth."""
+    for node, choice in ruling.arms.items():
+        yield f"  weighed for {node}, with {money(choice.stake_usd)} at stake:"
+        yield from (f"    {arm.in_words}; expected {arm.expected_usd:+.2f} dollars" for arm in choice.arms)
 
 
 def done_words(ruling: Ruling, seen_from: str) -> str:
     """`sent back to coder 03_split:2`, `stopped: attempts spent`."""
     if ruling.kind in {"Recode", "SendBack"} and ruling.blamed:
         return f"sent back to coder{'s' if len(ruling.blamed) > 1 else ''} {', '.join(ruling.blamed)}"
-    if ruling.kind == "Block" and ruling.about != seen_from:
+    if ruling.kind == "Block" and ruling.about != seen_from and seen_from not in ruling.blamed:
         return f"waits for {ruling.about}, which stopped: {ruling.cause}"
     words = DONE.get(ruling.kind, ruling.kind)
     return f"{words}: {ruling.cause}" if ruling.cause else words
@@ -119,8 +127,7 @@ def _facts(ruling: Ruling) -> Iterator[str]:
         yield f"fails {listed(ruling.failing)}"
     if ruling.unknown:
         yield f"no clear verdict on {listed(ruling.unknown)}"
-    if ruling.best:
-        yield ruling.best
+    yield from ruling.reasons
     if ruling.note and not ruling.failing and not ruling.unknown:
         yield ruling.note
 

@@ -20,8 +20,9 @@ from agent_fox.core.words import listed
 
 if TYPE_CHECKING:
     from agent_fox import config
-    from agent_fox.cli.setup import health_try
+    from agent_fox.cli.setup import health_engine, health_try
 else:
+    health_engine = late_module("agent_fox.cli.setup.health_engine")
     config = late_module("agent_fox.config")
     health_try = late_module("agent_fox.cli.setup.health_try")
 
@@ -31,9 +32,12 @@ COLOURS = {State.OK: "green", State.WARNING: "yellow", State.MISSING: "red"}
 
 @click.command("doctor", short_help="Check that everything a run needs is here.")
 @click.option("--try", "is_try", is_flag=True, help="Also try one tiny session with each agent; it costs cents.")
+@click.option("--engine", metavar="ADDRESS", help="Look at this engine and its workers. Unset: as configured.")
 @json_option
-def command(is_try: bool, as_json: bool) -> Exit:
+def command(is_try: bool, engine: str | None, as_json: bool) -> Exit:
     """Check that everything a run needs is here; each line that is not `ok` says what to do.
+
+    With an engine, in the settings or by --engine: whether it answers, its version, and who serves what.
 
     With --try each agent that is configured is asked one question, in its role and its sandbox: three minutes, four
     turns and $0.50 at most each. A line says what came of it and what it cost.
@@ -44,6 +48,7 @@ def command(is_try: bool, as_json: bool) -> Exit:
     checks = list(surroundings(root))
     in_repository = any((check.name, check.state) == ("repository", State.OK) for check in checks)
     checks += configuration(root, in_repository=in_repository)
+    checks += elsewhere(root, checks, engine)
     if is_try:
         checks += tried(root, checks)
     is_ready = all(check.state is not State.MISSING for check in checks)
@@ -52,6 +57,16 @@ def command(is_try: bool, as_json: bool) -> Exit:
     else:
         click.echo("\n".join(line for check in checks for line in _lines(check)))
     return Exit.DONE if is_ready else Exit.INPUT
+
+
+def elsewhere(root: Path, found: list[Check], engine: str | None) -> Iterator[Check]:
+    """The engine that hands sessions to workers, where one is named and the settings can be read."""
+    if any(check.name == "settings" and check.state is State.MISSING for check in found):
+        return
+    settings = config.load(root, os.environ)
+    address = engine or settings.cluster.engine
+    if address:
+        yield from health_engine.engine(address, settings, os.environ)
 
 
 def tried(root: Path, found: list[Check]) -> Iterator[Check]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent_fox.config import Settings
 from agent_fox.core.values import dataclass
 
-PLACEHOLDERS = {"specs": "NAME", "plans": "NAME", "nodes": '"SPEC:GROUP"'}
+PLACEHOLDERS = {"specs": "NAME", "plans": "NAME", "places": "TAG", "nodes": '"SPEC:GROUP"'}
 _KINDS = {"boolean": "true or false", "integer": "whole number", "number": "number", "string": "text"}
 
 

@@ -37,9 +37,13 @@ def shortfall(tree: ReadTree, proven_before: frozenset[str]) -> tuple[int, int, 
     return len((proven_before & tree.words.keys()) - passing), len(tree.words) - len(passing), unknown
 
 
+def best_first(trees: Iterable[ReadTree], proven_before: frozenset[str]) -> list[ReadTree]:
+    """First the tree that falls short least; then the one with the smaller change, then the earlier one."""
+    return sorted(trees, key=lambda tree: (shortfall(tree, proven_before), tree.change, tree.order))
+
+
 def best_of(trees: Iterable[ReadTree], proven_before: frozenset[str]) -> ReadTree | None:
-    """The tree that falls short least; then the one with the smaller change, then the earlier one."""
-    return min(trees, key=lambda tree: (shortfall(tree, proven_before), tree.change, tree.order), default=None)
+    return next(iter(best_first(trees, proven_before)), None)
 
 
 def is_worse(now: ReadTree, best: ReadTree, proven_before: frozenset[str]) -> bool:

@@ -6,8 +6,11 @@ Source of the rules: `docs/decision-table.md`, which a test reads row by row.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
+from agent_fox.core.policy import Start
 from agent_fox.core.policy import Switch as Switch
 from agent_fox.core.retry.progress import Progress
 from agent_fox.core.retry.standing import Cause as Cause
@@ -17,6 +20,10 @@ from agent_fox.core.verdicts.verdict import Disposition, Word
 
 if TYPE_CHECKING:
     from agent_fox.core.ids import Ticket
+    from agent_fox.core.retry import arms
+    from agent_fox.core.retry.arms import Arm, Case, Choice
+else:
+    arms = late_module("agent_fox.core.retry.arms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +35,14 @@ class Accept:
 
 @dataclass(frozen=True, slots=True)
 class Recode:
-    """The blamed coders go back, in plan order, each at the rung named here; the verifier waits for all of them."""
+    """The blamed coders go back, in plan order, each at the rung named here; the verifier waits for all of them.
+
+    `choices`: why this rung and which start, by coder, where the policy is arms.
+    """
 
     blamed: tuple[str, ...]
     rungs: Mapping[str, int]
+    choices: Mapping[str, Choice] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +141,10 @@ class Suspect:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the table must know besides the report. `ceiling` says which ceiling of node or spec is reached."""
+    """What the table must know besides the report. `ceiling` says which ceiling of node or spec is reached.
+
+    `arms`: what could be tried next by each suspect, where the policy is arms; `start` is where the ladder starts.
+    """
 
     ticket: Ticket
     commit: str | None
@@ -139,6 +153,14 @@ class Facts:
     stop_without_progress: bool = True
     ceiling: str | None = None
     switch: Switch = Switch.SECOND
+    start: Start = Start.TIP
+    arms: Mapping[str, tuple[Case, tuple[Arm, ...]]] = field(default_factory=dict)
+
+    def has_agent_left(self, suspect: Suspect) -> bool:
+        """Whether somebody else could try: a stronger rung, or where the choice is by worth any that has not failed."""
+        if suspect.uid not in self.arms:
+            return suspect.has_stronger_rung
+        return self.arms[suspect.uid][0].has_agent_left
 
 
 def decide(report: Judged, standing: Awaited, budget: Budget, facts: Facts) -> Decision:
@@ -190,10 +212,13 @@ def decide_faulty(facts: Facts) -> Block | Recode:
     if not facts.suspects or any(suspect.is_spent for suspect in facts.suspects):
         return Block(Cause.ATTEMPTS_SPENT)
     climbs = not facts.progress.is_converging
-    if climbs and facts.stop_without_progress and not any(s.has_stronger_rung for s in facts.suspects):
+    if climbs and facts.stop_without_progress and not any(map(facts.has_agent_left, facts.suspects)):
         return Block(Cause.NO_PROGRESS)
     rungs = {suspect.uid: next_rung(suspect, climbs, facts.switch) for suspect in facts.suspects}
-    return Recode(tuple(suspect.uid for suspect in facts.suspects), rungs)
+    choices = {
+        uid: arms.choose(*facts.arms[uid], rung, facts.start) for uid, rung in rungs.items() if uid in facts.arms
+    }
+    return Recode(tuple(rungs), rungs | {uid: choice.arm.rung for uid, choice in choices.items()}, choices)
 
 
 def next_rung(suspect: Suspect, climbs: bool, switch: Switch = Switch.SECOND) -> int:

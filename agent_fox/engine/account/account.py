@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,15 @@ ELSEWHERE = "environment changed"
 PASSED = ("PASS", ELSEWHERE)
 WAIVER_ENDED = "waiver ended"
 """The standing of a spec that was completed with waivers, one of which does not count any more."""
+
+
+Holds = Callable[[str, str, str], bool]
+"""Whether a PASS of a spec's requirement, given on an older tree, counts for the tip: its spec, id, and tree."""
+
+
+def on_its_tree(spec: str, part: str, tree: str) -> bool:
+    """A PASS counts for the tree that it was given on, and for no other."""
+    return False
 
 
 REPORT = "report.json"
@@ -93,10 +103,10 @@ def _number_in(report: Mapping[str, object], key: str) -> float | None:
 class SpecAccount:
     """One spec. Its expected ids are each in one of the lists.
 
-    `proven`: a PASS that counts, for the spec's verdict stands or it was given on the tree of the tip. `stale`: a PASS
-    on an older tree of a spec that is not proven. `elsewhere`: one that was given in another environment. `short`: a
-    PASS without the review or the proof that the run asked for. `unclear`: the last word was UNKNOWN. `unread`: no
-    verdict yet. `how`: how each one that passed or is waived is known, by a word of `core.known.How`.
+    `proven`: a PASS that counts, for the spec's verdict stands, or nothing that it rests on has changed. `stale`: any
+    other PASS on an older tree of a spec that is not proven. `elsewhere`: one that was given in another environment.
+    `short`: a PASS without the review or the proof that the run asked for. `unclear`: the last word was UNKNOWN.
+    `unread`: no verdict yet. `how`: how each one that passed or is waived is known, by a word of `core.known.How`.
     `standing` is verified, waived, waiver ended, environment changed, escalated, blocked, running, waiting, without
     verifier, or left out (`problem` says why): nothing of such a spec is proven, and where it could never be read, not
     `is_counted`, nobody knows its ids.
@@ -290,10 +300,12 @@ def read_account(
     db: Database, *, run_id: int | None = None, tip_tree: str | None = None, only: Iterable[str] | None = None,
     in_force: Callable[[], tuple[WaiverNote, ...]] = nothing_waived, lost: str = "",
     elsewhere: Mapping[str, tuple[str, ...]] | None = None, is_counted_elsewhere: bool = False,
+    untouched: Holds = on_its_tree,
 ) -> RunAccount:  # fmt: skip
     """The last run, or the one named.
 
-    `tip_tree` is the tree of the integration branch now; `only` names the specs in scope (None: all); `in_force`
+    `tip_tree` is the tree of the integration branch now, and `untouched` says which PASSes that were given on another
+    one count for it; `only` names the specs in scope (None: all); `in_force`
     looks up the waivers that count, and is asked only where there are any; `lost` why the history does not hold
     together, so that nothing is proven; `elsewhere` the environments that are not the present one, each with what
     differs: a PASS given there does not count, unless `is_counted_elsewhere`. Raises KeyError for a run that there
@@ -306,7 +318,7 @@ def read_account(
     waivers = in_force() if has_waivers(db) else ()
     why = lost or journal.why_others(db)
     away = frozenset() if is_counted_elsewhere else frozenset(elsewhere or {})
-    specs = tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers, away))
+    specs = tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers, away, untouched))
     sessions, retries, rereads = rows.counts_of_run(db, number)
     return RunAccount(
         run=number,
@@ -362,9 +374,9 @@ class _Verifier:
 
 def _specs(
     db: Database, tip_tree: str | None, only: frozenset[str] | None, waivers: tuple[WaiverNote, ...],
-    away: frozenset[str] = frozenset(),
+    away: frozenset[str] = frozenset(), untouched: Holds = on_its_tree,
 ) -> Iterator[SpecAccount]:  # fmt: skip
-    """`away`: the environments in which a PASS does not count now."""
+    """`away`: the environments in which a PASS does not count now; `untouched` as in `read_account`."""
     parts = _parts(db, only, away)
     nodes = {name: (done, count, frozenset(every.split(","))) for name, done, count, every in rows.node_rows(db, only)}
     verifiers = {spec: _Verifier(*rest) for spec, *rest in rows.verifier_rows(db, only)}
@@ -389,7 +401,8 @@ def _specs(
         lacking = short.get(name, frozenset()) if is_proven or required is not Gate.TESTED else frozenset()
         if standing == "escalated" and all(word in PASSED for _, word, _ in parts.get(name, [])):
             tree = None  # no report that passes everything escalates its verifier: these PASSes are not believed
-        lists = _sorted(parts.get(name, []), tree, waived, lacking, is_proven=is_proven)
+        on_tip = partial(counts_on, tree, partial(untouched, name))
+        lists = _sorted(parts.get(name, []), waived, lacking, is_proven=is_proven, on_tip=on_tip)
         yield SpecAccount(
             name=name,
             verifier=verifier.id if verifier else None,
@@ -450,18 +463,28 @@ def _short(db: Database, only: frozenset[str] | None) -> tuple[Gate, dict[str, f
     return required, {spec: frozenset(ids) for spec, ids in by_spec.items()}
 
 
+def counts_on(tip_tree: str | None, untouched: Callable[[str, str], bool], part: str, tree: str | None) -> bool:
+    """Whether a PASS that was given on a tree counts for that of the tip."""
+    if tip_tree is None or tree is None:
+        return False
+    return tree == tip_tree or untouched(part, tree)
+
+
 def _sorted(
-    parts: Iterable[tuple[str, str, str | None]], tip_tree: str | None, waived: frozenset[str],
-    short: frozenset[str], *, is_proven: bool,
+    parts: Iterable[tuple[str, str, str | None]], waived: frozenset[str], short: frozenset[str], *, is_proven: bool,
+    on_tip: Callable[[str, str | None], bool],
 ) -> dict[str, list[str]]:  # fmt: skip
     """The ids as proven, short, waived, FAIL, UNKNOWN, stale, unread, elsewhere. What passes needs no waiver."""
     kinds = ("proven", "short", "waived", "FAIL", "UNKNOWN", "stale", "unread", ELSEWHERE)
     lists: dict[str, list[str]] = {kind: [] for kind in kinds}
     for part, word, tree in parts:
-        holds = "proven" if is_proven or (tip_tree is not None and tree == tip_tree) else "stale"
+        if word != "PASS":
+            lists["waived" if part in waived else word].append(part)
+            continue
+        holds = "proven" if is_proven or on_tip(part, tree) else "stale"
         if holds == "proven" and part in short:
             holds = "waived" if part in waived else "short"
-        lists[holds if word == "PASS" else "waived" if part in waived else word].append(part)
+        lists[holds].append(part)
     return lists
 
 

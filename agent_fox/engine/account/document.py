@@ -52,10 +52,12 @@ def cost_document(cost: Cost) -> dict[str, float]:
     return {key: round(value, 6) for key, value in values.items()}
 
 
-def issue_document(root: Path, issue: IssueView) -> dict[str, str | None]:
-    """`number` is null for an issue that was not delivered yet."""
+def issue_document(root: Path, issue: IssueView) -> dict[str, object]:
+    """`number` is null for an issue that was not delivered yet; a part without a requirement is its spec as a whole."""
     words = {"title": issue.title, "cause": issue.cause, "state": issue.state}
-    return {**words, "number": issue.number or None, "where": issue.where.replace(f"{root.resolve().as_uri()}/", "")}
+    where = issue.where.replace(f"{root.resolve().as_uri()}/", "")
+    parts = [to_object(member) for member in issue.members]
+    return {**words, "number": issue.number or None, "where": where, "parts": parts}
 
 
 def spec_document(spec: SpecAccount) -> dict[str, object]:

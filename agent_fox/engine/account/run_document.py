@@ -40,6 +40,7 @@ from agent_fox.session.agents.runner.trace import trace_beside
 from agent_fox.store import account as rows
 from agent_fox.store import history, traces
 from agent_fox.store.plan import load_nodes, load_spec
+from agent_fox.store.values import NOT_TAKEN
 from agent_fox.system import git
 from agent_fox.system.files import last_lines
 from agent_fox.system.git import GitError
@@ -66,6 +67,7 @@ MOST_DEAREST = 10
 TEXTS = ("log", "events", "diff", "brief")
 """What is cut for size, in this order."""
 COUNTED = ("ended", "running", "interrupted")
+LOST = ("infrastructure", "lost", "interrupted")
 """Launches that count with what is assumed for their session, where they told no cost."""
 
 
@@ -303,7 +305,7 @@ def steps_of(db: Database, session: int) -> tuple[str, ...]:
 def _session(row: rows.Row, launches: Sequence[rows.Row], root: Path) -> SessionStory:
     number, run, node, _uid, spec, archetype, attempt, reading, status, end, reason, summary, *rest = row
     started, ended, seconds, _, assumed, backend, agents, rung, pinned, base, landed, is_landed, log = rest
-    lost = (f"{row[3] or row[2]}" for row in launches if row[2] in ("infrastructure", "lost", "interrupted"))
+    lost = (f"{row[3] or row[2]}" for row in launches if row[2] in LOST and not row[3].startswith(NOT_TAKEN))
     costs = [row[4] for row in launches if row[4] is not None]
     untold = sum(row[4] is None and row[2] in COUNTED for row in launches)
     events, events_left_out = events_beside(Path(log)) if log else ((), 0)
@@ -401,7 +403,7 @@ def _decision(ruling: Ruling) -> DecisionStory:
     return DecisionStory(
         id=ruling.id, at=ruling.at, node=ruling.about, kind=ruling.kind, row=ruling.row, cause=ruling.cause or "",
         attempt=ruling.attempt, reading=ruling.reading, failing=ruling.failing, unknown=ruling.unknown,
-        blamed=ruling.blamed, words=in_words(ruling), session=ruling.session_id or 0,
+        blamed=ruling.blamed, words=in_words(ruling), session=ruling.session_id or 0, moved=ruling.moved,
     )  # fmt: skip
 
 
@@ -416,7 +418,7 @@ def in_words(ruling: Ruling) -> str:
         case "Accept":
             return "accepted"
         case "Recode":
-            return f"sent back to coder {listed(ruling.blamed)}{trend}"
+            return "; ".join((f"sent back to coder {listed(ruling.blamed)}{trend}", *ruling.chosen))
         case "SendBack":
             return f"sent back by the review to coder {listed(ruling.blamed)}{note}"
         case "Reread":

@@ -166,7 +166,8 @@ class WaitStory:
 class DecisionStory:
     """One decision: its kind is the name in the decision table, `row` its row, `words` what it came to for a person.
 
-    `session` is the one whose end it answers, 0 for none.
+    `session` is the one whose end it answers, 0 for none. `blamed` and `moved` are the nodes whose work failed, and
+    those that stand otherwise after it.
     """
 
     id: int
@@ -182,6 +183,7 @@ class DecisionStory:
     blamed: tuple[str, ...]
     words: str
     session: int = 0
+    moved: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

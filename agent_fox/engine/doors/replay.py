@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from agent_fox.core.ids import Ticket
+from agent_fox.core.late import late_module
 from agent_fox.core.retry.decision import (
     Accept,
     Awaited,
@@ -29,12 +30,16 @@ from agent_fox.core.retry.progress import Progress, Round, compare, failure_of
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.answer import read_report
 from agent_fox.core.verdicts.judgement import Judged, PastReading, judge
-from agent_fox.engine.planning.from_settings import policy_of
+from agent_fox.engine.planning.from_settings import by_worth_of, policy_of
 
 if TYPE_CHECKING:
     from agent_fox.config import Settings
     from agent_fox.core.policy import Policy
+    from agent_fox.core.retry import arms
+    from agent_fox.core.retry.arms import Arm, ByWorth, Case
     from agent_fox.core.verdicts.verdict import Report
+else:
+    arms = late_module("agent_fox.core.retry.arms")
 
 CODER = "coder"
 VERIFIER = "verifier"
@@ -116,6 +121,7 @@ class Replay:
     stream: Stream
     policy: Policy
     retries_coders: bool = True
+    by_worth: ByWorth | None = None
     attempt: int = 1
     reading: int = 1
     is_open: bool = True
@@ -123,6 +129,7 @@ class Replay:
     attempts_used: int = 0
     readings_used: int = 0
     rung: int = 0
+    failed: list[str] = field(default_factory=list)
     past: dict[str, tuple[PastReading, ...]] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     seen: dict[int, int] = field(default_factory=dict)
@@ -149,10 +156,19 @@ class Replay:
         ticket = Ticket(VERIFIER, self.attempt, self.reading)
         facts = Facts(
             ticket, None, (self.suspect,), compare(round_, self.rounds) if failures else Progress.FIRST,
-            self.policy.stop_without_progress, switch=self.policy.switch,
+            self.policy.stop_without_progress, switch=self.policy.switch, arms=self.arms(len(judged.failing)),
         )  # fmt: skip
         budget = Budget(self.policy.readings, self.reading)
         return decide(judged, Awaited(ticket, None), budget, facts), round_
+
+    def arms(self, failing: int) -> dict[str, tuple[Case, tuple[Arm, ...]]]:
+        """What could be tried next, by the numbers that ship: a stream holds no history of other work."""
+        if self.by_worth is None:
+            return {}
+        name, agents = self.stream.spec_name, self.by_worth.agents_of(self.stream.spec_name)
+        failed = (*self.failed, agents[self.rung])
+        case = arms.Case(agents, failed, failing * self.by_worth.worth_usd, assumed_usd=self.by_worth.assumed_of(name))
+        return {CODER: (case, arms.weighed(case, self.by_worth.chances, arms.History()))}
 
     @property
     def suspect(self) -> Suspect:
@@ -181,6 +197,8 @@ class Replay:
                 self.is_open, self.end = False, "escalated"
             case Recode():
                 self.rounds.append(round_)
+                if self.by_worth is not None:
+                    self.failed.append(self.by_worth.agents_of(self.stream.spec_name)[self.rung])
                 self.rung = decision.rungs[CODER]
                 self.attempt, self.reading, self.past = self.attempt + 1, 1, {}
             case Ignore():
@@ -213,7 +231,7 @@ def index_of(expected: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 def replay(stream: Stream, settings: Settings) -> Replayed:
     """What would have been decided about one stream under these settings' limits and rungs. Pure."""
-    state = Replay(stream, policy_of(settings), settings.retries_coders)
+    state = Replay(stream, policy_of(settings), settings.retries_coders, by_worth_of(settings))
     decisions = [state.hear(recorded) for recorded in stream.attempts]
     return Replayed(
         spec_name=stream.spec_name,

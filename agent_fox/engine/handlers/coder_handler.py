@@ -35,7 +35,7 @@ class CoderResult:
     """The end of a coder's session. `failure` is empty where it ended well; then `landed` is the commit to land.
 
     `landed` None means that the session changed nothing, which is not a failure. `facts` are recorded with what is
-    decided about a failure: a conflict that the next session has to merge.
+    decided: of a failure, a conflict that the next session has to merge; candidates that the work was chosen from.
     """
 
     ticket: Ticket
@@ -63,8 +63,9 @@ class CoderHandler:
         decision = Land(is_unchanged=result.landed is None)
         step = Step.LAND_UNCHANGED if decision.is_unchanged else Step.LAND
         number, moved = tx.record(
-            planned, "Land", [Move(planned, step)], session_id=result.session_id, commit=result.landed
-        )
+            planned, "Land", [Move(planned, step)], session_id=result.session_id, commit=result.landed,
+            facts=result.facts,
+        )  # fmt: skip
         drop_retry_edges(tx.db, planned.node.uid)
         promotion.landed(tx, planned.node.spec_name, number, result.landed or result.commit or "")
         return Handled(decision, number, moved)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class EndedSession:
     """A session's end as a handler sees it. `failure` is empty where it ended well; `landed` is a coder's commit.
 
-    `report` is what a verifier's `judges` said, where it was read before the transaction. `facts` belong to the
-    failure, and are recorded where the session is tried again. `way_back` leads from a verifier's tree to a better one.
+    `report` is what a verifier's `judges` said, where it was read before the transaction. `facts` are recorded with
+    what is decided about a coder's. `way_back` leads from a verifier's tree to a better one.
     """
 
     ticket: Ticket

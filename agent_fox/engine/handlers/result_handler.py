@@ -7,17 +7,21 @@ retry's round and the effects that are to be carried out after the commit. Rules
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, assert_never
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.core.plan.blame import blame
+from agent_fox.core.policy import Start
 from agent_fox.core.retry.decision import (
     Accept,
     Block,
     Budget,
     Cause,
+    Decision,
     Facts,
     Ignore,
     Recode,
@@ -26,9 +30,10 @@ from agent_fox.core.retry.decision import (
     Switch,
     decide,
 )
+from agent_fox.core.retry.onset import Onset
 from agent_fox.core.retry.progress import Progress, Round, compare, failure_of
 from agent_fox.core.retry.standing import Step
-from agent_fox.core.values import dataclass, to_object
+from agent_fox.core.values import dataclass, to_document, to_object
 from agent_fox.core.verdicts.verdict import Unproven
 from agent_fox.core.words import counted
 from agent_fox.engine.handlers import final_review, waiving
@@ -38,13 +43,25 @@ from agent_fox.engine.record import blocking_history, promotion
 from agent_fox.engine.record.best_tree import fact_of, go_back, left_with, without_undone
 from agent_fox.engine.record.convergence import changers, rounds_since_reset, suspects_since_pass
 from agent_fox.engine.record.docket import Docket, Handled, Move, Transition, awaited_of, ignored, round_edges
-from agent_fox.engine.record.review_persistence import VerifierResult, judge_result, persist, read_result
+from agent_fox.engine.record.review_persistence import (
+    VerifierResult,
+    findings_in,
+    judge_result,
+    persist,
+    read_result,
+)
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid, set_verified
 from agent_fox.store.records import DecisionRow, decisions_of_spec
+from agent_fox.store.sessions import sessions_where
 
 if TYPE_CHECKING:
+    from agent_fox.core.retry import arms
     from agent_fox.core.verdicts.judgement import Judged, Judgement
     from agent_fox.core.verdicts.verdict import Report
+    from agent_fox.engine.record import attempts
+else:
+    arms = late_module("agent_fox.core.retry.arms")
+    attempts = late_module("agent_fox.engine.record.attempts")
 
 
 class VerifierHandler:
@@ -116,8 +133,33 @@ class Case:
 
     def settle(self, pinned: str | None) -> Handled:
         """Decide by the table, and write what was decided."""
+        case, decision = self.weighed_against_staying(pinned)
+        return case.write(decision)
+
+    def decided(self, pinned: str | None) -> Decision:
         budget = Budget(self.docket.policy.readings, self.planned.standing.readings_spent)
-        decision = decide(self.judged, awaited_of(self.planned, pinned), budget, self.facts)
+        return decide(self.judged, awaited_of(self.planned, pinned), budget, self.facts)
+
+    def weighed_against_staying(self, pinned: str | None) -> tuple[Case, Decision]:
+        """The case as it is, or the same without its way back, where coders that start from the tip are worth more."""
+        decision, back = self.decided(pinned), self.result.way_back
+        if not isinstance(decision, Recode) or not decision.choices or back is None or back.landing is None:
+            return self, decision
+        stays = replace(self, result=replace(self.result, way_back=None))
+        other = stays.decided(pinned)
+        if not isinstance(other, Recode):
+            return self, decision
+        here, there = self.expected(decision), self.expected(other)
+        if there > here or (there == here and self.docket.policy.start is Start.TIP):
+            return stays, instead_of(other, here)
+        return self, instead_of(decision, there)
+
+    def expected(self, decision: Recode) -> float:
+        return arms.expected_of(
+            decision.choices.values(), max(choice.stake_usd for choice in decision.choices.values())
+        )
+
+    def write(self, decision: Decision) -> Handled:
         match decision:
             case Accept():
                 return self.accept(decision)
@@ -171,6 +213,7 @@ class Case:
     @cached_property
     def facts(self) -> Facts:
         """Who is to blame, whether the work converges, which ceiling is reached: all from what is recorded."""
+        by_worth, stake = self.docket.by_worth, len(self.judged.failing)
         before = rounds_since_reset(self.past, self.planned.node.uid) if self.round.failures else ()
         ceilings = (self.docket.ceiling(self.spec_name, suspect.uid) for suspect in self.suspects)
         return Facts(
@@ -181,7 +224,36 @@ class Case:
             stop_without_progress=self.docket.policy.stop_without_progress,
             ceiling=next((ceiling for ceiling in ceilings if ceiling is not None), None),
             switch=self.docket.policy.switch,
+            start=self.docket.policy.start if by_worth is None else self.ladder_start,
+            arms={}
+            if by_worth is None
+            else attempts.cases_of(self.docket, by_worth, self.spec_name, self.starts, stake),
         )
+
+    @property
+    def ladder_start(self) -> Start:
+        """Where the ladder would start, if every blamed coder can; else what the branch is left at."""
+        start = self.docket.policy.start
+        return start if all(start in possible for possible in self.starts.values()) else self.branch_start
+
+    @property
+    def branch_start(self) -> Start:
+        """What the branch is left at: the best tree, where it goes back to it, or its tip."""
+        back = self.result.way_back
+        return Start.BEST if back is not None and back.landing is not None else Start.TIP
+
+    @cached_property
+    def starts(self) -> dict[str, tuple[Start, ...]]:
+        """Where each blamed coder can start: a branch that goes back loses the step before which one could."""
+        if self.branch_start is Start.BEST:
+            return {suspect.uid: (Start.BEST,) for suspect in self.suspects}
+        broken_in = {finding.session for finding in findings_in(self.result.judges) if finding.onset is Onset.FOUND}
+        return {
+            suspect.uid: (Start.TIP, Start.BEFORE_ONSET)
+            if any(row.id in broken_in for row in sessions_where(self.docket.db, "node_uid = ?", [suspect.uid]))
+            else (Start.TIP,)
+            for suspect in self.suspects
+        }
 
     @cached_property
     def record(self) -> dict[str, object]:
@@ -220,11 +292,22 @@ class Case:
         """The blamed coders and the verifier go back to pending; the round brings its own edges."""
         coders = [node_by_uid(self.docket.db, uid) for uid in decision.blamed]
         back = [Move(coder, Step.RECODE, decision.rungs[coder.node.uid]) for coder in coders]
-        number, moved = self._write(decision, [Move(self.planned, Step.RECODE), *back])
+        chosen = {attempts.CHOICES: to_document(decision.choices)} if decision.choices else {}
+        more = {**chosen, **self.candidates(len(coders))}
+        number, moved = self._write(decision, [Move(self.planned, Step.RECODE), *back], more)
         self._reject(number)
         waits = round_edges(decision.blamed, self.planned.node.uid)
         add_retry_edges(self.docket.db, waits, number)
         return Handled(decision, number, moved, waits=waits)
+
+    def candidates(self, blamed: int) -> dict[str, object]:
+        """How many tries the next attempt has, or why it has one although more are asked for; nothing where one is."""
+        wanted = self.docket.policy.candidates
+        if wanted == 1:
+            return {}
+        if blamed > 1:
+            return {"candidates": {"told": f"no candidates: they are of one group, and {blamed} are blamed"}}
+        return {"tries": wanted, "candidates": {"told": f"{wanted} candidates are made, and the best lands"}}
 
     def reread(self, decision: Reread) -> Handled:
         """The verifier is asked again; nobody else moves."""
@@ -247,12 +330,14 @@ class Case:
         )
         return Handled(decision, number, moved, effects)
 
-    def _write(self, decision: Accept | Recode | Reread, moves: list[Move]) -> tuple[int, tuple[Transition, ...]]:
+    def _write(
+        self, decision: Accept | Recode | Reread, moves: list[Move], more: Mapping[str, object] | None = None
+    ) -> tuple[int, tuple[Transition, ...]]:
         """Record the decision, move the nodes, and keep every verdict that counts."""
         result = self.result
         number, moved = self.docket.record(
             self.planned, type(decision).__name__, moves, session_id=result.session_id, commit=result.commit,
-            facts=self.record,
+            facts={**self.record, **(more or {})},
         )  # fmt: skip
         persist(self.docket, self.planned, self.judged, result, number)
         return number, moved
@@ -282,3 +367,9 @@ def tests_at_fault(judged: Judged) -> Iterator[str]:
         parts = [part for part in open_ids if judged.counted[part].verdict.disposition is kind]
         if parts:
             yield f"{kind}: {', '.join(parts)}"
+
+
+def instead_of(decision: Recode, usd: float) -> Recode:
+    """The decision, with what was expected of the other side of the branch."""
+    choices = {uid: replace(choice, instead_usd=usd) for uid, choice in decision.choices.items()}
+    return replace(decision, choices=choices)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 KEPT = "refs/agent-fox/cut-off/"
 """Below it, by node and attempt, the work of sessions that were cut off."""
 
+CANDIDATES = "refs/agent-fox/candidates/"
+"""Below it, by node, attempt and launch, the work of candidates."""
+
 MOST_FILES = 1_000
 """How many changed files the next brief is told by name."""
 
@@ -113,9 +116,10 @@ def _tree_to_start_from(
 def prune(db: Database, repo: Path, now: str) -> str:
     """Remove the references of work that has been kept for long enough; says which, or nothing. Raises GitError."""
     today, made = now[: len("2026-01-01")], _references(repo)
-    kinds = (
+    kinds: tuple[tuple[str, dict[str, str], str, str], ...] = (
         (KEPT, traces.refs_of_cut_offs(db), "tree", "of sessions that were cut off"),
         (trails.KEPT, traces.refs_kept(db), "trace", "of coders' sessions"),
+        (CANDIDATES, {}, "candidate", "of coders' attempts"),
     )
     lines: list[str] = []
     for place, known, what, owners in kinds:
@@ -131,7 +135,7 @@ def prune(db: Database, repo: Path, now: str) -> str:
 def _references(repo: Path) -> list[tuple[str, int]]:
     """Each reference with the time of its commit, in seconds since the epoch."""
     form = "--format=%(refname) %(committerdate:unix)"
-    lines = git.call(repo, "for-each-ref", form, KEPT, trails.KEPT).text.splitlines()
+    lines = git.call(repo, "for-each-ref", form, KEPT, trails.KEPT, CANDIDATES).text.splitlines()
     rows = (line.partition(" ") for line in lines)
     return [(ref, int(made) if made.isdecimal() else 0) for ref, _, made in rows]
 

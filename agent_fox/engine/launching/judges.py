@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from agent_fox.core.values import dataclass
 from agent_fox.engine.record.review_persistence import Judge
 from agent_fox.session.built_in.registry import OUR_OWN
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, StopSignal
-from agent_fox.session.session_lifecycle import clean_up, harvest, known_cost, run_session
-
-if TYPE_CHECKING:
-    from agent_fox.session.backends import Backend
+from agent_fox.session.runners import Runner, attended
+from agent_fox.session.session_lifecycle import known_cost
 
 N = TypeVar("N", int, float)
 
@@ -64,24 +62,25 @@ def asked(order: LaunchOrder, backend: str) -> LaunchOrder:
     return replace(order, agent=replace(order.agent, backend=backend))
 
 
-def attend(panel: Panel, stop: StopSignal, backends: Mapping[str, Backend]) -> PanelEnd:
-    """Run the agents one after the other; blocks. After an end that is no result the others are not asked."""
+def attend(panel: Panel, stop: StopSignal, runner: Runner) -> PanelEnd:
+    """Have the agents run one after the other; blocks. After an end that is no result the others are not asked.
+
+    Raises Unreachable.
+    """
     ends: list[SessionEnd] = []
     for order in panel.orders:
-        ends.append(run_session(order, unheeded, stop, backends))
+        ends.append(attended(runner, order, stop))
         if ends[-1].kind in NO_RESULT:
             break
     return together(panel, ends)
 
 
-def unheeded(pid: int, start_time: str) -> None:
-    """The session writes its process down itself, in the launch's folder; recovery reads it there."""
-
-
-def harvest_all(panel: Panel) -> PanelEnd | None:
-    """The end of a launch that another orchestrator started, None unless all its agents ended."""
-    ends = [end for order in panel.orders if (end := harvest(order)) is not None]
-    return together(panel, ends) if len(ends) == len(panel.orders) else None
+def harvest_all(panel: Panel, runner: Runner) -> PanelEnd | None:
+    """The end of a launch that another orchestrator started, None unless all its agents ended. What of it runs with no
+    orchestrator is ended first.
+    """
+    jobs = [job for order in panel.orders if (job := runner.found(order)) is not None]
+    return together(panel, [runner.collect(job) for job in jobs]) if len(jobs) == len(panel.orders) else None
 
 
 def lost_end(panel: Panel) -> SessionEnd:
@@ -93,9 +92,9 @@ def lost_end(panel: Panel) -> SessionEnd:
     )
 
 
-def clean_up_all(panel: Panel) -> None:
+def clean_up_all(panel: Panel, runner: Runner) -> None:
     for order in panel.orders:
-        clean_up(order)
+        runner.clean_up(order)
 
 
 def together(panel: Panel, ends: Sequence[SessionEnd]) -> PanelEnd:

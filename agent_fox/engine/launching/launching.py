@@ -37,7 +37,7 @@ from agent_fox.specs.places import places_kept
 from agent_fox.store import sessions
 from agent_fox.store.ledger import memory as remembered
 from agent_fox.store.plan import PlannedNode, document_paths, move_node, spec_paths
-from agent_fox.store.records import insert
+from agent_fox.store.records import insert, last_sending_back
 from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.system import clock
 from agent_fox.system.redaction.masking import secret_values
@@ -54,10 +54,12 @@ if TYPE_CHECKING:
     from agent_fox.core.formal.specification import Specification
     from agent_fox.core.retry.replay import Replay
     from agent_fox.engine.launching import remembering
+    from agent_fox.engine.record import attempts
     from agent_fox.engine.record.docket import SpecShelf
     from agent_fox.evidence.waivers import Grounds
     from agent_fox.store import known
 else:
+    attempts = late_module("agent_fox.engine.record.attempts")
     remembering = late_module("agent_fox.engine.launching.remembering")
     known = late_module("agent_fox.store.known")
 
@@ -75,6 +77,8 @@ class Workshop:
     launches: Path
     logs: Path
     shelf: SpecShelf
+    runner: str = ""
+    """Who is asked to run what is launched, by its name; empty: this machine."""
     looked_up: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """What stays as it is while the plan does, by name, so that no launch costs more in a larger plan."""
 
@@ -88,8 +92,13 @@ class Workshop:
         return self.settings.agent_for(planned.node.archetype, planned.node.spec_name, rung)
 
     def standpoint(self, db: Database, planned: PlannedNode, rung: int) -> Standpoint:
-        """Where and by whom a session of this node would judge now; what binds the spec is part of it."""
-        now = standpoint(self.settings, self.agent(planned, rung))
+        """Where and by whom a session of this node would judge now; what binds the spec is part of it. Of a coder, who
+        would work.
+        """
+        agent = self.agent(planned, rung)
+        now = standpoint(self.settings, agent)
+        if planned.node.archetype is Archetype.CODER:
+            return replace(now, verifier=agent.name)
         verifier = with_bound(now.verifier, self.binding(db, planned))
         return replace(now, verifier=with_hidden(verifier, self.hidden(planned)))
 
@@ -155,6 +164,7 @@ class Workshop:
             brief_markdown=brief_markdown(facts),
             brief_json=brief_json(facts),
             keeps_brief=True,
+            keeps_transcript=self.settings.training.keep == "full",
             spec_places=self.spec_places(db),
             message=commit_message(planned, session),
             document=self.document(planned, db, launch.pinned),
@@ -189,7 +199,9 @@ class Workshop:
         is_free = planned.node.archetype is Archetype.CODER and task_of(db, self.repo, session.ticket) is None
         if not is_free:
             return None, ""
-        start = Start(self.settings.retry.start)
+        sent = last_sending_back(db, session.spec_name, session.ticket.node_uid)
+        chosen = attempts.chosen_in(sent.facts, session.ticket.node_uid) if sent else None
+        start = chosen or Start(self.settings.retry.start)
         return trails.handed(db, self.repo, session, launch, start, is_told_only=handed_on.facts is not None)
 
     def questions(self, db: Database, planned: PlannedNode) -> tuple[str, ...]:
@@ -315,11 +327,12 @@ def begin(
     count = sessions.launch_number(db, number)
     folder = workshop.launches / launch
     row = {"id": launch, "session_id": number, "run_id": run_id, "number": count, "status": "running"}
-    sessions.start_launch(db, {**row, "pinned_commit": pinned, "folder": str(folder), "started_at": at})
+    where = {"folder": str(folder), "runner": workshop.runner}
+    sessions.start_launch(db, {**row, "pinned_commit": pinned, "started_at": at, **where})
     move_node(db, running(planned).standing, None)
     return (
         sessions.session_by_id(db, number),
-        LaunchRow(launch, number, count, "running", pinned, str(folder), None, None),
+        LaunchRow(launch, number, count, "running", pinned, str(folder), None, None, workshop.runner),
         before is None,
     )
 

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
-from agent_fox.core.json_text import json_object
-from agent_fox.core.late import adapter, late_module
 from agent_fox.core.policy import Start
 from agent_fox.core.retry.cut_off import KEPT_DAYS
 from agent_fox.core.retry.onset import Onset
@@ -21,14 +19,13 @@ from agent_fox.core.retry.replay import MOST_EDIT, Finding, Replay, State
 from agent_fox.core.retry.standing import Status
 from agent_fox.core.trace import Node, NodeKind, Trace, bounded, red_before_end
 from agent_fox.engine.handlers.reset import reset
-from agent_fox.session.built_in.registry import CHECKS
+from agent_fox.engine.record.review_persistence import findings_in
 from agent_fox.store import sessions, traces
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_diff import diff_of
 from agent_fox.system.state_folders import file_name
 
 if TYPE_CHECKING:
-    import pydantic
     from sqlite_utils import Database
 
     from agent_fox.engine.record.docket import Docket, Handled
@@ -37,8 +34,6 @@ if TYPE_CHECKING:
     from agent_fox.store.plan import PlannedNode
     from agent_fox.store.sessions import LaunchRow, SessionRow
     from agent_fox.store.traces import ReplayFrom
-else:
-    pydantic = late_module("pydantic")
 
 KEPT = "refs/agent-fox/traces/"
 """Below it, by node and attempt, the states that the files had during coders' sessions."""
@@ -47,8 +42,6 @@ FEWEST_STATES, MOST_STATES = 3, 400
 """Of a trail; two are what a session began with and what it left."""
 
 LONGEST_SHOWN = 120
-
-_FINDINGS = adapter(lambda: pydantic.TypeAdapter(tuple[Finding, ...]))
 
 
 def ref_of(session: SessionRow, launch: LaunchRow) -> str:
@@ -99,19 +92,6 @@ def states_of(db: Database, row: SessionRow) -> list[State]:
     trace = traces.trace_of(db, row.id)
     nodes = trace.nodes if trace else ()
     return [State(row.id, node.step, node.tree) for node in nodes if node.is_state and node.tree]
-
-
-def findings_in(judges: Iterable[Judge]) -> tuple[Finding, ...]:
-    """What our own judge of tests found of where what fails began to fail; nothing where its answer is incomplete."""
-    outputs = [judge.output for judge in judges if judge.name == CHECKS and judge.is_trusted and not judge.failure]
-    try:
-        return tuple(
-            finding
-            for output in outputs
-            for finding in _FINDINGS.validate_python((json_object(output) or {}).get("onsets", ()))
-        )
-    except ValueError:
-        return ()
 
 
 def record_reading(db: Database, at: str, session: SessionRow, judges: Iterable[Judge]) -> None:
@@ -307,8 +287,3 @@ def start_from(tx: Docket, planned: PlannedNode, session: SessionRow, step: int,
     traces.record_replay_from(tx.db, tx.at, session, choice)
     is_waiting = planned.standing.status is Status.PENDING
     return None if is_waiting else reset(tx, planned.node.id, reason or f"to start from step {step}")
-
-
-def has_found(judges: Iterable[Judge]) -> bool:
-    """Whether a reading says at which step something broke."""
-    return any(finding.onset is Onset.FOUND for finding in findings_in(judges))

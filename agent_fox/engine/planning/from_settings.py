@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.policy import EVERY_SPEC, Policy, Start, Switch
 from agent_fox.system.state_folders import default_state
@@ -14,6 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agent_fox.config import Settings
+    from agent_fox.core.retry import arms
+else:
+    arms = late_module("agent_fox.core.retry.arms")
+
+
+CHANCES = Path(__file__).with_name("chances.toml")
 
 
 class RunRefused(Exception):
@@ -39,6 +47,31 @@ def own_state_folder(root: Path, state: str) -> Path:
         raise RunRefused(f"[workspace] state = {state!r}: {error}") from error
 
 
+def by_worth_of(settings: Settings) -> arms.ByWorth | None:
+    """How coders' next attempts are chosen by their worth; None where the ladder alone says who is next."""
+    if settings.retry.policy != "arms":
+        return None
+    names = (EVERY_SPEC, *settings.specs.named)
+    ladders = {name: [settings.agent_for("coder", name, rung) for rung in rungs_of(settings, name)] for name in names}
+    return arms.ByWorth(
+        settings.retry.worth_usd,
+        shipped_chances(),
+        {name: tuple(agent.name for agent in ladder) for name, ladder in ladders.items()},
+        {name: max(agent.assumed_cost_usd for agent in ladder) for name, ladder in ladders.items()},
+    )
+
+
+def rungs_of(settings: Settings, spec_name: str) -> range:
+    return range(settings.rungs_of(Archetype.CODER, spec_name) + 1)
+
+
+def shipped_chances() -> arms.Chances:
+    """The table that ships: what an attempt is worth before a project has figures of its own."""
+    table = tomllib.loads(CHANCES.read_text(encoding="utf-8"))
+    starts = {Start(name): float(factor) for name, factor in table["starts"].items()}
+    return arms.Chances(table["weight"], tuple(table["same"]), tuple(table["another"]), starts)
+
+
 def policy_of(settings: Settings) -> Policy:
     """The settings that deciding needs, as values of the core."""
     coder = Archetype.CODER.value
@@ -50,8 +83,9 @@ def policy_of(settings: Settings) -> Policy:
         readings=settings.retry.readings,
         review_attempts=settings.retry.review_attempts,
         stop_without_progress=settings.retry.stop_without_progress,
-        keep_best=settings.retry.keep_best and settings.retry.start != "tip",
+        keep_best=settings.retry.keep_best and (settings.retry.start != "tip" or settings.retry.policy == "arms"),
         start=Start(settings.retry.start),
+        candidates=settings.retry.candidates,
         goes_on_after_escalation=settings.policy.on_escalation == "continue",
         required_state=Gate(settings.policy.required_state),
         top_rung=settings.rungs_of(coder, ""),

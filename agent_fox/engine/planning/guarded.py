@@ -5,6 +5,7 @@ The engine meets only these; a built-in part has no guard, so that a defect of o
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
     from agent_fox.core.ids import Archetype
     from agent_fox.engine.handlers.handling import EndedSession, ResultHandler
     from agent_fox.engine.record import docket as dockets
+    from agent_fox.session import order as orders
+    from agent_fox.session import runners
     from agent_fox.session.backends import Backend
-    from agent_fox.session.order import Agent, LaunchOrder, Paths
+    from agent_fox.session.order import Agent, LaunchOrder, Paths, SessionEnd
+    from agent_fox.session.runners import Job, Runner
 else:
+    orders = late_module("agent_fox.session.order")
+    runners = late_module("agent_fox.session.runners")
     dockets = late_module("agent_fox.engine.record.docket")
 
 
@@ -44,6 +50,56 @@ class GuardedBackend:
     def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
         with blamed_on(self.plugin, f"backend {self.name!r}"):
             return {**self.inner.environment(order, paths)}
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedRunner:
+    """A plugin's runner. Raises PluginError for everything that it raises but Unreachable, which is an answer."""
+
+    plugin: str
+    inner: Runner
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def outlives(self) -> bool:
+        return self.inner.outlives
+
+    def start(self, order: LaunchOrder) -> Job:
+        with self.blamed():
+            return self.inner.start(order)
+
+    def found(self, order: LaunchOrder) -> Job | None:
+        with self.blamed():
+            return self.inner.found(order)
+
+    def poll(self, job: Job, seconds: float) -> bool:
+        with self.blamed():
+            return bool(self.inner.poll(job, seconds))
+
+    def cancel(self, job: Job) -> None:
+        with self.blamed():
+            self.inner.cancel(job)
+
+    def collect(self, job: Job) -> SessionEnd:
+        with self.blamed():
+            end = self.inner.collect(job)
+            if not isinstance(end, orders.SessionEnd):
+                raise refuse(end, "a SessionEnd")
+            return end
+
+    def clean_up(self, order: LaunchOrder) -> None:
+        with self.blamed():
+            self.inner.clean_up(order)
+
+    def blamed(self) -> AbstractContextManager[None]:
+        return blamed_on(self.plugin, f"runner {self.inner.name!r}", is_unreachable)
+
+
+def is_unreachable(error: BaseException) -> bool:
+    return isinstance(error, runners.Unreachable)
 
 
 @dataclass(frozen=True, slots=True)

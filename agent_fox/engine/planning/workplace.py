@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core import words
 from agent_fox.core.values import dataclass
 from agent_fox.engine.planning import preflight
-from agent_fox.engine.planning.extensions import backends_of, handlers_of, tracker_of
+from agent_fox.engine.planning.extensions import Runners, backends_of, handlers_of, tracker_of
 from agent_fox.engine.planning.from_settings import RunRefused, state_folder
 from agent_fox.engine.planning.plan_reading import read_plan
 from agent_fox.engine.planning.plugged_dialects import dialects_of
@@ -70,6 +70,8 @@ class Workplace:
         preflight.check_settings(self.settings, scope.plan, backends_of(self.plugins), self.root)
         self.tracker()
         self.handlers()
+        if self.settings.cluster.engine:
+            self.runners().named(self.settings.cluster.engine)
         return head, scope
 
     def tracker(self) -> Tracker:
@@ -79,6 +81,10 @@ class Workplace:
     def handlers(self) -> tuple[ResultHandler, ...]:
         """The result handlers of plugins. Raises PluginError for a plugin that cannot be used."""
         return handlers_of(self.plugins)
+
+    def runners(self) -> Runners:
+        """Who runs launches, on this machine and elsewhere."""
+        return Runners(self.plugins, self.settings, self.root, self.environ)
 
     def launches(self) -> Path:
         """Where workspaces live: outside the person's checkout, in a folder of this repository's own."""

@@ -151,6 +151,10 @@ class Board:
         if change < 0:
             self._offer(place)
 
+    def knows(self, uid: str) -> bool:
+        """Whether the node is in scope."""
+        return uid in self._places
+
     def standing(self, uid: str) -> Standing:
         return self._places[uid].standing
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from agent_fox.core.memory import Limits
     from agent_fox.core.policy import Policy
+    from agent_fox.core.retry.arms import ByWorth
     from agent_fox.core.retry.decision import CoderDecision, Decision, ReviewerDecision
     from agent_fox.core.spec import Spec
     from agent_fox.engine.record import shared_ids
@@ -130,7 +131,8 @@ class Docket:
     `sub_issues`: an issue for each requirement, too. `max_new`: how many issues a run files before the rest goes into a
     digest (None: any number). `log_end` gives the end of a kept log by its address. `ceiling` says which ceiling of a
     spec or node is reached, if one is. `touched` gives the files that differ between the two commits of a landing.
-    `memory`: when an item of regression memory decays; None: as without settings.
+    `by_worth`: how a next attempt is chosen, None where the ladder says it, and `left_usd` the dollars that the
+    ceilings of a spec and a node leave. `memory`: when an item of regression memory decays; None: as without settings.
     """
 
     db: Database
@@ -146,6 +148,8 @@ class Docket:
     max_new: int | None = None
     log_end: Callable[[str], str] = field(default=lambda address: "")
     touched: Callable[[str, str], frozenset[str]] = field(default=lambda base, landed: frozenset())
+    by_worth: ByWorth | None = None
+    left_usd: Callable[[str, str], float | None] = field(default=lambda spec_name, uid: None)
     memory: Limits | None = None
 
     def file_of(self, spec_name: str) -> SpecFile:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import late_module
+from agent_fox.core.json_text import json_object
+from agent_fox.core.late import adapter, late_module
 from agent_fox.core.ledger.evidence import (
     Artifact,
     Evidence,
@@ -20,6 +21,7 @@ from agent_fox.core.ledger.evidence import (
     environment_hash,
 )
 from agent_fox.core.memory import DEFAULT_LIMITS
+from agent_fox.core.retry.replay import Finding
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.answer import read_report
 from agent_fox.core.verdicts.judgement import Judged, judge
@@ -36,6 +38,7 @@ from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
 from agent_fox.verifier.lanes.order import lanes_in
 
 if TYPE_CHECKING:
+    import pydantic
     from sqlite_utils import Database
 
     from agent_fox.core.ids import Ticket
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.judging import memory_order
     from agent_fox.verifier.lanes.results import LaneResult
 else:
+    pydantic = late_module("pydantic")
     memory_order = late_module("agent_fox.verifier.judging.memory_order")
 
 
@@ -209,3 +213,19 @@ def record_of(result: LaneResult, where: LaneRun) -> Evidence:
         limitation=result.limitation,
         body=body,
     )  # fmt: skip
+
+
+_FINDINGS = adapter(lambda: pydantic.TypeAdapter(tuple[Finding, ...]))
+
+
+def findings_in(judges: Iterable[Judge]) -> tuple[Finding, ...]:
+    """What our own judge of tests found of where what fails began to fail; nothing where its answer is incomplete."""
+    outputs = [judge.output for judge in judges if judge.name == CHECKS and judge.is_trusted and not judge.failure]
+    try:
+        return tuple(
+            finding
+            for output in outputs
+            for finding in _FINDINGS.validate_python((json_object(output) or {}).get("onsets", ()))
+        )
+    except ValueError:
+        return ()

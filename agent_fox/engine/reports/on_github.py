@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import cut, one_line
 from agent_fox.core.retry.filing import Says
+from agent_fox.engine.account import freshness
 from agent_fox.engine.account.overview import quoted
 from agent_fox.engine.handlers import waiving
 from agent_fox.engine.reports.run_table import SHORT, as_markdown, read_table
@@ -64,7 +65,9 @@ def tell_github(
     if commit is None or not is_asked_for(settings):
         return ()
     in_force = partial(waiving.notes_in_force, transaction.db, grounds(), transaction.at)
-    table = read_table(transaction, git.tree_of(root, commit), in_force, stop)
+    tree = git.tree_of(root, commit)
+    untouched = freshness.untouched(transaction.db, root, tree, lambda: settings)
+    table = read_table(transaction, tree, in_force, stop, untouched)
     return put_all(transaction, settings, root, commit, table)
 
 

@@ -11,7 +11,7 @@ from agent_fox.core.markdown import cell, code, how_many_fit, one_line
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import counts_in_words
 from agent_fox.core.words import counted
-from agent_fox.engine.account.account import RunAccount, SpecAccount, read_account
+from agent_fox.engine.account.account import Holds, RunAccount, SpecAccount, on_its_tree, read_account
 from agent_fox.engine.account.explanation import PartEvidence, evidence_of
 from agent_fox.engine.account.overview import STANDINGS, STATES, Banner, NeedsYou, quoted, read_overview
 from agent_fox.engine.account.run_document import states_of
@@ -76,10 +76,12 @@ class RunTable:
 
 
 def read_table(
-    transaction: Docket, tip_tree: str, in_force: Callable[[], tuple[WaiverNote, ...]], stop: Stop | None = None
-) -> RunTable:
-    """The last run on this tree of the integration branch. `stop`: how it is about to end."""
-    account = read_account(transaction.db, tip_tree=tip_tree, in_force=in_force).at_rest()
+    transaction: Docket, tip_tree: str, in_force: Callable[[], tuple[WaiverNote, ...]], stop: Stop | None = None,
+    untouched: Holds = on_its_tree,
+) -> RunTable:  # fmt: skip
+    """The last run on this tree of the integration branch. `stop`: how it is about to end; `untouched` as in
+    `read_account`."""
+    account = read_account(transaction.db, tip_tree=tip_tree, in_force=in_force, untouched=untouched).at_rest()
     if stop is not None:
         status = "ended" if stop.exit in (RunExit.PROVEN, RunExit.NOT_PROVEN) else "paused"
         account = replace(account, status=status, exit_code=stop.exit.value, reason=stop.reason)

@@ -14,9 +14,9 @@ from agent_fox.core.ledger.gates import Gate, is_enough
 from agent_fox.core.retry.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import How
+from agent_fox.engine.account import freshness
 from agent_fox.engine.handlers.final_review import review_again
 from agent_fox.engine.record.docket import Docket, Handled, Move
-from agent_fox.engine.running import freshness
 from agent_fox.engine.running.finish import verifiers
 from agent_fox.store import outbox, sessions
 from agent_fox.store.gates import gates_of

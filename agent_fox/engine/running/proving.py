@@ -15,12 +15,12 @@ from agent_fox.core.ledger.gates import Gate, Role, is_enough
 from agent_fox.core.ledger.promotion import Promotion, promote
 from agent_fox.core.values import dataclass, to_document, to_object
 from agent_fox.engine.handlers.final_review import verifier_of
-from agent_fox.engine.launching.judges import unheeded
 from agent_fox.engine.record import promotion
 from agent_fox.engine.record.docket import Docket, Handled
 from agent_fox.engine.record.library import Shelf, formal, order_for
 from agent_fox.engine.record.review_persistence import LaneRun, record_lanes
 from agent_fox.session.built_in.library import KEY, LibraryBackend
+from agent_fox.session.local_runner import unheeded
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, run_session
 from agent_fox.store.gates import GateRow, gates_of

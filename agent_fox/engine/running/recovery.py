@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.engine.launching import conflicts, cut_offs, judges, launching, tip
+from agent_fox.engine.launching import candidates, conflicts, cut_offs, judges, launching, tip
 from agent_fox.engine.record.watch import RunEvent, Watch
-from agent_fox.engine.running import results
+from agent_fox.engine.running import contests, results
 from agent_fox.engine.running.results import DocketOf, Ended, Registry
 from agent_fox.session.order import EndKind, SessionEnd
 from agent_fox.session.workspaces.landing import move
@@ -22,13 +22,20 @@ from agent_fox.system import clock, git, git_refs, own_folders
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.retry.candidates import Candidate
     from agent_fox.core.retry.cut_off import CutOff
     from agent_fox.engine.launching.launching import Workshop
+    from agent_fox.engine.planning.extensions import Runners
+    from agent_fox.session.runners import Runner
     from agent_fox.store.sessions import LaunchRow, SessionRow
 
 
-def recover(registry: Registry, docket_of: DocketOf, db: Database, workshop: Workshop, watch: Watch) -> None:
-    """Settle every launch that was under way when the last orchestrator ended. Safe to repeat."""
+def recover(
+    registry: Registry, docket_of: DocketOf, db: Database, workshop: Workshop, runners: Runners, watch: Watch
+) -> None:
+    """Settle every launch that was under way when the last orchestrator ended, but those that go on without one: the
+    run takes them up again. Safe to repeat.
+    """
     integration = workshop.integration
     moved = tip.after_a_crash(db, integration)
     if moved is not None:
@@ -38,7 +45,9 @@ def recover(registry: Registry, docket_of: DocketOf, db: Database, workshop: Wor
     if commit is not None:
         sessions.note_tip(db, commit)
     for launch in sessions.open_launches(db):
-        settle(registry, docket_of, db, workshop, launch, watch)
+        runner = runners.named(launch.runner)
+        if not runner.outlives:
+            settle(registry, docket_of, db, workshop, launch, runner, watch)
     sweep(db, workshop)
     conflicts.tend(db, workshop.repo, git_refs.references(workshop.repo))
     own_folders.sweep()
@@ -56,23 +65,55 @@ def finish_landings(db: Database, repo: Path, branch: str) -> None:
 
 
 def settle(
-    registry: Registry, docket_of: DocketOf, db: Database, workshop: Workshop, launch: LaunchRow, watch: Watch
+    registry: Registry,
+    docket_of: DocketOf,
+    db: Database,
+    workshop: Workshop,
+    launch: LaunchRow,
+    runner: Runner,
+    watch: Watch,
 ) -> None:
     session = sessions.session_by_id(db, launch.session_id)
     planned = node_by_uid(db, session.ticket.node_uid)
+    contest = candidates.contest_of(db, planned)
+    candidate = contest.of_launch(launch.id) if contest is not None else None
+    if candidate is not None:
+        settle_reading(docket_of, db, workshop, planned, launch, candidate, runner, watch)
+        return
     panel = workshop.panel(db, planned, session, launch)
-    end = judges.harvest_all(panel)
+    end = judges.harvest_all(panel, runner)
     if end is None or end.end.kind in judges.NO_RESULT:
         conflicts.forget(workshop.repo, launch.id)
         lost = end.end if end else judges.lost_end(panel)
         lose(db, planned, launch, lost, kept(workshop.repo, session, launch, lost, watch), watch)
+    elif contest is not None:
+        held = Ended(planned, session, launch, end.end)
+        again, text = contests.hold(db, workshop.integration, held, contest)
+        watch(RunEvent("note", again, text=text))
     else:
         cut_off = kept(workshop.repo, session, launch, end.end, watch)
         ended = Ended(planned, session, launch, end.end, end.judges, cut_off=cut_off)
         handled = results.take_result(registry, docket_of, db, workshop.integration, ended)
         results.land(docket_of, db, workshop.integration, ended, watch)
         watch(RunEvent("harvested", planned, session=session, handled=handled))
-    judges.clean_up_all(panel)
+    judges.clean_up_all(panel, runner)
+
+
+def settle_reading(
+    docket_of: DocketOf, db: Database, workshop: Workshop, planned: PlannedNode, launch: LaunchRow,
+    candidate: Candidate, runner: Runner, watch: Watch,
+) -> None:  # fmt: skip
+    """The reading of a candidate that was under way: harvested where it ended, else it is made again."""
+    session = sessions.session_by_id(db, launch.session_id)
+    panel = candidates.reading_of(workshop, db, session, launch, candidate)
+    reading = judges.harvest_all(panel, runner)
+    if reading is not None and reading.end.kind in judges.NO_RESULT:
+        reading = None
+    ended = Ended(planned, session, launch, reading.end if reading is not None else judges.lost_end(panel))
+    again, read = contests.end_reading(docket_of, db, ended, candidate, reading, panel.first.assumed_usd)
+    result = read.result if reading is not None else "its reading was lost, and is made again"
+    watch(RunEvent("note", again, text=f"candidate {candidate.number}: {result}"))
+    judges.clean_up_all(panel, runner)
 
 
 def kept(repo: Path, session: SessionRow, launch: LaunchRow, end: SessionEnd, watch: Watch) -> CutOff | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from sqlite_utils import Database
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.policy import Start
+from agent_fox.core.retry.onset import Onset
 from agent_fox.core.retry.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Report
@@ -26,6 +27,7 @@ from agent_fox.engine.record.review_persistence import (
     Judge,
     LaneRun,
     VerifierResult,
+    findings_in,
     lanes_said,
     read_judges,
     record_lanes,
@@ -39,6 +41,7 @@ from agent_fox.store.ledger import evidence
 from agent_fox.store.plan import PlannedNode, move_node, node_by_uid
 from agent_fox.store.state import transaction
 from agent_fox.store.traces import record_cut_off, record_trace
+from agent_fox.store.values import NOT_TAKEN
 from agent_fox.system import clock, git
 
 if TYPE_CHECKING:
@@ -90,7 +93,9 @@ class Registry:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A launch that ended, with the rows it belongs to."""
+    """A launch that ended, with the rows it belongs to. `beside`: launches of the same attempt that it was chosen from;
+    `facts` are recorded with what is decided.
+    """
 
     planned: PlannedNode
     session: SessionRow
@@ -100,6 +105,8 @@ class Ended:
     report: Report | None = None
     cut_off: CutOff | None = None
     way_back: WayBack | None = None
+    beside: tuple[LaunchRow, ...] = ()
+    facts: Mapping[str, object] = field(default_factory=dict)
 
 
 DocketOf = Callable[[Database, str], Docket]
@@ -181,7 +188,8 @@ def with_way_back(tx: Docket, integration: Integration, ended: Ended, tree: str)
     """The end of a verifier's session with the commit that the branch goes back by, where its report calls for it, and
     no step is known before which the next attempt can start instead.
     """
-    if tx.policy.start is Start.BEFORE_ONSET and trails.has_found(ended.judges):
+    starts_before = tx.policy.start is Start.BEFORE_ONSET and tx.by_worth is None
+    if starts_before and any(finding.onset is Onset.FOUND for finding in findings_in(ended.judges)):
         return ended
     return replace(ended, way_back=going_back.way_back(tx, integration, ended.planned, ended.report, tree))
 
@@ -230,6 +238,8 @@ def write_end(db: Database, ended: Ended, landing: Landing | Conflict | None, tr
     failed = bool(failure_of(ended, landing))
     cost = cost_of(ended.session, end)
     sessions.set_launch(db, launch.id, {"status": "ended", "ended_at": at, "cost_usd": cost})
+    for other in ended.beside:
+        set_aside(db, other, f"attempt {ended.session.ticket.attempt} ends with launch {launch.number}")
     landed = landing if isinstance(landing, Landing) else None
     changes = {
         "status": "failed" if failed else "completed", "end_kind": end.kind, "reason": failure_of(ended, landing),
@@ -242,6 +252,11 @@ def write_end(db: Database, ended: Ended, landing: Landing | Conflict | None, tr
     }  # fmt: skip
     sessions.set_session(db, launch.session_id, changes)
     evidence.record_session(db, launch.session_id, at)
+
+
+def set_aside(db: Database, launch: LaunchRow, why: str) -> None:
+    """A candidate's launch is not the one that counts; what it cost stays. In the open transaction."""
+    sessions.set_launch(db, launch.id, {"status": "interrupted", "reason": f"{NOT_TAKEN}{why}"})
 
 
 def failure_of(ended: Ended, landing: Landing | Conflict | None) -> str:
@@ -263,7 +278,7 @@ def as_seen(db: Database, ended: Ended, landing: Landing | Conflict | None) -> E
         session_id=session.id,
         report=ended.report,
         way_back=ended.way_back,
-        facts={**conflict_of(db, ended, landing), **too_long_of(ended.end)},
+        facts={**ended.facts, **conflict_of(db, ended, landing), **too_long_of(ended.end)},
     )
 
 

@@ -18,8 +18,7 @@ from agent_fox.engine.launching.launching import Workshop
 from agent_fox.engine.launching.pushing import push
 from agent_fox.engine.launching.repository_guard import RepositoryGuard
 from agent_fox.engine.planning import preflight
-from agent_fox.engine.planning.extensions import backends_of
-from agent_fox.engine.planning.from_settings import RunStuck, policy_of
+from agent_fox.engine.planning.from_settings import RunStuck, by_worth_of, policy_of
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.planning.workplace import RunOptions, Workplace
 from agent_fox.engine.record import library
@@ -29,7 +28,7 @@ from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
 from agent_fox.engine.reports.on_github import tell_github
 from agent_fox.engine.reports.source_comment import comment_sources, place_of
-from agent_fox.engine.running import commands
+from agent_fox.engine.running import commands, contests
 from agent_fox.engine.running.ledger_witness import LedgerWitness
 from agent_fox.engine.running.recovery import recover
 from agent_fox.engine.running.results import Registry
@@ -105,13 +104,14 @@ class Engine(Workplace):
         ledger_witness.note()
         registry, tracker = Registry(self.handlers()), self.tracker()
         branch = self.settings.git.integration_branch
-        recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), self.watch)
+        runners = self.runners()
+        recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), runners, self.watch)
         pruned = cut_offs.prune(db, self.root, clock.now())
         if pruned:
             self.watch(RunEvent("note", text=pruned))
         sessions.note_tip(db, preflight.bring_in_head(self.root, branch, head))
         shelf = SpecShelf()
-        workshop = self.workshop(shelf)
+        workshop = self.workshop(shelf, runners.named(self.settings.cluster.engine).name)
         docket_of = self.docket_of(shelf, run_id)
         asked = library.read_files(scope.plan.specs, self.root)
         with transaction(db):
@@ -120,6 +120,7 @@ class Engine(Workplace):
                 self.watch(RunEvent("note", text=line))
             for line in moves_in_words(waiving.settle(docket_of(db, clock.now()), self.grounds())):
                 self.watch(RunEvent("note", text=line))
+        contests.leave(db)
         courier = Courier(self.root / STATE, tracker, self.settings.tracker)
         run = Run(
             db=db,
@@ -137,7 +138,7 @@ class Engine(Workplace):
             watch=self.watch,
             is_final_check=self.settings.policy.final_check,
             is_reproving=options.reprove,
-            backends=backends_of(self.plugins),
+            runners=runners,
             broken=tuple(scope.broken),
             settle_waivers=lambda tx: waiving.settle(tx, self.grounds()),
             reading_seconds=self.settings.tracker.finish_seconds if self.settings.github.commands != "off" else 0.0,
@@ -232,11 +233,19 @@ class Engine(Workplace):
             folder = artifacts_in(self.launches().parent)
             prune(folder, verify.keep_days, verify.keep_mib * 1024**2, run_days=verify.keep_days)
 
-    def workshop(self, shelf: SpecShelf) -> Workshop:
-        return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf)
+    def workshop(self, shelf: SpecShelf, runner: str = "") -> Workshop:
+        return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf, runner)
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
-        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds, self.log_end)
+        return DocketFactory(
+            policy_of(self.settings),
+            shelf,
+            run_id,
+            self.settings,
+            self.grounds,
+            self.log_end,
+            by_worth_of(self.settings),
+        )
 
     def log_end(self, address: str) -> str:
         """The end of a log that a judge kept, masked as it is; empty where it is gone."""

@@ -6,11 +6,10 @@ One thread owns the state and all decisions. Sessions are waited for by worker t
 from __future__ import annotations
 
 import queue
-import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,19 +18,23 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.retry.standing import Status
+from agent_fox.engine.account import freshness
 from agent_fox.engine.handlers import final_review
+from agent_fox.engine.handlers.dockets import narrow_cost
 from agent_fox.engine.issues.courier import INTERRUPTED_SECONDS, Courier
-from agent_fox.engine.launching import cut_offs, judges, launching
+from agent_fox.engine.launching import candidates, cut_offs, judges, launching
 from agent_fox.engine.launching.judges import Panel, PanelEnd
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, Watch, moves_in_words
 from agent_fox.engine.reports import spec_report
-from agent_fox.engine.running import final_check, finish, proving, results
+from agent_fox.engine.running import contests, final_check, finish, proving, results
 from agent_fox.engine.running.final_check import Conditions
 from agent_fox.engine.running.proving import Answer, Subject
 from agent_fox.engine.running.results import Ended, Registry
-from agent_fox.session.built_in.registry import BACKENDS
 from agent_fox.session.order import EndKind, SessionEnd, StopSignal
+from agent_fox.session.runners import Runner, Unreachable
+from agent_fox.store import sessions
+from agent_fox.store.plan import node_by_uid
 from agent_fox.store.sessions import LaunchRow, SessionRow, add_run_seconds
 from agent_fox.store.state import checkpoint, transaction
 from agent_fox.system import clock, git
@@ -39,16 +42,17 @@ from agent_fox.system import clock, git
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.retry.candidates import Candidate, Contest
     from agent_fox.core.retry.cut_off import CutOff
     from agent_fox.engine.account.spending import Spending
     from agent_fox.engine.launching.infrastructure import Backoff
     from agent_fox.engine.launching.launching import Workshop
     from agent_fox.engine.launching.repository_guard import RepositoryGuard
+    from agent_fox.engine.planning.extensions import Runners
     from agent_fox.engine.record.board import Board
     from agent_fox.engine.record.docket import Docket, Handled
     from agent_fox.engine.running.commands import CarriedOut
     from agent_fox.engine.running.ledger_witness import LedgerWitness
-    from agent_fox.session.backends import Backend
     from agent_fox.store.ledger import journal
     from agent_fox.store.plan import PlannedNode
     from agent_fox.store.state import StateFile
@@ -74,15 +78,25 @@ class Orders:
         self.asked = max(self.asked, 2)
         self.signal.set()
 
+    def leave(self) -> None:
+        """Nobody will hear what still runs: what ends with us is launched again, what does not is asked for again."""
+        self.asked = max(self.asked, 2)
+        self.signal.leave()
+
 
 @dataclass(slots=True)
 class Flight:
-    """A launch under way."""
+    """A launch under way. `assumed`: dollars that it counts for until it tells its cost; `reads`: the candidate that is
+    read, where it is no session of its own.
+    """
 
     planned: PlannedNode
     session: SessionRow
     launch: LaunchRow
     panel: Panel
+    runner: Runner
+    assumed: float = 0.0
+    reads: Candidate | None = None
 
 
 @dataclass
@@ -104,9 +118,9 @@ class Run:
     watch: Watch
     ledger_witness: LedgerWitness
     state_file: StateFile
+    runners: Runners
     is_final_check: bool = True
     is_reproving: bool = False
-    backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
     broken: tuple[str, ...] = ()
     settle_waivers: Callable[[Docket], list[Handled]] = lambda tx: []
     carry_out: Callable[[Database], Iterable[CarriedOut]] = lambda db: ()
@@ -114,7 +128,7 @@ class Run:
     """How long the end waits for comments to be read that may ask for something."""
     stop: Stop | None = None
     flights: dict[str, Flight] = field(default_factory=dict)
-    ended: queue.SimpleQueue[tuple[str, PanelEnd]] = field(default_factory=queue.SimpleQueue)
+    ended: queue.SimpleQueue[tuple[str, PanelEnd | Unreachable]] = field(default_factory=queue.SimpleQueue)
 
     @property
     def repo(self) -> Path:
@@ -125,6 +139,7 @@ class Run:
         if self.is_reproving:
             self.reopen(final_check.reprove)
         with self.pool() as submit:
+            self.take_up(submit)
             while self.is_busy(submit):
                 self.hear(TICK_SECONDS)
         try:
@@ -192,7 +207,7 @@ class Run:
 
     def conditions(self, tip: str) -> Conditions:
         settings = self.workshop.settings
-        setup = tuple(line if isinstance(line, str) else shlex.join(line) for line in settings.workspace.setup)
+        setup = freshness.setup_lines(settings)
         return Conditions(self.repo, tip, settings.evidence, setup, partial(self.workshop.standpoint, self.db))
 
     def is_busy(self, submit: Callable[[Flight], None]) -> bool:
@@ -201,6 +216,8 @@ class Run:
             self.look_around()
             if self.stop is None:
                 self.launch_ready(submit)
+            elif self.stop.exit is RunExit.CEILING:
+                self.use_what_there_is(self.stop.reason)
             if self.flights or self.waits_for_backoff():
                 return True
             if self.stop is not None or not self.has_more():
@@ -225,13 +242,41 @@ class Run:
             try:
                 yield submit
             except BaseException:
-                self.orders.terminate()  # nobody will hear what still runs: its launches are made again
+                self.orders.leave()
                 raise
+
+    def take_up(self, submit: Callable[[Flight], None]) -> None:
+        """Wait again for launches that went on while no orchestrator was there."""
+        for launch in sessions.open_launches(self.db):
+            session = sessions.session_by_id(self.db, launch.session_id)
+            planned = node_by_uid(self.db, session.ticket.node_uid)
+            if not self.board.knows(planned.node.uid):
+                self.watch(RunEvent("note", text=f"{planned.node.id} goes on at {launch.runner}, outside of this run"))
+                continue
+            flight = self.taken_up(planned, session, launch)
+            self.flights[launch.id] = flight
+            self.watch(RunEvent("launched", planned, session=session, text=f"taken up again at {launch.runner}"))
+            submit(flight)
+
+    def taken_up(self, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> Flight:
+        contest = candidates.contest_of(self.db, planned)
+        candidate = contest.of_launch(launch.id) if contest is not None else None
+        if candidate is not None:
+            assumed = self.assumed_of(candidates.verifier_of(self.db, session.spec_name))
+            self.spending.launched(assumed, is_new_session=False)
+            return self.reading(planned, session, launch, candidate, assumed)
+        panel = self.workshop.panel(self.db, planned, session, launch).with_money(self.spending.left_usd)
+        return Flight(planned, session, launch, panel, self.runners.named(launch.runner), session.assumed_cost_usd)
+
+    def assumed_of(self, planned: PlannedNode) -> float:
+        return self.workshop.agent(planned, planned.standing.rung).assumed_cost_usd
 
     def attend(self, flight: Flight) -> None:
         """Runs in a worker thread: waits for one session and reports its end, whatever it is."""
         try:
-            end = judges.attend(flight.panel, self.orders.signal, self.backends)
+            end: PanelEnd | Unreachable = judges.attend(flight.panel, self.orders.signal, flight.runner)
+        except Unreachable as unreachable:
+            end = unreachable
         except BaseException as error:  # noqa: BLE001 - a plugin's or our own defect must not lose the launch
             end = PanelEnd(results.broken_session(flight.panel.first, error), ())
         self.ended.put((flight.launch.id, end))
@@ -267,7 +312,12 @@ class Run:
                 self.pause(error)
 
     def settle_without_session(self, planned: PlannedNode) -> bool:
-        """A verifier that nothing is expected of is settled by the table, without paying for a session."""
+        """A verifier that nothing is expected of is settled by the table, without paying for a session; so is a coder
+        whose candidates are all there."""
+        contest = candidates.contest_of(self.db, planned)
+        if contest is not None and contest.is_complete:
+            self.choose(planned)
+            return True
         expects = self.workshop.shelf.take(self.db, planned.node.spec_name).expected
         if planned.node.archetype is not Archetype.VERIFIER or expects:
             return False
@@ -277,21 +327,88 @@ class Run:
         return True
 
     def launch(self, planned: PlannedNode, submit: Callable[[Flight], None]) -> None:
-        assumed = self.workshop.agent(planned, planned.standing.rung).assumed_cost_usd
+        contest = candidates.contest_of(self.db, planned)
+        candidate = contest.to_read if contest is not None else None
+        reader = planned if candidate is None else candidates.verifier_of(self.db, planned.node.spec_name)
+        assumed = self.assumed_of(reader)
         is_new = not results.was_launched(self.db, planned)
         passed = self.spending.passes(assumed, is_new_session=is_new)
+        if self.has_enough(planned, contest, passed):
+            return
         if passed is not None:
             self.board.give_back(planned.node.uid)
             self.halt(RunExit.CEILING, f"ceiling of the run: {passed}")
             return
-        flight = self.begin(planned)
+        flight = (
+            self.begin(planned, contest, assumed)
+            if candidate is None
+            else self.begin_reading(planned, candidate, assumed)
+        )
         self.spending.launched(assumed, is_new_session=is_new)
         self.flights[flight.launch.id] = flight
-        self.watch(RunEvent("launched", flight.planned, session=flight.session))
+        if contest is not None and candidate is None:
+            text = f"candidate {len(contest.made) + 1} of {contest.wanted} from the same commit"
+            self.watch(RunEvent("note", flight.planned, text=text))
+        if candidate is None:
+            self.watch(RunEvent("launched", flight.planned, session=flight.session))
+        else:
+            self.watch(
+                RunEvent("note", flight.planned, text=f"candidate {candidate.number} is read by {reader.node.id}")
+            )
         submit(flight)
 
-    def begin(self, planned: PlannedNode) -> Flight:
+    def has_enough(self, planned: PlannedNode, contest: Contest | None, passed: str | None) -> bool:
+        """Whether a ceiling makes do with the candidates that there are: then one of them is chosen. `passed`: one of
+        the run, which waits for a higher one where no candidate may land."""
+        if contest is None or not contest.made:
+            return False
+        node = planned.node
+        narrow = narrow_cost(self.db, self.run_id, self.workshop.settings.limits, node.spec_name, node.uid)
+        if narrow is None and (passed is None or not contest.has_any):
+            return False
+        self.choose(planned, f"ceiling: {narrow or passed}")
+        return True
+
+    def use_what_there_is(self, why: str) -> None:
+        """A ceiling ends the run's launches: attempts with a candidate that may land end with the best of them."""
+        in_scope = {place.planned.node.uid: place for place in self.board.places()}
+        waiting = {launch.session_id for launch in sessions.held_launches(self.db)}
+        for session in (sessions.session_by_id(self.db, number) for number in sorted(waiting)):
+            place = in_scope.get(session.ticket.node_uid)
+            if place is None or place.standing.status is not Status.PENDING or place.standing.ticket != session.ticket:
+                continue
+            planned = replace(place.planned, standing=place.standing)
+            contest = candidates.contest_of(self.db, planned)
+            if contest is not None and contest.has_any:
+                self.choose(planned, why)
+
+    def choose(self, planned: PlannedNode, why: str = "") -> None:
+        integration = self.workshop.integration
+        for handled in contests.choose(
+            self.registry, self.docket_of, self.db, integration, planned, why, self.watch
+        ):  # fmt: skip
+            self.follow(handled, planned)
+
+    def begin_reading(self, planned: PlannedNode, candidate: Candidate, assumed: float) -> Flight:
+        launch = sessions.launch_by_id(self.db, candidate.launch)
+        session = sessions.session_by_id(self.db, launch.session_id)
+        with transaction(self.db):
+            under_way = contests.begin_reading(self.db, planned, session, launch)
+        self.board.stand(planned.node.uid, under_way.standing)
+        return self.reading(under_way, session, launch, candidate, assumed)
+
+    def reading(
+        self, planned: PlannedNode, session: SessionRow, launch: LaunchRow, candidate: Candidate, assumed: float
+    ) -> Flight:
+        panel = candidates.reading_of(self.workshop, self.db, session, launch, candidate)
+        runner = self.runners.named(launch.runner)
+        return Flight(planned, session, launch, panel.with_money(self.spending.left_usd), runner, assumed, candidate)
+
+    def begin(self, planned: PlannedNode, contest: Contest | None, assumed: float) -> Flight:
         pinned = final_review.commit_to_read(self.db, planned, self.guard.tip())
+        before = sessions.session_by_ticket(self.db, planned.standing.ticket)
+        if contest is not None and contest.made and before is not None and before.pinned is not None:
+            pinned = before.pinned
         with transaction(self.db):
             session, launch, _ = launching.begin(
                 self.db, self.workshop, planned, self.run_id, pinned, clock.new_id(), clock.now()
@@ -300,7 +417,7 @@ class Run:
         self.board.stand(planned.node.uid, under_way.standing)
         self.board.launched(planned)
         panel = self.workshop.panel(self.db, under_way, session, launch).with_money(self.spending.left_usd)
-        return Flight(under_way, session, launch, panel)
+        return Flight(under_way, session, launch, panel, self.runners.named(launch.runner), assumed)
 
     def hear(self, seconds: float) -> None:
         """Wait for the next end, and for those that came with it."""
@@ -311,7 +428,11 @@ class Run:
         except queue.Empty:
             checkpoint(self.db)
             return
-        self.take(self.flights.pop(launch), end)
+        flight = self.flights.pop(launch)
+        if isinstance(end, Unreachable):
+            self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {end}")
+        else:
+            self.take(flight, end)
 
     def take(self, flight: Flight, ended: PanelEnd) -> None:
         """One session has ended: its result in one transaction, then what follows from it.
@@ -323,11 +444,13 @@ class Run:
         except git.GitError as error:
             self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {error}")
             return
-        self.spending.ended(flight.session.assumed_cost_usd, counted)
-        judges.clean_up_all(flight.panel)
+        self.spending.ended(flight.assumed, counted)
+        judges.clean_up_all(flight.panel, flight.runner)
 
     def record_end(self, flight: Flight, ended: PanelEnd) -> float:
         end = ended.end
+        if flight.reads is not None:
+            return self.end_reading(flight, ended, flight.reads)
         cut_off = cut_offs.keep(self.repo, flight.session, flight.launch, end, clock.now())
         if cut_off is not None:
             self.watch(RunEvent("note", flight.planned, text=cut_off.in_words))
@@ -337,8 +460,37 @@ class Run:
             case EndKind.INFRASTRUCTURE:
                 return self.infrastructure(flight, end)
             case _:
-                self.result(flight, ended, cut_off)
+                contest = candidates.contest_of(self.db, flight.planned)
+                if contest is not None:
+                    self.hold(flight, ended, contest)
+                else:
+                    self.result(flight, ended, cut_off)
                 return flight.session.assumed_cost_usd if end.cost_usd is None else end.cost_usd
+
+    def hold(self, flight: Flight, end: PanelEnd, contest: Contest) -> None:
+        """A candidate has ended: it waits to be compared, and its node to be launched again."""
+        ended = Ended(flight.planned, flight.session, flight.launch, end.end)
+        self.wait_again(*contests.hold(self.db, self.workshop.integration, ended, contest))
+
+    def wait_again(self, planned: PlannedNode, text: str) -> None:
+        self.board.stand(planned.node.uid, planned.standing)
+        self.watch(RunEvent("note", planned, text=text))
+
+    def end_reading(self, flight: Flight, end: PanelEnd, candidate: Candidate) -> float:
+        """A candidate was read, or its reading was lost and is made again."""
+        is_lost = end.end.kind in judges.NO_RESULT
+        ended = Ended(flight.planned, flight.session, flight.launch, end.end, end.judges)
+        planned, read = contests.end_reading(
+            self.docket_of, self.db, ended, candidate, None if is_lost else end, flight.assumed
+        )  # fmt: skip
+        result = f"its reading was lost, and is made again: {end.end.reason}" if is_lost else read.result
+        self.wait_again(planned, f"candidate {candidate.number}: {result}")
+        if end.end.kind is EndKind.INFRASTRUCTURE:
+            pause = self.backoff.lost(planned.node.uid, 1, end.end)
+            if pause is not None and self.stop is None:
+                self.halt(RunExit.CANNOT_GO_ON, f"{planned.node.id}: {pause}")
+        is_free = is_lost and end.end.kind is EndKind.INFRASTRUCTURE
+        return end.end.cost_usd if end.end.cost_usd is not None else 0.0 if is_free else flight.assumed
 
     def repeat_later(
         self, flight: Flight, end: SessionEnd, status: str, cut_off: CutOff | None = None, wait: float = 0.0
@@ -424,6 +576,8 @@ class Run:
     def hear_courier(self) -> None:
         for event in self.courier.drain():
             self.watch(event)
+        while self.runners.told:
+            self.watch(RunEvent("note", text=self.runners.told.popleft()))
 
     def finish_deliveries(self, seconds: float) -> None:
         """What can be delivered now is waited for, `seconds` at most; a person who interrupted waits less."""

@@ -30,7 +30,7 @@ else:
 
 SIGNERS = "allowed_signers"
 KEY_SUFFIX, PUBLIC_SUFFIX = ".pem", ".pub"
-WAIVERS, LEDGER = "agent-fox-waiver", "agent-fox-ledger"
+WAIVERS, LEDGER, WORKERS = "agent-fox-waiver", "agent-fox-ledger", "agent-fox-worker"
 """The namespaces that a signer can be trusted for."""
 
 PRINCIPAL = regex(r"[A-Za-z0-9][A-Za-z0-9_.@+-]*")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents import credentials
 from agent_fox.session.agents.credentials import Credentials, secret_names
+from agent_fox.session.agents.logins import TOKEN_URL
 from agent_fox.session.agents.prices import prices_of
 from agent_fox.session.agents.registry import command_line, is_watched
 from agent_fox.session.agents.report import AgentReport, write_report
@@ -85,11 +86,10 @@ class AgentBackend:
             return f"backend {self.name!r}: {address!r} is no address of a model's server; it begins with https://"
         if credentials.find(facts, provider, variables_of(agent)):
             return None
-        names = ", ".join((*facts.keys.get(provider, ()), *(facts.logins or facts.direct)))
-        return (
-            f"backend {self.name!r}: there is no key for its model; set one of {names} in the environment, "
-            "for an agent gets a home of its own, in which nobody is logged in"
-        )
+        tokens = (facts.token,) if facts.token else ()
+        names = ", ".join((*facts.keys.get(provider, ()), *tokens, *(facts.logins or facts.direct)))
+        login = f", or log in: {facts.login.command}" if facts.login is not None else ""
+        return f"backend {self.name!r}: there is no key for its model; set one of {names} in the environment{login}"
 
     def provider(self, agent: Agent) -> Provider | None:
         """Whose protocol its program speaks to its model. Raises ValueError for a model of another provider."""
@@ -109,6 +109,8 @@ class AgentBackend:
     def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
         """The keys, for the runner; it hands none of them to what it starts, but what only the program can use."""
         access = self.credentials(order.agent)
+        if access.login is not None:
+            return {TOKEN_URL: os.environ[TOKEN_URL]} if TOKEN_URL in os.environ else {}
         return {access.name: access.key} if access.key else dict(access.direct)
 
     def credentials(self, agent: Agent) -> Credentials:
@@ -116,7 +118,7 @@ class AgentBackend:
 
     def task(self, order: LaunchOrder, paths: Paths) -> AgentTask:
         agent, role = order.agent, Role(order.archetype.value)
-        provider = self.provider(agent)
+        provider, access, kind = self.provider(agent), self.credentials(agent), self.cli.facts.login
         tools = OFFERED if agent.tools and self.cli.facts.has_tools and role is not Role.REVIEWER else ()
         prompt = prompts.render_prompt(
             order,
@@ -136,7 +138,7 @@ class AgentBackend:
             prompt=prompt.user,
             limits=limits_of(agent, order.left_usd, self.cli.facts.most_idle),
             provider=provider,
-            upstream=credentials.upstream(provider, variables_of(agent)),
+            upstream=credentials.upstream(provider, variables_of(agent), kind if access.is_login else None),
             environment=self.seen(order, paths),
             model=agent.model,
             effort=agent.effort,
@@ -148,9 +150,11 @@ class AgentBackend:
             readable=readable(order, paths),
             stop_gate=agent.stop_hook and bool(tools),
             direct=self.cli.facts.direct,
+            login=access.login,
             prices=prices_of(order.repo),
             arguments=agent.arguments,
             beginning=beginning(order, paths),
+            transcript=paths.transcript if order.writes and order.keeps_transcript else None,
         )
 
     def seen(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:

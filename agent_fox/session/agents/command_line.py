@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from pydantic_core import from_json
 
@@ -12,6 +13,9 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents import events
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.logins import LoginKind
 
 LONGEST_SHOWN = 4000
 """Characters of a tool's answer, and of a line that cannot be read, that an event keeps."""
@@ -144,6 +148,10 @@ class Facts:
     """Variables with credentials of another kind, which are handed to the program as they are."""
     logins: tuple[str, ...] = ()
     """Those of `direct` of which one must be set for the others to mean anything; empty: any of them."""
+    login: LoginKind | None = None
+    """Where the program keeps a person's login; its token stays with the metering proxy."""
+    token: str = ""
+    """The variable that may hold a lasting token of such a login."""
     roles: frozenset[Role] = frozenset(Role)
     """The roles that the program can be held to by its own means; for others the sandbox must hold it."""
     counts_resumed: bool = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
@@ -11,6 +12,7 @@ from agent_fox.session.agents.task import Provider
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.command_line import Facts
+    from agent_fox.session.agents.logins import LoginKind
 
 UPSTREAMS: Mapping[Provider, tuple[tuple[str, ...], str]] = {
     Provider.ANTHROPIC: (("ANTHROPIC_BASE_URL",), "https://api.anthropic.com"),
@@ -26,14 +28,16 @@ BEARERS = frozenset({"ANTHROPIC_AUTH_TOKEN"})
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """`key` is for the proxy, empty where there is none; `direct` is what only the program itself can use.
+    """`key` or `login` (the file of a person's login) is for the proxy; `direct` is what only the program can use.
 
-    `name` is the variable that holds the key.
+    `name` is the variable that holds the key; `is_token`: it is the token of a login.
     """
 
     name: str = ""
     key: str = field(default="", repr=False)
     direct: Mapping[str, str] = field(default_factory=dict, repr=False)
+    login: Path | None = None
+    is_token: bool = False
 
     @property
     def is_bearer(self) -> bool:
@@ -41,26 +45,45 @@ class Credentials:
         return self.name in BEARERS
 
     def __bool__(self) -> bool:
-        return bool(self.key or self.direct)
+        return bool(self.key or self.direct or self.login)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether all of it stays with us: the program gets a word of its launch instead."""
+        return bool(self.key or self.login)
+
+    @property
+    def is_login(self) -> bool:
+        return self.is_token or self.login is not None
 
 
 def find(facts: Facts, provider: Provider | None, variables: Mapping[str, str]) -> Credentials:
-    """The first key there is, else what the program can use by itself. None where nothing is asked of a provider."""
+    """The first key there is, else the token of a login, else what the program uses by itself, else a login's file.
+
+    None of them where nothing is asked of a provider.
+    """
     if provider is None:
         return Credentials()
     name = next((name for name in facts.keys.get(provider, ()) if variables.get(name)), "")
-    is_login = any(variables.get(name) for name in facts.logins or facts.direct)
-    direct = {name: variables[name] for name in facts.direct if variables.get(name)}
-    return Credentials(name, variables[name]) if name else Credentials(direct=direct if is_login else {})
+    if name:
+        return Credentials(name, variables[name])
+    token = facts.token if facts.login is not None and variables.get(facts.token) else ""
+    if token:
+        return Credentials(token, variables[token], is_token=True)
+    is_direct = any(variables.get(name) for name in facts.logins or facts.direct)
+    if is_direct:
+        return Credentials(direct={name: variables[name] for name in facts.direct if variables.get(name)})
+    return Credentials(login=facts.login.path(variables) if facts.login is not None else None)
 
 
 def secret_names(facts: Facts) -> frozenset[str]:
     """Every variable that the agent's shell must not see."""
-    return frozenset(name for names in facts.keys.values() for name in names) | set(facts.direct)
+    return frozenset(name for names in facts.keys.values() for name in names) | {*facts.direct, facts.token} - {""}
 
 
-def upstream(provider: Provider | None, variables: Mapping[str, str]) -> str:
+def upstream(provider: Provider | None, variables: Mapping[str, str], login: LoginKind | None = None) -> str:
+    """Where the model is: where the person says, else where the login is taken, else where the provider is."""
     if provider is None:
         return ""
     names, usual = UPSTREAMS[provider]
-    return next((variables[name] for name in names if variables.get(name)), usual)
+    return next((variables[name] for name in names if variables.get(name)), login.upstream if login else usual)

@@ -88,11 +88,15 @@ class AgentTask:
     """Paths outside of the workspace that it may read inside the sandbox."""
     stop_gate: bool = False
     direct: tuple[str, ...] = ()
+    login: Path | None = None
+    """The file of the login that the metering proxy uses."""
     prices: Path | None = None
     arguments: tuple[str, ...] = ()
     """A person's own further arguments for the program."""
     beginning: Beginning | None = None
     """What a coder's session begins with, where the states of its files are to be taken."""
+    transcript: Path | None = None
+    """Where all that is said, called and shown is written down; None: nowhere."""
 
     @property
     def model_side(self) -> Provider:
@@ -120,5 +124,7 @@ class Door:
     mcp_url: str = ""
     mcp_token: str = ""
     stop_command: tuple[str, ...] = ()
+    is_login: bool = False
+    """The way to the model is that of somebody who is logged in; `model_key` stands for the token."""
     credentials: Mapping[str, str] = field(default_factory=dict)
     """The variables of `AgentTask.direct` with their values."""

@@ -167,8 +167,27 @@ CREATE INDEX waits_open ON waits (run_id) WHERE ended_at IS NULL;
 """Times in which nothing was launched: of one session between two launches of it, or of the whole run (no session).
 `kind` is a kind of infrastructure, or how a run was paused; `until` when a session was to be launched again."""
 
+WHERE = f"""
+ALTER TABLE launches ADD COLUMN runner TEXT NOT NULL DEFAULT '';
+{trigger("runner", "UPDATE OF runner", "launches", "NEW.runner IS NOT OLD.runner", "where a launch runs never changes")}
+"""
+"""The name of the runner that has the launch, written before it is asked to; empty: this machine."""
+
 MIGRATIONS: tuple[str, ...] = (
     "\n".join((TABLES, transitions(), guards())),
-    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE, INTO_A_NODE, TRACES, MEMORY, WAITS),
+    *(
+        WHO_WORKED,
+        EVIDENCE,
+        DELIVERY,
+        READ_BEFORE,
+        EXPECTATIONS,
+        KNOWN,
+        WHOSE,
+        INTO_A_NODE,
+        TRACES,
+        MEMORY,
+        WAITS,
+        WHERE,
+    ),
 )
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

@@ -50,6 +50,11 @@ def test_a_coders_screen_tells_why_it_was_sent_back_and_by_whom(finished: Finish
     assert whole.count("landed as ") == 2
 
 
+def test_a_coders_screen_tells_that_the_verifier_stopped_at_what_it_owns(finished: Finished) -> None:
+    told = finished.tell("explain", "02_top:1")
+    assert "Block: stopped: no progress (the same failures again), decided about 02_top:2; fails 02-REQ-1.1" in told
+
+
 def test_an_escalated_verifiers_screen_tells_what_fails_and_what_would_change_it(finished: Finished) -> None:
     told = finished.tell("explain", "02_top")
     assert "not proven: no progress; 1 requirement fails: 02-REQ-1.1" in told

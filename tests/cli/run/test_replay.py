@@ -74,6 +74,14 @@ def test_with_the_rungs_of_a_policy_each_decision_tells_the_rung(tmp_path: Path,
     assert "Recode, rung 1" in shown
 
 
+def test_by_worth_whoever_failed_least_is_next_by_the_numbers_that_ship(tmp_path: Path) -> None:
+    text = f'[retry]\nattempts = 9\npolicy = "arms"\nstop_without_progress = false\n{RUNGS}'
+    (tmp_path / "policy.toml").write_text(text)
+    file = write(tmp_path, *REPEATED[:4])
+    told = json.loads(run_cli(tmp_path, "replay", file, "--policy", "policy.toml", "--json").stdout)
+    assert [d["rung"] for d in told["decisions"]] == [1, 2, 2, 0]
+
+
 @pytest.mark.parametrize(
     ("policy", "said"),
     [

@@ -22,8 +22,8 @@ def test_a_gateways_token_is_a_bearer_token() -> None:
 
 
 def test_a_login_of_the_program_itself_is_handed_on() -> None:
-    found = find(CLAUDE.facts, Provider.ANTHROPIC, {"CLAUDE_CODE_OAUTH_TOKEN": "t"})
-    assert (found.key, dict(found.direct)) == ("", {"CLAUDE_CODE_OAUTH_TOKEN": "t"})
+    found = find(CODEX.facts, Provider.OPENAI, {"CODEX_ACCESS_TOKEN": "t"})
+    assert (found.key, found.is_held, dict(found.direct)) == ("", False, {"CODEX_ACCESS_TOKEN": "t"})
     assert found
 
 

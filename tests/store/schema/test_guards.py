@@ -208,7 +208,7 @@ def test_the_launch_that_ended_cannot_be_pushed_out_by_another(tmp_path: Path) -
             "UPDATE launches SET status = 'ended' WHERE id = 'again'",
             "UPDATE OR REPLACE launches SET id = 'launch-1' WHERE id = 'again'",
             "REPLACE INTO launches SELECT 'more', session_id, run_id, 7, status, pinned_commit, folder, pid, "
-            "pid_start, reason, cost_usd, started_at, ended_at FROM launches WHERE id = 'launch-1'",
+            "pid_start, reason, cost_usd, started_at, ended_at, runner FROM launches WHERE id = 'launch-1'",
         ):
             refused(connection, "launches", sql)
 

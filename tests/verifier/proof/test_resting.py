@@ -48,6 +48,9 @@ FILES = {
     "shop/other.py": "def unused():\n    return 1\n",
     "shop/shell.py": "import subprocess\n\n\ndef echo(n):\n"
     "    return int(subprocess.run(['echo', str(n)], capture_output=True, text=True).stdout)\n",
+    "shop/reader.py": "from pathlib import Path\n\n\ndef prints():\n"
+    "    return (Path(__file__).parent / 'old.py').read_text().count('print')\n",
+    "shop/old.py": "print 'a Python that is gone'\n",
     **dict(
         (
             claim(1, "price", "from shop.price import total", "assert total(3) == 6"),
@@ -59,6 +62,7 @@ FILES = {
             claim(7, "child", "import subprocess\nimport sys", f"assert {PYTHON}.stdout == '5\\n'"),
             claim(8, "shell", "from shop.shell import echo", "assert echo(3) == 3"),
             claim(9, "late_first", "from shop.slow import late", "assert late() == 7"),
+            claim(10, "reader", "from shop.reader import prints", "assert prints() == 1"),
         )
     ),
     "docs/readme.md": "words\n",
@@ -75,6 +79,7 @@ NAMES = {
     7: "child",
     8: "shell",
     9: "late_first",
+    10: "reader",
 }
 
 
@@ -155,4 +160,5 @@ def test_what_cannot_be_measured_rests_on_the_whole_tree_and_says_why(scopes: di
     assert reasons == {
         "clock": "shop/clock.py asks what time it is",
         "shell": "shop/shell.py starts echo",
+        "reader": "shop/old.py cannot be parsed here: what it imports is not known",
     }  # fmt: skip

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from agent_fox.session.agents.claude.reader import ClaudeReader
 from agent_fox.session.agents.command_line import CommandLine, Facts, Start, direct
+from agent_fox.session.agents.logins import CLAUDE_LOGIN
 from agent_fox.session.agents.private_files import remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
 
@@ -75,8 +76,9 @@ OF_ANOTHER_SESSION = (
 )
 """What a person's own session of this program may have set around us, and what would lead past our door."""
 
+TOKEN = "CLAUDE_CODE_OAUTH_TOKEN"
+
 LOGINS: Mapping[str, tuple[str, ...]] = {
-    "CLAUDE_CODE_OAUTH_TOKEN": (),
     "CLAUDE_CODE_USE_BEDROCK": (
         *("AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
     ),
@@ -94,6 +96,8 @@ FACTS = Facts(
     keys={Provider.ANTHROPIC: ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")},
     direct=tuple(name for login, others in LOGINS.items() for name in (login, *others)),
     logins=tuple(LOGINS),
+    login=CLAUDE_LOGIN,
+    token=TOKEN,
     counts_resumed=True,
     tells_cost=True,
     beats=True,
@@ -191,7 +195,8 @@ def _servers(door: Door) -> dict[str, object]:
 
 
 def _environment(task: AgentTask, door: Door) -> dict[str, str]:
-    key = {"ANTHROPIC_API_KEY": door.model_key} if door.model_key else _login(door.credentials)
+    word = TOKEN if door.is_login else "ANTHROPIC_API_KEY"  # it asks as one who is logged in
+    key = {word: door.model_key} if door.model_key else _login(door.credentials)
     places = {
         "HOME": str(task.home),
         "CLAUDE_CONFIG_DIR": str(task.home / THEIRS),

@@ -16,6 +16,7 @@ from agent_fox.session.agents.codex.reader import CodexReader
 from agent_fox.session.agents.codex.settings import KEY, SERVER, TOKEN, config, home_of, hooks, is_served
 from agent_fox.session.agents.codex.trace import LEVELS
 from agent_fox.session.agents.command_line import CommandLine, Facts, Start, direct
+from agent_fox.session.agents.logins import CHATGPT_LOGIN
 from agent_fox.session.agents.private_files import keep_folder, remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
@@ -41,6 +42,7 @@ FACTS = Facts(
     providers=(Provider.OPENAI,),
     keys={Provider.OPENAI: ("CODEX_API_KEY", "OPENAI_API_KEY")},
     direct=(ACCESS_TOKEN,),
+    login=CHATGPT_LOGIN,
     counts_resumed=True,
     tells_cost=False,
     beats=False,

@@ -10,6 +10,7 @@ from agent_fox.session.agents.command_line import CommandLine, Facts, Reader, St
 from agent_fox.session.agents.gemini.hiding import hiding
 from agent_fox.session.agents.gemini.reader import GeminiReader
 from agent_fox.session.agents.gemini.settings import SERVED, SERVER, policy, settings, tools_of
+from agent_fox.session.agents.logins import GEMINI_LOGIN
 from agent_fox.session.agents.private_files import keep_folder, remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
@@ -23,6 +24,7 @@ FACTS = Facts(
     install="npm install --global @google/gemini-cli, with Node.js 20 or newer",
     providers=(Provider.GEMINI,),
     keys={Provider.GEMINI: ("GEMINI_API_KEY", "GOOGLE_API_KEY")},
+    login=GEMINI_LOGIN,
     counts_resumed=False,
     has_hooks=True,
     most_idle=110.0,
@@ -105,11 +107,20 @@ def _environment(task: AgentTask, door: Door) -> dict[str, str]:
         **PINNED,
         "HOME": str(task.home),
         "GEMINI_CLI_HOME": str(task.home),
-        "GEMINI_API_KEY": door.model_key,
-        "GOOGLE_GEMINI_BASE_URL": door.model_url,
+        **(_logged_in(door) if door.is_login else _with_key(door)),
         "NODE_OPTIONS": " ".join(filter(None, options)),
         **direct(task.environment),
     }
+
+
+def _with_key(door: Door) -> dict[str, str]:
+    return {"GEMINI_API_KEY": door.model_key, "GOOGLE_GEMINI_BASE_URL": door.model_url}
+
+
+def _logged_in(door: Door) -> dict[str, str]:
+    """It asks the service for people with a login, with the word of its launch as the token."""
+    word = {"GOOGLE_GENAI_USE_GCA": "true", "GOOGLE_CLOUD_ACCESS_TOKEN": door.model_key}
+    return {**word, "CODE_ASSIST_ENDPOINT": door.model_url}
 
 
 def _question(prompt: str) -> str:

@@ -38,6 +38,11 @@ _LISTS = {
     Provider.OPENAI: regex(rf"(?:/v1)?/models(?:/{_NAME})?"),
     Provider.GEMINI: regex(r"(?:/v1(?:beta|alpha)?)?/models(?:/\w[\w.-]*)?"),
 }
+_CODE_ASSIST_GENERATES = regex(r"/v1internal:(?:g|streamG)enerateContent")
+_CODE_ASSIST_COUNTS = regex(r"/v1internal:(?:countTokens|loadCodeAssist|onboardUser|retrieveUserQuota|listExperiments)")
+_CODE_ASSIST_LISTS = regex(r"/v1internal/operations/\w[\w.-]*")
+"""Google's service for people who are logged in: what asks its model, and what a program asks it to begin."""
+
 _QUERY = regex(r"[\w.~:@!$'*+,;=&%/()-]*", re.ASCII)
 
 _CREDENTIALS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"})
@@ -71,15 +76,13 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What one launch may ask of its provider; requests carry its `word`, with a body of at most `largest` bytes.
-
-    `is_bearer`: the key is a gateway's token, which goes where OAuth has it, and not where the provider has its keys.
-    """
+    """What one launch may ask of its provider; requests carry its `word`, with a body of at most `largest` bytes."""
 
     provider: Provider
     word: str
     largest: int
-    is_bearer: bool = False
+    is_login: bool = False
+    """Whether the model's side is the one for people who are logged in, which for Gemini has paths of its own."""
 
     def judge(self, method: str, target: str, headers: Message) -> Passage | Refusal:
         """Whether a request goes through. `target` is the second word of its first line."""
@@ -92,7 +95,7 @@ class Gate:
             return Refusal(401, "the key of this request is not that of this session", note)
         if size > self.largest:
             return Refusal(413, f"the request has {size} bytes; at most {self.largest} may be sent", "")
-        generates = method == "POST" and _fits(_GENERATES, self.provider, path)
+        generates = method == "POST" and self._fits(_GENERATES, _CODE_ASSIST_GENERATES, path)
         if not (generates or self._is_harmless(method, path)) or not _QUERY.fullmatch(query):
             note = f"a request beside the model was refused: {method[:10]} {path[:100]!r}"
             return Refusal(403, "only requests to the model go through here", note)
@@ -101,8 +104,12 @@ class Gate:
 
     def _is_harmless(self, method: str, path: str) -> bool:
         if method == "POST":
-            return _fits(_COUNTS, self.provider, path)
-        return method == "GET" and _fits(_LISTS, self.provider, path)
+            return self._fits(_COUNTS, _CODE_ASSIST_COUNTS, path)
+        return method == "GET" and self._fits(_LISTS, _CODE_ASSIST_LISTS, path)
+
+    def _fits(self, table: dict[Provider, re.Pattern[str]], logged_in: re.Pattern[str], path: str) -> bool:
+        pattern = logged_in if self.is_login and self.provider is Provider.GEMINI else table[self.provider]
+        return path.isascii() and pattern.fullmatch(path) is not None
 
     def _is_known(self, headers: Message, query: str) -> bool:
         """All words are compared, and each in constant time."""
@@ -155,10 +162,6 @@ def error_body(provider: Provider, status: int, text: str) -> bytes:
         case Provider.GEMINI:
             body = {"error": {"code": status, "message": text, "status": _GEMINI_ERRORS.get(status, "UNAVAILABLE")}}
     return json.dumps(body).encode()
-
-
-def _fits(table: dict[Provider, re.Pattern[str]], provider: Provider, path: str) -> bool:
-    return path.isascii() and table[provider].fullmatch(path) is not None
 
 
 def _words(headers: Message) -> Iterable[str]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.events import Trouble
 from agent_fox.session.agents.proxy.gate import Passage, Refusal, error_body, passed_on, size_of
+from agent_fox.session.agents.proxy.mask import Mask
+from agent_fox.session.agents.proxy.opening import LoginError, Opening, joined
 from agent_fox.session.agents.proxy.trouble import read_error, trouble_of
 from agent_fox.session.agents.proxy.upstream import OF_THE_LINE, why
 from agent_fox.session.agents.proxy.usage import Listener
@@ -39,6 +41,7 @@ class Request(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
+    opening: Opening
 
     def __init__(
         self,
@@ -101,6 +104,11 @@ class Request(BaseHTTPRequestHandler):
         self._write(b"" if self.command == "HEAD" else body)
 
     def _forward(self, passage: Passage) -> None:
+        try:
+            self.opening = self.proxy.access.opening()
+        except LoginError as error:
+            status = 401 if error.kind is Infrastructure.AUTHENTICATION else 502
+            return self._unreached(status, str(error), error.kind)
         connection = self.proxy.upstream.connection(self.proxy.limits.connect)
         with contextlib.closing(connection):
             try:
@@ -117,10 +125,10 @@ class Request(BaseHTTPRequestHandler):
 
     def _ask(self, connection: http.client.HTTPConnection, passage: Passage) -> http.client.HTTPResponse:
         connection.putrequest(self.command, self.proxy.upstream.target(passage.target), skip_accept_encoding=True)
-        own = [self.proxy.credential, ("Accept-Encoding", "identity"), ("Connection", "close")]
+        own = [("Accept-Encoding", "identity"), ("Connection", "close")]
         if self.command == "POST":
             own.append(("Content-Length", str(passage.size)))
-        for name, value in [*passed_on(self.headers), *own]:
+        for name, value in [*joined(passed_on(self.headers), self.opening.headers), *own]:
             connection.putheader(name, value)
         connection.endheaders()
         with contextlib.suppress(ConnectionError):  # it may have answered before it has read everything
@@ -128,13 +136,15 @@ class Request(BaseHTTPRequestHandler):
                 connection.send(piece)
         return connection.getresponse()
 
-    def _unreached(self, status: int, text: str) -> None:
+    def _unreached(self, status: int, text: str, kind: Infrastructure = Infrastructure.NETWORK) -> None:
         if not self.proxy.sockets.are_closing.is_set():
-            self.proxy.tell.events([Trouble(text, Infrastructure.NETWORK)])
+            self.proxy.tell.events([Trouble(text, kind)])
         self._refuse(Refusal(status, text))
 
     def _answer(self, response: http.client.HTTPResponse, passage: Passage) -> None:
         self.connection.settimeout(self.proxy.limits.idle)
+        if response.status == 401:
+            self.proxy.access.refuse(self.opening.secret)
         if response.status >= 400:
             return self._pass_error(response, passage)
         if response.status >= 300:
@@ -147,7 +157,7 @@ class Request(BaseHTTPRequestHandler):
             raw = response.read(LARGEST_ERROR)
         except OF_THE_LINE:
             raw = b""
-        mask = self.proxy.mask()
+        mask = self._mask()
         body = mask.feed(raw) + mask.end()
         if passage.generates:
             self.proxy.tell.events([trouble_of(response.status, read_error(body), response.headers)])
@@ -174,7 +184,7 @@ class Request(BaseHTTPRequestHandler):
 
     def _pieces(self, response: http.client.HTTPResponse, listener: Listener) -> Iterator[bytes]:
         """The answer as it comes, read along and without the real key; none is empty."""
-        mask = self.proxy.mask()
+        mask = self._mask()
         while raw := response.read1(PIECE):
             self.proxy.tell.beat()
             if piece := mask.feed(raw):
@@ -187,7 +197,11 @@ class Request(BaseHTTPRequestHandler):
             yield rest
 
     def _kept(self, response: http.client.HTTPResponse) -> list[tuple[str, str]]:
-        return [(name, value) for name, value in passed_on(response.headers) if not self.proxy.mask().hides(value)]
+        return [(name, value) for name, value in passed_on(response.headers) if not self._mask().hides(value)]
+
+    def _mask(self) -> Mask:
+        """Takes the real key out of the answer."""
+        return Mask(self.opening.secret.encode())
 
     def _head(self, status: int, reason: str, headers: list[tuple[str, str]]) -> None:
         self.send_response_only(status, reason or None)

@@ -6,8 +6,8 @@ requests that generate, count or list models go through, not files, batches, fin
 stands in a request's body is not judged.
 
 Covered: Anthropic Messages, OpenAI Responses and Chat Completions, Gemini, each with a key of the provider's own kind
-in its usual header, subagents and killed sessions included. Not covered: logins by OAuth (they belong to the program
-itself), Bedrock and Vertex (requests are signed by the program), programs that ignore the base address they are given,
+in its usual header or with a person's login (see `logins`), subagents and killed sessions included. Not covered:
+Bedrock and Vertex (requests are signed by the program), programs that ignore the base address they are given,
 WebSockets, HTTPS_PROXY (it is not read), and an answer that never tells what it used: one that broke off, one in the
 background, a Chat Completions stream without `include_usage`. Of a broken Anthropic answer the input counts. What is
 missing is told in a note. Requests that run at the same time may pass a ceiling together.
@@ -26,13 +26,15 @@ from http.server import ThreadingHTTPServer
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from agent_fox.session.agents.proxy.gate import Gate
+from agent_fox.session.agents.proxy.gate import Gate, credential
+from agent_fox.session.agents.proxy.opening import Key
 from agent_fox.session.agents.proxy.request import Request
 from agent_fox.session.agents.proxy.shared import ProxyLimits, Shared, Telling
 from agent_fox.session.agents.proxy.upstream import Upstream, usable_key
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.events import Event
+    from agent_fox.session.agents.proxy.opening import Access
     from agent_fox.session.agents.task import Provider
 
 DEFAULT_LIMITS = ProxyLimits()
@@ -57,25 +59,28 @@ class ModelProxy:
 
     `hear` gets what is used, what fails and signs of life, `note` sentences for the report; both are called from one
     thread at a time. `why_not` gives a reason to refuse a further request, or None. `is_bearer`: the key is a gateway's
-    token. Raises ValueError for an upstream or a key that cannot be used.
+    token; `is_login`: the model's side is the one for people who are logged in. Raises ValueError for an upstream or a
+    key that cannot be used.
     """
 
     def __init__(
         self,
         upstream: str,
         provider: Provider,
-        key: str,
+        key: str | Access,
         *,
         word: str,
         hear: Callable[[Event], None],
         note: Callable[[str], None] = _nobody,
         why_not: Callable[[], str | None] = lambda: None,
         is_bearer: bool = False,
+        is_login: bool = False,
         limits: ProxyLimits = DEFAULT_LIMITS,
     ) -> None:
-        gate = Gate(provider, word, limits.largest, is_bearer)
-        telling = Telling(hear, note)
-        self._shared = Shared(gate, Upstream(upstream), usable_key(key, provider), telling, why_not, limits)
+        if isinstance(key, str):
+            key = Key((credential(provider, usable_key(key, provider), is_bearer=is_bearer),), key)
+        gate = Gate(provider, word, limits.largest, is_login)
+        self._shared = Shared(gate, Upstream(upstream), key, Telling(hear, note), why_not, limits)
         self._server = _Server(self._shared)
 
     @property

@@ -1,4 +1,4 @@
-"""What the requests of one metering proxy share: what is allowed, where the model is, the key, who listens."""
+"""What the requests of one metering proxy share: what is allowed, where the model is, what opens it, who listens."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents.events import Beat, Event
-from agent_fox.session.agents.proxy.gate import Gate, credential
-from agent_fox.session.agents.proxy.mask import Mask
 
 if TYPE_CHECKING:
+    from agent_fox.session.agents.proxy.gate import Gate
+    from agent_fox.session.agents.proxy.opening import Access
     from agent_fox.session.agents.proxy.upstream import Upstream
 
 MOST_NOTES = 20
@@ -95,13 +95,13 @@ class Sockets:
 
 
 class Shared:
-    """One proxy's belongings. The key leaves it in one header and nowhere else."""
+    """One proxy's belongings. What opens the model's side leaves it in a request's headers and nowhere else."""
 
     def __init__(
         self,
         gate: Gate,
         upstream: Upstream,
-        key: str,
+        access: Access,
         telling: Telling,
         why_not: Callable[[], str | None],
         limits: ProxyLimits,
@@ -113,16 +113,7 @@ class Shared:
         self.limits = limits
         self.sockets = Sockets()
         self.numbers = itertools.count(1)
-        self._key = key
-
-    @property
-    def credential(self) -> tuple[str, str]:
-        """The header with the real key."""
-        return credential(self.gate.provider, self._key, is_bearer=self.gate.is_bearer)
-
-    def mask(self) -> Mask:
-        """Takes the real key out of one answer."""
-        return Mask(self._key.encode())
+        self.access = access
 
 
 def _cut(connection: socket.socket) -> None:

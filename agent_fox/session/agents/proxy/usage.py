@@ -66,18 +66,18 @@ class _GeminiUsage(BaseModel, defer_build=True):
 
 
 class _Answer(BaseModel, defer_build=True):
-    """An answer or an inner one: Anthropic's `message`, OpenAI's `response`."""
+    """An answer or an inner one: Anthropic's `message`, OpenAI's `response`, and that of Gemini with a login."""
 
     model: str | None = Field(None, validation_alias=AliasChoices("model", "modelVersion"))
     usage: _Usage | None = None
     error: ErrorBody | None = None
+    gemini: _GeminiUsage | None = Field(None, alias="usageMetadata")
 
 
 class _Part(_Answer):
     type: str = ""
     message: _Answer | str | None = None
     response: _Answer | None = None
-    gemini: _GeminiUsage | None = Field(None, alias="usageMetadata")
     code: str | int | None = None
 
 
@@ -144,7 +144,7 @@ class Listener:
         answer = inner or part
         self._model = answer.model or part.model or self._model
         events: list[Event] = []
-        if answer.usage is not None or part.usage is not None or part.gemini is not None:
+        if answer.usage is not None or part.usage is not None or answer.gemini is not None:
             events.append(self._used(part, answer))
         if error := answer.error or part.error or _bare_error(part):
             events.append(trouble_of(None, error))
@@ -152,8 +152,8 @@ class Listener:
 
     def _used(self, part: _Part, answer: _Answer) -> Used:
         usage = answer.usage or part.usage
-        if part.gemini is not None:
-            self._tokens = part.gemini.tokens()
+        if answer.gemini is not None:
+            self._tokens = answer.gemini.tokens()
         elif usage is not None:
             self._tokens = usage.tokens(self._tokens)
         self.is_whole = part.type != "message_start"

@@ -14,7 +14,7 @@ from agent_fox.session.agents.runner import log_lines, scanning
 from agent_fox.session.agents.runner.cost import Spent, cost_of, metered_usd
 from agent_fox.session.agents.runner.stop_gate import CHECKS, StopGate
 from agent_fox.session.agents.runner.tally import LONGEST_NAME, Tally, short_tool, shown_call
-from agent_fox.session.agents.runner.trace import NAME, Recorder
+from agent_fox.session.agents.runner.trace import NAME, Recorder, Transcript
 from agent_fox.session.agents.runner.watchdog import Stop, Watchdog
 from agent_fox.session.workspaces.steps import Steps
 
@@ -49,6 +49,7 @@ class Hearing:
     tally: Tally = field(init=False)
     watchdog: Watchdog = field(init=False)
     recorder: Recorder = field(init=False)
+    transcript: Transcript | None = field(init=False)
     metered: dict[str, Used] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
@@ -63,6 +64,7 @@ class Hearing:
         beginning = self.task.beginning
         steps = Steps(beginning, self.task.workspace) if beginning is not None else None
         self.recorder = Recorder(self.task.report.with_name(NAME), self.task.workspace, steps=steps)
+        self.transcript = Transcript(self.task.transcript) if self.task.transcript is not None else None
 
     @property
     def spent(self) -> Spent:
@@ -115,6 +117,8 @@ class Hearing:
         self.watchdog.hear()
         self.tally.hear(event)
         self.recorder.hear(event)
+        if self.transcript is not None:
+            self.transcript.hear(event)
         self._look_at(event)
         line = None if isinstance(event, Beat) else log_lines.line_of(event)
         if line is not None:

@@ -78,7 +78,7 @@ class Conversation:
             is_absent = isinstance(error, FileNotFoundError)
             kind = Infrastructure.MISSING_BINARY if is_absent else Infrastructure.WORKSPACE
             return self.report(Outcome(Ending.INFRASTRUCTURE, str(error), kind))
-        hearing, has_asked = self.hearing, self.hearing.has_asked(is_proxied=bool(credentials.key))
+        hearing, has_asked = self.hearing, self.hearing.has_asked(is_proxied=credentials.is_held)
         complaints = "\n".join(hearing.complaints if has_asked else (*hearing.unread, *hearing.complaints))
         return self.report(outcome_of(hearing.tally, self.stop, self.exit_status, complaints, has_asked=has_asked))
 
@@ -227,7 +227,7 @@ def main(document: str) -> int:
     task = TASK.validate_json(Path(document).read_bytes())
     Path(document).unlink()
     cli = command_line(task.cli)
-    credentials = find(cli.facts, task.provider, os.environ)
+    credentials = replace(find(cli.facts, task.provider, os.environ), login=task.login)
     for name in secret_names(cli.facts):
         os.environ.pop(name, None)
     orders = Orders()
@@ -239,6 +239,8 @@ def main(document: str) -> int:
     conversation = Conversation(task, cli, Hearing(task, cli, prices), orders)
     report = conversation.hold(credentials)
     conversation.hearing.recorder.close(is_ended=report.ending is Ending.ENDED)
+    if conversation.hearing.transcript is not None:
+        conversation.hearing.transcript.close()
     write_report(task.report, report)
     log(f"{report.ending}: {report.reason}")
     if task.role is not Role.CODER:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
+from agent_fox.session.agents.logins import TOKEN_URL, Login
+from agent_fox.session.agents.proxy.opening import Key
 from agent_fox.session.agents.proxy.server import ModelProxy, fresh_word
+from agent_fox.session.agents.proxy.upstream import usable_key
+from agent_fox.session.agents.registry import command_line
 from agent_fox.session.agents.runner.stop_gate import StopGate, served
 from agent_fox.session.agents.runner.verifier_server import verifier_served
 from agent_fox.session.agents.task import AgentTask, Door, Role
@@ -15,6 +20,7 @@ from agent_fox.session.agents.task import AgentTask, Door, Role
 if TYPE_CHECKING:
     from agent_fox.session.agents.credentials import Credentials
     from agent_fox.session.agents.events import Event
+    from agent_fox.session.agents.proxy.opening import Access
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +44,27 @@ def serving(
     Raises NotServed, OSError, and ValueError for a key or an upstream that cannot be used.
     """
     with ExitStack() as stack:
-        url, key = task.upstream, credentials.key
-        if key:
-            word = fresh_word()
+        url, key = task.upstream, ""
+        if credentials.is_held:
+            key = fresh_word()
             proxy = ModelProxy(
-                task.upstream, task.model_side, key, word=word, hear=hear, note=note, why_not=why_not,
-                is_bearer=credentials.is_bearer,
+                task.upstream, task.model_side, access_of(task, credentials), word=key, hear=hear, note=note,
+                why_not=why_not, is_bearer=credentials.is_bearer, is_login=credentials.is_login,
             )  # fmt: skip
-            url, key = stack.enter_context(proxy).url, word
+            url = stack.enter_context(proxy).url
         tools = stack.enter_context(verifier_served(task))
         gate = StopGate(task.workspace) if task.stop_gate and tools.url and task.role is Role.CODER else None
         command = stack.enter_context(served(gate)) if gate is not None else ()
-        yield Services(Door(url, key, tools.url, tools.token, command, credentials.direct), gate)
+        door = Door(url, key, tools.url, tools.token, command, credentials.is_login, credentials.direct)
+        yield Services(door, gate)
+
+
+def access_of(task: AgentTask, credentials: Credentials) -> str | Access:
+    """What the proxy opens the model's side with. Raises ValueError for a token that no header can hold."""
+    kind = command_line(task.cli).facts.login
+    if kind is not None and credentials.login is not None:
+        return Login(kind, credentials.login, task.program, os.environ.get(TOKEN_URL, ""))
+    if kind is not None and credentials.is_token:
+        token = usable_key(credentials.key, task.model_side)
+        return Key((("authorization", f"Bearer {token}"), *kind.headers), token)
+    return credentials.key

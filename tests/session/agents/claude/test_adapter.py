@@ -46,7 +46,8 @@ def test_it_is_a_command_line() -> None:
     assert (cli.facts.name, cli.provider("any")) == ("claude", Provider.ANTHROPIC)
     assert not set(cli.facts.direct) & {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}
     assert cli.facts.keys[Provider.ANTHROPIC] == ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-    assert "CLAUDE_CODE_OAUTH_TOKEN" in cli.facts.direct
+    assert cli.facts.token == "CLAUDE_CODE_OAUTH_TOKEN"
+    assert cli.facts.token not in cli.facts.direct
 
 
 @pytest.mark.parametrize("role", list(Role))
@@ -208,16 +209,22 @@ def test_tools_get_the_time_that_the_limits_give(task: AgentTask) -> None:
 
 
 def test_credentials_of_another_kind_are_handed_on_where_there_is_no_key(task: AgentTask) -> None:
-    door = replace(BARE, model_key="", credentials={"CLAUDE_CODE_OAUTH_TOKEN": "login"})
+    door = replace(BARE, model_key="", credentials={"CLAUDE_CODE_USE_BEDROCK": "1"})
     environment = CLAUDE.start(task, door).environment
-    assert environment["CLAUDE_CODE_OAUTH_TOKEN"] == "login"
+    assert environment["CLAUDE_CODE_USE_BEDROCK"] == "1"
+    assert "ANTHROPIC_API_KEY" not in environment
+
+
+def test_with_a_login_the_word_of_the_launch_stands_for_its_token(task: AgentTask) -> None:
+    environment = CLAUDE.start(task, replace(DOOR, is_login=True)).environment
+    assert environment["CLAUDE_CODE_OAUTH_TOKEN"] == DOOR.model_key
     assert "ANTHROPIC_API_KEY" not in environment
 
 
 @pytest.mark.parametrize(
     ("given", "handed"),
     [
-        ({"CLAUDE_CODE_OAUTH_TOKEN", "AWS_SECRET_ACCESS_KEY"}, {"CLAUDE_CODE_OAUTH_TOKEN"}),
+        ({"CLAUDE_CODE_USE_VERTEX", "AWS_SECRET_ACCESS_KEY"}, {"CLAUDE_CODE_USE_VERTEX"}),
         (
             {"CLAUDE_CODE_USE_BEDROCK", "AWS_SECRET_ACCESS_KEY", "ANTHROPIC_FOUNDRY_API_KEY"},
             {"CLAUDE_CODE_USE_BEDROCK", "AWS_SECRET_ACCESS_KEY"},

@@ -6,7 +6,8 @@ A verdict that stays fresh is not a reused result: what the final check reads is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ from agent_fox.system import git
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.config import Settings
+    from agent_fox.engine.account.account import Holds
     from agent_fox.engine.record.docket import Docket
 
 _KINDS = {"A": Kind.ADDED, "D": Kind.GONE}
@@ -50,13 +53,47 @@ def looked_at(db: Database, repo: Path, spec_name: str, read: str, tip: str, set
     Raises GitError where one of the two is not there.
     """
     change = change_between(repo, git.tree_of(repo, read), git.tree_of(repo, tip))
-    scope, made = scope_of_spec(db, spec_name), made_by_setup(setup)
-    if has_differed(db, spec_name):
-        scope = whole_tree(DIFFERED)
-    elif made and not scope.whole:
-        scope = whole_tree(made)
+    scope = believed(db, spec_name, scope_of_spec(db, spec_name), setup)
     was, now = (Artifact(git.tree_of(repo, commit), commit) for commit in (read, tip))
     return Untouched(was, now, len(change.files), scope, touched(scope, change))
+
+
+def believed(db: Database, spec_name: str, scope: Scope, setup: tuple[str, ...]) -> Scope:
+    """The scope, or the whole tree where what was measured cannot be all of it."""
+    if has_differed(db, spec_name):
+        return whole_tree(DIFFERED)
+    made = made_by_setup(setup)
+    return whole_tree(made) if made and not scope.whole else scope
+
+
+def untouched(db: Database, repo: Path, tip_tree: str | None, settings: Callable[[], Settings | None]) -> Holds:
+    """Whether a PASS that was given on an older tree counts for `tip_tree`: nothing that it rests on differs.
+
+    `settings` is asked where something was measured, and gives None where they cannot be read: then only the very tree
+    counts.
+    """
+    known = lru_cache(maxsize=None)(lambda: settings())
+    scopes = lru_cache(maxsize=None)(lambda name: {part: rests for part, _, rests in records.rests_on(db, name)})
+
+    def holds(spec_name: str, part: str, tree: str) -> bool:
+        scope = scope_of(scopes(spec_name).get(part))
+        if tip_tree is None or scope is None or scope.whole:
+            return False
+        now = known()
+        if now is None or now.evidence.freshness == "tree":
+            return False
+        try:
+            change = change_between(repo, tree, tip_tree)
+        except git.GitError:  # what was read is not there any more
+            return False
+        return not touched(believed(db, spec_name, scope, setup_lines(now)), change)
+
+    return holds
+
+
+def setup_lines(settings: Settings) -> tuple[str, ...]:
+    """The lines that prepare a workspace."""
+    return tuple(line if isinstance(line, str) else shlex.join(line) for line in settings.workspace.setup)
 
 
 def scope_of_spec(db: Database, spec_name: str) -> Scope:

@@ -1,0 +1,83 @@
+"""Commits and files on their way between two hosts, as bytes: git's own packs, and small archives."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+
+from agent_fox.system import git
+
+LARGEST_ARCHIVE = 512 * 1024**2
+"""Bytes that an archive may unpack to."""
+
+
+class Unusable(Exception):
+    """What came from another host cannot be used. Its text says what, and nothing of it was taken."""
+
+
+def pack(repo: Path, wanted: Iterable[str], without: Iterable[str] = ()) -> bytes:
+    """Everything that these commits and trees lead to, but what the others lead to. The same call packs the same."""
+    lines = [*wanted, *(f"^{commit}" for commit in without)]
+    named = "".join(f"{line}\n" for line in lines).encode()
+    settings = ("-c", "pack.threads=1")
+    answer = git.call(repo, *settings, "pack-objects", "--revs", "--stdout", "-q", data=named)
+    return answer.out
+
+
+def unpack(repo: Path, data: bytes, what: str, *, strict: bool = False) -> None:
+    """Put a pack's objects into the repository; no reference moves. Raises Unusable for one that is cut off or broken.
+
+    `strict`: each object is looked at as git looks at what a stranger pushes.
+    """
+    options = ("--strict",) if strict else ()
+    try:
+        git.call(repo, "index-pack", "--stdin", "--fix-thin", *options, data=data)
+    except git.GitStuck:
+        raise
+    except git.GitError as error:
+        raise Unusable(f"{what} is cut off or broken: {error}") from error
+
+
+def archive(files: Mapping[str, Path]) -> bytes:
+    """Regular files by their names in the archive; links and what is gone are left out."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
+        for name, path in sorted(files.items()):
+            if path.is_file() and not path.is_symlink():
+                tar.add(path, arcname=name, recursive=False)
+    return buffer.getvalue()
+
+
+def extract(data: bytes, places: Mapping[str, Path | None]) -> list[Path]:
+    """Unpack each file below the place of its first folder; where that is None, it is left out. Raises Unusable for an
+    archive with other folders, or one that leads elsewhere or is too large.
+    """
+    written: list[Path] = []
+    room = LARGEST_ARCHIVE
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
+            for member in tar:
+                first, *rest = PurePosixPath(member.name).parts
+                room -= member.size
+                if not member.isfile() or not rest or ".." in rest or first not in places or room < 0:
+                    raise Unusable(f"the archive holds {member.name[:100]!r}, which no worker sends")
+                source = tar.extractfile(member)
+                place = places[first]
+                if place is not None and source is not None:
+                    path = place.joinpath(*rest)
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(source.read())
+                    written.append(path)
+    except (tarfile.TarError, EOFError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise Unusable(f"the archive is cut off or broken: {error}") from error
+    return written
+
+
+def files_below(folder: Path, prefix: str) -> dict[str, Path]:
+    """Every file of a folder, by its name in an archive."""
+    paths = (path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else ()
+    return {f"{prefix}/{path.relative_to(folder).as_posix()}": path for path in paths}

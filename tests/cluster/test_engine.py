@@ -1,0 +1,79 @@
+"""Addresses, encryption and keys: what is refused before anything is connected to, and in which words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_fox.cluster.engine import EngineError, Tls, engine_of
+from agent_fox.cluster.places import queue_of, tag_of
+from agent_fox.config import ClusterSettings, PlaceSettings
+from agent_fox.core.ids import Archetype
+from tests.session.world import make_order, make_repo
+
+
+def test_an_engine_on_this_machine_is_reached_as_it_is() -> None:
+    engine = engine_of("temporal://127.0.0.1", ClusterSettings(), {})
+    assert (engine.target, engine.namespace, engine.tls) == ("127.0.0.1:7233", "default", None)
+    assert engine.name == "temporal://127.0.0.1:7233/default"
+    assert engine_of(engine.name, ClusterSettings(namespace="other"), {}) == engine
+
+
+@pytest.mark.parametrize("host", ["10.0.0.5", "example.org", "[2001:db8::1]", "127.0.0.1.example.org"])
+def test_an_engine_elsewhere_is_reached_encrypted_unless_it_is_said_otherwise(host: str) -> None:
+    assert engine_of(f"temporal://{host}:7233", ClusterSettings(), {}).tls == Tls()
+    assert engine_of(f"temporal://{host}:7233", ClusterSettings(insecure=True), {}).tls is None
+
+
+def test_certificates_and_an_api_key_are_read_where_they_are_named(tmp_path: Path) -> None:
+    for name in ("ca", "certificate", "key"):
+        (tmp_path / name).write_text(name)
+    files: dict[str, Any] = {name: str(tmp_path / name) for name in ("ca", "certificate", "key")}
+    settings = ClusterSettings(api_key="CLOUD_KEY", server_name="cloud", **files)
+    engine = engine_of("temporal://127.0.0.1:1/space", settings, {"CLOUD_KEY": "opensesame"})
+    assert engine.tls == Tls(b"ca", b"certificate", b"key", "cloud")
+    assert (engine.api_key, engine.namespace) == ("opensesame", "space")
+    assert "opensesame" not in engine.name
+
+
+@pytest.mark.parametrize(
+    ("address", "settings", "said"),
+    [
+        ("http://127.0.0.1:7233", ClusterSettings(), "temporal://HOST:PORT"),
+        ("temporal://", ClusterSettings(), "temporal://HOST:PORT"),
+        ("temporal://host:port", ClusterSettings(), "temporal://HOST:PORT"),
+        ("temporal://me@host", ClusterSettings(), "temporal://HOST:PORT"),
+        ("temporal://host", ClusterSettings(api_key="ABSENT"), "there is no such variable"),
+        ("temporal://host", ClusterSettings(ca="/nowhere/ca.pem"), "cannot be read"),
+        ("temporal://host", ClusterSettings(certificate="/dev/null"), "belong together"),
+        ("temporal://host", ClusterSettings(insecure=True, ca="/dev/null"), "goes with none of ca"),
+        ("temporal://host", ClusterSettings(heartbeat=3, timeout=4), "twice as long"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_what_to_do(address: str, settings: ClusterSettings, said: str) -> None:
+    with pytest.raises(EngineError, match=said):
+        engine_of(address, settings, {})
+
+
+def test_a_lease_ends_before_another_worker_may_begin() -> None:
+    for heartbeat, timeout in ((2.0, 30.0), (0.2, 3.0), (5.0, 10.0), (1.0, 2.0)):
+        engine = engine_of("temporal://localhost", ClusterSettings(heartbeat=heartbeat, timeout=timeout), {})
+        assert 0 < engine.lease < timeout
+
+
+def test_a_session_goes_to_the_first_place_that_it_fits_in_else_to_its_archetype(tmp_path: Path) -> None:
+    order = make_order(make_repo(tmp_path / "repo"))
+    places = {
+        "readers": PlaceSettings(archetypes=[Archetype.VERIFIER, Archetype.REVIEWER]),
+        "gpu": PlaceSettings(archetypes=[Archetype.CODER], specs=["02_*"]),
+        "second": PlaceSettings(nodes=["*:2"]),
+        "app": PlaceSettings(specs=["01_*"]),
+    }
+    assert tag_of(order, places) == "app"
+    assert tag_of(order, {}) == "coder"
+    assert tag_of(make_order(order.repo, node_id="01_app:2"), places) == "second"
+    assert tag_of(make_order(order.repo, spec_name="02_x"), places) == "gpu"
+    assert tag_of(make_order(order.repo, archetype=Archetype.VERIFIER), places) == "readers"
+    assert queue_of("app") == "agent-fox-app"

@@ -1,0 +1,107 @@
+"""Whole runs whose sessions are done by workers: the same end as on one machine, and nothing paid or landed twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from agent_fox.testing.cluster import Cluster, cluster, free_port
+from agent_fox.testing.worlds import Req, World, rows, run_cli, wait_until
+
+
+def run_there(root: Path, cluster: Cluster, *words: str) -> tuple[int, str]:
+    done = run_cli(root, "run", "--engine", cluster.address, *words, **cluster.variables())  # type: ignore[arg-type]
+    return done.returncode, done.stdout + done.stderr
+
+
+def end_state(root: Path) -> list[tuple[object, ...]]:
+    """What a run came to, without times and names of launches."""
+    return [
+        *rows(root, "SELECT id, status, outcome, attempt, reading FROM plan_nodes ORDER BY id"),
+        *rows(root, "SELECT node_id, attempt, reading, end_kind FROM sessions ORDER BY node_id, attempt, reading"),
+        *rows(root, "SELECT kind, count(*) FROM decisions GROUP BY kind ORDER BY kind"),
+    ]
+
+
+def test_a_fail_is_repaired_and_proven_by_workers_as_on_one_machine(shared: Cluster, tmp_path: Path) -> None:
+    story = World({"01_a": [Req("01-REQ-1.1"), Req("01-REQ-1.2", right_at=2)]})
+    here, there = story.build(tmp_path / "here"), story.build(tmp_path / "there")
+    assert run_cli(here, "run").returncode == 0
+    code, said = run_there(there, shared)
+    assert code == 0, said + shared.logs()
+    assert end_state(there) == end_state(here)
+    assert {name for (name,) in rows(there, "SELECT DISTINCT runner FROM launches")} == {f"{shared.address}/default"}
+
+
+def test_doctor_says_who_serves_what_and_what_nobody_serves(shared: Cluster, tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}, settings="[places.gpu]\nspecs = ['09_*']\n").build(tmp_path)
+    done = run_cli(root, "doctor", "--engine", shared.address, "--json")
+    checks = {check["name"]: (check["state"], check["what"]) for check in json.loads(done.stdout)["checks"]}
+    assert checks["engine"][0] == "ok"
+    assert "server 1." in checks["engine"][1]
+    assert checks["workers of coder"][0] == "ok"
+    assert checks["workers of gpu"] == ("warning", "none")
+
+
+def test_an_engine_that_does_not_answer_is_said_by_doctor_and_pauses_a_run(tmp_path: Path) -> None:
+    settings = "[infrastructure]\npatience = 1.0\n"
+    root = World({"01_a": [Req("01-REQ-1.1")]}, settings=settings).build(tmp_path)
+    address = f"temporal://127.0.0.1:{free_port()}"
+    done = run_cli(root, "doctor", "--engine", address)
+    assert done.returncode == 1
+    assert "does not answer" in done.stdout
+    done = run_cli(root, "run", "--engine", address)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "does not answer" in done.stderr
+    assert rows(root, "SELECT status FROM launches") == [("running",)]
+
+
+def test_a_run_that_nobody_serves_says_so_with_the_tag_and_goes_on_when_somebody_does(
+    shared: Cluster, tmp_path: Path
+) -> None:
+    settings = "[places.gpu]\narchetypes = ['coder']\n"
+    root = World({"01_a": [Req("01-REQ-1.1")]}, settings=settings).build(tmp_path)
+    with (tmp_path / "said").open("wb") as log:
+        argv = [sys.executable, "-m", "agent_fox.cli.main", "run", "--engine", shared.address]
+        run = subprocess.Popen(argv, cwd=root, env={**os.environ, **shared.variables()}, stdout=log, stderr=log)
+    wait_until(lambda: "nobody serves 'gpu'" in (tmp_path / "said").read_text(), "it was said", 60)
+    shared.start_worker("gpu=1")
+    assert run.wait(60) == 0, (tmp_path / "said").read_text()
+
+
+def test_a_run_begun_here_goes_on_there_and_back(shared: Cluster, tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1", right_at=2)], "02_b": [Req("02-REQ-1.1")]}).build(tmp_path)
+    for words in ((), ("--engine", shared.address), ()):
+        run_cli(root, "run", "--max-cost", "1.1", *words, **shared.variables())  # type: ignore[arg-type]
+    done = run_cli(root, "run", "--max-cost", "50", "--engine", shared.address, **shared.variables())  # type: ignore[arg-type]
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert rows(root, "SELECT count(*) FROM launches WHERE status <> 'ended'") == [(0,)]
+
+
+def test_what_a_worker_signed_counts_once_its_key_is_trusted_and_the_ledger_knows_it(tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}).build(tmp_path)
+    there, here = tmp_path / "keys-there", tmp_path / "keys-here"
+    run_cli(tmp_path, "keys", "new", "worker", "--no-passphrase", AGENT_FOX_KEYS=str(there))
+    with cluster(tmp_path / "cluster", workers=0) as own:
+        own.start_worker(AGENT_FOX_KEYS=str(there))
+        variables = {**own.variables(), "AGENT_FOX_KEYS": str(here)}
+        done = run_cli(root, "run", "--engine", own.address, **variables)  # type: ignore[arg-type]
+        assert done.returncode == 4, done.stdout + done.stderr + own.logs()
+        assert "a key that you do not trust" in done.stderr
+        run_cli(tmp_path, "keys", "trust", str(there / "worker.pub"), "--for", "worker", AGENT_FOX_KEYS=str(here))
+        done = run_cli(root, "run", "--engine", own.address, **variables)  # type: ignore[arg-type]
+        assert done.returncode == 0, done.stdout + done.stderr + own.logs()
+    assert rows(root, "SELECT count(*), count(DISTINCT session_id) FROM launches") == [(2, 2)]
+    sound = run_cli(root, "ledger", "verify", AGENT_FOX_KEYS=str(here))
+    assert sound.returncode == 0, sound.stdout + sound.stderr
+    (here / "allowed_signers").write_text("")
+    doubted = run_cli(root, "ledger", "verify", AGENT_FOX_KEYS=str(here))
+    assert "nobody is known here whose worker counts" in doubted.stdout
+    assert doubted.returncode == 2
+    run_cli(tmp_path, "keys", "new", "other", "--no-passphrase", AGENT_FOX_KEYS=str(here))
+    run_cli(tmp_path, "keys", "trust", "other", "--for", "worker", AGENT_FOX_KEYS=str(here))
+    forged = run_cli(root, "ledger", "verify", AGENT_FOX_KEYS=str(here))
+    assert "signed by no key that is trusted for workers" in forged.stdout
