@@ -177,4 +177,5 @@ def test_a_provider_makes_its_requests_metered_and_keeps_the_key_from_it(tmp_pat
     assert report.summary.startswith("Done by a model.")
     assert key not in report.summary
     assert sent == [f"Bearer {key}"]
-    assert (report.cost_source, report.cost_usd) == (CostSource.METERED, pytest.approx(0.0042))
+    assert report.cost_source is CostSource.METERED
+    assert report.cost_usd == pytest.approx(0.0042)
