@@ -17,6 +17,7 @@ import anyio
 import pytest
 
 from agent_fox.testing.worlds import rows, run_cli
+from tests.evidence.waiver_world import person
 from tests.stories.scene import NOT_PROVEN, run
 from tests.stories.test_checks_in_a_run import world
 from tests.stories.test_hidden_checks import FAKED, configured
@@ -45,11 +46,13 @@ COMMANDS = (
     *("status", "explain 01_cart:1", "explain 01_cart:2", "logs 01_cart:1", "logs 01_cart:2", "plan", "lint", "doctor"),
     *("ledger show --all", "ledger show 01-REQ-1.1", "ledger show 01-REQ-1.1 --all", "ledger verify", "issues list"),
     *("issues show 1", "issues list", "waive --list", "agree --list", "library list", "review tasks", "plan --red"),
-    *("gate --task-id 01_cart:1", "run --dry-run", "reset 01_cart:2"),
+    *("gate --task-id 01_cart:1", "trace 01_cart:1", "memory", "training list", "run --dry-run", "reset 01_cart:2"),
 )
 WRITTEN = ("report --output {file}", "ledger export --unsigned {file}", "issues export --output {file}")
 RESOURCES = (
     "evidence://specifications/01_cart", "evidence://gates/01_cart", "evidence://gates/01_cart/01-REQ-1.1",
+    "verifier://regressions", "verifier://trace/01_cart/1", "verifier://gates/01_cart",
+    "verifier://gates/01_cart/01-REQ-1.1",
 )  # fmt: skip
 
 
@@ -123,6 +126,24 @@ def test_no_document_that_is_written_holds_anything_of_it(
     assert done.returncode == 0, done
     for path in [file, *file.rglob("*")] if file.is_dir() else [file]:
         assert found_in(str(path).encode() + (path.read_bytes() if path.is_file() else b""), words) == []
+
+
+@pytest.mark.parametrize("what", ["trajectories", "preferences", "tasks"])
+def test_no_export_for_training_holds_anything_of_it(
+    blocked: tuple[Path, tuple[str, ...]], what: str, tmp_path: Path
+) -> None:
+    """Although a person allows all of it."""
+    root, words = blocked
+    alice = person(tmp_path / "people")
+    grant = ("--purpose", "tuning", "--reason", "ours", "--expires", "9d", *alice.signing)
+    assert alice.cli(root, "training", "allow", "all", *grant).returncode == 0
+    done = alice.cli(root, "export", what, str(tmp_path / "out"), "--purpose", "tuning")
+    assert done.returncode == 0, done
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    if what == "trajectories":
+        assert any(b"01_cart:1" in path.read_bytes() for path in written)
+    assert [word for path in written for word in found_in(str(path).encode() + path.read_bytes(), words)] == []
+    assert found_in(f"{done.stdout}{done.stderr}".encode(), words) == []
 
 
 def test_no_resource_for_agents_holds_anything_of_it(blocked: tuple[Path, tuple[str, ...]]) -> None:

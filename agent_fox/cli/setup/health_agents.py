@@ -11,7 +11,9 @@ from agent_fox.config import FILE, AgentSettings, Settings, hidden_folder
 from agent_fox.core.ids import Archetype
 from agent_fox.core.words import counted, listed
 from agent_fox.engine.launching.agents import agent_of, own_words_trouble, unmetered
-from agent_fox.session.agents.registry import ACP, COMMAND, is_watched
+from agent_fox.session.agents.backend import variables_of
+from agent_fox.session.agents.credentials import find
+from agent_fox.session.agents.registry import ACP, COMMAND, NAMES, command_line, is_watched
 from agent_fox.session.briefs.project_words import STEERING_FILE, unread_words
 from agent_fox.session.built_in.registry import CHECKS, OUR_OWN
 from agent_fox.system import git
@@ -31,6 +33,7 @@ def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
         yield _enclosed(settings)
         yield from _steering(root)
     yield from _as_you(settings)
+    yield from keys_apart(settings)
     yield from money(settings)
     if settings.plan.verifier:
         yield from _independent(settings)
@@ -49,6 +52,32 @@ def _as_you(settings: Settings) -> Iterator[Check]:
     if free:
         what = f'{listed(free)}: runs without a sandbox, as you; set `sandbox = "require"` to change that'
         yield Check("command", State.OK, what)
+
+
+def keys_apart(settings: Settings) -> Iterator[Check]:
+    """What opens each program's model, and whether the program sees it."""
+    agents = [agent_of(each, name) for each in _agents(settings) for name in each.backends if name in NAMES]
+    for chosen in {agent.backend: agent for agent in agents}.values():
+        facts = command_line(chosen.backend).facts
+        try:
+            found = find(facts, command_line(chosen.backend).provider(chosen.model), variables_of(chosen))
+        except ValueError:
+            continue  # told with the program
+        if found.login is not None and facts.login is not None:
+            yield Check(
+                "keys", State.OK, f"{chosen.backend}: the {facts.login.name} login in {found.login}, kept from it"
+            )
+        elif found.is_held:
+            yield Check("keys", State.OK, f"{chosen.backend}: {found.name}, kept from it")
+        elif found.direct:
+            what = f"{chosen.backend}: its program and whatever it starts can read {listed(sorted(found.direct))}"
+            yield Check(
+                "keys", State.WARNING, what, "use a key or a login, or: pip install 'agent-fox[cloud]' (docs/agents.md)"
+            )
+
+
+def _agents(settings: Settings) -> Iterator[AgentSettings]:
+    return (settings.agents.of(archetype) for archetype in Archetype)
 
 
 def money(settings: Settings) -> Iterator[Check]:

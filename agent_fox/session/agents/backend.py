@@ -109,6 +109,8 @@ class AgentBackend:
     def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
         """The keys, for the runner; it hands none of them to what it starts, but what only the program can use."""
         access = self.credentials(order.agent)
+        if access.cloud is not None:
+            return access.cloud.for_runner(variables_of(order.agent))
         if access.login is not None:
             return {TOKEN_URL: os.environ[TOKEN_URL]} if TOKEN_URL in os.environ else {}
         return {access.name: access.key} if access.key else dict(access.direct)
@@ -138,7 +140,9 @@ class AgentBackend:
             prompt=prompt.user,
             limits=limits_of(agent, order.left_usd, self.cli.facts.most_idle),
             provider=provider,
-            upstream=credentials.upstream(provider, variables_of(agent), kind if access.is_login else None),
+            upstream=credentials.upstream(
+                provider, variables_of(agent), kind if access.is_login else None, access.cloud
+            ),
             environment=self.seen(order, paths),
             model=agent.model,
             effort=agent.effort,

@@ -15,6 +15,7 @@ from agent_fox.session.agents import events
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
 if TYPE_CHECKING:
+    from agent_fox.session.agents.clouds import CloudKind
     from agent_fox.session.agents.logins import LoginKind
 
 LONGEST_SHOWN = 4000
@@ -150,6 +151,7 @@ class Facts:
     """Those of `direct` of which one must be set for the others to mean anything; empty: any of them."""
     login: LoginKind | None = None
     """Where the program keeps a person's login; its token stays with the metering proxy."""
+    clouds: tuple[CloudKind, ...] = ()
     token: str = ""
     """The variable that may hold a lasting token of such a login."""
     roles: frozenset[Role] = frozenset(Role)

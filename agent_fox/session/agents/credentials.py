@@ -11,6 +11,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.session.agents.task import Provider
 
 if TYPE_CHECKING:
+    from agent_fox.session.agents.clouds import CloudKind
     from agent_fox.session.agents.command_line import Facts
     from agent_fox.session.agents.logins import LoginKind
 
@@ -28,7 +29,7 @@ BEARERS = frozenset({"ANTHROPIC_AUTH_TOKEN"})
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """`key` or `login` (the file of a person's login) is for the proxy; `direct` is what only the program can use.
+    """`key`, `login` (the file of a person's login) or `cloud` is for the proxy; `direct` is for the program alone.
 
     `name` is the variable that holds the key; `is_token`: it is the token of a login.
     """
@@ -38,6 +39,7 @@ class Credentials:
     direct: Mapping[str, str] = field(default_factory=dict, repr=False)
     login: Path | None = None
     is_token: bool = False
+    cloud: CloudKind | None = None
 
     @property
     def is_bearer(self) -> bool:
@@ -45,12 +47,12 @@ class Credentials:
         return self.name in BEARERS
 
     def __bool__(self) -> bool:
-        return bool(self.key or self.direct or self.login)
+        return bool(self.direct) or self.is_held
 
     @property
     def is_held(self) -> bool:
         """Whether all of it stays with us: the program gets a word of its launch instead."""
-        return bool(self.key or self.login)
+        return bool(self.key or self.login or self.cloud)
 
     @property
     def is_login(self) -> bool:
@@ -58,7 +60,7 @@ class Credentials:
 
 
 def find(facts: Facts, provider: Provider | None, variables: Mapping[str, str]) -> Credentials:
-    """The first key there is, else the token of a login, else what the program uses by itself, else a login's file.
+    """The first key there is, else a login's token, a cloud, what only the program can use, or a login's file.
 
     None of them where nothing is asked of a provider.
     """
@@ -70,6 +72,9 @@ def find(facts: Facts, provider: Provider | None, variables: Mapping[str, str]) 
     token = facts.token if facts.login is not None and variables.get(facts.token) else ""
     if token:
         return Credentials(token, variables[token], is_token=True)
+    cloud = next((cloud for cloud in facts.clouds if cloud.is_meant(variables)), None)
+    if cloud is not None:
+        return Credentials(cloud=cloud)
     is_direct = any(variables.get(name) for name in facts.logins or facts.direct)
     if is_direct:
         return Credentials(direct={name: variables[name] for name in facts.direct if variables.get(name)})
@@ -81,9 +86,19 @@ def secret_names(facts: Facts) -> frozenset[str]:
     return frozenset(name for names in facts.keys.values() for name in names) | {*facts.direct, facts.token} - {""}
 
 
-def upstream(provider: Provider | None, variables: Mapping[str, str], login: LoginKind | None = None) -> str:
-    """Where the model is: where the person says, else where the login is taken, else where the provider is."""
+def upstream(
+    provider: Provider | None,
+    variables: Mapping[str, str],
+    login: LoginKind | None = None,
+    cloud: CloudKind | None = None,
+) -> str:
+    """Where the model is: where the person says, else where the login is taken, else where the provider is.
+
+    Raises ValueError for a cloud without a region.
+    """
     if provider is None:
         return ""
+    if cloud is not None:
+        return cloud.upstream(variables)
     names, usual = UPSTREAMS[provider]
     return next((variables[name] for name in names if variables.get(name)), login.upstream if login else usual)

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.session.agents.proxy.gate import CODE_ASSIST_PATHS, Paths
 from agent_fox.session.agents.proxy.opening import LoginError, Opening
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system.files import replace_file
@@ -52,7 +53,8 @@ class LoginKind:
     `folder` is below the home, or named by `variable`. `tokens` is the key of the object that holds them (empty: the
     whole file), `access`, `refresh` and `ends` are keys in it; without `ends` the token itself tells when it ends.
     `account` is a key whose value goes into the header `account_header`. `client` is the program's own id at
-    `token_url`; empty: it stands in the program. `headers` go with every request.
+    `token_url`; empty: it stands in the program. `headers` go with every request. `paths`: what may be asked at
+    `upstream`, where that is not what the provider answers people with a key.
     """
 
     name: str
@@ -71,6 +73,7 @@ class LoginKind:
     account: str = ""
     account_header: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+    paths: Paths | None = None
 
     def path(self, variables: Mapping[str, str]) -> Path | None:
         """The file, None where this person has none."""
@@ -94,6 +97,7 @@ CHATGPT_LOGIN = LoginKind(
 GEMINI_LOGIN = LoginKind(
     "Gemini", "gemini", ".gemini", "GEMINI_CLI_HOME", "oauth_creds.json",
     "https://cloudcode-pa.googleapis.com", "https://oauth2.googleapis.com/token", ends="expiry_date", is_form=True,
+    paths=CODE_ASSIST_PATHS,
 )  # fmt: skip
 
 

@@ -126,5 +126,7 @@ class Door:
     stop_command: tuple[str, ...] = ()
     is_login: bool = False
     """The way to the model is that of somebody who is logged in; `model_key` stands for the token."""
+    cloud: Mapping[str, str] = field(default_factory=dict)
+    """What leads a program to its cloud by us; `model_key` stands in it."""
     credentials: Mapping[str, str] = field(default_factory=dict)
     """The variables of `AgentTask.direct` with their values."""

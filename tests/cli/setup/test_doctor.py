@@ -363,3 +363,17 @@ def test_two_agents_of_the_protocol_are_two_minds_and_one_is_one(root: Path) -> 
     change(root, '["cat"]', '["true"]')
     check = doctor(root, PATH=path)["independent verifier"]
     assert (check["state"], "acp true with its usual model both" in check["what"]) == ("warning", True)
+
+
+def test_what_opens_a_model_is_told_and_whether_the_agent_can_read_it(root: Path) -> None:
+    path = with_agent(root)
+    assert doctor(root, PATH=path, ANTHROPIC_API_KEY="k")["keys"]["what"] == "claude: ANTHROPIC_API_KEY, kept from it"
+    check = doctor(root, PATH=path, CLAUDE_CODE_USE_BEDROCK="1", AWS_SECRET_ACCESS_KEY="s")["keys"]
+    assert (check["state"], "can read AWS_SECRET_ACCESS_KEY" in check["what"]) == ("warning", True)
+    home = root.parent / "home"
+    (home / ".claude").mkdir(parents=True)
+    (home / ".claude" / ".credentials.json").write_text('{"claudeAiOauth": {"accessToken": "a-token-of-mine"}}')
+    shown = doctor(root, PATH=path, HOME=str(home))
+    assert shown["agents.coder"]["state"] == "ok"
+    assert "the Claude login in " in shown["keys"]["what"]
+    assert "a-token-of-mine" not in str(shown)

@@ -93,7 +93,9 @@ def logged_in(
     body = json.dumps(NEW if given is None else given).encode()
     with upstream(answer) as model, upstream(lambda handler: handler.plain(status, body)) as renewing:  # type: ignore[arg-type]
         login = Login(kind, file, program, token_url or renewing.url)
-        proxy = ModelProxy(model.url, provider, login, word=word, hear=events.append, note=notes.append, is_login=True)
+        proxy = ModelProxy(
+            model.url, provider, login, word=word, hear=events.append, note=notes.append, paths=kind.paths
+        )
         with proxy:
             yield Logged(proxy, word, model, provider, events, notes, renewing, login)
 

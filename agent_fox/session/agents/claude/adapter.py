@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_fox.session.agents.claude.reader import ClaudeReader
+from agent_fox.session.agents.clouds import BEDROCK, VERTEX
 from agent_fox.session.agents.command_line import CommandLine, Facts, Start, direct
 from agent_fox.session.agents.logins import CLAUDE_LOGIN
 from agent_fox.session.agents.private_files import remove, write_new
@@ -97,6 +98,7 @@ FACTS = Facts(
     direct=tuple(name for login, others in LOGINS.items() for name in (login, *others)),
     logins=tuple(LOGINS),
     login=CLAUDE_LOGIN,
+    clouds=(BEDROCK, VERTEX),
     token=TOKEN,
     counts_resumed=True,
     tells_cost=True,
@@ -194,9 +196,17 @@ def _servers(door: Door) -> dict[str, object]:
     return {"mcpServers": {SERVER: {"type": "http", "url": door.mcp_url, "headers": headers}}}
 
 
+def _key(door: Door) -> Mapping[str, str]:
+    """What opens the way to its model: with a login it asks as one who is logged in."""
+    if door.cloud:
+        return door.cloud
+    if not door.model_key:
+        return _login(door.credentials)
+    return {TOKEN if door.is_login else "ANTHROPIC_API_KEY": door.model_key}
+
+
 def _environment(task: AgentTask, door: Door) -> dict[str, str]:
-    word = TOKEN if door.is_login else "ANTHROPIC_API_KEY"  # it asks as one who is logged in
-    key = {word: door.model_key} if door.model_key else _login(door.credentials)
+    key = _key(door)
     places = {
         "HOME": str(task.home),
         "CLAUDE_CONFIG_DIR": str(task.home / THEIRS),

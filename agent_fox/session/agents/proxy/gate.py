@@ -38,11 +38,6 @@ _LISTS = {
     Provider.OPENAI: regex(rf"(?:/v1)?/models(?:/{_NAME})?"),
     Provider.GEMINI: regex(r"(?:/v1(?:beta|alpha)?)?/models(?:/\w[\w.-]*)?"),
 }
-_CODE_ASSIST_GENERATES = regex(r"/v1internal:(?:g|streamG)enerateContent")
-_CODE_ASSIST_COUNTS = regex(r"/v1internal:(?:countTokens|loadCodeAssist|onboardUser|retrieveUserQuota|listExperiments)")
-_CODE_ASSIST_LISTS = regex(r"/v1internal/operations/\w[\w.-]*")
-"""Google's service for people who are logged in: what asks its model, and what a program asks it to begin."""
-
 _QUERY = regex(r"[\w.~:@!$'*+,;=&%/()-]*", re.ASCII)
 
 _CREDENTIALS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"})
@@ -54,6 +49,34 @@ _NOT_PASSED = _CREDENTIALS | {
 }
 _ERRORS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error"}
 _GEMINI_ERRORS = {400: "FAILED_PRECONDITION", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED"}
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """What may be asked: POST that generates, POST that counts or begins, GET that lists."""
+
+    generates: re.Pattern[str]
+    counts: re.Pattern[str]
+    lists: re.Pattern[str]
+
+
+CODE_ASSIST_PATHS = Paths(
+    regex(r"/v1internal:(?:g|streamG)enerateContent"),
+    regex(r"/v1internal:(?:countTokens|loadCodeAssist|onboardUser|retrieveUserQuota|listExperiments)"),
+    regex(r"/v1internal/operations/\w[\w.-]*"),
+)
+"""Google's service for people who are logged in."""
+
+_MODELS = r"/projects/[\w.:-]+/locations/[\w-]+/publishers/anthropic/models"
+VERTEX_PATHS = Paths(
+    regex(rf"{_MODELS}/(?!count-tokens:)\w[\w.@-]*:(?:streamRawPredict|rawPredict)"),
+    regex(rf"{_MODELS}/count-tokens:rawPredict"), regex(rf"{_MODELS}(?:/\w[\w.@-]*)?"),
+)  # fmt: skip
+_MODEL = r"/model/[\w.:%-]+"
+BEDROCK_PATHS = Paths(
+    regex(rf"{_MODEL}/invoke(?:-with-response-stream)?"), regex(rf"{_MODEL}/count-tokens"),
+    regex(r"/inference-profiles(?:/[\w.:%-]+)?"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +104,8 @@ class Gate:
     provider: Provider
     word: str
     largest: int
-    is_login: bool = False
-    """Whether the model's side is the one for people who are logged in, which for Gemini has paths of its own."""
+    paths: Paths | None = None
+    """Those of the model's side, where they are not its provider's own."""
 
     def judge(self, method: str, target: str, headers: Message) -> Passage | Refusal:
         """Whether a request goes through. `target` is the second word of its first line."""
@@ -95,7 +118,7 @@ class Gate:
             return Refusal(401, "the key of this request is not that of this session", note)
         if size > self.largest:
             return Refusal(413, f"the request has {size} bytes; at most {self.largest} may be sent", "")
-        generates = method == "POST" and self._fits(_GENERATES, _CODE_ASSIST_GENERATES, path)
+        generates = method == "POST" and fits(self._paths.generates, path)
         if not (generates or self._is_harmless(method, path)) or not _QUERY.fullmatch(query):
             note = f"a request beside the model was refused: {method[:10]} {path[:100]!r}"
             return Refusal(403, "only requests to the model go through here", note)
@@ -104,12 +127,12 @@ class Gate:
 
     def _is_harmless(self, method: str, path: str) -> bool:
         if method == "POST":
-            return self._fits(_COUNTS, _CODE_ASSIST_COUNTS, path)
-        return method == "GET" and self._fits(_LISTS, _CODE_ASSIST_LISTS, path)
+            return fits(self._paths.counts, path)
+        return method == "GET" and fits(self._paths.lists, path)
 
-    def _fits(self, table: dict[Provider, re.Pattern[str]], logged_in: re.Pattern[str], path: str) -> bool:
-        pattern = logged_in if self.is_login and self.provider is Provider.GEMINI else table[self.provider]
-        return path.isascii() and pattern.fullmatch(path) is not None
+    @property
+    def _paths(self) -> Paths:
+        return self.paths or Paths(_GENERATES[self.provider], _COUNTS[self.provider], _LISTS[self.provider])
 
     def _is_known(self, headers: Message, query: str) -> bool:
         """All words are compared, and each in constant time."""
@@ -162,6 +185,10 @@ def error_body(provider: Provider, status: int, text: str) -> bytes:
         case Provider.GEMINI:
             body = {"error": {"code": status, "message": text, "status": _GEMINI_ERRORS.get(status, "UNAVAILABLE")}}
     return json.dumps(body).encode()
+
+
+def fits(pattern: re.Pattern[str], path: str) -> bool:
+    return path.isascii() and pattern.fullmatch(path) is not None
 
 
 def _words(headers: Message) -> Iterable[str]:

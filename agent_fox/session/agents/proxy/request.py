@@ -11,12 +11,12 @@ from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.events import Trouble
-from agent_fox.session.agents.proxy.gate import Passage, Refusal, error_body, passed_on, size_of
+from agent_fox.session.agents.proxy.gate import BEDROCK_PATHS, Passage, Refusal, error_body, passed_on, size_of
 from agent_fox.session.agents.proxy.mask import Mask
 from agent_fox.session.agents.proxy.opening import LoginError, Opening, joined
 from agent_fox.session.agents.proxy.trouble import read_error, trouble_of
 from agent_fox.session.agents.proxy.upstream import OF_THE_LINE, why
-from agent_fox.session.agents.proxy.usage import Listener
+from agent_fox.session.agents.proxy.usage import EventStream, Listener
 from agent_fox.session.infrastructure import Infrastructure
 
 if TYPE_CHECKING:
@@ -165,12 +165,15 @@ class Request(BaseHTTPRequestHandler):
         self._write(body)
 
     def _pass(self, response: http.client.HTTPResponse, passage: Passage) -> None:
-        is_stream = response.headers.get_content_type() == "text/event-stream"
+        kind = response.headers.get_content_type()
+        is_framed = self.proxy.gate.paths is BEDROCK_PATHS and kind == "application/vnd.amazon.eventstream"
+        frames = EventStream() if is_framed else None
+        is_stream = kind == "text/event-stream" or frames is not None
         listener = Listener(f"request-{next(self.proxy.numbers)}", is_stream=is_stream)
         chunks = self.request_version != "HTTP/1.0"
         self._head(response.status, response.reason, [*self._kept(response), *([_CHUNKED] if chunks else [])])
         try:
-            for piece in self._pieces(response, listener):
+            for piece in self._pieces(response, listener, frames):
                 self._write(b"%x\r\n%b\r\n" % (len(piece), piece) if chunks else piece)
             self._write(b"0\r\n\r\n" if chunks else b"")
         except OF_THE_LINE as error:
@@ -182,13 +185,18 @@ class Request(BaseHTTPRequestHandler):
             if passage.generates and not listener.is_whole:
                 self.proxy.tell.note(UNTOLD)
 
-    def _pieces(self, response: http.client.HTTPResponse, listener: Listener) -> Iterator[bytes]:
-        """The answer as it comes, read along and without the real key; none is empty."""
-        mask = self._mask()
+    def _pieces(
+        self, response: http.client.HTTPResponse, listener: Listener, frames: EventStream | None
+    ) -> Iterator[bytes]:
+        """The answer as it comes, read along and without the real key; none is empty.
+
+        Frames of AWS stay as they are, for each has a sum of its bytes.
+        """
+        mask = self._mask() if frames is None else Mask(b"")
         while raw := response.read1(PIECE):
             self.proxy.tell.beat()
             if piece := mask.feed(raw):
-                self.proxy.tell.events(listener.feed(piece))
+                self.proxy.tell.events(listener.feed(piece if frames is None else frames.lines(piece)))
                 yield piece
         if response.length:
             raise http.client.IncompleteRead(b"", response.length)

@@ -6,11 +6,11 @@ requests that generate, count or list models go through, not files, batches, fin
 stands in a request's body is not judged.
 
 Covered: Anthropic Messages, OpenAI Responses and Chat Completions, Gemini, each with a key of the provider's own kind
-in its usual header or with a person's login (see `logins`), subagents and killed sessions included. Not covered:
-Bedrock and Vertex (requests are signed by the program), programs that ignore the base address they are given,
-WebSockets, HTTPS_PROXY (it is not read), and an answer that never tells what it used: one that broke off, one in the
-background, a Chat Completions stream without `include_usage`. Of a broken Anthropic answer the input counts. What is
-missing is told in a note. Requests that run at the same time may pass a ceiling together.
+in its usual header or with a person's login (see `logins`), Bedrock and Vertex AI by their SDKs' chains (see `clouds`),
+subagents and killed sessions included. Not covered: programs that sign their own requests or ignore the base address
+they are given, WebSockets, HTTPS_PROXY (it is not read), and an answer that never tells what it used: one that broke
+off, one in the background, a Chat Completions stream without `include_usage`. Of a broken Anthropic answer the input
+counts. What is missing is told in a note. Requests that run at the same time may pass a ceiling together.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from agent_fox.session.agents.proxy.upstream import Upstream, usable_key
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.events import Event
+    from agent_fox.session.agents.proxy.gate import Paths
     from agent_fox.session.agents.proxy.opening import Access
     from agent_fox.session.agents.task import Provider
 
@@ -59,8 +60,8 @@ class ModelProxy:
 
     `hear` gets what is used, what fails and signs of life, `note` sentences for the report; both are called from one
     thread at a time. `why_not` gives a reason to refuse a further request, or None. `is_bearer`: the key is a gateway's
-    token; `is_login`: the model's side is the one for people who are logged in. Raises ValueError for an upstream or a
-    key that cannot be used.
+    token; `paths`: what may be asked where that is not the provider's own. Raises ValueError for an upstream or a key
+    that cannot be used.
     """
 
     def __init__(
@@ -74,12 +75,12 @@ class ModelProxy:
         note: Callable[[str], None] = _nobody,
         why_not: Callable[[], str | None] = lambda: None,
         is_bearer: bool = False,
-        is_login: bool = False,
+        paths: Paths | None = None,
         limits: ProxyLimits = DEFAULT_LIMITS,
     ) -> None:
         if isinstance(key, str):
             key = Key((credential(provider, usable_key(key, provider), is_bearer=is_bearer),), key)
-        gate = Gate(provider, word, limits.largest, is_login)
+        gate = Gate(provider, word, limits.largest, paths)
         self._shared = Shared(gate, Upstream(upstream), key, Telling(hear, note), why_not, limits)
         self._server = _Server(self._shared)
 

@@ -6,6 +6,8 @@ that it used.
 
 from __future__ import annotations
 
+import base64
+import json
 from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
@@ -158,6 +160,38 @@ class Listener:
             self._tokens = usage.tokens(self._tokens)
         self.is_whole = part.type != "message_start"
         return Used(self._message, self._tokens, self._model)
+
+
+class EventStream:
+    """AWS's framing of the same events: each holds one in Base64. What is no such frame tells nothing.
+
+    Needs botocore, which whoever speaks to Bedrock has.
+    """
+
+    def __init__(self) -> None:
+        from botocore.eventstream import EventStreamBuffer  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
+
+        self._buffer = EventStreamBuffer()
+        self._is_broken = False
+
+    def lines(self, piece: bytes) -> bytes:
+        """The events that are whole now, as server-sent ones."""
+        if self._is_broken:
+            return b""
+        try:
+            self._buffer.add_data(piece)
+            return b"".join(self._line(frame.payload) for frame in self._buffer)
+        except Exception:  # noqa: BLE001 - a frame of another form, whatever the parser makes of it
+            self._is_broken = True
+            return b""
+
+    @staticmethod
+    def _line(payload: bytes) -> bytes:
+        try:
+            data = base64.b64decode(json.loads(payload)["bytes"])
+        except (KeyError, TypeError, ValueError):
+            data = payload
+        return b"data: " + data.replace(b"\n", b" ") + b"\n"
 
 
 def _bare_error(part: _Part) -> ErrorBody | None:

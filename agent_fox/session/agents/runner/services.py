@@ -20,6 +20,7 @@ from agent_fox.session.agents.task import AgentTask, Door, Role
 if TYPE_CHECKING:
     from agent_fox.session.agents.credentials import Credentials
     from agent_fox.session.agents.events import Event
+    from agent_fox.session.agents.proxy.gate import Paths
     from agent_fox.session.agents.proxy.opening import Access
 
 
@@ -49,18 +50,24 @@ def serving(
             key = fresh_word()
             proxy = ModelProxy(
                 task.upstream, task.model_side, access_of(task, credentials), word=key, hear=hear, note=note,
-                why_not=why_not, is_bearer=credentials.is_bearer, is_login=credentials.is_login,
+                why_not=why_not, is_bearer=credentials.is_bearer, paths=paths_of(task, credentials),
             )  # fmt: skip
             url = stack.enter_context(proxy).url
         tools = stack.enter_context(verifier_served(task))
         gate = StopGate(task.workspace) if task.stop_gate and tools.url and task.role is Role.CODER else None
         command = stack.enter_context(served(gate)) if gate is not None else ()
-        door = Door(url, key, tools.url, tools.token, command, credentials.is_login, credentials.direct)
+        cloud = credentials.cloud.for_program(os.environ, url, key) if credentials.cloud else {}
+        door = Door(url, key, tools.url, tools.token, command, credentials.is_login, cloud, credentials.direct)
         yield Services(door, gate)
 
 
 def access_of(task: AgentTask, credentials: Credentials) -> str | Access:
-    """What the proxy opens the model's side with. Raises ValueError for a token that no header can hold."""
+    """What the proxy opens the model's side with.
+
+    Raises ValueError for a token that no header can hold, and for a cloud without a region.
+    """
+    if credentials.cloud is not None:
+        return credentials.cloud.access(os.environ)
     kind = command_line(task.cli).facts.login
     if kind is not None and credentials.login is not None:
         return Login(kind, credentials.login, task.program, os.environ.get(TOKEN_URL, ""))
@@ -68,3 +75,11 @@ def access_of(task: AgentTask, credentials: Credentials) -> str | Access:
         token = usable_key(credentials.key, task.model_side)
         return Key((("authorization", f"Bearer {token}"), *kind.headers), token)
     return credentials.key
+
+
+def paths_of(task: AgentTask, credentials: Credentials) -> Paths | None:
+    """What may be asked, where that is not what the provider itself answers."""
+    kind = command_line(task.cli).facts.login
+    if credentials.cloud is not None:
+        return credentials.cloud.paths
+    return kind.paths if kind is not None and credentials.is_login else None

@@ -1,0 +1,154 @@
+"""Clouds that serve a provider's models: whoever runs this is known to the cloud by its own SDK's chain of credentials.
+
+The chain is asked in the runner; the agent's program gets a word of its launch. Extra `[cloud]`; without it the
+program logs in by itself, and is handed what it needs for that.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from agent_fox.core.values import dataclass
+from agent_fox.session.agents.proxy.gate import BEDROCK_PATHS, VERTEX_PATHS, Paths
+from agent_fox.session.agents.proxy.opening import LoginError, Opening
+from agent_fox.session.infrastructure import Infrastructure
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.proxy.opening import Access
+
+SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+LASTING = 1800.0
+"""Seconds after which a token of Bedrock is made anew: it lasts as long as what it was made with, 12 hours at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloudKind:
+    """`switch` turns it on in the program, `skip` has the program leave the login to us, `base` says where we are.
+
+    `told` are variables that the program must know; `of_chain` begins the names of those that only the chain reads.
+    """
+
+    name: str
+    switch: str
+    skip: str
+    base: str
+    module: str
+    told: tuple[str, ...]
+    of_chain: tuple[str, ...]
+    paths: Paths
+
+    def is_meant(self, variables: Mapping[str, str]) -> bool:
+        """Whether the person has turned it on, and we can ask its chain."""
+        return bool(variables.get(self.switch)) and importlib.util.find_spec(self.module.partition(".")[0]) is not None
+
+    def for_runner(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """What the runner needs of a person's variables; the program sees `told` alone."""
+        names = (self.switch, *self.told)
+        return {name: value for name, value in variables.items() if name in names or name.startswith(self.of_chain)}
+
+    def for_program(self, variables: Mapping[str, str], address: str, word: str) -> dict[str, str]:
+        told = {name: variables[name] for name in self.told if variables.get(name)}
+        return {
+            **told,
+            self.switch: "1",
+            self.skip: "1",
+            self.base: address,
+            "ANTHROPIC_CUSTOM_HEADERS": f"x-api-key: {word}",
+        }
+
+    def upstream(self, variables: Mapping[str, str]) -> str:
+        """Raises ValueError where nobody says in which region."""
+        if variables.get(self.base):
+            return variables[self.base]
+        if self is BEDROCK:
+            return f"https://bedrock-runtime.{region_of(variables)}.amazonaws.com"
+        region = variables.get("CLOUD_ML_REGION", "")
+        if not region:
+            raise ValueError("set CLOUD_ML_REGION to the region of Vertex AI, or `global`")
+        host = "aiplatform.googleapis.com" if region == "global" else f"{region}-aiplatform.googleapis.com"
+        return f"https://{host}/v1"
+
+    def access(self, variables: Mapping[str, str]) -> Access:
+        return BedrockAccess(region_of(variables)) if self is BEDROCK else VertexAccess()
+
+
+VERTEX = CloudKind(
+    "Vertex AI", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_SKIP_VERTEX_AUTH", "ANTHROPIC_VERTEX_BASE_URL", "google.auth",
+    ("CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID"), ("GOOGLE_", "CLOUDSDK_", "GCLOUD_", "VERTEX_REGION_"),
+    VERTEX_PATHS,
+)  # fmt: skip
+BEDROCK = CloudKind(
+    "Bedrock", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_SKIP_BEDROCK_AUTH", "ANTHROPIC_BEDROCK_BASE_URL",
+    "aws_bedrock_token_generator", ("AWS_REGION", "AWS_DEFAULT_REGION"), ("AWS_",), BEDROCK_PATHS,
+)  # fmt: skip
+
+
+def region_of(variables: Mapping[str, str]) -> str:
+    """Raises ValueError."""
+    region = variables.get("AWS_REGION") or variables.get("AWS_DEFAULT_REGION") or ""
+    if not region:
+        raise ValueError("set AWS_REGION to the region of Bedrock")
+    return region
+
+
+@dataclass(slots=True)
+class VertexAccess:
+    """Tokens by Google's default credentials: a service account, a login of gcloud, the machine's own account."""
+
+    _credentials: Any = field(default=None, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def opening(self) -> Opening:
+        import google.auth  # noqa: PLC0415 - an extra
+        import google.auth.transport.requests as transport  # noqa: PLC0415 - an extra
+        from google.auth.exceptions import GoogleAuthError, TransportError  # noqa: PLC0415 - an extra
+
+        with self._lock:
+            try:
+                if self._credentials is None:
+                    self._credentials, _ = google.auth.default(scopes=[SCOPE])
+                if not self._credentials.valid:
+                    self._credentials.refresh(transport.Request())
+            except TransportError as error:
+                raise LoginError(f"Google does not answer ({type(error).__name__})", Infrastructure.NETWORK) from None
+            except GoogleAuthError as error:
+                why = type(error).__name__
+                raise LoginError(f"Google knows nobody here ({why}): gcloud auth application-default login") from None
+            token = str(self._credentials.token)
+        return Opening((("authorization", f"Bearer {token}"),), token)
+
+    def refuse(self, token: str) -> None:
+        with self._lock:
+            self._credentials = None
+
+
+@dataclass(slots=True)
+class BedrockAccess:
+    """Bearer tokens that AWS's own package makes from its chain: variables, profiles, SSO, roles, the machine."""
+
+    region: str
+    _made: float = 0.0
+    _token: str = field(default="", repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def opening(self) -> Opening:
+        from aws_bedrock_token_generator import provide_token  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
+        from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
+
+        with self._lock:
+            if not self._token or time.monotonic() - self._made > LASTING:
+                try:
+                    self._token, self._made = provide_token(region=self.region), time.monotonic()
+                except (BotoCoreError, ValueError, RuntimeError) as error:
+                    why = type(error).__name__
+                    raise LoginError(f"AWS knows nobody here ({why}): aws configure, or aws sso login") from None
+            return Opening((("authorization", f"Bearer {self._token}"),), self._token)
+
+    def refuse(self, token: str) -> None:
+        with self._lock:
+            self._token = ""
