@@ -22,8 +22,10 @@ from tests.agents.story_world import (
     RIGHT,
     VERIFIER,
     WRONG,
+    Action,
     Stage,
     settings,
+    shell,
     staged,
     step,
     text_of,
@@ -38,22 +40,36 @@ pytestmark = [
 
 @dataclass(frozen=True)
 class Spoken:
-    """An agent: its program, whose models it asks, and what its words need beside that."""
+    """An agent: its program, whose models it asks, and what its words need beside that. `by_shell`: its tool for files
+    wants whole paths, which a script does not know.
+    """
 
     program: str
     provider: str
     arguments: tuple[str, ...] = ()
     environment: str = ""
+    by_shell: bool = False
+
+    def writes(self, text: str) -> Action:
+        return shell(f"cat > cart.py <<'END'\n{text}END") if self.by_shell else write(text)
 
 
-OPENCODE = {"provider": {"anthropic": {"options": {"baseURL": "{model_url}/v1", "apiKey": "{model_key}"}}}}
+OPENCODE = {
+    "model": "anthropic/claude-sonnet-4-5",
+    "enabled_providers": ["anthropic"],
+    "provider": {"anthropic": {"options": {"baseURL": "{model_url}/v1", "apiKey": "{model_key}"}}},
+}
 CODEX = 'model_providers.ours={name="ours", base_url="{model_url}", env_key="OPENAI_API_KEY", wire_api="responses"}'
+NO_NESTING = 'sandbox_mode="danger-full-access"'
+"""The sandbox of codex cannot be nested into ours."""
+
+QWEN = ("--openai-api-key={model_key}", "--openai-base-url={model_url}", "--model=gpt-5.6-sol")
 AGENTS = {
     "claude-agent-acp": Spoken("claude-agent-acp", "anthropic"),
     "gemini": Spoken("gemini", "gemini", ("--acp", "--skip-trust")),
     "opencode": Spoken("opencode", "anthropic", ("acp",), f"OPENCODE_CONFIG_CONTENT = '{json.dumps(OPENCODE)}'"),
-    "codex-acp": Spoken("codex-acp", "openai", ("-c", 'model_provider="ours"', "-c", CODEX)),
-    "qwen": Spoken("qwen", "openai", ("--acp",)),
+    "codex-acp": Spoken("codex-acp", "openai", ("-c", 'model_provider="ours"', "-c", CODEX, "-c", NO_NESTING)),
+    "qwen": Spoken("qwen", "openai", ("--acp", "--auth-type=openai", *QWEN), by_shell=True),
 }
 
 
@@ -79,8 +95,8 @@ def test_a_fail_sends_it_back_and_a_pass_ends_it(stage: Stage, name: str) -> Non
         pytest.skip(f"{spoken.program} is not there; see `make test-agents`")
     scene = stage.scene(
         settings(table(spoken, '"acp"'), table(spoken, '["checks", "acp"]')),
-        step(write(WRONG), {"say": "Done."}, attempt=1),
-        step(write(RIGHT), {"say": "Done."}, attempt=2),
+        step(spoken.writes(WRONG), {"say": "Done."}, attempt=1),
+        step(spoken.writes(RIGHT), {"say": "Done."}, attempt=2),
         step({"verdicts": "PASS", "evidence": "read it"}, node=VERIFIER),
     )
     scene.variables |= {"GOOGLE_GEMINI_BASE_URL": scene.server.url, "GEMINI_API_KEY": OTHER_KEY}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.cli.setup.health import Check, State
 from agent_fox.config import FILE, AgentSettings, Settings, hidden_folder
@@ -12,14 +13,15 @@ from agent_fox.core.words import counted, listed
 from agent_fox.engine.launching.agents import agent_of, own_words_trouble, unmetered
 from agent_fox.session.agents.backend import variables_of
 from agent_fox.session.agents.credentials import find
-from agent_fox.session.agents.registry import NAMES, command_line, is_watched
+from agent_fox.session.agents.registry import ACP, COMMAND, NAMES, command_line, is_watched
 from agent_fox.session.briefs.project_words import STEERING_FILE, unread_words
 from agent_fox.session.built_in.registry import CHECKS, OUR_OWN
 from agent_fox.system import git
 from agent_fox.system.sandbox.bubblewrap import REMEDY, why_missing
 from agent_fox.verifier.judging.hidden_files import hidden_files, unread
 
-COMMAND = "command"
+if TYPE_CHECKING:
+    from agent_fox.session.agent import Agent
 
 
 def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
@@ -95,9 +97,15 @@ def _steering(root: Path) -> Iterator[Check]:
 
 
 def _minds(agent: AgentSettings) -> set[tuple[str, str]]:
-    """The agents' programs, each with its model; empty: the program's own choice."""
+    """The agents' programs, each with its model; empty: the program's own choice. One of a person's own choice is named
+    by its command too: by the same backend come many.
+    """
     agents = (agent_of(agent, backend) for backend in agent.backends if is_watched(backend, agent.like or ""))
-    return {(chosen.backend, chosen.model) for chosen in agents}
+    return {(" ".join((chosen.backend, *own_command(chosen))), chosen.model) for chosen in agents}
+
+
+def own_command(agent: Agent) -> tuple[str, ...]:
+    return agent.command if agent.backend in (ACP, COMMAND) else ()
 
 
 def _enclosed(settings: Settings) -> Check:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from agent_fox.core.markdown import one_line
 from agent_fox.core.values import dataclass
 from agent_fox.engine.launching.infrastructure import AT_ONCE
+from agent_fox.session.agents.any_backend import AnyBackend
 from agent_fox.session.agents.backend import AgentBackend
 from agent_fox.session.agents.prices import prices_of
+from agent_fox.session.agents.registry import ACP, COMMAND
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, Paths, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, run_session
 from agent_fox.system import clock, git
@@ -55,12 +57,25 @@ class Questioner(AgentBackend):
     root: Path = Path()
 
     def task(self, order: LaunchOrder, paths: Paths) -> AgentTask:
-        usual = AgentBackend.task(self, order, paths)
-        limits = replace(usual.limits, turns=min(usual.limits.turns or MOST_TURNS, MOST_TURNS))
-        return replace(
-            usual, system=RULES, prompt=QUESTION, schema=None, ask_again="", stop_gate=False, limits=limits,
-            prices=prices_of(self.root),
-        )  # fmt: skip
+        return question_of(AgentBackend.task(self, order, paths), self.root)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnQuestioner(AnyBackend):
+    """The same for a program of a person's own choice."""
+
+    root: Path = Path()
+
+    def task(self, order: LaunchOrder, paths: Paths) -> AgentTask:
+        return question_of(AnyBackend.task(self, order, paths), self.root)
+
+
+def question_of(usual: AgentTask, root: Path) -> AgentTask:
+    limits = replace(usual.limits, turns=min(usual.limits.turns or MOST_TURNS, MOST_TURNS))
+    return replace(
+        usual, system=RULES, prompt=QUESTION, schema=None, ask_again="", stop_gate=False, limits=limits,
+        prices=prices_of(root),
+    )  # fmt: skip
 
 
 def least(own: float | None, most: float) -> float:
@@ -69,8 +84,9 @@ def least(own: float | None, most: float) -> float:
 
 def bounded(agent: Agent, program: str) -> Agent:
     """The agent as it is tried: its program by its whole path, and within the limits of a try."""
+    command = (program, *agent.command[1:]) if agent.command else ()
     return replace(
-        agent, program=program, timeout=min(agent.timeout, MOST_SECONDS), stop_hook=False,
+        agent, program=program, command=command, timeout=min(agent.timeout, MOST_SECONDS), stop_hook=False,
         idle_timeout=min(agent.idle_timeout, MOST_SECONDS), max_cost_usd=least(agent.max_cost_usd, MOST_USD),
     )  # fmt: skip
 
@@ -80,7 +96,8 @@ def try_agent(root: Path, agent: Agent, archetype: Archetype) -> Tried:
 
     Raises GitError where no scratch repository can be made.
     """
-    backend = Questioner(agent.backend, root)
+    is_own = agent.backend in (ACP, COMMAND)
+    backend = OwnQuestioner(agent.backend, root) if is_own else Questioner(agent.backend, root)
     program = backend.program(agent, root) or agent.program
     with own_folder("try") as made:
         order = _order(Path(made), bounded(agent, program), archetype)

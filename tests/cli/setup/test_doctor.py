@@ -356,6 +356,15 @@ def test_what_is_filled_in_needs_somebodys_models(root: Path) -> None:
     assert (check["state"], 'set `provider`: "anthropic", "openai", "gemini"' in check["what"]) == ("missing", True)
 
 
+def test_two_agents_of_the_protocol_are_two_minds_and_one_is_one(root: Path) -> None:
+    path = with_agent(root, verifier='["checks", "acp"]', more='command = ["true"]\ntools = false\n')
+    change(root, 'backend = "claude"', 'backend = "acp"\ncommand = ["cat"]\ntools = false')
+    assert doctor(root, PATH=path)["independent verifier"]["state"] == "ok"
+    change(root, '["cat"]', '["true"]')
+    check = doctor(root, PATH=path)["independent verifier"]
+    assert (check["state"], "acp true with its usual model both" in check["what"]) == ("warning", True)
+
+
 def test_what_opens_a_model_is_told_and_whether_the_agent_can_read_it(root: Path) -> None:
     path = with_agent(root)
     assert doctor(root, PATH=path, ANTHROPIC_API_KEY="k")["keys"]["what"] == "claude: ANTHROPIC_API_KEY, kept from it"

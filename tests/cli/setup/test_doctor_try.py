@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.testing.model_server import ModelServer
+from agent_fox.testing.scripted import acp_agent, agent
 from tests.agents.world import script
 from tests.cli.program import repository, start
 
@@ -89,3 +90,19 @@ def test_without_try_nobody_is_asked(root: Path) -> None:
     with ModelServer(script({"say": "ready"})) as server:
         start(root, "doctor", ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=server.url)
         assert list(server.requests) == []
+
+
+def test_an_agent_of_the_protocol_and_a_command_like_an_agent_are_tried_too(tmp_path: Path) -> None:
+    step = '{"step": [{"actions": [{"print": "ready"}]}]}'
+    command = json.dumps([sys.executable, acp_agent.__file__, agent.__file__, step])
+    (tmp_path / ".agent-fox").mkdir()
+    (tmp_path / ".agent-fox/config.toml").write_text(
+        f'[plan]\npre_review = false\naudit_review = false\n[agents.coder]\nbackend = "acp"\ncommand = {command}\n'
+        f'tools = false\nsandbox = "off"\n[[agents.coder.rungs]]\nbackend = "command"\nlike = "agent"\n'
+        f'command = ["sh", "-c", "cat >/dev/null; echo ready"]\n[agents.verifier]\nbackend = "checks"\n'
+    )
+    done = start(repository(tmp_path), "doctor", "--try", "--json")
+    tried = [check for check in json.loads(done.stdout)["checks"] if check["name"].startswith("try ")]
+    assert [check["state"] for check in tried] == ["ok", "ok"], tried
+    assert all("answered 'ready" in check["what"] for check in tried), tried
+    assert all("cost unknown" in check["what"] for check in tried), tried

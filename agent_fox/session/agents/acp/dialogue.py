@@ -345,7 +345,7 @@ class AcpDialogue(Dialogue):
 
     def final(self, text: str, failure: str) -> events.Finished:
         self._last = events.Finished(
-            text=text, is_error=bool(failure), reason=failure or "completed", session=self._session,
+            text=text.strip(), is_error=bool(failure), reason=failure or "completed", session=self._session,
             cost_usd=self._updates.cost_usd, tokens=self._tokens, model=self._model,
         )  # fmt: skip
         self.is_over = True

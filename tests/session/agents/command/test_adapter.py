@@ -18,6 +18,8 @@ from agent_fox.session.agents.runner.listening import Hearing
 from agent_fox.session.agents.runner.main import Conversation
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.testing.model_server import ModelServer
+from tests.agents.world import script
 from tests.session.agents.tasks import task_in
 from tests.session.agents.toy import make_task
 
@@ -149,3 +151,31 @@ def test_an_answer_that_nobody_can_read_is_asked_for_again_by_a_process_that_is_
 def test_the_interpreter_is_not_part_of_the_answer(tmp_path: Path) -> None:
     report = held(tmp_path, f"{sys.executable} -c 'print(1)'")
     assert report.summary == "1"
+
+
+ASKS = """
+import json, os, sys, urllib.request
+body = json.dumps({"model": "gpt-5.6-sol", "messages": [{"role": "user", "content": sys.argv[1]}]}).encode()
+headers = {"Authorization": "Bearer " + os.environ["OPENAI_API_KEY"], "Content-Type": "application/json"}
+request = urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body, headers)
+print(json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"])
+print(os.environ["OPENAI_API_KEY"])
+"""
+
+
+def test_a_provider_makes_its_requests_metered_and_keeps_the_key_from_it(tmp_path: Path) -> None:
+    key = "sk-of-a-person-0123456789"
+    with ModelServer(script({"say": "Done by a model."}, input_tokens=1000, output_tokens=10)) as server:
+        made = replace(
+            make_task(tmp_path, "The brief."), cli="command", provider=Provider.OPENAI, upstream=f"{server.url}/v1",
+            program=sys.executable, arguments=("-c", ASKS, "{prompt}"),
+        )  # fmt: skip
+        hearing = Hearing(made, COMMAND, read_prices(None))
+        report = Conversation(made, COMMAND, hearing, Orders()).hold(Credentials("OPENAI_API_KEY", key))
+        sent = [exchange.headers["authorization"] for exchange in server.requests]
+    assert report.ending is Ending.ENDED, report.reason
+    assert report.summary.startswith("Done by a model.")
+    assert key not in report.summary
+    assert sent == [f"Bearer {key}"]
+    assert report.cost_source is CostSource.METERED
+    assert report.cost_usd == pytest.approx(0.0042)
