@@ -100,6 +100,8 @@ class TemporalRunner:
     outlives: bool = True
     connection: Connection = field(init=False)
     bases: dict[str, Content] = field(default_factory=dict)
+    may_be_late: dict[str, tuple[RemoteJob, set[int]]] = field(default_factory=dict)
+    """Launches that more than one worker had, by id, with the deliveries that were taken or kept."""
 
     def __post_init__(self) -> None:
         self.connection = Connection(self.engine)
@@ -120,7 +122,7 @@ class TemporalRunner:
 
     def job(self, order: LaunchOrder) -> RemoteJob:
         id = f"{order.run}/{order.node_id}/a{order.attempt}.{order.reading}/{order.launch}"
-        return RemoteJob(order, id, tag_of(order, self.places), looked_at=time.monotonic())
+        return RemoteJob(order, id, tag_of(order, order.node_id, self.places), looked_at=time.monotonic())
 
     def submit(self, job: RemoteJob) -> None:
         if self.is_known(job):
@@ -280,7 +282,9 @@ class TemporalRunner:
                 "--no-passphrase`), trust it here (`agent-fox keys trust worker.pub --for worker`), then run again"
             )
         end = deliveries.taken(delivery, job.order, self.artifacts, self.connection.get, signer)
-        self.keep_late(job, handed.number)
+        if handed.number > 1:
+            self.may_be_late[job.id] = (job, {handed.number})
+            self.look_for_late(job)
         return end
 
     def signers(self) -> tuple[Signer, ...]:
@@ -291,14 +295,27 @@ class TemporalRunner:
         """Off this machine always; on it, once a key is trusted for workers."""
         return not is_loopback(self.engine.host) or any(keys.WORKERS in signer.namespaces for signer in self.signers())
 
-    def keep_late(self, job: RemoteJob, accepted: int) -> None:
-        """What workers that were taken for lost handed in all the same."""
-        for number in range(1, HOSTS + 1):
-            handed = self.late(job, number) if number != accepted else None
+    def look_for_late(self, job: RemoteJob) -> None:
+        """What workers that were taken for lost handed in all the same: kept, told, never merged."""
+        known = self.may_be_late[job.id][1]
+        for number in set(range(1, HOSTS + 1)) - known:
+            handed = self.late(job, number)
             if handed is not None and handed.delivery is not None:
-                with suppress(Unusable, PartMissing, git.GitError):
-                    delivery = read_delivery(self.connection.get(handed.delivery))
-                    self.tell(f"{job.order.node_id}: {deliveries.keep_late(delivery, job.order, self.connection.get)}")
+                known.add(number)
+                self.keep_late(job, handed.delivery)
+
+    def keep_late(self, job: RemoteJob, content: Content) -> None:
+        try:
+            delivery = read_delivery(self.connection.get(content))
+            kept = deliveries.keep_late(delivery, job.order, self.connection.get)
+        except (Unusable, PartMissing, git.GitError) as error:
+            kept = f"a delivery that came too late could not be kept: {in_a_line(error)}"
+        self.tell(f"{job.order.node_id}: {kept}")
+
+    def close(self) -> None:
+        for job, _ in self.may_be_late.values():
+            with suppress(EngineAway, RPCError):
+                self.look_for_late(job)
 
     def late(self, job: RemoteJob, number: int) -> Handed | None:
         try:

@@ -27,7 +27,6 @@ from agent_fox.evidence.walk import Entry, Walk, step
 from agent_fox.store.ledger import audit, ledger
 from agent_fox.store.ledger.ledger import repository_of
 from agent_fox.store.plan import load_parts
-from agent_fox.store.sessions import sessions_of_workers
 from agent_fox.store.values import storable
 from agent_fox.system import git
 
@@ -39,9 +38,8 @@ if TYPE_CHECKING:
     from agent_fox.evidence.signing import workers
     from agent_fox.evidence.signing.keys import Signer
     from agent_fox.evidence.witness import Witness
-    from agent_fox.store.ledger.audit import Pair
+    from agent_fox.store.ledger.audit import Pair, WorkersSession
     from agent_fox.store.ledger.ledger import Kept
-    from agent_fox.store.sessions import WorkersSession
 else:
     workers = late_module("agent_fox.evidence.signing.workers")
 
@@ -358,7 +356,7 @@ def trusted_for(namespace: str, signers: tuple[Signer, ...]) -> tuple[Signer, ..
 def check_workers(db: Database, checked: Checked, signers: tuple[Signer, ...]) -> None:
     """Sessions that workers on other hosts did: what each handed in was signed, by whom a person trusts, about it."""
     unsigned = 0
-    for session in sessions_of_workers(db):
+    for session in audit.sessions_of_workers(db):
         if not session.signed:
             unsigned += 1
         elif not signers:

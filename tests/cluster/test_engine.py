@@ -10,6 +10,7 @@ from agent_fox.cluster.engine import EngineError, Tls, engine_of
 from agent_fox.cluster.places import queue_of, tag_of
 from agent_fox.config import ClusterSettings, PlaceSettings
 from agent_fox.core.ids import Archetype
+from agent_fox.session.order import LaunchOrder
 from tests.session.world import make_order, make_repo
 
 
@@ -30,7 +31,7 @@ def test_certificates_and_an_api_key_are_read_where_they_are_named(tmp_path: Pat
     for name in ("ca", "certificate", "key"):
         (tmp_path / name).write_text(name)
     files = {name: str(tmp_path / name) for name in ("ca", "certificate", "key")}
-    settings = ClusterSettings(api_key="CLOUD_KEY", server_name="cloud", **files)
+    settings = ClusterSettings(api_key="CLOUD_KEY", server_name="cloud", **files)  # type: ignore[arg-type]
     engine = engine_of("temporal://127.0.0.1:1/space", settings, {"CLOUD_KEY": "opensesame"})
     assert engine.tls == Tls(b"ca", b"certificate", b"key", "cloud")
     assert (engine.api_key, engine.namespace) == ("opensesame", "space")
@@ -70,9 +71,13 @@ def test_a_session_goes_to_the_first_place_that_it_fits_in_else_to_its_archetype
         "second": PlaceSettings(nodes=["*:2"]),
         "app": PlaceSettings(specs=["01_*"]),
     }
-    assert tag_of(order, places) == "app"
-    assert tag_of(order, {}) == "coder"
-    assert tag_of(make_order(order.repo, node_id="01_app:2"), places) == "second"
-    assert tag_of(make_order(order.repo, spec_name="02_x"), places) == "gpu"
-    assert tag_of(make_order(order.repo, archetype=Archetype.VERIFIER), places) == "readers"
+
+    def at(session: LaunchOrder, named: dict[str, PlaceSettings]) -> str:
+        return tag_of(session, session.node_id, named)
+
+    assert at(order, places) == "app"
+    assert at(order, {}) == "coder"
+    assert at(make_order(order.repo, node_id="01_app:2"), places) == "second"
+    assert at(make_order(order.repo, spec_name="02_x"), places) == "gpu"
+    assert at(make_order(order.repo, archetype=Archetype.VERIFIER), places) == "readers"
     assert queue_of("app") == "agent-fox-app"

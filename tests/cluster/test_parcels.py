@@ -20,6 +20,7 @@ from agent_fox.evidence.signing import keys, workers
 from agent_fox.evidence.signing.keys import Signer, new_key
 from agent_fox.session.endings import interrupted_end
 from agent_fox.session.order import EndKind, LaunchOrder, StopSignal
+from agent_fox.session.order_document import end_document
 from agent_fox.session.session_lifecycle import run_session
 from agent_fox.system import git
 from tests.session.world import make_order, make_repo, never_told, sh, shell
@@ -107,7 +108,7 @@ def test_no_key_is_sent_by_its_name_and_the_worker_takes_its_own(
 
 @pytest.mark.parametrize("where", ["brief_markdown", "message", "handoff"])
 def test_an_order_that_holds_the_value_of_a_key_is_not_sent(order: LaunchOrder, shelf: Shelf, where: str) -> None:
-    leaky = replace(order, **{where: f"use {SECRET} for it"})
+    leaky = replace(order, **{where: f"use {SECRET} for it"})  # type: ignore[arg-type]
     with pytest.raises(KeyInOrder, match="MODEL_API_KEY"):
         sent(leaky, shelf, MODEL_API_KEY=SECRET)
     assert SECRET.encode() not in shelf.everything()
@@ -214,7 +215,7 @@ def test_who_signed_counts_and_what_was_changed_afterwards_does_not(order: Launc
     public = new_key(tmp_path / "keys" / "worker.pem", None)
     own = keys.load_key(tmp_path / "keys" / "worker.pem", None)
     nothing = Content("0" * 64, 0)
-    bare = deliveries.Delivery(1, "w", "1", deliveries.end_document(interrupted_end(order)), nothing, nothing)
+    bare = deliveries.Delivery(1, "w", "1", end_document(interrupted_end(order)), nothing, nothing)
     signed = replace(bare, signed=workers.signed(deliveries.statement_of(bare, order, order.launch), own))
     trusted = (Signer("farm", (keys.WORKERS,), public),)
     assert deliveries.signer_of(signed, order, trusted) == "farm"

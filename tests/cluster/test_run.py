@@ -33,6 +33,8 @@ def test_a_fail_is_repaired_and_proven_by_workers_as_on_one_machine(shared: Clus
     code, said = run_there(there, shared)
     assert code == 0, said + shared.logs()
     assert end_state(there) == end_state(here)
+    ((environment,),) = rows(there, "SELECT DISTINCT environment FROM sessions WHERE archetype = 'verifier'")
+    assert rows(here, "SELECT DISTINCT environment FROM sessions WHERE archetype = 'verifier'") != [(environment,)]
     assert {name for (name,) in rows(there, "SELECT DISTINCT runner FROM launches")} == {f"{shared.address}/default"}
 
 

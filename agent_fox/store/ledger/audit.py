@@ -324,3 +324,26 @@ def is_whole(db: Database) -> str:
     """What SQLite itself finds wrong with the file; empty where it finds nothing."""
     (answer,) = db.execute("PRAGMA integrity_check(1)").fetchone()
     return "" if answer == "ok" else str(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersSession:
+    """A session that a worker on another host did; `signed`: the envelope about what it handed in, empty for none."""
+
+    number: int
+    node: str
+    attempt: int
+    reading: int
+    pinned: str
+    worker: str
+    signed: str
+
+
+def sessions_of_workers(db: Database) -> list[WorkersSession]:
+    """One for each agent that was asked on another host, oldest session first."""
+    done = db.execute(
+        "SELECT s.id, s.node_id, s.attempt, s.reading, coalesce(s.pinned_commit, ''), "
+        "json_extract(a.value, '$.worker'), coalesce(json_extract(a.value, '$.signed'), '') "
+        "FROM sessions AS s, json_each(s.agents) AS a WHERE json_extract(a.value, '$.worker') IS NOT NULL ORDER BY s.id"
+    )
+    return [WorkersSession(*row) for row in done]
