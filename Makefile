@@ -12,7 +12,7 @@ FAULTS := tests/engine/test_kill.py tests/engine/test_issue_histories.py tests/s
 	tests/stories/test_faults_outside.py tests/stories/test_faults_at_call_sites.py
 MORE ?=
 TRACKER ?= local
-AGENTS  ?= claude codex gemini opencode mini
+AGENTS  ?= claude codex gemini opencode mini claude-agent-acp codex-acp qwen
 AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 
 unexport PYTHONDONTWRITEBYTECODE # what pytest makes of a test file is kept: making it again takes half a minute

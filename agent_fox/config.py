@@ -699,6 +699,15 @@ class ClusterSettings(Table):
     )
 
 
+class TrainingSettings(Table):
+    """What is recorded of work so that it can be learned from, by a person's word. See docs/training.md."""
+
+    keep: Literal["trace", "full"] = Field(
+        default="trace",
+        description="Of a coder's session: its trace, or all that it said, called and was shown, too, beside its log.",
+    )
+
+
 class LintSettings(Table):
     """What `agent-fox lint` asks for. The rules are in docs/lint.md."""
 
@@ -720,6 +729,7 @@ class Settings(Table):
     policy: PolicySettings = Field(default={}, validate_default=True)
     evidence: EvidenceSettings = Field(default={}, validate_default=True)
     memory: MemorySettings = Field(default={}, validate_default=True)
+    training: TrainingSettings = Field(default={}, validate_default=True)
     verify: VerifySettings = Field(default={}, validate_default=True)
     gate: GateSettings = Field(default={}, validate_default=True)
     workspace: WorkspaceSettings = Field(default={}, validate_default=True)

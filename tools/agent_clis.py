@@ -1,6 +1,7 @@
 """Other people's agent programs, fetched into a cache folder, so that the tests can drive the real ones.
 
-`python -m tools.agent_clis FOLDER [NAME...]` fetches those named, or all: claude, codex, gemini, opencode, mini.
+`python -m tools.agent_clis FOLDER [NAME...]` fetches those named, or all: claude, codex, gemini, opencode, mini, and
+claude-agent-acp, codex-acp and qwen, which are spoken with by the Agent Client Protocol.
 What is there already in the version wanted is not fetched again. Exit code 75: a registry could not be reached.
 """
 
@@ -18,6 +19,9 @@ NPM = {
     "codex": "@openai/codex@0.169.0",
     "gemini": "@google/gemini-cli@0.61.0",
     "opencode": "opencode-ai@1.18.33",
+    "claude-agent-acp": "@agentclientprotocol/claude-agent-acp@0.101.0",
+    "codex-acp": "@zed-industries/codex-acp@0.16.0",
+    "qwen": "@qwen-code/qwen-code@0.24.4",
 }
 """Programs for Node, in the versions that the adapters were tried with."""
 

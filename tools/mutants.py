@@ -33,6 +33,8 @@ COPIED = (
     "docs",
     "tests/__init__.py",
     "tests/github_reader.py",
+    "tests/sarif_schema.py",
+    "fixtures/sarif",
     "tests/core",
     "pyproject.toml",
     "README.md",

@@ -145,7 +145,7 @@ class Story:
             document |= {
                 "decision": ruling.kind, "row": ruling.row, "cause": ruling.cause, "failing": ruling.failing,
                 "unknown": ruling.unknown, "blamed": ruling.blamed, "note": ruling.note, "best": ruling.best,
-                "moved": moved,
+                "chosen": ruling.chosen, "moved": moved,
             }  # fmt: skip
         return {key: value for key, value in document.items() if value not in (None, "", (), [])}
 

@@ -12,12 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.trace import Trace
 from agent_fox.session.agent_end import AgentEnd, agent_end
 from agent_fox.session.agents.registry import is_watched
-from agent_fox.session.agents.runner.trace import trace_beside
+from agent_fox.session.agents.runner.trace import trace_beside, transcript_beside
 from agent_fox.session.agents.signatures import says_too_long
-from agent_fox.session.agents.traces import trace_of
+from agent_fox.session.agents.traces import trace_of, transcript_of
 from agent_fox.session.gates.close_out import Judging, close_out
 from agent_fox.session.gates.format import formatted
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
@@ -193,7 +194,7 @@ def _filled(
         seconds=end.seconds,
         infrastructure=bare.infrastructure,
         notes=result.notes + lost_output + bare.notes,
-        agents=(_who(order, result),),
+        agents=(_who(order, result) | transcript_kept(order, secrets),),
         retry_after=bare.retry_after,
         closed=bare.closed,
         kept=bare.kept and replace(bare.kept, left_out=tuple(redact(text, secrets) for text in bare.kept.left_out)),
@@ -204,6 +205,18 @@ def _filled(
 def _who(order: LaunchOrder, result: Result) -> dict[str, object]:
     model = "" if order.agent.backend in WITHOUT_MODEL else order.agent.model
     return {"backend": order.agent.backend, "model": model} | dict(result.agent)
+
+
+def transcript_kept(order: LaunchOrder, secrets: tuple[str, ...]) -> dict[str, object]:
+    """The transcript beside the log, where one is kept; its digest is recorded with who worked."""
+    kept = transcript_beside(order.log)
+    kept.unlink(missing_ok=True)
+    text = transcript_of(order, secrets) if is_watched(order.agent.backend, order.agent.like) else ""
+    if not text:
+        return {}
+    with _renamed_to(kept, order.launch) as file:
+        file.write(text)
+    return {"transcript": digest_of(text)}
 
 
 def _output(order: LaunchOrder, secrets: tuple[str, ...]) -> str:

@@ -71,7 +71,8 @@ class LaunchOrder:
     work may not add more than `sizes`, `other_specs` says what is done about files that other specs' work made,
     `landed_text` what about keys and conflict markers in its text, and `closing` what a coder's work is held to when
     it ends. `resume` is a tree that is laid over the checkout: what an attempt that was cut off had done; `handoff` the
-    text of a file that tells it. `keeps_brief`: the brief is kept beside the log, for people.
+    text of a file that tells it. `keeps_brief`: the brief is kept beside the log, for people, and with
+    `keeps_transcript` all that a coder said, called and was shown.
     `launch` is safe in file and ref names.
     """
 
@@ -94,6 +95,7 @@ class LaunchOrder:
     brief_markdown: str = ""
     brief_json: Mapping[str, Any] = field(default_factory=dict)
     keeps_brief: bool = False
+    keeps_transcript: bool = False
     spec_places: tuple[str, ...] = ()
     message: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)
@@ -193,6 +195,11 @@ class Paths:
     def events(self) -> Path:
         """What the runner of an agent's program recorded of its tools; see `session.agents.trace`."""
         return self.state / "events.jsonl"
+
+    @property
+    def transcript(self) -> Path:
+        """All that was said, called and shown in the session, where that is kept; see `session.agents.trace`."""
+        return self.state / "transcript.jsonl"
 
     @property
     def steps(self) -> Path:

@@ -94,9 +94,10 @@ def decisions_of_spec(db: Database, spec_name: str) -> list[DecisionRow]:
     return [_decision(row) for row in db.execute(sql, [spec_name])]
 
 
-def specs_decided(db: Database) -> list[str]:
-    """The specs that any decision is about, by name."""
-    return [str(name) for (name,) in db.execute("SELECT DISTINCT spec_name FROM decisions ORDER BY 1").fetchall()]
+def specs_sent_back(db: Database) -> list[str]:
+    """The specs of which a coder was ever sent back, by name."""
+    sql = "SELECT DISTINCT spec_name FROM decisions WHERE kind = 'Recode' ORDER BY 1"
+    return [str(name) for (name,) in db.execute(sql).fetchall()]
 
 
 def last_sending_back(db: Database, spec_name: str, uid: str) -> DecisionRow | None:

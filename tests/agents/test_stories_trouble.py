@@ -162,10 +162,13 @@ def end(scene: Scene, running: subprocess.Popen[bytes], how: str) -> None:
 
 
 def tell_costs(scene: Scene) -> None:
-    """What the ended session had heard of its spending is in `status`, beside that of the session that ended well."""
-    known = scene.document("status")["cost"]["known_usd"]
+    """What the ended launch had heard of its spending is in `status` and `explain`, with that of the one after it."""
     (session,) = scene.sessions()
-    assert known > session["cost_usd"] * 1.2, (known, session["cost_usd"])
+    asked = f"SELECT cost_usd FROM launches WHERE session_id = {session['id']} ORDER BY number"
+    ended, again = (float(str(cost)) for (cost,) in scene.rows(asked))
+    assert ended > again * 0.2, (ended, again)
+    for whole in (scene.document("status")["cost"]["known_usd"], session["cost_usd"]):
+        assert abs(whole - ended - again) < 1e-9, (whole, ended, again)
 
 
 @pytest.mark.parametrize("cli", CLIS)

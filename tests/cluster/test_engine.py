@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,8 +31,8 @@ def test_an_engine_elsewhere_is_reached_encrypted_unless_it_is_said_otherwise(ho
 def test_certificates_and_an_api_key_are_read_where_they_are_named(tmp_path: Path) -> None:
     for name in ("ca", "certificate", "key"):
         (tmp_path / name).write_text(name)
-    files = {name: str(tmp_path / name) for name in ("ca", "certificate", "key")}
-    settings = ClusterSettings(api_key="CLOUD_KEY", server_name="cloud", **files)  # type: ignore[arg-type]
+    files: dict[str, Any] = {name: str(tmp_path / name) for name in ("ca", "certificate", "key")}
+    settings = ClusterSettings(api_key="CLOUD_KEY", server_name="cloud", **files)
     engine = engine_of("temporal://127.0.0.1:1/space", settings, {"CLOUD_KEY": "opensesame"})
     assert engine.tls == Tls(b"ca", b"certificate", b"key", "cloud")
     assert (engine.api_key, engine.namespace) == ("opensesame", "space")

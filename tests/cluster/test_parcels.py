@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,7 +109,8 @@ def test_no_key_is_sent_by_its_name_and_the_worker_takes_its_own(
 
 @pytest.mark.parametrize("where", ["brief_markdown", "message", "handoff"])
 def test_an_order_that_holds_the_value_of_a_key_is_not_sent(order: LaunchOrder, shelf: Shelf, where: str) -> None:
-    leaky = replace(order, **{where: f"use {SECRET} for it"})  # type: ignore[arg-type]
+    leak: dict[str, Any] = {where: f"use {SECRET} for it"}
+    leaky = replace(order, **leak)
     with pytest.raises(KeyInOrder, match="MODEL_API_KEY"):
         sent(leaky, shelf, MODEL_API_KEY=SECRET)
     assert SECRET.encode() not in shelf.everything()

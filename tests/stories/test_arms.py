@@ -83,6 +83,12 @@ def test_a_choice_holds_whatever_is_set_or_learned_before_its_launch(tmp_path: P
     assert rows(root, USED.format(SECOND)) == [(1, 0), (2, 0)]
 
 
+def test_the_run_and_the_page_say_so_too(by_worth: Path) -> None:
+    shown = json.loads(run_cli(by_worth, "report", "--json").stdout)
+    words = [decision["words"] for decision in shown["decisions"] if decision["kind"] == "Recode"]
+    assert ["; chosen by worth: rung 0 from the tip" in each for each in words] == [False, True]
+
+
 def test_the_document_has_all_that_was_weighed(by_worth: Path) -> None:
     (ruling,) = rulings(by_worth, "02_calc:2")
     choice = ruling["arms"][SECOND]  # type: ignore[index]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.testing.worlds import rows, run_cli
-from tests.stories.scene import PROVEN, run
+from tests.stories.scene import CEILING, PROVEN, configure, run
 
 THINKING = 0.5
 """Seconds between two calls: a model takes longer, and the files of each step are looked at meanwhile."""
@@ -201,5 +201,22 @@ def test_a_retry_starts_from_the_files_before_the_edit_where_the_settings_say_so
     assert git(root, "show", f"{tip}:prices.py") == "def price(one):\n    return one\n"
     assert git(root, "show", f"{tip}:note_2.txt") == "a note\n"
     assert "tuned" not in git(root, "show", f"{tip}:cart.py")  # it came after the edit that broke it
+    brief = next((root / ".agent-fox/logs").glob("*1.2.1.1.brief.md")).read_text()
+    assert "Your workspace starts from these files" in brief
+
+
+def test_a_start_that_was_chosen_by_worth_holds_until_its_launch(tmp_path: Path) -> None:
+    """Of starts worth the same the ladder's is chosen. The run stops before the launch, and the setting changes."""
+    settings = '[retry]\nstop_without_progress = false\npolicy = "arms"\nstart = "before-onset"\n'
+    root = world(tmp_path / "repo", f"[limits]\nsessions = 2\n{settings}")
+    run(root, ends=CEILING, **KEY)
+    (recode,) = rows(root, "SELECT json_extract(facts, '$.arms') FROM decisions WHERE kind = 'Recode'")
+    (choice,) = json.loads(str(recode[0])).values()
+    assert [arm["start"] for arm in choice["arms"]] == ["tip", "before-onset"]
+    assert choice["arm"]["start"] == "before-onset"
+    configure(root, "sessions = 2", "sessions = 20")
+    configure(root, 'start = "before-onset"', 'start = "tip"')
+    run(root, ends=PROVEN, **KEY)
+    assert attempts(root) == 2
     brief = next((root / ".agent-fox/logs").glob("*1.2.1.1.brief.md")).read_text()
     assert "Your workspace starts from these files" in brief

@@ -21,7 +21,7 @@ from agent_fox.core.words import counted
 from agent_fox.evidence import training, waivers
 from agent_fox.store.state import transaction
 from agent_fox.system import clock, git
-from agent_fox.system.files import replace_file
+from agent_fox.system.files import read_regular, replace_file
 from agent_fox.system.git_diff import diff_of
 from agent_fox.system.redaction.masking import redact, secret_values
 
@@ -32,12 +32,15 @@ if TYPE_CHECKING:
 
     from agent_fox.evidence.exports import episodes, learning, tasks
     from agent_fox.evidence.exports.learning import Export
+    from agent_fox.session.agents.runner import trace
 else:
+    trace = late_module("agent_fox.session.agents.runner.trace")
     episodes = late_module("agent_fox.evidence.exports.episodes")
     learning = late_module("agent_fox.evidence.exports.learning")
     tasks = late_module("agent_fox.evidence.exports.tasks")
 
 SHOWN = 20
+LARGEST_TRANSCRIPT = 32 * 1024 * 1024
 
 
 @click.command("export", short_help="Write recorded work for training: trajectories, preference pairs or tasks.")
@@ -79,7 +82,13 @@ def made(place: Place, db: Database, kind: str, purpose: str) -> Export:
     mask, diff = (lambda text: redact(text, secrets)), (lambda one, other: diff_of(place.root, one, other, ()))
     if kind == "tasks":
         return tasks.exported(db, known, permissions, purpose, mask, source_of(place.root))
-    return learning.exported(kind, known, permissions, purpose, mask, diff)
+    return learning.exported(kind, known, permissions, purpose, mask, diff, transcript_of)
+
+
+def transcript_of(log: str) -> str | None:
+    """What is kept beside a session's log."""
+    raw = read_regular(trace.transcript_beside(Path(log)), LARGEST_TRANSCRIPT) if log else None
+    return raw.decode("utf-8", "replace") if raw is not None else None
 
 
 def source_of(root: Path) -> tasks.Source:

@@ -170,6 +170,7 @@ class Workshop:
             brief_markdown=brief_markdown(facts),
             brief_json=brief_json(facts),
             keeps_brief=True,
+            keeps_transcript=self.settings.training.keep == "full",
             spec_places=self.spec_places(db),
             message=commit_message(planned, session),
             document=self.document(planned, db, launch.pinned),

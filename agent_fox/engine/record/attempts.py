@@ -15,7 +15,7 @@ from agent_fox.core.retry.standing import Step
 from agent_fox.engine.record.best_tree import FACT, undone_by
 from agent_fox.engine.record.convergence import WINDOW_STARTS
 from agent_fox.store import sessions
-from agent_fox.store.records import decisions_of_spec, specs_decided
+from agent_fox.store.records import decisions_of_spec, specs_sent_back
 
 if TYPE_CHECKING:
     from agent_fox.core.retry.arms import ByWorth
@@ -143,7 +143,7 @@ def history_of(tx: Docket, by_worth: ByWorth, worked: Sequence[Worked]) -> tuple
         if each.cost_usd is not None:
             paid[each.agent].append(each.cost_usd)
     tries, failed = list[Try](), dict[str, list[str]]()
-    for name in specs_decided(tx.db):
+    for name in specs_sent_back(tx.db):
         fold = Fold(by_node, by_worth.chances.stages)
         tries += fold.tries(decisions_of_spec(tx.db, name))
         failed |= fold.failed

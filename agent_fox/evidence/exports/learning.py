@@ -26,6 +26,12 @@ TOOL = "agent-fox"
 LONGEST_ENDING = 5
 Mask = Callable[[str], str]
 Diff = Callable[[str, str], str]
+Transcript = Callable[[str], str | None]
+"""The text of the transcript that is kept beside a session's log, by the log's place; None where there is none."""
+
+
+def no_transcript(log: str) -> str | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +59,17 @@ class Export:
 
 
 def exported(
-    kind: str, known: Sequence[Episode], permissions: Sequence[Permission], purpose: str, mask: Mask, diff: Diff
-) -> Export:
+    kind: str, known: Sequence[Episode], permissions: Sequence[Permission], purpose: str, mask: Mask, diff: Diff,
+    transcript: Transcript = no_transcript,
+) -> Export:  # fmt: skip
     """An export of this kind (`trajectories` or `preferences`) of the episodes that may be learned from."""
     reasons = {each.session.id: why_not(each.subject, permissions, purpose) for each in known}
     allowed = [each for each in known if not reasons[each.session.id]]
     left_out = [(name_of(each), reasons[each.session.id]) for each in known if reasons[each.session.id]]
-    make = {"trajectories": _trajectories, "preferences": _preferences}[kind]
-    files, held, more = make(allowed, lambda text: _masked(text, mask), diff)
+    if kind == "trajectories":
+        files, held, more = _trajectories(allowed, lambda text: _masked(text, mask), transcript)
+    else:
+        files, held, more = _preferences(allowed, lambda text: _masked(text, mask), diff)
     return export_of(kind, purpose, files, [*left_out, *more], held, permissions)
 
 
@@ -90,23 +99,40 @@ def name_of(episode: Episode) -> str:
 Made = tuple[dict[str, str], list[Episode], list[tuple[str, str]]]
 
 
-def _trajectories(allowed: Sequence[Episode], mask: Mask, _diff: Diff) -> Made:
-    files = {f"{each.session.id:06}.json": _text(trajectory(each), mask) for each in allowed}
-    return files, list(allowed), []
+def _trajectories(allowed: Sequence[Episode], mask: Mask, transcript: Transcript) -> Made:
+    files, left_out = {}, []
+    for each in allowed:
+        lines = lines_of(each, transcript)
+        if lines is None:
+            left_out.append((f"the transcript of {name_of(each)}", "it is gone, or not the one that was recorded"))
+        files[f"{each.session.id:06}.json"] = _text(trajectory(each, lines or ()), mask)
+    return files, list(allowed), left_out
 
 
-def trajectory(episode: Episode) -> dict[str, Json]:
-    """One session as an ATIF document: what was asked, then a step for each node of its trace.
+def lines_of(episode: Episode, transcript: Transcript) -> tuple[dict[str, Json], ...] | None:
+    """The lines of the session's transcript; none where none was recorded, None where it is not what was recorded."""
+    recorded = [agent["transcript"] for agent in json.loads(episode.session.agents) if agent.get("transcript")]
+    if not recorded:
+        return ()
+    text = transcript(episode.session.log)
+    if text is None or digest_of(text) != recorded[0]:
+        return None
+    return tuple(json.loads(line) for line in filter(None, text.split("\n")))
 
-    An observation is told by its digest, length and red lines: the text itself is not recorded. Rewards stand in
-    `extra`, a requirement each; what is no reward is there with the reason.
+
+def trajectory(episode: Episode, lines: Sequence[Mapping[str, Json]] = ()) -> dict[str, Json]:
+    """One session as an ATIF document: what was asked, then a step for each node of its trace, or where a transcript
+    is kept (its `lines`), for each word of the model and each call.
+
+    In a trace an observation is told by its digest, length and red lines: the text itself is not recorded. Rewards
+    stand in `extra`, a requirement each; what is no reward is there with the reason.
     """
     row, agents = episode.session, json.loads(episode.session.agents)
     agent: Mapping[str, str] = agents[0] if agents else {}
     steps: list[dict[str, Json]] = [{"step_id": 1, "source": "user", "message": asked(episode)}]
     nodes = episode.trace.nodes if episode.trace is not None else ()
-    for node in nodes[1:]:
-        steps.append({"step_id": len(steps) + 1, "source": "agent", **_step(node)})
+    for step in steps_of(lines, nodes) if lines else map(_step, nodes[1:]):
+        steps.append({"step_id": len(steps) + 1, "source": "agent", **step})
     model = {"model_name": str(agent["model"])} if agent.get("model") else {}
     metrics: dict[str, Json] = {"total_cost_usd": row.cost_usd, "total_steps": len(steps)}
     return {
@@ -120,9 +146,37 @@ def trajectory(episode: Episode) -> dict[str, Json]:
                 "verdicts": {each.requirement: each.record for each in episode.verdicts},
                 "trace": episode.trace.digest if episode.trace is not None else "",
                 "not_in_trace": dict(episode.trace.left_out) if episode.trace is not None else {},
+                **({"not_in_transcript": cut_in(lines)} if lines else {}),
             }
         },
     }  # fmt: skip
+
+
+def cut_in(lines: Sequence[Mapping[str, Json]]) -> Json:
+    """How many lines of a transcript were not written down; None where it has no end, and nobody knows."""
+    return lines[-1].get("unrecorded") if lines[-1].get("kind") == "end" else None
+
+
+def steps_of(lines: Sequence[Mapping[str, Json]], nodes: Sequence[Node]) -> Iterator[dict[str, Json]]:
+    """A step for each word of the model, and for each call with what it was shown. A call that made a state of the
+    files has that of the trace beside it.
+    """
+    ends = {line["call"]: line for line in lines if line["kind"] in ("done", "failed", "refused")}
+    made = {node.call: node for node in nodes if node.call}
+    for line in lines:
+        if line["kind"] == "said":
+            yield {"message": line["text"]}
+        if line["kind"] == "call":
+            number, node, end = line["call"], made.get(int(str(line["call"]))), ends.get(line["call"])
+            id = f"call-{number}"
+            call = {"tool_call_id": id, "function_name": line["tool"], "arguments": line["arguments"]}
+            step: dict[str, Json] = {"message": f"calls {line['tool']}", "tool_calls": [call]}
+            extra: dict[str, Json] = {"end": end["kind"] if end else "none was seen"}
+            if node is not None:
+                extra |= {"kind": str(node.kind), "state": node.step, "diff": node.diff, "files": list(node.files)}
+            if end is not None:
+                step["observation"] = {"results": [{"source_call_id": id, "content": end["text"]}]}
+            yield {**step, "extra": {TOOL: extra}}
 
 
 def asked(episode: Episode) -> str:

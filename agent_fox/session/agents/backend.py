@@ -154,6 +154,7 @@ class AgentBackend:
             prices=prices_of(order.repo),
             arguments=agent.arguments,
             beginning=beginning(order, paths),
+            transcript=paths.transcript if order.writes and order.keeps_transcript else None,
         )
 
     def seen(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:

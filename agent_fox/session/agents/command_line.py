@@ -38,6 +38,9 @@ def shown(text: str) -> str:
 class Reader:
     """Reads what one process prints, and remembers what it must between two lines. Each process gets a new one."""
 
+    works_by_complaints = False
+    """Whether a line of standard error that is no event is a sign of life, beside being kept."""
+
     def events_of(self, text: str) -> Iterable[events.Event]:
         """The events of one line of standard output that is not empty. Raises ValueError for another format."""
         raise NotImplementedError
@@ -80,6 +83,10 @@ class Dialogue(Reader):
     def cancel(self) -> bool:
         """Ask the program to end what it does; False where it does nothing yet."""
         raise NotImplementedError
+
+    def successor(self) -> Dialogue | None:
+        """The dialogue with a second process that takes up the session of one which died; None where it cannot."""
+        return None
 
     def overdue(self, seconds: float) -> Iterable[events.Event]:
         """What it means that the program, which has run for so many seconds, has not answered yet."""

@@ -59,6 +59,13 @@ class Spoke:
 
 
 @dataclass(frozen=True, slots=True)
+class Printed:
+    """A line of a program of no known format: whether the model says it cannot be told. A sign of life."""
+
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
 class Called:
     """The model asked for a tool. `arguments` are as it gave them; `call` joins it with its end."""
 
@@ -149,4 +156,6 @@ class Unreadable:
     line: str
 
 
-Event = Began | Spoke | Called | Answered | Used | Cost | Turn | Trouble | Broken | Finished | Beat | Unreadable
+Event = (
+    Began | Spoke | Printed | Called | Answered | Used | Cost | Turn | Trouble | Broken | Finished | Beat | Unreadable
+)

@@ -95,6 +95,8 @@ class AgentTask:
     """A person's own further arguments for the program."""
     beginning: Beginning | None = None
     """What a coder's session begins with, where the states of its files are to be taken."""
+    transcript: Path | None = None
+    """Where all that is said, called and shown is written down; None: nowhere."""
 
     @property
     def model_side(self) -> Provider:

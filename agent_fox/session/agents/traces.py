@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from agent_fox.core.json_text import json_object
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.trace import Action, Observation, Recording, Trace, bounded, normalised
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.session.agents.registry import is_watched
 from agent_fox.session.agents.runner.trace import MOST_BYTES
 from agent_fox.session.order import LaunchOrder, Paths
@@ -117,6 +119,21 @@ def named_states(actions: Iterable[Action]) -> list[tuple[str, str]]:
 
 def files_between(repo: Path, old: str, new: str) -> tuple[str, ...]:
     return tuple(change.path for change in git_objects.changes_between(repo, old, new))
+
+
+def transcript_of(order: LaunchOrder, secrets: Sequence[str]) -> str:
+    """What our runner wrote down of all that was said, called and shown, masked text by text; empty where it did not.
+
+    A line that cannot be read ends it: it was cut there.
+    """
+    raw = read_regular(Paths(order.state).transcript, 2 * MOST_BYTES) if order.keeps_transcript else None
+    lines: list[str] = []
+    for line in (raw or b"").splitlines():
+        row = json_object(line.decode("utf-8", "replace"))
+        if row is None:
+            break
+        lines.append(json.dumps(to_document(row, lambda text: redact(text, secrets)), ensure_ascii=False) + "\n")
+    return "".join(lines)
 
 
 def read_recording(path: Path, secrets: Sequence[str]) -> Recording:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent_fox.core.policy import Start
 from agent_fox.core.retry.arms import (
     Arm,
+    ByWorth,
     Case,
     Chances,
     Choice,
@@ -140,6 +143,23 @@ def test_an_unknown_cost_is_shown_as_such() -> None:
     assert [(arm.cost_usd, arm.cost_sessions) for arm in neither] == [(7.0, 0), (7.0, 0)]
 
 
+def test_a_spec_has_its_own_ladder_or_that_of_all() -> None:
+    every, own = (WEAK,), (WEAK, STRONG)
+    by_worth = ByWorth(20.0, CHANCES, {"": every, "01_calc": own}, {"": 1.0, "01_calc": 2.0})
+    assert (by_worth.agents_of("01_calc"), by_worth.assumed_of("01_calc")) == (own, 2.0)
+    assert (by_worth.agents_of("02_other"), by_worth.assumed_of("02_other")) == (every, 1.0)
+
+
+def test_a_choice_holds_all_that_was_weighed_and_for_how_much() -> None:
+    arms = weighed(TWO, CHANCES, History((), SAME_COST))
+    assert choose(TWO, arms, 0, TIP) == Choice(arms[1], 0, TIP, 20.0, arms)
+
+
+def test_what_a_ceiling_just_leaves_may_be_spent() -> None:
+    exactly = weighed(replace(TWO, left_usd=1.0), CHANCES, History((), SAME_COST))
+    assert {arm.forbidden for arm in exactly} == {""}
+
+
 def test_a_forbidden_arm_says_why() -> None:
     dear = weighed(replace(TWO, left_usd=0.4), CHANCES, History((), SAME_COST))
     assert {arm.forbidden for arm in dear} == {"it would pass a ceiling, which leaves $0.40"}
@@ -160,9 +180,50 @@ def test_the_last_number_of_the_prior_holds_for_all_further_failures() -> None:
     assert Chances(1.0, (0.9,), (0.9,), {BEST: 2.0}).of(ONCE, BEST) == 0.95
 
 
+agents = st.lists(st.sampled_from((WEAK, STRONG, FOREIGN)), min_size=1, max_size=3)
+attempts = st.builds(
+    Try, st.sampled_from((WEAK, STRONG, FOREIGN)), st.sampled_from(Start),
+    st.builds(Stage, st.booleans(), st.integers(1, 2)), st.booleans(),
+)  # fmt: skip
+costs = st.builds(Cost, st.floats(0, 50), st.integers(1, 9))
+
+
+@given(
+    agents, agents, st.lists(attempts, max_size=12), st.dictionaries(st.sampled_from((WEAK, STRONG)), costs),
+    st.none() | st.floats(0, 50), st.sets(st.sampled_from(Start), min_size=1), st.floats(0, 100),
+)  # fmt: skip
+def test_none_that_is_allowed_is_worth_more_and_none_that_is_not_is_taken(
+    ladder: list[str], failed: list[str], tries: list[Try], known: dict[str, Cost], left: float | None,
+    starts: set[Start], stake: float,
+) -> None:  # fmt: skip
+    case = Case(tuple(ladder), tuple(failed), stake, tuple(starts), 1.0, left)
+    arms = weighed(case, CHANCES, History(tuple(tries), known))
+    start = min(starts)
+    choice = choose(case, arms, 0, start)
+    allowed = [arm for arm in arms if not arm.forbidden]
+    assert {(arm.rung, arm.start) for arm in arms} == {(rung, each) for rung in range(len(ladder)) for each in starts}
+    assert all(0 < arm.chance < 1 for arm in arms)
+    if allowed:
+        assert choice.arm.expected_usd == max(arm.expected_usd for arm in allowed)
+        assert not choice.arm.forbidden
+    else:
+        assert choice.is_ladder
+
+
 def test_of_a_round_all_attempts_must_pass_and_all_are_paid() -> None:
     choice = choose(TWO, weighed(TWO, CHANCES, History((), SAME_COST)), 1, TIP)
     assert expected_of([choice, choice], 20.0) == pytest.approx(0.25 * 0.25 * 20 - 2)
+
+
+def test_an_arm_is_told_with_attempts_from_elsewhere_and_with_what_forbids_it() -> None:
+    case = replace(TWO, starts=(TIP, ONSET), left_usd=0.4)
+    history = History(seen(STRONG, 3, 8, NEW) + seen(STRONG, 1, 2, NEW, ONSET), SAME_COST)
+    arm = next(arm for arm in weighed(case, CHANCES, history) if (arm.rung, arm.start) == (1, ONSET))
+    assert arm.in_words == (
+        f"rung 1 from before the onset, chance {arm.chance:.2f} (4 of n = 10 like it passed), "
+        "cost $1.00 by 3 sessions; "
+        "not allowed: it would pass a ceiling, which leaves $0.40"
+    )
 
 
 def test_it_is_told_in_words_with_its_n() -> None:

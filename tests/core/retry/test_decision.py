@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_fox.core.ids import Ticket
+from agent_fox.core.retry.arms import Arm, Case, Chances, Cost, History, weighed
 from agent_fox.core.retry.decision import (
     Accept,
     Awaited,
@@ -138,8 +139,9 @@ def ladders(world: dict[str, str]) -> list[tuple[int, int, bool]]:
 
 
 def decide_world(
-    world: dict[str, str], *coders: tuple[int, int, bool], stop: bool = True, switch: Switch = Switch.SECOND
-) -> Decision:
+    world: dict[str, str], *coders: tuple[int, int, bool], stop: bool = True, switch: Switch = Switch.SECOND,
+    by_worth: bool = False,
+) -> Decision:  # fmt: skip
     """What is decided in a world where the blamed coders stand on these ladders."""
 
     def yes(column: str) -> bool:
@@ -156,9 +158,18 @@ def decide_world(
         stop_without_progress=stop,
         ceiling="$5" if yes("ceiling reached") else None,
         switch=switch,
+        arms={f"s:coder:{n}": climbed(*ladder[:2]) for n, ladder in enumerate(coders, 1)} if by_worth else {},
     )
     standing = Awaited(TICKET, "c1", is_open=not yes("settled or not awaited"))
     return decide(report_of(world), standing, Budget(2, 1 if yes("readings left") else 2), facts)
+
+
+def climbed(rung: int, top: int) -> tuple[Case, tuple[Arm, ...]]:
+    """What a coder could try next that failed once with each agent up to its rung; the first costs nothing."""
+    agents = tuple(f"agent {number}" for number in range(top + 1))
+    case = Case(agents, agents[: rung + 1], 20.0)
+    costs = {agent: Cost(50.0 * number, 1) for number, agent in enumerate(agents)}
+    return case, weighed(case, Chances(4.0, (0.1,), (0.2,)), History((), costs))
 
 
 def rungs_of(decision: Decision) -> dict[str, int]:
@@ -199,6 +210,18 @@ def test_every_small_world_is_decided_by_the_first_row_that_fits(judgement: str,
             if found != (row.decision, expected_rungs(row, world, switch, ladder)):
                 wrong.append((world, ladder, found))
     assert wrong == []
+
+
+def test_a_choice_by_worth_changes_who_tries_next_and_nothing_else() -> None:
+    for world in worlds():
+        for ladder in ladders(world):
+            decision, by_ladder = decide_world(world, ladder, by_worth=True), decide_world(world, ladder)
+            assert name(decision) == name(by_ladder), world
+            if isinstance(decision, Recode):
+                assert rungs_of(decision) == {"s:coder:1": 0}
+                assert decision.choices["s:coder:1"].ladder_rung == rungs_of(by_ladder)["s:coder:1"]
+            else:
+                assert decision == by_ladder
 
 
 @pytest.mark.parametrize("switch", Switch)

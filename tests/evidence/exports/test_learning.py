@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nat.atif import Trajectory  # type: ignore[import-untyped]
 
-from agent_fox.core.ids import Archetype, Ticket
+from agent_fox.core.ids import Archetype, Ticket, digest_of
 from agent_fox.core.ledger.training import Act, Permission, why_not
 from agent_fox.core.trace import Node, NodeKind, Observation
 from agent_fox.core.values import to_object
 from agent_fox.evidence.exports.episodes import Episode, Judged
-from agent_fox.evidence.exports.learning import exported
+from agent_fox.evidence.exports.learning import Export, exported
 from agent_fox.store.sessions import SessionRow
 from agent_fox.store.traces import TraceRow
 from agent_fox.system.redaction.masking import redact
@@ -99,6 +102,81 @@ def test_a_thousand_planted_secrets_do_not_leak() -> None:
 def plant(case: tuple[str, str], chance: random.Random) -> tuple[str, str]:
     text, secret = case
     return f"{chance.choice(('', 'see ', 'x: '))}{text}", secret
+
+
+LINES = (
+    {"kind": "said", "text": "I will make it work"},
+    {"kind": "call", "call": 1, "tool": "bash", "arguments": {"command": "make test"}},
+    {"kind": "done", "call": 1, "text": "1 passed\u2028in 2 s"},
+    {"kind": "call", "call": 2, "tool": "read", "arguments": {"path": "a.py"}},
+    {"kind": "end", "unrecorded": 3},
+)
+
+
+def with_transcript(text: str) -> Episode:
+    """An episode of which a transcript with this text was recorded."""
+    bare = episode(1, rewards={"1.1": 1})
+    agents = json.dumps([{"cli": "claude", "transcript": digest_of(text)}])
+    return replace(bare, session=replace(bare.session, agents=agents, log="/logs/1.log"))
+
+
+def exported_with(known: Episode, kept: str | None) -> Export:
+    return exported("trajectories", [known], ALL, "tuning", str, same, {"/logs/1.log": kept}.get)
+
+
+ALL = [Permission(Act.ALLOW, "all", "tuning", "", "p", "ada", "1")]
+
+
+def test_a_full_transcript_is_what_a_trajectory_has() -> None:
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in LINES)
+    made = exported_with(with_transcript(text), text)
+    (document,) = made.files.values()
+    read = Trajectory.model_validate_json(document)
+    assert [step.message for step in read.steps[1:]] == ["I will make it work", "calls bash", "calls read"]
+    steps = json.loads(document)["steps"]
+    assert steps[2]["tool_calls"][0]["arguments"] == {"command": "make test"}
+    assert steps[2]["observation"]["results"] == [{"source_call_id": "call-1", "content": "1 passed\u2028in 2 s"}]
+    assert steps[2]["extra"]["agent-fox"] == {
+        "end": "done", "kind": "state change", "state": 1, "diff": "", "files": ["src/.py"],
+    }  # fmt: skip
+    assert "observation" not in steps[3]
+    assert steps[3]["extra"]["agent-fox"] == {"end": "none was seen"}
+    assert json.loads(document)["extra"]["agent-fox"]["not_in_transcript"] == 3
+    assert made.left_out == ()
+
+
+@pytest.mark.parametrize("kept", [None, "", '{"kind": "said", "text": "planted"}\n'], ids=["gone", "empty", "other"])
+def test_a_transcript_that_is_not_the_one_that_was_recorded_is_left_out_and_the_trace_stays(kept: str | None) -> None:
+    made = exported_with(with_transcript("recorded"), kept)
+    assert made.left_out == (
+        ("the transcript of session 1 (a:1, attempt 1)", "it is gone, or not the one that was recorded"),
+    )
+    (document,) = made.files.values()
+    assert "planted" not in document
+    assert len(json.loads(document)["steps"]) == 2
+
+
+def test_a_transcript_is_masked_again_when_it_is_exported() -> None:
+    _, secret = SECRETS[0]
+    rows = [{"kind": "said", "text": f"it is {secret}"},
+            {"kind": "call", "call": 1, "tool": "bash", "arguments": {"command": ["x", {"y": secret}]}},
+            {"kind": "done", "call": 1, "text": secret}]  # fmt: skip
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    made = exported(
+        "trajectories",
+        [with_transcript(text)],
+        ALL,
+        "tuning",
+        lambda said: redact(said, (secret,)),
+        same,
+        lambda log: text,
+    )
+    assert made.left_out == ()
+    assert secret not in "".join(made.files.values())
+
+
+def test_without_one_on_record_no_file_is_looked_for() -> None:
+    assert exported_with(episode(1), "never read").left_out == ()
 
 
 def test_only_what_speaks_of_the_work_is_a_reward_and_the_rest_says_why() -> None:

@@ -246,7 +246,7 @@ def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
     with logged_in(near) as here:
         assert here.ask("/v1/messages")[0].status == 200
     assert near.is_symlink()
-    assert NEW["access_token"] in far.read_text()
+    assert str(NEW["access_token"]) in far.read_text()
 
 
 def test_a_login_is_sent_to_no_plain_address(tmp_path: Path) -> None:

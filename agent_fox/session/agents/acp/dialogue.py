@@ -9,6 +9,7 @@ request for permission, and no to everything else: our file system and terminals
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from acp import schema
 from acp.meta import PROTOCOL_VERSION
 
 from agent_fox.core.markdown import one_line
+from agent_fox.core.regex import regex
 from agent_fox.session.agents import events
 from agent_fox.session.agents.acp import models, permissions
 from agent_fox.session.agents.acp.updates import Updates
@@ -41,11 +43,14 @@ MOST_ASKED = 2000
 UNKNOWN_METHOD, WRONG_PARAMETERS, NOT_LOGGED_IN = -32601, -32602, -32000
 """Codes of errors: two that we give, and the one by which an agent says that nobody is logged in."""
 
-BY_KEY = ("api-key", "api_key", "apikey")
+BY_KEY = regex(r"api[ _-]?key", re.IGNORECASE)
 """In the names of the ways to log in that need nothing but the key that the program is given."""
 
 LONGEST_REASON, MOST_COMPLAINTS = 400, 20
 COMPLETED = "end_turn"
+GO_ON = (
+    "Your program ended in the middle of this task and was started again. Go on where you were, and finish the task."
+)
 Handler = Callable[[Mapping[str, object]], Iterable[events.Event]]
 Servers = Sequence[Mapping[str, object]]
 
@@ -54,14 +59,15 @@ class AcpDialogue(Dialogue):
     """`servers` are the MCP servers of a session, as `session/new` takes them, for an agent that knows HTTP and for
     one that does not. `is_set` are the places, such as `{model}`, in which the program's own words hold a choice
     already. `why_held` says why a session may not stop yet; empty where it may. `is_known`: the agent has introduced
-    itself.
+    itself. `resumes` is the session that an earlier process has begun; empty: a new one begins.
     """
 
     def __init__(
         self, task: AgentTask, servers: Callable[[bool], Servers], is_set: frozenset[str] = frozenset(),
-        why_held: Callable[[], str] | None = None,
+        why_held: Callable[[], str] | None = None, resumes: str = "",
     ) -> None:  # fmt: skip
-        self._task, self._servers, self._why_held = task, servers, why_held
+        self._task, self._servers, self._is_set, self._why_held = task, servers, is_set, why_held
+        self._resumes = resumes
         self._to_choose = [
             ("" if place in is_set else word) for place, word in ((MODEL, task.model), (EFFORT, task.effort))
         ]
@@ -156,6 +162,8 @@ class AcpDialogue(Dialogue):
             yield events.Trouble(text, Infrastructure.AUTHENTICATION, is_final=True)
         elif method == "initialize":
             yield from self.broken(f"it is no ACP agent: it answers `initialize` with an error: {words}")
+        elif self._resumes and not self._session:
+            yield events.Broken(f"its session could not be taken up: {words}")
         elif method == "session/fork":
             self.ask_for_form()
             yield events.Beat()
@@ -176,8 +184,28 @@ class AcpDialogue(Dialogue):
         yield from self.opened()
 
     def opened(self) -> Iterator[events.Event]:
-        self._request("session/new", self.session_with(has_tools=True), self.begun)
+        if self._resumes:
+            asked = {"sessionId": self._resumes, **self.session_with(has_tools=True)}
+            self._request(self.way_to_resume, asked, self.resumed)
+        else:
+            self._request("session/new", self.session_with(has_tools=True), self.begun)
         yield events.Beat()
+
+    def resumed(self, result: Mapping[str, object]) -> Iterator[events.Event]:
+        return self.begun({**result, "sessionId": self._resumes})
+
+    @property
+    def way_to_resume(self) -> str:
+        """The method by which the agent takes up a session; empty where it cannot."""
+        able = self._agent.agent_capabilities
+        if able and able.session_capabilities and able.session_capabilities.resume is not None:
+            return "session/resume"
+        return "session/load" if able and able.load_session else ""
+
+    def successor(self) -> AcpDialogue | None:
+        if not self._session or self._resumes or not self.way_to_resume:
+            return None
+        return AcpDialogue(self._task, self._servers, self._is_set, self._why_held, self._session)
 
     def session_with(self, *, has_tools: bool) -> dict[str, object]:
         servers = self._servers(self.has_http) if has_tools else ()
@@ -197,13 +225,13 @@ class AcpDialogue(Dialogue):
         info = self._agent.agent_info
         version = f"{info.name} {info.version}" if info is not None else ""
         yield events.Began(self._session, self._model, version=version)
-        self._to_set.extend(models.choices(session, result, *self._to_choose))
+        self._to_set.extend((*models.asking_mode(session), *models.choices(session, result, *self._to_choose)))
         yield from self.set_next({})
 
     def set_next(self, result: Mapping[str, object]) -> Iterator[events.Event]:
         if not self._to_set:
-            words = "\n\n".join(filter(None, (self._task.system, self._task.prompt)))
-            self._prompt(words)
+            whole = "\n\n".join(filter(None, (self._task.system, self._task.prompt)))
+            self._prompt(GO_ON if self._resumes else whole)
             yield events.Beat()
             return
         choice = self._to_set.popleft()
@@ -262,7 +290,7 @@ class AcpDialogue(Dialogue):
             return
         update = parameters.get("update") if isinstance(parameters, Mapping) else None
         kind = update.get("sessionUpdate") if isinstance(update, Mapping) else None
-        if not isinstance(kind, str) or kind not in Updates.KNOWN:
+        if not isinstance(kind, str) or kind not in Updates.KNOWN or (self._resumes and not self._session):
             yield events.Beat()
             return
         note = schema.SessionNotification.model_validate(parameters)
@@ -311,7 +339,7 @@ class AcpDialogue(Dialogue):
 
     def way_to_log_in(self) -> str:
         """The way that needs nothing but the key which the program is given; of several that of its provider."""
-        named = [way.id for way in self._agent.auth_methods or () if any(sign in way.id for sign in BY_KEY)]
+        named = [way.id for way in self._agent.auth_methods or () if BY_KEY.search(f"{way.id} {way.name}")]
         provider = self._task.provider
         return next((way for way in named if provider and provider.value in way), named[0] if named else "")
 

@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from acp.schema import SessionConfigSelectGroup
 from pydantic import Field
 
 from agent_fox.core.values import dataclass
@@ -18,8 +19,11 @@ from agent_fox.session.agents.shapes import Shape, Word
 if TYPE_CHECKING:
     from acp.schema import NewSessionResponse, SessionConfigOptionSelect
 
-MODEL, EFFORT = "model", "thought_level"
-"""The categories of configuration options that settings of an agent choose."""
+MODEL, EFFORT, MODE = "model", "thought_level", "mode"
+"""Categories of configuration options."""
+
+ASKING = "default"
+"""What agents call the mode in which they ask."""
 
 MOST_NAMED = 12
 
@@ -72,9 +76,21 @@ def choices(session: NewSessionResponse, raw: Mapping[str, object], model: str, 
         )
 
 
+def asking_mode(session: NewSessionResponse) -> Iterator[Choice]:
+    """The request for the mode in which an agent asks for permission, where it has begun in another: some begin in one
+    in which they, or a model of theirs, decide for us.
+    """
+    option, modes = option_of(session, MODE), session.modes
+    if modes is not None and modes.current_mode_id != ASKING:
+        if any(mode.id == ASKING for mode in modes.available_modes):
+            yield Choice("session/set_mode", {"modeId": ASKING})
+    elif option is not None and option.current_value != ASKING and ASKING in values_of(option):
+        yield Choice("session/set_config_option", {"configId": option.id, "value": ASKING})
+
+
 def current(session: NewSessionResponse, raw: Mapping[str, object]) -> str:
     """The model that a session has begun with; empty where the agent does not say."""
-    option = _option(session, MODEL)
+    option = option_of(session, MODEL)
     old = list_of(raw)
     return option.current_value if option is not None else old.currentModelId if old is not None else ""
 
@@ -86,19 +102,22 @@ def list_of(raw: Mapping[str, object]) -> OldModels | None:
     return None
 
 
-def _option(session: NewSessionResponse, category: str) -> SessionConfigOptionSelect | None:
+def option_of(session: NewSessionResponse, category: str) -> SessionConfigOptionSelect | None:
     options = [option for option in session.config_options or () if option.type == "select"]
     return next((option for option in options if category in (option.category, option.id)), None)
 
 
+def values_of(option: SessionConfigOptionSelect) -> dict[str, str]:
+    """The values that an option offers, in groups or not, with their names."""
+    groups = (each.options if isinstance(each, SessionConfigSelectGroup) else [each] for each in option.options)
+    return {value.value: value.name for group in groups for value in group}
+
+
 def by_option(session: NewSessionResponse, category: str, wanted: str) -> Choice | None:
-    option = _option(session, category)
+    option = option_of(session, category)
     if option is None:
         return None
-    offered: dict[str, str] = {}
-    for each in option.options:
-        values = each.options if hasattr(each, "options") else [each]
-        offered |= {value.value: value.name for value in values}
+    offered = values_of(option)
     value = found(offered, wanted)
     if value is None:
         return Choice(problem=unknown(option.name.lower(), wanted, list(offered)))

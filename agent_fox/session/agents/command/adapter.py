@@ -14,6 +14,7 @@ from agent_fox.session.agents import events
 from agent_fox.session.agents.any_program import command_of, environment_of, facts_of, names_any, words_of
 from agent_fox.session.agents.command_line import CommandLine, Reader, Start
 from agent_fox.session.agents.private_files import keep_folder, remove, write_new
+from agent_fox.session.agents.runner.outcome import telling
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.task import AgentTask, Door, Role
@@ -22,6 +23,9 @@ PROMPT, PROMPT_FILE = "{prompt}", "{prompt_file}"
 NAME = "prompt.md"
 LONGEST_ANSWER = 1024 * 1024
 """Characters of what it prints that are kept, of its end."""
+
+MOST_LAST = 20
+"""Lines of each stream that are looked at for why it failed."""
 
 LONGEST_PROMPT = 100 * 1024
 """Bytes of a prompt that can be one word of a command line."""
@@ -51,10 +55,13 @@ class AnyCommand(CommandLine):
 
 
 class Printed(Reader):
-    """Keeps what is printed. Each line is a sign of life."""
+    """Keeps what is printed. Each line of either stream is a sign of life."""
+
+    works_by_complaints = True
 
     def __init__(self) -> None:
         self._lines: list[str] = []
+        self._complaints: list[str] = []
         self._length = self._left_out = 0
 
     def line(self, text: str) -> Iterable[events.Event]:
@@ -62,7 +69,11 @@ class Printed(Reader):
         self._length += len(text) + 1
         if self._length > 2 * LONGEST_ANSWER:
             self.cut()
-        return (events.Beat(),)
+        return (events.Printed(text),)
+
+    def complaint(self, text: str) -> Iterable[events.Event]:
+        self._complaints = [*self._complaints, text][-MOST_LAST:]
+        return ()
 
     def cut(self) -> None:
         whole = "\n".join(self._lines)
@@ -71,9 +82,10 @@ class Printed(Reader):
         self._lines, self._length = [kept], len(kept)
 
     def end(self, exit_status: int | None) -> events.Finished | None:
-        if exit_status != 0:
-            return None
         self.cut()
+        if exit_status != 0:
+            last = [*self._lines[0].splitlines()[-MOST_LAST:], *self._complaints]
+            return events.Finished(is_error=True, reason=telling("\n".join(last)))
         head = f"… {self._left_out} characters are left out\n" if self._left_out else ""
         return events.Finished(text=head + self._lines[0].strip(), reason="completed")
 

@@ -128,7 +128,7 @@ class Attendance:
         if events:
             self.hearing.hear_line(text, events)
         else:
-            self.hearing.complain(text)
+            self.hearing.complain(text, is_life=self.reader.works_by_complaints)
 
     def _reply(self) -> None:
         """Where the program is spoken with: what it is to hear now. After the last word it has a while to end."""

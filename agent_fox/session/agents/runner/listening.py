@@ -9,12 +9,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.agents.events import Answered, Beat, Called, Event, Trouble, Unreadable, Used
+from agent_fox.session.agents.events import Answered, Beat, Called, Event, Printed, Trouble, Unreadable, Used
 from agent_fox.session.agents.runner import log_lines, scanning
 from agent_fox.session.agents.runner.cost import Spent, cost_of, metered_usd
 from agent_fox.session.agents.runner.stop_gate import CHECKS, StopGate
 from agent_fox.session.agents.runner.tally import LONGEST_NAME, Tally, short_tool, shown_call
-from agent_fox.session.agents.runner.trace import NAME, Recorder
+from agent_fox.session.agents.runner.trace import NAME, Recorder, Transcript
 from agent_fox.session.agents.runner.watchdog import Stop, Watchdog
 from agent_fox.session.workspaces.steps import Steps
 
@@ -49,6 +49,7 @@ class Hearing:
     tally: Tally = field(init=False)
     watchdog: Watchdog = field(init=False)
     recorder: Recorder = field(init=False)
+    transcript: Transcript | None = field(init=False)
     metered: dict[str, Used] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
@@ -63,6 +64,7 @@ class Hearing:
         beginning = self.task.beginning
         steps = Steps(beginning, self.task.workspace) if beginning is not None else None
         self.recorder = Recorder(self.task.report.with_name(NAME), self.task.workspace, steps=steps)
+        self.transcript = Transcript(self.task.transcript) if self.task.transcript is not None else None
 
     @property
     def spent(self) -> Spent:
@@ -78,7 +80,10 @@ class Hearing:
     def why_end(self) -> Stop | None:
         return self.watchdog.look(self.tally, self.most_usd)
 
-    def complain(self, text: str) -> None:
+    def complain(self, text: str, *, is_life: bool = False) -> None:
+        """`is_life`: a program that prints there is at work."""
+        if is_life:
+            self.watchdog.hear()
         if text.strip():
             self.complaints = [*self.complaints, text[:LONGEST_COMPLAINT]][-LAST_COMPLAINTS:]
 
@@ -94,7 +99,7 @@ class Hearing:
         """A line as its events; one that tells of no work is kept, for it may say why the program died."""
         is_work = False
         for event in events:
-            is_work = is_work or not isinstance(event, Beat | Unreadable)
+            is_work = is_work or not isinstance(event, Beat | Printed | Unreadable)
             self.take(event)
         if text.strip() and not is_work:
             self.unread = [*self.unread, text[:LONGEST_COMPLAINT]][-LAST_COMPLAINTS:]
@@ -112,6 +117,8 @@ class Hearing:
         self.watchdog.hear()
         self.tally.hear(event)
         self.recorder.hear(event)
+        if self.transcript is not None:
+            self.transcript.hear(event)
         self._look_at(event)
         line = None if isinstance(event, Beat) else log_lines.line_of(event)
         if line is not None:

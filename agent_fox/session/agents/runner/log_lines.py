@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from agent_fox.core.markdown import one_line
-from agent_fox.session.agents.events import Answered, Began, Broken, Called, Event, Finished, Spoke, Trouble, Unreadable
+from agent_fox.session.agents.events import (
+    Answered,
+    Began,
+    Broken,
+    Called,
+    Event,
+    Finished,
+    Printed,
+    Spoke,
+    Trouble,
+    Unreadable,
+)
 from agent_fox.session.agents.runner.tally import shown_call
 
 LONGEST_SAID = 2000
@@ -21,6 +32,8 @@ def line_of(event: Event) -> str | None:
             )
         case Spoke(text=text):
             return f"says: {one_line(text, LONGEST_SAID)}" if text.strip() else None
+        case Printed(line=line):
+            return f"prints: {one_line(line, LONGEST_ANSWER)}" if line.strip() else None
         case Called(tool=tool):
             return f"calls {tool} {shown_call(event)}"
         case Answered():

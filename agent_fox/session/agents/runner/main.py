@@ -99,7 +99,21 @@ class Conversation:
         return None
 
     def run(self, start: Start) -> None:
-        """Run one process to its end, or to ours."""
+        """Run a process to its end, or to ours; and a second one, where it died and its session can be taken up."""
+        self.run_once(start)
+        successor = self.successor_of(start.dialogue)
+        if successor is not None:
+            self.note(f"its program died (exit {self.exit_status}); a second one took up the session")
+            self.run_once(replace(start, dialogue=successor))
+
+    def successor_of(self, dialogue: Dialogue | None) -> Dialogue | None:
+        """None where it ended well or was ended, or where the model's side or the machine was in trouble."""
+        if dialogue is None or self.stop is not None or self.exit_status is None:
+            return None
+        outcome = outcome_of(self.hearing.tally, None, self.exit_status, "\n".join(self.hearing.complaints))
+        return dialogue.successor() if outcome.ending is Ending.FAILED else None
+
+    def run_once(self, start: Start) -> None:
         environment = {**self.task.environment, **start.environment}
         reader, self.hearing.tally.finished = start.dialogue or self.cli.reader(self.task), None
         lines = Lines(self.inbox)
@@ -225,6 +239,8 @@ def main(document: str) -> int:
     conversation = Conversation(task, cli, Hearing(task, cli, prices), orders)
     report = conversation.hold(credentials)
     conversation.hearing.recorder.close(is_ended=report.ending is Ending.ENDED)
+    if conversation.hearing.transcript is not None:
+        conversation.hearing.transcript.close()
     write_report(task.report, report)
     log(f"{report.ending}: {report.reason}")
     if task.role is not Role.CODER:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import digest_of
 from agent_fox.core.regex import regex
-from agent_fox.session.agents.events import Answered, Called, Event, Unreadable
+from agent_fox.session.agents.events import Answered, Called, Event, Spoke, Unreadable
 from agent_fox.session.agents.runner.scanning import COMMANDS, PLACES
 from agent_fox.session.agents.runner.tally import LONGEST_NAME, short_tool
 from agent_fox.system import clock
@@ -48,6 +48,11 @@ _RED = regex(r"FAIL|\bnot ok\b|✗|✖|✕|\bError\b|\w(?:Error|Exception)\b|\bp
 """What stands in a line that tells of a test that failed: `FAILED tests/test_a.py::test_b`, `not ok 2 adds`."""
 
 _PATCHED = regex(r"(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$")
+
+
+def transcript_beside(log: Path) -> Path:
+    """Where the transcript of a session is kept whose log is kept there."""
+    return log.with_suffix(".transcript.jsonl")
 
 
 def trace_beside(log: Path) -> Path:
@@ -136,6 +141,49 @@ class Recorder:
         except OSError:
             self.is_whole = False
         self.count, self.bytes = self.count + 1, self.bytes + len(text)
+
+
+@dataclass(slots=True)
+class Transcript:
+    """Writes down all that a session's model said, what it called, and what it was shown (`[training] keep = "full"`).
+
+    Its lines are numbered by the calls, as those of the Recorder. What would make it too large is counted instead.
+    """
+
+    path: Path
+    bytes: int = 0
+    unrecorded: int = 0
+    calls: int = 0
+    open_calls: dict[str, int] = field(default_factory=dict)
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case Spoke(text=text) if text.strip():
+                self._write({"kind": "said", "text": text})
+            case Called(tool=tool, arguments=arguments, call=call):
+                self.calls += 1
+                self.open_calls[call] = self.calls
+                self._write(
+                    {"kind": "call", "call": self.calls, "tool": short_tool(tool), "arguments": dict(arguments)}
+                )
+            case Answered(call=call, text=text):
+                how = "refused" if event.is_refused else "failed" if event.is_error else "done"
+                self._write({"kind": how, "call": self.open_calls.pop(call, 0), "text": text})
+
+    def close(self) -> None:
+        self._write({"kind": "end", "unrecorded": self.unrecorded}, is_last=True)
+
+    def _write(self, line: Mapping[str, object], *, is_last: bool = False) -> None:
+        text = json.dumps(line, ensure_ascii=False, default=str) + "\n"
+        if not is_last and (self.unrecorded or self.bytes + len(text) > MOST_BYTES):
+            self.unrecorded += 1
+            return
+        try:
+            with self.path.open("a", encoding="utf-8", errors="replace") as file:
+                file.write(text)
+        except OSError:
+            self.unrecorded += 1
+        self.bytes += len(text)
 
 
 def red_lines(text: str) -> list[str]:

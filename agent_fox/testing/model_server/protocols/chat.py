@@ -24,7 +24,7 @@ class _Function(Loose):
 
 
 class _Tool(Loose):
-    function: _Function
+    function: _Function | None = None
 
 
 class _Message(Loose):
@@ -57,7 +57,8 @@ class Chat:
     def read(self, raw: bytes, model: str, *, is_streamed: bool) -> Conversation:
         asked = _Request.model_validate_json(raw)
         messages = tuple(map(_message, asked.messages))
-        tools = tuple(Offered(tool.function.name, names_in(tool.function.parameters)) for tool in asked.tools or ())
+        functions = [tool.function for tool in asked.tools or () if tool.function is not None]
+        tools = tuple(Offered(each.name, names_in(each.parameters)) for each in functions)
         form = (asked.response_format.json_schema or {}) if asked.response_format else {}
         return Conversation(asked.model, messages, tools, bool(asked.stream), form.get("schema"), len(raw))
 

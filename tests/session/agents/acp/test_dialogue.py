@@ -47,6 +47,7 @@ REQUESTS: Mapping[str, type[BaseModel]] = {
     "session/fork": schema.ForkSessionRequest,
     "session/prompt": schema.PromptRequest,
     "session/cancel": schema.CancelNotification,
+    "session/set_mode": schema.SetSessionModeRequest,
     "session/set_config_option": schema.SetSessionConfigOptionSelectRequest,
 }
 VERDICTS = json.dumps({"verdicts": [{"requirement_id": "01-REQ-1.1", "verdict": "PASS"}], "overall_verdict": "PASS"})
@@ -425,6 +426,37 @@ def test_a_model_that_stands_in_the_command_is_not_set_again() -> None:
     assert talk.asked[0] == "session/prompt"
 
 
+MODES = {"currentModeId": "auto", "availableModes": [{"id": "auto", "name": "A"}, {"id": "default", "name": "Ask"}]}
+OPTION = {
+    "id": "o", "name": "Mode", "category": "mode", "type": "select", "currentValue": "auto",
+    "options": [{"value": "auto", "name": "A"}, {"value": "default", "name": "Ask"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("session", "asked"),
+    [
+        ({"modes": MODES}, ("session/set_mode", {"sessionId": "s-1", "modeId": "default"})),
+        ({"modes": MODES, "configOptions": [OPTION]}, ("session/set_mode", {"sessionId": "s-1", "modeId": "default"})),
+        (
+            {"configOptions": [OPTION]},
+            ("session/set_config_option", {"sessionId": "s-1", "configId": "o", "value": "default"}),
+        ),
+        ({"modes": {**MODES, "currentModeId": "default"}}, None),
+        ({"modes": {"currentModeId": "build", "availableModes": [{"id": "build", "name": "B"}]}}, None),
+    ],
+)
+def test_an_agent_that_begins_in_a_mode_without_questions_is_put_into_the_one_with_them(
+    session: Any,  # noqa: ANN401
+    asked: tuple[str, object] | None,
+) -> None:
+    talk = begun(Talk(), None, **session)
+    if asked is not None:
+        assert talk.asked == asked
+        talk.answers()
+    assert talk.said[-1]["method"] == "session/prompt"
+
+
 def test_model_and_effort_are_set_one_after_the_other() -> None:
     talk = begun(Talk(model="large", effort="high"), None, **NEW)
     talk.answers()
@@ -440,6 +472,7 @@ def test_without_a_wish_the_agents_own_model_is_named() -> None:
 
 # Logging in
 
+NAMED = [{"id": "openai", "name": "Use OpenAI API key", "description": "x"}]
 WAYS = [{"id": "login", "name": "Log in"}, {"id": "openai-api-key", "name": "O"}, {"id": "gemini-api-key", "name": "G"}]
 
 
@@ -451,6 +484,12 @@ def test_an_agent_that_wants_a_key_is_told_that_it_has_one_and_asked_once_more()
     assert talk.said[-1]["method"] == "session/new"
     talk.fails(-32000, "Authentication required")
     assert [event.kind for event in talk.of(Trouble)] == [Infrastructure.AUTHENTICATION]
+
+
+def test_a_way_to_log_in_by_a_key_is_known_by_its_name_too() -> None:
+    talk = introduced(Talk(), None, NAMED)
+    talk.fails(-32000, "Authentication required")
+    assert talk.asked == ("authenticate", {"methodId": "openai"})
 
 
 def test_an_agent_that_wants_a_person_to_log_in_pauses_the_run() -> None:

@@ -46,16 +46,21 @@ def answer():
         message = json.loads(line)
         method = message.get("method")
         if method == "initialize":
-            send(id=message["id"], result={"protocolVersion": 1})
+            send(id=message["id"], result={"protocolVersion": 1, "agentCapabilities": ABLE})
+        elif method in ("session/load", "session/resume"):
+            update("tool_call", toolCallId="old", title="of before", kind="edit", status="completed")
+            send(id=message["id"], result=None)
+            STEPS[:] = ["say Taken up by " + method + ".\ndone"]
         elif method == "session/new":
             send(id=message["id"], result={"sessionId": "s"})
         elif method == "session/cancel":
             send(id=PROMPT[0], result={"stopReason": "cancelled"})
         elif method == "session/prompt":
             PROMPT[:] = [message["id"]]
-            return message
+            return STEPS.pop() if STEPS else message["params"]["prompt"][0]["text"]
     sys.exit(0)
-PROMPT = []
+PROMPT, STEPS = [], []
+ABLE = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
 def play(steps):
     for line in steps.splitlines():
         word, _, rest = line.partition(" ")
@@ -72,7 +77,7 @@ def play(steps):
         elif word == "deaf": [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]
         elif word == "exit": os._exit(int(rest))
 while True:
-    play(answer()["params"]["prompt"][0]["text"])
+    play(answer())
 """
 
 
@@ -245,3 +250,37 @@ def test_a_cost_that_is_told_as_it_works_is_held_to_the_ceiling(tmp_path: Path) 
     report = run(tmp_path, f"raw {note}", "sleep 60", cost_usd=1.0)
     assert (report.ending, report.cost_usd, report.cost_source) == (Ending.FAILED, 5.0, CostSource.REPORTED)
     assert "its ceiling is $1.00" in report.reason
+
+
+@pytest.mark.parametrize(
+    ("able", "way"),
+    [
+        ({"loadSession": True}, "session/load"),
+        ({"loadSession": True, "sessionCapabilities": {"resume": {}}}, "session/resume"),
+    ],
+)
+def test_a_program_that_dies_is_started_once_more_and_its_session_taken_up(
+    tmp_path: Path, able: dict[str, object], way: str
+) -> None:
+    """What it tells again of the past while it takes up the session is no work of now."""
+    program = tmp_path / "odd.py"
+    program.write_text(PROGRAM)
+    report = held(tmp_path, "say Half.\nexit 3", sys.executable, str(program), json.dumps(able))
+    assert (report.ending, report.summary, report.tools) == (Ending.ENDED, f"Taken up by {way}.", {})
+    assert "its program died (exit 3); a second one took up the session" in report.notes
+
+
+@pytest.mark.parametrize("able", [{}, {"loadSession": False}])
+def test_a_program_that_cannot_take_up_a_session_has_failed(tmp_path: Path, able: dict[str, object]) -> None:
+    program = tmp_path / "odd.py"
+    program.write_text(PROGRAM)
+    report = held(tmp_path, "say Half.\nexit 3", sys.executable, str(program), json.dumps(able))
+    assert (report.ending, report.notes) == (Ending.FAILED, ("its cost is not known",))
+
+
+def test_trouble_of_the_models_side_is_not_taken_up_at_once(tmp_path: Path) -> None:
+    program = tmp_path / "odd.py"
+    program.write_text(PROGRAM)
+    steps = 'say Half.\ncomplain API Error: 429 {"error":{"type":"rate_limit_error"}}\nexit 1'
+    report = held(tmp_path, steps, sys.executable, str(program), json.dumps({"loadSession": True}))
+    assert (report.ending, report.infrastructure) == (Ending.INFRASTRUCTURE, Infrastructure.RATE_LIMIT)

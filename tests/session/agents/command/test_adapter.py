@@ -114,6 +114,16 @@ def test_of_endless_output_the_end_is_kept_and_the_cut_is_told(tmp_path: Path) -
     assert (int(head.split()[1]) + len(rest), len(rest)) == (3000 * 1000 + len("the verdict"), LONGEST_ANSWER)
 
 
+def test_why_it_failed_is_looked_for_in_both_streams(tmp_path: Path) -> None:
+    report = held(tmp_path, "echo 'Error: no such flag'; echo Bye.; echo working >&2; exit 2")
+    assert "exit 2, with an error: Error: no such flag" in report.reason
+
+
+def test_what_it_prints_on_either_stream_is_a_sign_of_life(tmp_path: Path) -> None:
+    script = "for n in 1 2 3 4; do sleep 0.4; echo at work >&2; sleep 0.4; echo at work; done"
+    assert held(tmp_path, script, idle=1.0).ending is Ending.ENDED
+
+
 @pytest.mark.parametrize(
     ("script", "ending", "kind"),
     [

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.formal.temporal import EventKind, Trace, TraceEvent, Truth, check, parse
+from agent_fox.core.ids import digest_of
 from agent_fox.session.agents.events import Answered, Called, Spoke, Unreadable
 from agent_fox.session.agents.runner import trace
-from agent_fox.session.agents.runner.trace import Recorder, trace_beside
+from agent_fox.session.agents.runner.trace import Recorder, Transcript, trace_beside, transcript_beside
 from agent_fox.session.endings import end_of
 from agent_fox.session.order import EndKind, Paths, StopSignal
 from agent_fox.session.workspaces.steps import Beginning
@@ -211,6 +212,79 @@ def test_only_what_our_own_runner_recorded_is_kept_redacted_beside_the_log(
         assert "hush" not in kept.read_text()
         (found,) = read_trace(kept).events
         assert found.command is None
+
+
+def transcript(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_transcript_has_all_that_was_said_called_and_shown(tmp_path: Path) -> None:
+    kept = Transcript(tmp_path / "transcript.jsonl")
+    shown = "line\n" * 500
+    kept.hear(Spoke("I will test it"))
+    kept.hear(Spoke("  "))
+    kept.hear(Called("mcp__verifier__run_tests", {"selector": "a", "deep": {"b": [1]}}, "x"))
+    kept.hear(Called("Bash", {"command": "make"}, "y"))
+    kept.hear(Answered("y", shown, is_error=True))
+    kept.hear(Answered("x", "no", is_refused=True))
+    kept.close()
+    assert transcript(kept.path) == [
+        {"kind": "said", "text": "I will test it"},
+        {"kind": "call", "call": 1, "tool": "run_tests", "arguments": {"selector": "a", "deep": {"b": [1]}}},
+        {"kind": "call", "call": 2, "tool": "Bash", "arguments": {"command": "make"}},
+        {"kind": "failed", "call": 2, "text": shown},
+        {"kind": "refused", "call": 1, "text": "no"},
+        {"kind": "end", "unrecorded": 0},
+    ]
+
+
+def test_what_would_make_a_transcript_too_large_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace, "MOST_BYTES", 60)
+    kept = Transcript(tmp_path / "transcript.jsonl")
+    for text in ("a", "b" * 60, "c"):
+        kept.hear(Spoke(text))
+    kept.close()
+    assert transcript(kept.path) == [{"kind": "said", "text": "a"}, {"kind": "end", "unrecorded": 2}]
+
+
+def test_the_runner_writes_a_transcript_where_it_is_told_to(tmp_path: Path) -> None:
+    task = make_task(tmp_path, event("called", tool="Bash", arguments={"command": "make"}), DONE)
+    held(task)
+    assert not (tmp_path / "all.jsonl").exists()
+    held(replace(task, transcript=tmp_path / "all.jsonl"))
+    assert transcript(tmp_path / "all.jsonl")[0] == {
+        "kind": "call", "call": 1, "tool": "Bash", "arguments": {"command": "make"},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("backend", "is_asked_for", "is_kept"), [("claude", True, True), ("claude", False, False), ("command", True, False)]
+)
+def test_a_transcript_is_kept_masked_only_where_a_person_asked_for_it(
+    repo: Path, backend: str, is_asked_for: bool, is_kept: bool
+) -> None:
+    order = make_order(repo)
+    order = replace(order, agent=replace(order.agent, backend=backend), keeps_transcript=is_asked_for)
+    paths = Paths(order.state)
+    paths.session.mkdir(parents=True)
+    for name in ("stdout", "stderr"):
+        (paths.session / name).write_text("")
+    secret = 'hush-"hush"-hush'
+    shown = f"it is {secret}\u2028 and {SECRET}"
+    lines = [{"kind": "call", "call": 1, "tool": "Bash", "arguments": {"command": [secret]}},
+             {"kind": "done", "call": 1, "text": shown}]  # fmt: skip
+    paths.transcript.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines) + '{"cut')
+    told = end_of(order, ProcessEnd(1.0, 0, stopped=True), {"MY_SECRET": secret}, StopSignal())
+    kept = transcript_beside(order.log)
+    assert kept.is_file() == is_kept
+    (who,) = told.agents
+    assert ("transcript" in who) == is_kept
+    if is_kept:
+        text = kept.read_text()
+        assert "hush" not in text
+        assert SECRET not in text
+        assert [json.loads(line)["kind"] for line in filter(None, text.split("\n"))] == ["call", "done"]
+        assert who["transcript"] == digest_of(text)
 
 
 def test_an_older_record_does_not_stand_for_a_session_without_one(repo: Path) -> None:
