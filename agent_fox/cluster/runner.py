@@ -271,7 +271,7 @@ class TemporalRunner:
 
     def accepted(self, job: RemoteJob, handed: Handed) -> SessionEnd:
         if handed.delivery is None:
-            return self.trouble(job, f"{handed.worker} refused it: {handed.refused}", Infrastructure.BROKEN_PROGRAM)
+            return self.trouble(job, f"{handed.worker} refused it: {handed.refused}", handed.kind)
         delivery = read_delivery(self.connection.get(handed.delivery))
         if delivery.number != handed.number:
             raise Unusable(f"{handed.worker} handed in delivery {delivery.number} as {handed.number}")

@@ -36,7 +36,7 @@ from agent_fox.session.endings import infrastructure_end
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.local_runner import unheeded
 from agent_fox.session.order import EndKind, StopSignal
-from agent_fox.session.session_lifecycle import Lease, run_session
+from agent_fox.session.session_lifecycle import Lease, run_session, trouble_of
 from agent_fox.session.workspaces.workspace import remove
 from agent_fox.system import git
 from agent_fox.system.processes import is_running, kill_marked, start_time
@@ -187,7 +187,9 @@ class Worker:
             self.tell(f"{envelope.node}: {error}")
             return None
         except (Unusable, git.GitError, OSError) as error:
-            return written(Handed(number, self.identity, refused=f"{type(error).__name__}: {error}"))
+            why = str(error) or type(error).__name__
+            kind = trouble_of(error) if isinstance(error, OSError) else Infrastructure.WORKSPACE
+            return written(Handed(number, self.identity, refused=why, kind=kind))
 
     def worked(self, envelope: Envelope, id: str, number: int, leave: Leave) -> bytes | None:
         parcel = read_parcel(self.connection.get(envelope.parcel))

@@ -81,11 +81,11 @@ def run_session(
     except (WorkspaceError, git.GitError) as error:
         return infrastructure_end(order, Infrastructure.WORKSPACE, str(error), environment)
     except OSError as error:
-        return infrastructure_end(order, _trouble(error), f"preparing the workspace: {error}", environment)
+        return infrastructure_end(order, trouble_of(error), f"preparing the workspace: {error}", environment)
     return _run(order, command if lease is None else replace(command, lease=lease.seconds), started, stop, lease)
 
 
-def _trouble(error: OSError) -> Infrastructure:
+def trouble_of(error: OSError) -> Infrastructure:
     is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return Infrastructure.DISK_FULL if is_full else Infrastructure.WORKSPACE
 
@@ -139,7 +139,7 @@ def _finish(order: LaunchOrder, end: ProcessEnd | None, environment: Mapping[str
     except (WorkspaceError, git.GitError) as error:
         return infrastructure_end(order, Infrastructure.WORKSPACE, f"taking the work: {error}", environment)
     except OSError as error:
-        return infrastructure_end(order, _trouble(error), f"taking the work: {error}", environment)
+        return infrastructure_end(order, trouble_of(error), f"taking the work: {error}", environment)
 
 
 def harvest(order: LaunchOrder) -> SessionEnd | None:
