@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from temporalio.client import ActivityHandle
 
     from agent_fox.cluster.connection import Content
+    from agent_fox.cluster.deliveries import Delivery
     from agent_fox.cluster.engine import Engine
     from agent_fox.config import PlaceSettings
     from agent_fox.evidence.signing.keys import Signer
@@ -100,6 +101,8 @@ class TemporalRunner:
     outlives: bool = True
     connection: Connection = field(init=False)
     bases: dict[str, Content] = field(default_factory=dict)
+    hosts: dict[str, list[str]] = field(default_factory=dict)
+    """By tag, what the hosts of its workers are."""
     may_be_late: dict[str, tuple[RemoteJob, set[int]]] = field(default_factory=dict)
     """Launches that more than one worker had, by id, with the deliveries that were taken or kept."""
 
@@ -282,10 +285,22 @@ class TemporalRunner:
                 "--no-passphrase`), trust it here (`agent-fox keys trust worker.pub --for worker`), then run again"
             )
         end = deliveries.taken(delivery, job.order, self.artifacts, self.connection.get, signer)
+        self.compare(job.tag, delivery)
         if handed.number > 1:
             self.may_be_late[job.id] = (job, {handed.number})
             self.look_for_late(job)
         return end
+
+    def compare(self, tag: str, delivery: Delivery) -> None:
+        """Say once of each pair of hosts that workers of one class, whose verdicts count alike, are not alike."""
+        known = self.hosts.setdefault(tag, [])
+        if known and delivery.host not in known:
+            self.tell(
+                f"workers of {tag!r} differ: {known[0]}, and {delivery.host} ({delivery.worker}); "
+                "give them places of their own where that changes what tests come to"
+            )
+        if delivery.host not in known:
+            known.append(delivery.host)
 
     def signers(self) -> tuple[Signer, ...]:
         """Whom the person trusts, read anew for each delivery."""

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 from agent_fox.session.infrastructure import Infrastructure
@@ -167,3 +168,22 @@ def test_a_worker_that_is_asked_to_end_waits_for_its_sessions_and_a_second_time_
         assert end.kind is EndKind.ENDED, end.reason
         assert end.agents[0]["delivery"] == 2
         assert len(stage.lines("began")) == 3
+
+
+def test_agents_are_looked_for_on_the_worker_and_files_that_git_does_not_hold_are_refused(
+    shared: Cluster, tmp_path: Path
+) -> None:
+    absent = '[agents.reviewer]\nbackend = "claude"\nprogram = "no-such-claude"\n'
+    review = "[plan]\npre_review = true\naudit_review = false\n"
+    root = World({"01_a": [Req("01-REQ-1.1")]}, settings=absent + review).build(tmp_path)
+    assert "no-such-claude" in run_cli(root, "run").stderr
+    code, said = run_there(root, shared)
+    assert code == 4, said
+    assert "no-such-claude" in said
+    assert f"agent-fox/{version('agent-fox')}" in said
+    settings = root / ".agent-fox" / "config.toml"
+    settings.write_text(settings.read_text().replace("[workspace]\n", "[workspace]\nlink = ['node_modules']\n"))
+    (root / "node_modules").mkdir()
+    code, said = run_there(root, shared)
+    assert code == 1, said
+    assert "'node_modules' is not in git" in said
