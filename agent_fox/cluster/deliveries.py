@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -45,6 +47,8 @@ class Delivery:
     end: Json
     objects: Content
     files: Content
+    host: str = ""
+    """What the worker's host is: `linux x86_64, Python 3.11`."""
     signed: str = ""
     """The envelope of a statement about all of it, in JSON; empty where the worker has no key."""
 
@@ -58,7 +62,12 @@ def packed(
     known = [order.pinned, git.head(order.repo) or order.pinned]
     objects = pack(order.repo, wanted, known) if wanted else b""
     files = files_below(bench.logs, "logs") | files_below(bench.artifacts, "artifacts")
-    return Delivery(number, worker, version, end_document(end), put(objects), put(archive(files)))
+    return Delivery(number, worker, version, end_document(end), put(objects), put(archive(files)), host_of())
+
+
+def host_of() -> str:
+    """This host, as far as what it is may change what a verdict comes to."""
+    return f"{sys.platform} {os.uname().machine}, Python {sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def named_commits(end: SessionEnd) -> Iterator[str]:
@@ -79,7 +88,7 @@ def statement_of(delivery: Delivery, order: LaunchOrder, launch: str) -> Stateme
     return Statement(
         launch, order.node_id, order.attempt, order.reading, order.pinned, delivery.number, delivery.worker,
         delivery.version, hashlib.sha256(end.encode()).hexdigest(), delivery.objects.sha256, delivery.files.sha256,
-        work.commit if work else "",
+        work.commit if work else "", delivery.host,
     )  # fmt: skip
 
 
@@ -117,7 +126,13 @@ def taken(
         check_work(order, end.work.commit, end.work.tree, end.work.is_unchanged)
         git.set_ref(order.repo, launch_ref(order.launch), end.work.commit)
     put_files(get(delivery.files), order, artifacts)
-    who = {"worker": delivery.worker, "delivery": delivery.number, "signed": delivery.signed, "signer": signer}
+    who = {
+        "worker": delivery.worker,
+        "delivery": delivery.number,
+        "host": delivery.host,
+        "signed": delivery.signed,
+        "signer": signer,
+    }
     agents = ({**end.agents[0], **who}, *end.agents[1:]) if end.agents else (who,)
     return replace(end, log=order.log, agents=agents)
 

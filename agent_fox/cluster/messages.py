@@ -12,6 +12,7 @@ from agent_fox.cluster.packs import Unusable
 from agent_fox.cluster.parcels import Parcel
 from agent_fox.core.late import adapter
 from agent_fox.core.values import dataclass
+from agent_fox.session.infrastructure import Infrastructure
 
 ACTIVITY = "agent_fox.session"
 """The name under which workers offer to run a launch."""
@@ -30,12 +31,15 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """The result of a launch at the engine. `refused`: why the worker did not run it; then there is no delivery."""
+    """The result of a launch at the engine. `refused`: why the worker did not run it, and `kind` what was wrong there;
+    then there is no delivery.
+    """
 
     number: int
     worker: str
     delivery: Content | None = None
     refused: str = ""
+    kind: Infrastructure = Infrastructure.BROKEN_PROGRAM
 
 
 NAMES = {"Content": Content, "Json": JsonValue}

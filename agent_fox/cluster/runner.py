@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from temporalio.client import ActivityHandle
 
     from agent_fox.cluster.connection import Content
+    from agent_fox.cluster.deliveries import Delivery
     from agent_fox.cluster.engine import Engine
     from agent_fox.config import PlaceSettings
     from agent_fox.evidence.signing.keys import Signer
@@ -100,6 +101,10 @@ class TemporalRunner:
     outlives: bool = True
     connection: Connection = field(init=False)
     bases: dict[str, Content] = field(default_factory=dict)
+    hosts: dict[str, list[str]] = field(default_factory=dict)
+    """By tag, what the hosts of its workers are."""
+    may_be_late: dict[str, tuple[RemoteJob, set[int]]] = field(default_factory=dict)
+    """Launches that more than one worker had, by id, with the deliveries that were taken or kept."""
 
     def __post_init__(self) -> None:
         self.connection = Connection(self.engine)
@@ -120,7 +125,7 @@ class TemporalRunner:
 
     def job(self, order: LaunchOrder) -> RemoteJob:
         id = f"{order.run}/{order.node_id}/a{order.attempt}.{order.reading}/{order.launch}"
-        return RemoteJob(order, id, tag_of(order, self.places), looked_at=time.monotonic())
+        return RemoteJob(order, id, tag_of(order, order.node_id, self.places), looked_at=time.monotonic())
 
     def submit(self, job: RemoteJob) -> None:
         if self.is_known(job):
@@ -269,7 +274,7 @@ class TemporalRunner:
 
     def accepted(self, job: RemoteJob, handed: Handed) -> SessionEnd:
         if handed.delivery is None:
-            return self.trouble(job, f"{handed.worker} refused it: {handed.refused}", Infrastructure.BROKEN_PROGRAM)
+            return self.trouble(job, f"{handed.worker} refused it: {handed.refused}", handed.kind)
         delivery = read_delivery(self.connection.get(handed.delivery))
         if delivery.number != handed.number:
             raise Unusable(f"{handed.worker} handed in delivery {delivery.number} as {handed.number}")
@@ -280,8 +285,22 @@ class TemporalRunner:
                 "--no-passphrase`), trust it here (`agent-fox keys trust worker.pub --for worker`), then run again"
             )
         end = deliveries.taken(delivery, job.order, self.artifacts, self.connection.get, signer)
-        self.keep_late(job, handed.number)
+        self.compare(job.tag, delivery)
+        if handed.number > 1:
+            self.may_be_late[job.id] = (job, {handed.number})
+            self.look_for_late(job)
         return end
+
+    def compare(self, tag: str, delivery: Delivery) -> None:
+        """Say once of each pair of hosts that workers of one class, whose verdicts count alike, are not alike."""
+        known = self.hosts.setdefault(tag, [])
+        if known and delivery.host not in known:
+            self.tell(
+                f"workers of {tag!r} differ: {known[0]}, and {delivery.host} ({delivery.worker}); "
+                "give them places of their own where that changes what tests come to"
+            )
+        if delivery.host not in known:
+            known.append(delivery.host)
 
     def signers(self) -> tuple[Signer, ...]:
         """Whom the person trusts, read anew for each delivery."""
@@ -291,14 +310,27 @@ class TemporalRunner:
         """Off this machine always; on it, once a key is trusted for workers."""
         return not is_loopback(self.engine.host) or any(keys.WORKERS in signer.namespaces for signer in self.signers())
 
-    def keep_late(self, job: RemoteJob, accepted: int) -> None:
-        """What workers that were taken for lost handed in all the same."""
-        for number in range(1, HOSTS + 1):
-            handed = self.late(job, number) if number != accepted else None
+    def look_for_late(self, job: RemoteJob) -> None:
+        """What workers that were taken for lost handed in all the same: kept, told, never merged."""
+        known = self.may_be_late[job.id][1]
+        for number in set(range(1, HOSTS + 1)) - known:
+            handed = self.late(job, number)
             if handed is not None and handed.delivery is not None:
-                with suppress(Unusable, PartMissing, git.GitError):
-                    delivery = read_delivery(self.connection.get(handed.delivery))
-                    self.tell(f"{job.order.node_id}: {deliveries.keep_late(delivery, job.order, self.connection.get)}")
+                known.add(number)
+                self.keep_late(job, handed.delivery)
+
+    def keep_late(self, job: RemoteJob, content: Content) -> None:
+        try:
+            delivery = read_delivery(self.connection.get(content))
+            kept = deliveries.keep_late(delivery, job.order, self.connection.get)
+        except (Unusable, PartMissing, git.GitError) as error:
+            kept = f"a delivery that came too late could not be kept: {in_a_line(error)}"
+        self.tell(f"{job.order.node_id}: {kept}")
+
+    def close(self) -> None:
+        for job, _ in self.may_be_late.values():
+            with suppress(EngineAway, RPCError):
+                self.look_for_late(job)
 
     def late(self, job: RemoteJob, number: int) -> Handed | None:
         try:

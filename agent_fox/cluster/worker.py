@@ -36,7 +36,7 @@ from agent_fox.session.endings import infrastructure_end
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.local_runner import unheeded
 from agent_fox.session.order import EndKind, StopSignal
-from agent_fox.session.session_lifecycle import Lease, run_session
+from agent_fox.session.session_lifecycle import Lease, run_session, trouble_of
 from agent_fox.session.workspaces.workspace import remove
 from agent_fox.system import git
 from agent_fox.system.processes import is_running, kill_marked, start_time
@@ -57,6 +57,7 @@ OWNER = "worker"
 class Leave:
     """What ends a session here: asked for by the run (`is_asked`), or because the launch is another worker's now."""
 
+    lease: Lease
     stop: StopSignal = field(default_factory=StopSignal)
     is_asked: bool = False
     is_lost: bool = False
@@ -127,14 +128,14 @@ class Worker:
         if envelope.version != self.version:
             why = f"it is agent-fox {self.version}, and the run {envelope.version}; install the same on both"
             return written(Handed(info.attempt, self.identity, refused=why))
-        leave, lease = Leave(), Lease(envelope.lease)
+        leave = Leave(Lease(envelope.lease))
         self.tell(f"{envelope.node}: begins (delivery {info.attempt})")
         work = asyncio.get_running_loop().run_in_executor(
-            self.pool, self.work, envelope, info.activity_id, info.attempt, leave, lease
+            self.pool, self.work, envelope, info.activity_id, info.attempt, leave
         )
         self.under_way.append(leave)
         try:
-            await self.keep(work, info.task_token, envelope, leave, lease)
+            await self.keep(work, info.task_token, envelope, leave)
         finally:
             self.under_way.remove(leave)
         handed = work.result()
@@ -143,9 +144,7 @@ class Worker:
         self.tell(f"{envelope.node}: handed in")
         return handed
 
-    async def keep(
-        self, work: asyncio.Future[bytes | None], token: bytes, envelope: Envelope, leave: Leave, lease: Lease
-    ) -> None:
+    async def keep(self, work: asyncio.Future[bytes | None], token: bytes, envelope: Envelope, leave: Leave) -> None:
         """Tell the engine that the session lives until it has ended; end it where the engine says so, or nothing."""
         client = await self.connection.client()
         handle = client.get_async_activity_handle(task_token=token)
@@ -170,26 +169,29 @@ class Worker:
             else:
                 answered = asked
                 if not leave.is_lost:
-                    lease.renew()
+                    leave.lease.renew()
             if time.monotonic() - answered > envelope.lease:
                 self.end(leave, is_lost=True)
 
     def end(self, leave: Leave, *, is_asked: bool = False, is_lost: bool = False) -> None:
         leave.is_asked, leave.is_lost = leave.is_asked or is_asked, leave.is_lost or is_lost
-        if not leave.stop.is_set():
+        if leave.is_asked and not leave.stop.is_set():
             leave.stop.set()
+        leave.lease.end()
 
-    def work(self, envelope: Envelope, id: str, number: int, leave: Leave, lease: Lease) -> bytes | None:
+    def work(self, envelope: Envelope, id: str, number: int, leave: Leave) -> bytes | None:
         """In a thread of its own: what is handed in; None where the launch is another's, and nothing is left of it."""
         try:
-            return self.worked(envelope, id, number, leave, lease)
+            return self.worked(envelope, id, number, leave)
         except (EngineAway, RPCError, PartMissing) as error:
             self.tell(f"{envelope.node}: {error}")
             return None
         except (Unusable, git.GitError, OSError) as error:
-            return written(Handed(number, self.identity, refused=f"{type(error).__name__}: {error}"))
+            why = str(error) or type(error).__name__
+            kind = trouble_of(error) if isinstance(error, OSError) else Infrastructure.WORKSPACE
+            return written(Handed(number, self.identity, refused=why, kind=kind))
 
-    def worked(self, envelope: Envelope, id: str, number: int, leave: Leave, lease: Lease) -> bytes | None:
+    def worked(self, envelope: Envelope, id: str, number: int, leave: Leave) -> bytes | None:
         parcel = read_parcel(self.connection.get(envelope.parcel))
         bench = self.bench(id, number)
         try:
@@ -197,7 +199,7 @@ class Worker:
             (bench.folder / OWNER).write_text(
                 f"{os.getpid()} {start_time(os.getpid())} {order.launch}", encoding="utf-8"
             )
-            end = self.ended(order, leave, lease)
+            end = self.ended(order, leave)
             if end is None:
                 return None
             delivery = packed(end, order, bench, number, self.identity, self.version, self.connection.put)
@@ -213,12 +215,12 @@ class Worker:
             return delivery
         return replace(delivery, signed=workers.signed(statement_of(delivery, order, launch), self.key))
 
-    def ended(self, order: LaunchOrder, leave: Leave, lease: Lease) -> SessionEnd | None:
+    def ended(self, order: LaunchOrder, leave: Leave) -> SessionEnd | None:
         """None where the launch was taken from us before it ended by itself: what it had done is another's to do."""
         missing = self.missing(order)
         if missing:
             return infrastructure_end(order, Infrastructure.MISSING_BINARY, f"{self.identity}: {missing}", self.environ)
-        end = run_session(order, unheeded, leave.stop, self.backends, lease)
+        end = run_session(order, unheeded, leave.stop, self.backends, leave.lease)
         was_cut = end.kind is EndKind.INTERRUPTED or end.infrastructure is Infrastructure.LOST
         return None if was_cut and not leave.is_asked else end
 

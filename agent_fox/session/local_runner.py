@@ -82,6 +82,9 @@ class LocalRunner:
             self._jobs.pop(order.launch, None)
         clean_up(order)
 
+    def close(self) -> None:
+        """Nothing of a session of this machine comes late."""
+
 
 def mine(job: Job) -> LocalJob:
     if not isinstance(job, LocalJob):

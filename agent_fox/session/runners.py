@@ -78,6 +78,10 @@ class Runner(Protocol):
         """Remove what is left of a launch, after its result is safe. Repeatable."""
         ...
 
+    def close(self) -> None:
+        """The run ends, or pauses: say what is still to be said. Never raises."""
+        ...
+
 
 def attended(runner: Runner, order: LaunchOrder, stop: StopSignal) -> SessionEnd:
     """Have the launch run and wait for its end; blocks. Raises Unreachable."""

@@ -40,15 +40,22 @@ Started = Callable[[int, str], None]
 
 @dataclass(slots=True)
 class Lease:
-    """For whoever may lose a session to another: `renew` keeps it for so many `seconds`, else its process is killed."""
+    """For whoever may lose a session to another: `renew` keeps it for so many `seconds`, else its process is killed.
+    `end` ends its process; what one that ended by itself has done is taken all the same. Neither raises, in any thread.
+    """
 
     seconds: float
-    beats: list[Callable[[], None]] = field(default_factory=list)
+    held: list[Running] = field(default_factory=list)
+    is_over: bool = False
 
     def renew(self) -> None:
-        """Never raises, from any thread."""
-        for beat in tuple(self.beats):
-            beat()
+        for running in tuple(self.held):
+            running.beat()
+
+    def end(self) -> None:
+        self.is_over = True
+        for running in tuple(self.held):
+            running.stop()
 
 
 def run_session(
@@ -74,11 +81,11 @@ def run_session(
     except (WorkspaceError, git.GitError) as error:
         return infrastructure_end(order, Infrastructure.WORKSPACE, str(error), environment)
     except OSError as error:
-        return infrastructure_end(order, _trouble(error), f"preparing the workspace: {error}", environment)
+        return infrastructure_end(order, trouble_of(error), f"preparing the workspace: {error}", environment)
     return _run(order, command if lease is None else replace(command, lease=lease.seconds), started, stop, lease)
 
 
-def _trouble(error: OSError) -> Infrastructure:
+def trouble_of(error: OSError) -> Infrastructure:
     is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return Infrastructure.DISK_FULL if is_full else Infrastructure.WORKSPACE
 
@@ -109,11 +116,13 @@ def kept_alive(running: Running, lease: Lease | None) -> Iterator[None]:
     if lease is None:
         yield
         return
-    lease.beats.append(running.beat)
+    lease.held.append(running)
+    if lease.is_over:
+        running.stop()
     try:
         yield
     finally:
-        lease.beats.remove(running.beat)
+        lease.held.remove(running)
 
 
 def _remember(path: Path, running: Running) -> None:
@@ -130,7 +139,7 @@ def _finish(order: LaunchOrder, end: ProcessEnd | None, environment: Mapping[str
     except (WorkspaceError, git.GitError) as error:
         return infrastructure_end(order, Infrastructure.WORKSPACE, f"taking the work: {error}", environment)
     except OSError as error:
-        return infrastructure_end(order, _trouble(error), f"taking the work: {error}", environment)
+        return infrastructure_end(order, trouble_of(error), f"taking the work: {error}", environment)
 
 
 def harvest(order: LaunchOrder) -> SessionEnd | None:

@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,11 +124,11 @@ def cluster(folder: Path, workers: int = 1) -> Iterator[Cluster]:
         own.stop()
 
 
-def runner_at(address: str, environ: Mapping[str, str] = os.environ) -> TemporalRunner:
+def runner_at(address: str, tell: Callable[[str], None] = lambda text: None) -> TemporalRunner:
     from agent_fox.cluster.make import temporal_runner  # noqa: PLC0415 - the extra is asked for where it is used
 
     settings = Settings(cluster=ClusterSettings(heartbeat=HEARTBEAT, timeout=TIMEOUT))
-    made = temporal_runner(address, settings, environ, Path("/nonexistent"), lambda text: None)
+    made = temporal_runner(address, settings, os.environ, Path("/nonexistent"), tell)
     assert isinstance(made, TemporalRunner)
     return made
 

@@ -11,6 +11,7 @@ from agent_fox.cluster.engine import EngineError, Tls, engine_of
 from agent_fox.cluster.places import queue_of, tag_of
 from agent_fox.config import ClusterSettings, PlaceSettings
 from agent_fox.core.ids import Archetype
+from agent_fox.session.order import LaunchOrder
 from tests.session.world import make_order, make_repo
 
 
@@ -71,9 +72,13 @@ def test_a_session_goes_to_the_first_place_that_it_fits_in_else_to_its_archetype
         "second": PlaceSettings(nodes=["*:2"]),
         "app": PlaceSettings(specs=["01_*"]),
     }
-    assert tag_of(order, places) == "app"
-    assert tag_of(order, {}) == "coder"
-    assert tag_of(make_order(order.repo, node_id="01_app:2"), places) == "second"
-    assert tag_of(make_order(order.repo, spec_name="02_x"), places) == "gpu"
-    assert tag_of(make_order(order.repo, archetype=Archetype.VERIFIER), places) == "readers"
+
+    def at(session: LaunchOrder, named: dict[str, PlaceSettings]) -> str:
+        return tag_of(session, session.node_id, named)
+
+    assert at(order, places) == "app"
+    assert at(order, {}) == "coder"
+    assert at(make_order(order.repo, node_id="01_app:2"), places) == "second"
+    assert at(make_order(order.repo, spec_name="02_x"), places) == "gpu"
+    assert at(make_order(order.repo, archetype=Archetype.VERIFIER), places) == "readers"
     assert queue_of("app") == "agent-fox-app"

@@ -13,9 +13,12 @@ import pytest
 
 from agent_fox.cluster import deliveries, parcels
 from agent_fox.cluster.connection import Content
+from agent_fox.cluster.engine import engine_of
 from agent_fox.cluster.messages import read_delivery, read_parcel, written
 from agent_fox.cluster.packs import Unusable, archive, extract, pack, unpack
 from agent_fox.cluster.parcels import Bench, KeyInOrder, Parcel
+from agent_fox.cluster.runner import TemporalRunner
+from agent_fox.config import ClusterSettings
 from agent_fox.core.ids import Archetype
 from agent_fox.evidence.signing import keys, workers
 from agent_fox.evidence.signing.keys import Signer, new_key
@@ -225,6 +228,7 @@ def test_who_signed_counts_and_what_was_changed_afterwards_does_not(order: Launc
     others = {
         "do not trust": (signed, order, (Signer("farm", (keys.LEDGER,), public),)),
         "something else": (replace(signed, worker="another"), order, trusted),
+        "something else  ": (replace(signed, host="another"), order, trusted),
         "something else ": (signed, replace(order, launch="another"), trusted),
         "nobody can read": (replace(signed, signed="{}"), order, trusted),
     }
@@ -237,3 +241,17 @@ def test_an_end_that_nobody_can_read_is_refused(order: LaunchOrder, shelf: Shelf
     nothing = shelf.put(b"")
     with pytest.raises(Unusable, match="cannot be read"):
         deliveries.taken(deliveries.Delivery(1, "w", "1", {"kind": "proven"}, nothing, nothing), order, None, shelf.get)
+
+
+def test_workers_of_one_class_that_are_not_alike_are_told_once(order: LaunchOrder) -> None:
+    said: list[str] = []
+    runner = TemporalRunner(engine_of("temporal://127.0.0.1", ClusterSettings(), {}), "1", 1.0, {}, tell=said.append)
+    nothing = Content("0" * 64, 0)
+    delivery = deliveries.Delivery(1, "w1", "1", {}, nothing, nothing, "linux x86_64, Python 3.11")
+    for host in ("linux x86_64, Python 3.11", "linux aarch64, Python 3.11", "linux aarch64, Python 3.11"):
+        runner.compare("verifier", replace(delivery, host=host))
+    runner.compare("coder", replace(delivery, host="linux aarch64, Python 3.11"))
+    (line,) = said
+    assert line.startswith(
+        "workers of 'verifier' differ: linux x86_64, Python 3.11, and linux aarch64, Python 3.11 (w1)"
+    )

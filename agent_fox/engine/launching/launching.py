@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
+    from agent_fox.cluster import places
     from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.formal.specification import Specification
     from agent_fox.core.retry.replay import Replay
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from agent_fox.evidence.waivers import Grounds
     from agent_fox.store import known
 else:
+    places = late_module("agent_fox.cluster.places")
     attempts = late_module("agent_fox.engine.record.attempts")
     remembering = late_module("agent_fox.engine.launching.remembering")
     known = late_module("agent_fox.store.known")
@@ -96,11 +98,15 @@ class Workshop:
         would work.
         """
         agent = self.agent(planned, rung)
-        now = standpoint(self.settings, agent)
+        now = standpoint(self.settings, agent, self.workers(planned))
         if planned.node.archetype is Archetype.CODER:
             return replace(now, verifier=agent.name)
         verifier = with_bound(now.verifier, self.binding(db, planned))
         return replace(now, verifier=with_hidden(verifier, self.hidden(planned)))
+
+    def workers(self, planned: PlannedNode) -> str:
+        """The class of workers that does sessions of the node; empty for this machine."""
+        return places.workers_of(planned.node, planned.node.id, self.settings) if self.runner else ""
 
     def hidden(self, planned: PlannedNode) -> Path | None:
         """The folder of checks that no coder sees, for a verifier's session."""
@@ -355,7 +361,9 @@ def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id:
     }
     assumed = {"assumed_cost_usd": agent.assumed_cost_usd, "started_at": at}
     judged = asdict(workshop.standpoint(db, planned, standing.rung))
-    known.note_environment(db, at, run_id, judged["environment"], facts(workshop.settings.verify))
+    known.note_environment(
+        db, at, run_id, judged["environment"], facts(workshop.settings.verify, workshop.workers(planned))
+    )
     return insert(db, "sessions", {**row, **more, **last, **assumed, **judged})
 
 

@@ -123,6 +123,11 @@ class Runners:
             self.known |= {name: made, made.name: made}
         return self.known[name]
 
+    def close(self) -> None:
+        """The run ends, or pauses."""
+        for runner in {id(runner): runner for runner in self.known.values()}.values():
+            runner.close()
+
     def elsewhere(self, address: str, backends: Mapping[str, Backend]) -> Runner:
         scheme = address.partition("://")[0]
         if scheme == "temporal":

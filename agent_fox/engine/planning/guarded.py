@@ -94,6 +94,10 @@ class GuardedRunner:
         with self.blamed():
             self.inner.clean_up(order)
 
+    def close(self) -> None:
+        with self.blamed():
+            self.inner.close()
+
     def blamed(self) -> AbstractContextManager[None]:
         return blamed_on(self.plugin, f"runner {self.inner.name!r}", is_unreachable)
 

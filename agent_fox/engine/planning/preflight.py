@@ -85,13 +85,19 @@ def check_lock(root: Path, branch: str) -> None:
         raise RunStuck(f"{lock} is in the way; if no git command is running, remove that file, then run again")
 
 
-def check_settings(settings: Settings, plan: Plan, backends: Mapping[str, Backend], root: Path) -> None:
-    """All that the settings name and this plan may need must be there. Raises RunRefused naming each that is not."""
+def check_settings(
+    settings: Settings, plan: Plan, backends: Mapping[str, Backend], root: Path, *, is_elsewhere: bool = False
+) -> None:
+    """All that the settings name and this plan may need must be there. Raises RunRefused naming each that is not.
+
+    `is_elsewhere`: sessions run on other hosts, which have the agents; each worker looks for them before a session.
+    """
     agents = list(used_agents(settings, plan))
     missing = [
         *(f"{problem.where}: {problem.what}" for problem in settings_errors(plan)),
         *unreachable(settings),
-        *missing_agents(agents, backends, root),
+        *missing_agents(agents, backends, root, is_elsewhere=is_elsewhere),
+        *(not_sent(settings, root) if is_elsewhere else ()),
         *missing_provisions(settings, [agent for _, agent in agents], root),
         *(pushing.objections(root, settings.git) if settings.git.push else ()),
         *own_words_trouble(root),
@@ -122,15 +128,28 @@ def unreachable(settings: Settings) -> Iterator[str]:
         yield f'[verify] sandbox = "require", but {sandbox.why_missing()}'
 
 
+def not_sent(settings: Settings, root: Path) -> Iterator[str]:
+    """Files of this checkout that sessions are to have, and that git, which workers get them by, does not hold."""
+    tracked = set(git.call(root, "ls-files", "-z").records)
+    for setting, patterns in (("copy", settings.workspace.copies), ("link", settings.workspace.link)):
+        for pattern in patterns:
+            paths = [path.relative_to(root).as_posix() for path in root.glob(pattern)]
+            if not paths or not all(path in tracked for path in paths):
+                yield (
+                    f"[workspace] {setting}: {pattern!r} is not in git, so that workers do not get it; have "
+                    "[workspace] setup make what sessions need, or run without --engine"
+                )
+
+
 def missing_agents(
-    agents: Iterable[tuple[str, AgentSettings]], backends: Mapping[str, Backend], root: Path
+    agents: Iterable[tuple[str, AgentSettings]], backends: Mapping[str, Backend], root: Path, *, is_elsewhere: bool
 ) -> Iterator[str]:
     is_set_up = (root / FILE).exists()
     for archetype, agent in agents:
         for trouble in filter(None, (choice_trouble(archetype, agent), role_trouble(archetype, agent))):
             yield f"[agents.{archetype}] {trouble}"
         for name in agent.backends:
-            lack = lacks(backends, name, agent, root)
+            lack = None if is_elsewhere and name in backends else lacks(backends, name, agent, root)
             if lack is not None:
                 is_untold = not is_set_up and name == "command" and not agent.command
                 yield NOT_SET_UP if is_untold else f"[agents.{archetype}] {lack}"

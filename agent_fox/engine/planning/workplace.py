@@ -67,11 +67,12 @@ class Workplace:
                 '--reprove: [verify] counterfactual is "off", so that a reading would show no more than before; '
                 'set it to "require" or "report"'
             )
-        preflight.check_settings(self.settings, scope.plan, backends_of(self.plugins), self.root)
+        address = self.settings.cluster.engine
+        is_elsewhere = bool(address) and self.runners().named(address).outlives
+        backends = backends_of(self.plugins)
+        preflight.check_settings(self.settings, scope.plan, backends, self.root, is_elsewhere=is_elsewhere)
         self.tracker()
         self.handlers()
-        if self.settings.cluster.engine:
-            self.runners().named(self.settings.cluster.engine)
         return head, scope
 
     def tracker(self) -> Tracker:

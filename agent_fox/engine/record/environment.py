@@ -37,16 +37,19 @@ class Standpoint:
     verifier: str
 
 
-def standpoint(settings: Settings, agent: AgentSettings) -> Standpoint:
-    """Where and by whom a session of this agent would judge now."""
-    return Standpoint(environment_hash(facts(settings.verify)), f"{JUDGING} {', '.join(judges(agent))}")
+def standpoint(settings: Settings, agent: AgentSettings, workers: str = "") -> Standpoint:
+    """Where and by whom a session of this agent would judge now. `workers`: the class of workers on other hosts that
+    would do it, empty for this machine.
+    """
+    return Standpoint(environment_hash(facts(settings.verify, workers)), f"{JUDGING} {', '.join(judges(agent))}")
 
 
-def facts(verify: VerifySettings) -> dict[str, str]:
-    """What the environment is named by."""
+def facts(verify: VerifySettings, workers: str = "") -> dict[str, str]:
+    """What the environment is named by. A class of workers is one of its own: what stands there is not known here."""
     chosen = verify.model_dump(mode="json", include=set(OF_CHECKS))
     is_open = SandboxMode(verify.sandbox) is SandboxMode.OFF or bool(why_missing())
-    return environment_parts(sys.platform, os.uname().machine, sys.version_info[:2], chosen, is_open=is_open)
+    own = environment_parts(sys.platform, os.uname().machine, sys.version_info[:2], chosen, is_open=is_open)
+    return own | ({"workers": workers} if workers else {})
 
 
 def judges(agent: AgentSettings) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ledger.gates import Gate, Role, is_enough
@@ -120,7 +121,7 @@ def key_of(
         "tree": tree,
         "requirements": {row.requirement_id: row.version for row in gates_of(db, verifier.node.spec_name)},
         "specifications": {item.address: item.version for item in objects},
-        "environment": workshop.standpoint(db, verifier, 0).environment,
+        "environment": replace(workshop, runner="").standpoint(db, verifier, 0).environment,  # provers run here
         "provers": [version_of(name) for name in PROVERS],
         "bounds": [verify.timeout, verify.memory_mib],
     }

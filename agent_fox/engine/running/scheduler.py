@@ -142,6 +142,8 @@ class Run:
             self.take_up(submit)
             while self.is_busy(submit):
                 self.hear(TICK_SECONDS)
+        self.runners.close()
+        self.hear_runners()
         try:
             self.prove()
             return self.stop or self.claim()
@@ -576,6 +578,9 @@ class Run:
     def hear_courier(self) -> None:
         for event in self.courier.drain():
             self.watch(event)
+        self.hear_runners()
+
+    def hear_runners(self) -> None:
         while self.runners.told:
             self.watch(RunEvent("note", text=self.runners.told.popleft()))
 

@@ -33,6 +33,8 @@ class Statement:
     objects: str
     files: str
     commit: str = ""
+    host: str = ""
+    """What the host is: its system, machine and Python, in words."""
 
     @property
     def payload(self) -> bytes:
