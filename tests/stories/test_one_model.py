@@ -172,7 +172,7 @@ LISTS = {"failing": "fails?", "unclear": "without a clear verdict", "unread": "n
          "stale": STATES["stale"], "elsewhere": STATES["elsewhere"]}  # fmt: skip
 SOURCE_LISTS = {
     "failing": "fails?", "unclear": "ha(?:s|ve) no clear verdict", "unread": "(?:was|were) not read yet",
-    "stale": "passed before, and not in the last reading",
+    "stale": "passed before the code changed, and must be read again",
 }  # fmt: skip
 
 

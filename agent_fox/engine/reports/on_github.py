@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from agent_fox.engine.reports.source_comment import (
     summary_line,
     waiver_lines,
 )
+from agent_fox.engine.reports.spec_findings import findings_of
 from agent_fox.engine.reports.spec_report import block, kinds_of
 from agent_fox.store import outbox
 from agent_fox.store.sessions import recorded_tip
@@ -64,11 +65,32 @@ def tell_github(
     commit = recorded_tip(transaction.db)
     if commit is None or not is_asked_for(settings):
         return ()
+    table = table_at(transaction, settings, root, grounds, commit, stop)
+    return put_all(transaction, settings, root, commit, table)
+
+
+def table_at(
+    transaction: Docket, settings: Settings, root: Path, grounds: Callable[[], Grounds], commit: str,
+    stop: Stop | None = None,
+) -> RunTable:  # fmt: skip
     in_force = partial(waiving.notes_in_force, transaction.db, grounds(), transaction.at)
     tree = git.tree_of(root, commit)
     untouched = freshness.untouched(transaction.db, root, tree, lambda: settings)
-    table = read_table(transaction, tree, in_force, stop, untouched)
-    return put_all(transaction, settings, root, commit, table)
+    return read_table(transaction, tree, in_force, stop, untouched)
+
+
+def findings_now(
+    transaction: Docket, settings: Settings, root: Path, grounds: Callable[[], Grounds]
+) -> Callable[[str], SpecFindings | None]:
+    """How a spec stands on the branch as it is, as `status` and the pull request tell it. Read when first asked for."""
+
+    @cache
+    def all_findings() -> dict[str, SpecFindings]:
+        commit = recorded_tip(transaction.db)
+        table = table_at(transaction, settings, root, grounds, commit) if commit else None
+        return {each.account.name: each for each in table.findings} if table else {}
+
+    return lambda name: all_findings().get(name) or findings_of(transaction, name)
 
 
 def put_all(transaction: Docket, settings: Settings, root: Path, commit: str, table: RunTable) -> tuple[str, ...]:

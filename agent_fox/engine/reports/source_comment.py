@@ -5,7 +5,8 @@ One comment a run, written anew when the run goes on. Nothing else is done to th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.core.ids import digest_of
@@ -21,7 +22,10 @@ from agent_fox.trackers.protocol import EffectKind, Tracker
 if TYPE_CHECKING:
     from agent_fox.engine.record.docket import Docket
 
+Find = Callable[[str], SpecFindings | None]
+
 SHOWN = 20
+CHANGED = "passed before the code changed, and must be read again"
 LONGEST_WAIVER = 1_000
 NOT_ABOUT_PROOF = ("Land", "Retry", "Replan", "Reset")
 """Kinds of decision after which there is nothing new to tell: none of them is about what is proven."""
@@ -40,22 +44,24 @@ def place_of(tracker: Tracker) -> str:
     return tracker.place if isinstance(tracker, HasPlace) else ""
 
 
-def comment_sources(tx: Docket, place: str) -> tuple[str, ...]:
+def comment_sources(tx: Docket, place: str, findings_now: Find | None = None) -> tuple[str, ...]:
     """Ask for one comment on each source issue in `place` (`HOST/OWNER/NAME`) whose spec this run has decided about.
 
     In the open transaction, at the end of the run. Safe to repeat; gives the ids of what was asked for now.
+    `findings_now` tells how a spec stands on the branch as it is; else it is told as its last reading left it.
     """
     if not place:
         return ()
     decided = last_decisions(tx.db, tx.run_id, NOT_ABOUT_PROOF)
-    put = (comment_source(tx, place, spec_name, decision) for spec_name, decision in decided)
+    find = findings_now or partial(findings_of, tx)
+    put = (comment_source(tx, place, spec_name, decision, find) for spec_name, decision in decided)
     return tuple(effect for effect in put if effect)
 
 
-def comment_source(tx: Docket, place: str, spec_name: str, decision_id: int) -> str | None:
+def comment_source(tx: Docket, place: str, spec_name: str, decision_id: int, find: Find) -> str | None:
     """None where the spec names no issue there, has left the plan, or its issue was told this before."""
     source = load_spec(tx.db, spec_name).source
-    findings = findings_of(tx, spec_name) if source is not None and source.is_in(place) else None
+    findings = find(spec_name) if source is not None and source.is_in(place) else None
     if source is None or findings is None:
         return None
     target = f"{place.partition('/')[2]}#{source.number}"
@@ -109,7 +115,7 @@ def open_lines(findings: SpecFindings) -> Iterator[str]:
     kinds: tuple[tuple[Sequence[str], str, str], ...] = (
         (account.failing, "fails", "fail"),
         (account.unclear, "has no clear verdict", "have no clear verdict"),
-        (account.stale, "passed before, and not in the last reading", "passed before, and not in the last reading"),
+        (account.stale, CHANGED, CHANGED),
         (account.unread, "was not read yet", "were not read yet"),
         (account.short, "passed, but not the review or the proof that is asked for",
          "passed, but not the review or the proof that is asked for"),

@@ -26,7 +26,7 @@ from agent_fox.engine.record.docket import SpecShelf
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
-from agent_fox.engine.reports.on_github import tell_github
+from agent_fox.engine.reports.on_github import findings_now, tell_github
 from agent_fox.engine.reports.source_comment import comment_sources, place_of
 from agent_fox.engine.running import commands, contests
 from agent_fox.engine.running.ledger_witness import LedgerWitness
@@ -185,7 +185,8 @@ class Engine(Workplace):
         if self.settings.tracker.kind == "github":
             with transaction(db):
                 tx = run.docket_of(db, clock.now())
-                comment_sources(tx, place_of(run.courier.tracker))
+                find = findings_now(tx, self.settings, self.root, self.grounds)
+                comment_sources(tx, place_of(run.courier.tracker), find)
                 if stop.exit is not RunExit.INTERRUPTED:  # what was not pushed is not there to be spoken of
                     tell_github(tx, self.settings, self.root, self.grounds, stop)
 
