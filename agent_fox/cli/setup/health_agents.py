@@ -23,6 +23,9 @@ from agent_fox.verifier.judging.hidden_files import hidden_files, unread
 if TYPE_CHECKING:
     from agent_fox.session.agent import Agent
 
+KNOWN = frozenset(NAMES) - {ACP}
+"""Programs of which it is known where their keys are; of others `money` tells."""
+
 
 def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
     """Checks of agents beside whether their programs are installed. None where no agent's program is configured."""
@@ -56,7 +59,7 @@ def _as_you(settings: Settings) -> Iterator[Check]:
 
 def keys_apart(settings: Settings) -> Iterator[Check]:
     """What opens each program's model, and whether the program sees it."""
-    agents = [agent_of(each, name) for each in _agents(settings) for name in each.backends if name in NAMES]
+    agents = [agent_of(each, name) for each in _agents(settings) for name in each.backends if name in KNOWN]
     for chosen in {agent.backend: agent for agent in agents}.values():
         facts = command_line(chosen.backend).facts
         try:
