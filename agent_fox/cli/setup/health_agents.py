@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from agent_fox.cli.setup.health import Check, State
 from agent_fox.config import FILE, AgentSettings, Settings, hidden_folder
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.core.words import counted, listed
 from agent_fox.engine.launching.agents import agent_of, own_words_trouble, unmetered
-from agent_fox.session.agents.backend import variables_of
-from agent_fox.session.agents.credentials import find
 from agent_fox.session.agents.registry import ACP, COMMAND, NAMES, command_line, is_watched
 from agent_fox.session.briefs.project_words import STEERING_FILE, unread_words
 from agent_fox.session.built_in.registry import CHECKS, OUR_OWN
@@ -22,6 +21,10 @@ from agent_fox.verifier.judging.hidden_files import hidden_files, unread
 
 if TYPE_CHECKING:
     from agent_fox.session.agent import Agent
+    from agent_fox.session.agents import backend, credentials
+else:
+    backend = late_module("agent_fox.session.agents.backend")
+    credentials = late_module("agent_fox.session.agents.credentials")
 
 KNOWN = frozenset(NAMES) - {ACP}
 """Programs of which it is known where their keys are; of others `money` tells."""
@@ -63,13 +66,17 @@ def keys_apart(settings: Settings) -> Iterator[Check]:
     for chosen in {agent.backend: agent for agent in agents}.values():
         facts = command_line(chosen.backend).facts
         try:
-            found = find(facts, command_line(chosen.backend).provider(chosen.model), variables_of(chosen))
+            provider = command_line(chosen.backend).provider(chosen.model)
         except ValueError:
             continue  # told with the program
+        found = credentials.find(facts, provider, backend.variables_of(chosen))
         if found.login is not None and facts.login is not None:
             yield Check(
                 "keys", State.OK, f"{chosen.backend}: the {facts.login.name} login in {found.login}, kept from it"
             )
+        elif found.cloud is not None:
+            what = f"{chosen.backend}: your own credentials for {found.cloud.name}, kept from it"
+            yield Check("keys", State.OK, what)
         elif found.is_held:
             yield Check("keys", State.OK, f"{chosen.backend}: {found.name}, kept from it")
         elif found.direct:
@@ -103,7 +110,7 @@ def _minds(agent: AgentSettings) -> set[tuple[str, str]]:
     """The agents' programs, each with its model; empty: the program's own choice. One of a person's own choice is named
     by its command too: by the same backend come many.
     """
-    agents = (agent_of(agent, backend) for backend in agent.backends if is_watched(backend, agent.like or ""))
+    agents = (agent_of(agent, name) for name in agent.backends if is_watched(name, agent.like or ""))
     return {(" ".join((chosen.backend, *own_command(chosen))), chosen.model) for chosen in agents}
 
 
@@ -151,9 +158,9 @@ def _unenclosed(settings: Settings, archetype: Archetype) -> Iterator[str]:
     rungs = [
         each for each in rungs if each.command or each.backends != [COMMAND]
     ]  # the default, which nobody has set up
-    for backend in dict.fromkeys(name for each in rungs for name in each.backends):
-        if backend not in OUR_OWN and (is_open or not _is_enclosed(agent, backend)):
-            yield f"[agents.{archetype}] {backend}"
+    for name in dict.fromkeys(name for each in rungs for name in each.backends):
+        if name not in OUR_OWN and (is_open or not _is_enclosed(agent, name)):
+            yield f"[agents.{archetype}] {name}"
 
 
 def _is_enclosed(agent: AgentSettings, backend: str) -> bool:

@@ -368,8 +368,8 @@ def test_two_agents_of_the_protocol_are_two_minds_and_one_is_one(root: Path) -> 
 def test_what_opens_a_model_is_told_and_whether_the_agent_can_read_it(root: Path) -> None:
     path = with_agent(root)
     assert doctor(root, PATH=path, ANTHROPIC_API_KEY="k")["keys"]["what"] == "claude: ANTHROPIC_API_KEY, kept from it"
-    check = doctor(root, PATH=path, CLAUDE_CODE_USE_BEDROCK="1", AWS_SECRET_ACCESS_KEY="s")["keys"]
-    assert (check["state"], "can read AWS_SECRET_ACCESS_KEY" in check["what"]) == ("warning", True)
+    check = doctor(root, PATH=path, CLAUDE_CODE_USE_FOUNDRY="1", ANTHROPIC_FOUNDRY_API_KEY="s")["keys"]
+    assert (check["state"], "can read ANTHROPIC_FOUNDRY_API_KEY" in check["what"]) == ("warning", True)
     home = root.parent / "home"
     (home / ".claude").mkdir(parents=True)
     (home / ".claude" / ".credentials.json").write_text('{"claudeAiOauth": {"accessToken": "a-token-of-mine"}}')

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import struct
 from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationError
@@ -169,9 +170,10 @@ class EventStream:
     """
 
     def __init__(self) -> None:
-        from botocore.eventstream import EventStreamBuffer  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
+        from botocore.eventstream import EventStreamBuffer, ParserError  # type: ignore[import-untyped]  # noqa: PLC0415
 
         self._buffer = EventStreamBuffer()
+        self._failures = (ParserError, struct.error, LookupError, ValueError)
         self._is_broken = False
 
     def lines(self, piece: bytes) -> bytes:
@@ -181,7 +183,7 @@ class EventStream:
         try:
             self._buffer.add_data(piece)
             return b"".join(self._line(frame.payload) for frame in self._buffer)
-        except Exception:  # noqa: BLE001 - a frame of another form, whatever the parser makes of it
+        except self._failures:
             self._is_broken = True
             return b""
 
