@@ -257,7 +257,7 @@ def main(words: Sequence[str] | None = None) -> int:
     done, wrong = done_in(chosen.results), 0
     left = [case for case in cases(chosen.points, chosen.seeds) if case not in done][: chosen.most]
     for point, seed in left:
-        with tempfile.TemporaryDirectory(prefix="agent-fox-kills-", ignore_cleanup_errors=True) as folder:
+        with tempfile.TemporaryDirectory(prefix="cluster-kills-", ignore_cleanup_errors=True) as folder:
             outcome = Case(point, seed, Path(folder)).play()
         with chosen.results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(outcome)) + "\n")

@@ -34,6 +34,14 @@ class IssueStanding(StrEnum):
         return self in {IssueStanding.OPEN, IssueStanding.WAITING, IssueStanding.KEPT}
 
 
+def told_members(members: Iterable[tuple[str, str, bool]]) -> list[tuple[str, str, bool]]:
+    """Those that people are told of, as (spec, requirement, is it open): a spec as a whole only where none of its
+    requirements is open, for once it was read, what is open of it has names."""
+    listed = list(members)
+    named = {spec for spec, part, is_open in listed if part and is_open}
+    return [member for member in listed if member[1] or member[0] not in named]
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """One requirement of an issue; an empty one stands for the spec as a whole."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import to_document, to_object
+from agent_fox.store.issue_view import told_members
 
 if TYPE_CHECKING:
     from agent_fox.engine.account.account import Cost, RunAccount, SpecAccount
@@ -56,7 +57,8 @@ def issue_document(root: Path, issue: IssueView) -> dict[str, object]:
     """`number` is null for an issue that was not delivered yet; a part without a requirement is its spec as a whole."""
     words = {"title": issue.title, "cause": issue.cause, "state": issue.state}
     where = issue.where.replace(f"{root.resolve().as_uri()}/", "")
-    parts = [to_object(member) for member in issue.members]
+    members = told_members((member.spec, member.requirement, member.is_open) for member in issue.members)
+    parts = [{"spec": spec, "requirement": part, "is_open": is_open} for spec, part, is_open in members]
     return {**words, "number": issue.number or None, "where": where, "parts": parts}
 
 

@@ -314,8 +314,6 @@ def _put(
 ) -> str:  # fmt: skip
     spec_name, members = planned.node.spec_name, cluster.members or (WHOLE_SPEC,)
     outbox.open_issue(transaction.db, cluster.fingerprint, facts.title, facts.cause, spec_name, members, transaction.at)
-    if cluster.members:  # a spec that stopped as a whole was read since: what of it is open has names now
-        outbox.settle_member(transaction.db, cluster.fingerprint, spec_name, WHOLE_SPEC)
     status = status_of(transaction, cluster.fingerprint, headline, facts.commit, facts.title)
     title, body = pages.plain_issue([facts], status.title)
     payload = {

@@ -10,6 +10,7 @@ from agent_fox.core.words import counted
 from agent_fox.engine.account.overview import quoted
 from agent_fox.store import desk, outbox
 from agent_fox.store.account import open_parts, spent
+from agent_fox.store.issue_view import told_members
 from agent_fox.store.plan import load_parts
 from agent_fox.store.records import current_verdicts
 from agent_fox.trackers.facts import IssueStatus, StatusPart
@@ -51,7 +52,7 @@ def status_of(transaction: Docket, fingerprint: str, headline: str, commit: str 
 
 def _parts(transaction: Docket, fingerprint: str) -> Iterable[StatusPart]:
     """Texts are read anew: while the plan changes, nothing of it may be kept."""
-    members = outbox.members_of(transaction.db, fingerprint)
+    members = told_members(outbox.members_of(transaction.db, fingerprint))
     specs = {spec for spec, _, _ in members}
     texts = {(spec, part.id): part.text for spec in specs for part in load_parts(transaction.db, spec)}
     seen = {
