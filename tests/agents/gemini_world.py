@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,11 @@ class World:
         home, scratch = self.root / role / "home", self.root / role / "scratch"
         for folder in (home, scratch):
             folder.mkdir(parents=True, exist_ok=True)
-        environment = {"PATH": os.environ["PATH"], "TMPDIR": str(scratch), "AGENT_FOX_LAUNCH": f"gemini-{role}"}
+        environment = {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "TMPDIR": str(scratch),
+            "AGENT_FOX_LAUNCH": f"gemini-{role}",
+        }
         task = task_of(home.parent, "gemini", self.program, Provider.GEMINI, workspace=self.workspace)
         task = replace(task, role=role, environment=environment, system="RULES-OF-THE-ROLE", model="gemini-2.5-pro")
         return replace(task, **{"ask_again": "Once more, as JSON.", **changes})

@@ -106,7 +106,11 @@ STOPPED_AS_A_WHOLE = World(
 @given(worlds(), st.sampled_from(["nothing", "another run", "new attempts"]))
 @example(STOPPED_AS_A_WHOLE, "new attempts")
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate]
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.generate],
 )
 def test_every_number_that_anybody_reads_is_that_of_the_document(world: World, then: str) -> None:
     with TemporaryDirectory() as folder, github(Path(folder)) as scene:

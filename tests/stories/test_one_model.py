@@ -211,6 +211,10 @@ CLAIMS = (
             usd(card(d, m[1])["assumed_usd"]),
         ),
     ),
+    Claim(
+        PAGE, r"^  ✗ (\w+)(:\S+) stopped.*\n((?:      .*\n)*?)      and (\d+) more that (?:is|are) not proven$",
+        lambda d, m: (m[1], m[2], m[3], str(len(spec(d, m[1])["failing"] + spec(d, m[1])["unclear"]) - shown(m[3]))),
+    ),
     Claim(PAGE, r"^  [✓✗▶·?] (\w+) +(\d+) of (\d+)  ", lambda d, m: (m[1], *settled(d, m[1]))),
     *(Claim(PAGE, rf"^  [✓✗▶·?] (\w+) .*?\b(\d+) {words}", of_list(name)) for name, words in LISTS.items()),
     Claim(
@@ -317,6 +321,11 @@ def of_issue(document: Document, match: re.Match[str]) -> Told:
 def held(document: Document, name: str, how: str) -> int:
     """How many of a spec are known so, whether or not the branch has moved since the issue was written."""
     return [story["how"] for story in document["requirements"] if story["spec"] == name].count(how)
+
+
+def shown(lines: str) -> int:
+    """How many requirements stand in the lines of a card."""
+    return len(re.findall(r"^      (?:FAIL|UNKNOWN)  ", lines, re.MULTILINE))
 
 
 def parts_of(document: Document, told: str | None) -> tuple[str, str | None]:
