@@ -10,6 +10,7 @@ import importlib.util
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from agent_fox.session.agents.proxy.opening import Access
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+NOBODY_AT_GOOGLE = "Google knows nobody here: gcloud auth application-default login"
+NOBODY_AT_AWS = "AWS knows nobody here: aws configure, or aws sso login"
 LASTING = 1800.0
 """Seconds after which a token of Bedrock is made anew: it lasts as long as what it was made with, 12 hours at most."""
 
@@ -74,6 +77,7 @@ class CloudKind:
         return f"https://{host}/v1"
 
     def access(self, variables: Mapping[str, str]) -> Access:
+        """What opens it. The chain reads the environment of this process now, and not again."""
         return BedrockAccess(region_of(variables)) if self is BEDROCK else VertexAccess()
 
 
@@ -101,30 +105,42 @@ class VertexAccess:
     """Tokens by Google's default credentials: a service account, a login of gcloud, the machine's own account."""
 
     _credentials: Any = field(default=None, repr=False)
+    _is_refused: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def opening(self) -> Opening:
+    def __post_init__(self) -> None:
         import google.auth  # noqa: PLC0415 - an extra
+        from google.auth.exceptions import GoogleAuthError  # noqa: PLC0415 - an extra
+
+        with suppress(GoogleAuthError):  # it is said when the first request comes
+            self._credentials, _ = google.auth.default(scopes=[SCOPE])
+
+    def opening(self) -> Opening:
+        with self._lock:
+            if self._credentials is None:
+                raise LoginError(NOBODY_AT_GOOGLE)
+            if self._is_refused or not self._credentials.valid:
+                self._renew()
+            token = str(self._credentials.token or "")
+        if not token:
+            raise LoginError(NOBODY_AT_GOOGLE)
+        return Opening((("authorization", f"Bearer {token}"),), token)
+
+    def _renew(self) -> None:
         import google.auth.transport.requests as transport  # noqa: PLC0415 - an extra
         from google.auth.exceptions import GoogleAuthError, TransportError  # noqa: PLC0415 - an extra
 
-        with self._lock:
-            try:
-                if self._credentials is None:
-                    self._credentials, _ = google.auth.default(scopes=[SCOPE])
-                if not self._credentials.valid:
-                    self._credentials.refresh(transport.Request())
-            except TransportError as error:
-                raise LoginError(f"Google does not answer ({type(error).__name__})", Infrastructure.NETWORK) from None
-            except GoogleAuthError as error:
-                why = type(error).__name__
-                raise LoginError(f"Google knows nobody here ({why}): gcloud auth application-default login") from None
-            token = str(self._credentials.token)
-        return Opening((("authorization", f"Bearer {token}"),), token)
+        try:
+            self._credentials.refresh(transport.Request())
+        except TransportError as error:
+            raise LoginError(f"Google does not answer ({type(error).__name__})", Infrastructure.NETWORK) from None
+        except GoogleAuthError as error:
+            raise LoginError(f"{NOBODY_AT_GOOGLE} ({type(error).__name__})") from None
+        self._is_refused = False
 
     def refuse(self, token: str) -> None:
         with self._lock:
-            self._credentials = None
+            self._is_refused = True
 
 
 @dataclass(slots=True)
@@ -132,22 +148,36 @@ class BedrockAccess:
     """Bearer tokens that AWS's own package makes from its chain: variables, profiles, SSO, roles, the machine."""
 
     region: str
+    _credentials: Any = field(default=None, repr=False)
     _made: float = 0.0
     _token: str = field(default="", repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def opening(self) -> Opening:
-        from aws_bedrock_token_generator import provide_token  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
+    def __post_init__(self) -> None:
+        import botocore.session  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
         from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
 
+        with suppress(BotoCoreError):  # it is said when the first request comes
+            self._credentials = botocore.session.Session().get_credentials()
+
+    def opening(self) -> Opening:
         with self._lock:
             if not self._token or time.monotonic() - self._made > LASTING:
-                try:
-                    self._token, self._made = provide_token(region=self.region), time.monotonic()
-                except (BotoCoreError, ValueError, RuntimeError) as error:
-                    why = type(error).__name__
-                    raise LoginError(f"AWS knows nobody here ({why}): aws configure, or aws sso login") from None
+                self._token, self._made = self._fresh(), time.monotonic()
             return Opening((("authorization", f"Bearer {self._token}"),), self._token)
+
+    def _fresh(self) -> str:
+        from aws_bedrock_token_generator import BedrockTokenGenerator  # type: ignore[import-untyped]  # noqa: PLC0415
+        from botocore import exceptions  # noqa: PLC0415 - an extra
+
+        if self._credentials is None:
+            raise LoginError(NOBODY_AT_AWS)
+        try:
+            return str(BedrockTokenGenerator().get_token(self._credentials, self.region))
+        except exceptions.HTTPClientError as error:
+            raise LoginError(f"AWS does not answer ({type(error).__name__})", Infrastructure.NETWORK) from None
+        except (exceptions.BotoCoreError, exceptions.ClientError) as error:
+            raise LoginError(f"{NOBODY_AT_AWS} ({type(error).__name__})") from None
 
     def refuse(self, token: str) -> None:
         with self._lock:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent_fox.session.agents.clouds import CloudKind
     from agent_fox.session.agents.command_line import Facts
     from agent_fox.session.agents.logins import LoginKind
+    from agent_fox.session.agents.proxy.opening import Access
 
 UPSTREAMS: Mapping[Provider, tuple[tuple[str, ...], str]] = {
     Provider.ANTHROPIC: (("ANTHROPIC_BASE_URL",), "https://api.anthropic.com"),
@@ -40,6 +41,8 @@ class Credentials:
     login: Path | None = None
     is_token: bool = False
     cloud: CloudKind | None = None
+    access: Access | None = None
+    """What opens the cloud, once its chain was asked."""
 
     @property
     def is_bearer(self) -> bool:

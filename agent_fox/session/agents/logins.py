@@ -163,13 +163,20 @@ class Login:
 
     def document(self) -> dict[str, Any]:
         try:
-            document = json.loads(self.file.read_bytes())
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is no JSON"
-            raise LoginError(
-                f"the {self.kind.name} login in {self.file} cannot be read ({why}); log in again: {self.kind.command}"
-            ) from None
+            document = json.loads(self.content())
+        except ValueError:
+            raise self.unreadable("it is no JSON") from None
         return document if isinstance(document, dict) else {}
+
+    def content(self) -> bytes:
+        try:
+            return self.file.read_bytes()
+        except OSError as error:
+            raise self.unreadable(error.strerror or "") from None
+
+    def unreadable(self, why: str) -> LoginError:
+        kind = self.kind
+        return LoginError(f"the {kind.name} login in {self.file} cannot be read ({why}); log in again: {kind.command}")
 
     def exchange(self, tokens: Tokens) -> Tokens:
         """New tokens for old ones, written to the file. Raises LoginError."""
@@ -177,8 +184,9 @@ class Login:
         if not tokens.refresh:
             raise LoginError(f"the {kind.name} login has ended, and holds nothing to renew it: {kind.command}")
         asked = {"grant_type": "refresh_token", "refresh_token": tokens.refresh, **client_of(kind, self.program)}
-        given = answer_of(kind, self.token_url or kind.token_url, asked)
         document = self.document()
+        self.write(self.content(), "is not renewed, for it")  # what cannot be written now could not be afterwards
+        given = answer_of(kind, self.token_url or kind.token_url, asked)
         held = tokens_in(document, kind)
         held[kind.access] = given["access_token"]
         held[kind.refresh] = given.get("refresh_token") or tokens.refresh
@@ -188,14 +196,17 @@ class Login:
             held[kind.ends] = int((time.time() + seconds_of(given)) * 1000)
         else:
             document["last_refresh"] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        try:
-            replace_file(self.file.resolve(), json.dumps(document, indent=2), 0o600)
-        except OSError as error:
-            raise LoginError(
-                f"the renewed {kind.name} login could not be written to {self.file} ({error.strerror}), and the old "
-                f"one is void; make room there and log in again: {kind.command}"
-            ) from None
+        whole = json.dumps(document, indent=2).encode()
+        self.write(whole, f"is renewed, the old one is void, and (log in again: {kind.command}) the new one")
         return self.read()
+
+    def write(self, content: bytes, what: str) -> None:
+        """Raises LoginError."""
+        try:
+            replace_file(self.file.resolve(), content, 0o600)
+        except OSError as error:
+            words = f"the {self.kind.name} login {what} cannot be written to {self.file}: {error.strerror}"
+            raise LoginError(words) from None
 
 
 def tokens_in(document: dict[str, Any], kind: LoginKind) -> dict[str, Any]:
@@ -269,10 +280,18 @@ def answer_of(kind: LoginKind, url: str, asked: Mapping[str, str]) -> dict[str, 
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
-    """One process at a time, by a lock on the file's folder: the file itself is replaced."""
-    handle = os.open(file.resolve().parent, os.O_RDONLY)
+    """One process at a time, by a lock on the file's folder: the file itself is replaced. Raises LoginError."""
+    handle = -1
     try:
+        handle = os.open(file.resolve().parent, os.O_RDONLY)
         fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError as error:
+        if handle >= 0:
+            os.close(handle)
+        raise LoginError(
+            f"{file.parent} cannot be locked, so the login there is not renewed: {error.strerror}"
+        ) from None
+    try:
         yield
     finally:
         os.close(handle)

@@ -370,6 +370,8 @@ def test_what_opens_a_model_is_told_and_whether_the_agent_can_read_it(root: Path
     assert doctor(root, PATH=path, ANTHROPIC_API_KEY="k")["keys"]["what"] == "claude: ANTHROPIC_API_KEY, kept from it"
     check = doctor(root, PATH=path, CLAUDE_CODE_USE_FOUNDRY="1", ANTHROPIC_FOUNDRY_API_KEY="s")["keys"]
     assert (check["state"], "can read ANTHROPIC_FOUNDRY_API_KEY" in check["what"]) == ("warning", True)
+    nowhere = doctor(root, PATH=path, CLAUDE_CODE_USE_BEDROCK="1")["agents.coder"]
+    assert (nowhere["state"], "set AWS_REGION" in nowhere["what"]) == ("missing", True)
     home = root.parent / "home"
     (home / ".claude").mkdir(parents=True)
     (home / ".claude" / ".credentials.json").write_text('{"claudeAiOauth": {"accessToken": "a-token-of-mine"}}')

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from agent_fox.session.agents.claude.adapter import CLAUDE
 from agent_fox.session.agents.clouds import BEDROCK, VERTEX, CloudKind
-from agent_fox.session.agents.credentials import find
+from agent_fox.session.agents.credentials import find, secret_names
 from agent_fox.session.agents.credentials import upstream as address_of
 from agent_fox.session.agents.events import Event
 from agent_fox.session.agents.proxy.opening import Access
@@ -209,3 +209,19 @@ def test_the_program_sees_where_its_cloud_is_and_none_of_its_secrets() -> None:
 def test_a_key_comes_before_a_cloud() -> None:
     given = {"ANTHROPIC_API_KEY": "k", "CLAUDE_CODE_USE_VERTEX": "1"}
     assert find(CLAUDE.facts, Provider.ANTHROPIC, given).cloud is None
+
+
+@pytest.mark.parametrize(("cloud", "path"), [(VERTEX, ASKS_VERTEX), (BEDROCK, ASKS_BEDROCK)])
+def test_the_chain_reads_variables_that_are_gone_when_the_program_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cloud: CloudKind, path: str
+) -> None:
+    """The runner takes them out of its environment as soon as the chain was asked."""
+    with upstream(giving(200, {"access_token": GOOGLES, "expires_in": 3600})) as google:
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(service_account(tmp_path, google.url)))
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s" * 40)
+        access = cloud.access({"AWS_REGION": "eu-west-1"})
+        for name in secret_names(CLAUDE.facts):
+            monkeypatch.delenv(name, raising=False)
+        with in_front(cloud, access, giving(200, {})) as here:
+            assert here.ask(path)[0].status == 200

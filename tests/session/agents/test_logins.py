@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import resource
 import stat
 import time
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from agent_fox.session.agents.credentials import upstream as address_of
 from agent_fox.session.agents.events import Event, Tokens, Used
 from agent_fox.session.agents.gemini.adapter import GEMINI
 from agent_fox.session.agents.logins import CHATGPT_LOGIN, CLAUDE_LOGIN, GEMINI_LOGIN, Login, LoginKind
+from agent_fox.session.agents.proxy.opening import LoginError
 from agent_fox.session.agents.proxy.server import ModelProxy, fresh_word
 from agent_fox.session.agents.task import Provider
 from agent_fox.session.infrastructure import Infrastructure
@@ -186,6 +188,22 @@ def test_a_file_that_holds_no_login_says_how_to_get_one(tmp_path: Path, text: st
     [trouble] = here.troubles
     assert "claude /login" in trouble.text
     assert file.read_text() == text
+
+
+def test_a_login_that_could_not_be_written_back_is_not_exchanged(tmp_path: Path) -> None:
+    """A limit on the size of files stands for a full disk."""
+    file = file_of(tmp_path, CLAUDE_LOGIN, -60)
+    before = file.read_bytes()
+    with logged_in(file) as here:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+        try:
+            with pytest.raises(LoginError, match="is not renewed, for it cannot be written"):
+                here.login.current()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert here.renewing.asked == []
+    assert file.read_bytes() == before
 
 
 def test_a_login_without_a_renewer_is_used_until_it_ends(tmp_path: Path) -> None:

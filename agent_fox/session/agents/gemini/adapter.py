@@ -107,18 +107,16 @@ def _environment(task: AgentTask, door: Door) -> dict[str, str]:
         **PINNED,
         "HOME": str(task.home),
         "GEMINI_CLI_HOME": str(task.home),
-        **(_logged_in(door) if door.is_login else _with_key(door)),
+        **_way(door),
         "NODE_OPTIONS": " ".join(filter(None, options)),
         **direct(task.environment),
     }
 
 
-def _with_key(door: Door) -> dict[str, str]:
-    return {"GEMINI_API_KEY": door.model_key, "GOOGLE_GEMINI_BASE_URL": door.model_url}
-
-
-def _logged_in(door: Door) -> dict[str, str]:
-    """It asks the service for people with a login, with the word of its launch as the token."""
+def _way(door: Door) -> dict[str, str]:
+    """With a login it asks the service for people who have one, with the word of its launch as the token."""
+    if not door.is_login:
+        return {"GEMINI_API_KEY": door.model_key, "GOOGLE_GEMINI_BASE_URL": door.model_url}
     word = {"GOOGLE_GENAI_USE_GCA": "true", "GOOGLE_CLOUD_ACCESS_TOKEN": door.model_key}
     return {**word, "CODE_ASSIST_ENDPOINT": door.model_url}
 

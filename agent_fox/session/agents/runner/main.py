@@ -228,6 +228,8 @@ def main(document: str) -> int:
     Path(document).unlink()
     cli = command_line(task.cli)
     credentials = replace(find(cli.facts, task.provider, os.environ), login=task.login)
+    if credentials.cloud is not None:
+        credentials = replace(credentials, access=credentials.cloud.access(os.environ))
     for name in secret_names(cli.facts):
         os.environ.pop(name, None)
     orders = Orders()

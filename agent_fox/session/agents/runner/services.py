@@ -64,10 +64,10 @@ def serving(
 def access_of(task: AgentTask, credentials: Credentials) -> str | Access:
     """What the proxy opens the model's side with.
 
-    Raises ValueError for a token that no header can hold, and for a cloud without a region.
+    Raises ValueError for a token that no header can hold.
     """
-    if credentials.cloud is not None:
-        return credentials.cloud.access(os.environ)
+    if credentials.access is not None:
+        return credentials.access
     kind = command_line(task.cli).facts.login
     if kind is not None and credentials.login is not None:
         return Login(kind, credentials.login, task.program, os.environ.get(TOKEN_URL, ""))
