@@ -167,6 +167,11 @@ def of_own_list(name: str) -> Callable[[Document, re.Match[str]], Told]:
     return lambda document, match: (str(len(spec(document, document["node"])[name])),)
 
 
+def of_issues(state: str) -> Callable[[Document, re.Match[str]], Told]:
+    """How many issues stand so."""
+    return lambda document, match: (str([issue["state"] for issue in document["account"]["issues"]].count(state)),)
+
+
 USD = r"\$(\d+\.\d\d)"
 LISTS = {"failing": "fails?", "unclear": "without a clear verdict", "unread": "not read yet", "waived": "waived",
          "stale": STATES["stale"], "elsewhere": STATES["elsewhere"]}  # fmt: skip
@@ -212,8 +217,8 @@ CLAIMS = (
         ),
     ),
     Claim(
-        PAGE, r"^  ✗ (\w+)(:\S+) stopped.*\n((?:      .*\n)*?)      and (\d+) more that (?:is|are) not proven$",
-        lambda d, m: (m[1], m[2], m[3], str(len(spec(d, m[1])["failing"] + spec(d, m[1])["unclear"]) - shown(m[3]))),
+        PAGE, r"^  ✗ (\w+)(:\S*) stopped.*\n((?:      .*\n)*?)      and (\d+) more that (?:is|are) not proven$",
+        lambda d, m: (m[1], m[2], m[3], str(len(open_ids(d, m[1])) - shown(m[3]))),
     ),
     Claim(PAGE, r"^  [✓✗▶·?] (\w+) +(\d+) of (\d+)  ", lambda d, m: (m[1], *settled(d, m[1]))),
     *(Claim(PAGE, rf"^  [✓✗▶·?] (\w+) .*?\b(\d+) {words}", of_list(name)) for name, words in LISTS.items()),
@@ -221,9 +226,8 @@ CLAIMS = (
         PAGE, r"^  [✓✗▶·?] (\w+) .*?(?:; |  )(\d+ (?:judged|tests passed|red without).*?)(?:; on [0-9a-f]{12})?$",
         lambda d, m: (m[1], counts_in_words(d["known_of"][m[1]])),
     ),
-    Claim(
-        PAGE, r"^  issues: (\d+) open",
-        lambda d, m: (str([issue["state"] for issue in d["account"]["issues"]].count("open")),),
+    *(
+        Claim(PAGE, rf"^  issues: (?:.*, )?(\d+) {state}\b", of_issues(state)) for state in ("open", "closed")
     ),
     Claim(
         PAGE, rf"^  {USD} spent(?: of at most {USD})?(?:, {USD} assumed where no cost is known)?$",
@@ -323,9 +327,15 @@ def held(document: Document, name: str, how: str) -> int:
     return [story["how"] for story in document["requirements"] if story["spec"] == name].count(how)
 
 
+def open_ids(document: Document, name: str) -> list[str]:
+    """What is not proven of a spec, for whatever reason."""
+    lists = ("failing", "unclear", "stale", "elsewhere", "short", "unread")
+    return [part for kind in lists for part in spec(document, name)[kind]]
+
+
 def shown(lines: str) -> int:
     """How many requirements stand in the lines of a card."""
-    return len(re.findall(r"^      (?:FAIL|UNKNOWN)  ", lines, re.MULTILINE))
+    return len(re.findall(r"^      \w+ +\d\d-REQ-", lines, re.MULTILINE))
 
 
 def parts_of(document: Document, told: str | None) -> tuple[str, str | None]:
