@@ -29,7 +29,7 @@ OUT = ROOT / "build" / "release"
 TOOLS = ("cyclonedx-bom>=7", "pip-audit>=2.10", "pip-licenses>=5.5", "zensical>=0.0.70")
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 SECONDS = 900
-WHEEL_MIB, SDIST_MIB = 2.0, 12.0
+WHEEL_MIB, SDIST_MIB = 2.5, 5.0
 """What the base install may weigh: the wheel as it is fetched, and the source beside its documents and tests."""
 
 DOORS = {
@@ -46,13 +46,13 @@ DOORS = {
 """By extra, modules that need it, or are it."""
 
 FREE = re.compile(
-    r"\b(?:MIT|BSD|ISC|Apache|Python Software Foundation|PSF|PSFL|MPL|Mozilla Public|Unlicense|0BSD|Zlib|HPND)\b",
+    r"\b(?:MIT|0?BSD|ISC|Apache|Python Software Foundation|PSFL?|MPL|Mozilla Public|Unlicense|Zlib|HPND|Public Domain)\b",
     re.IGNORECASE,
 )
 """`BSD-3-Clause`, `MIT License OR Apache-2.0`; no `GPLv3`, `LGPL-2.1`, `UNKNOWN`."""
 
-BOUND = ("PyGithub",)
-"""Packages under the LGPL that are used as they come, and not changed."""
+READ = {"agent-client-protocol": "Apache-2.0, by the file in it", "PyGithub": "LGPL, used as it comes"}
+"""Packages whose licence a person has read, since their metadata says none, or one that asks for something."""
 
 
 class Unknown(Exception):
@@ -121,7 +121,7 @@ class Release:
 
     def first_session(self, python: Path, distribution: Path) -> str:
         """README's first session in an empty environment, its folder out of the source distribution."""
-        home = self.folder / f"session-{distribution.suffix[1:]}-{python.name}"
+        home = self.folder / f"session-{distribution.suffix[1:]}-{version_of(str(python))}"
         environment = Environment.made(home / "env", python)
         environment.install(str(distribution), "pytest")
         with tarfile.open(self.base[1]) as files:
@@ -223,7 +223,7 @@ def licences(environment: Environment, tools: Environment) -> str:
     if not packages:
         raise Unknown(f"pip-licenses: {last(listed)}")
     (OUT / "licences.json").write_text(listed.stdout, encoding="utf-8")
-    ours = ("agent-fox", "agent-fox-testing", *BOUND)
+    ours = ("agent-fox", "agent-fox-testing", *READ)
     strange = [
         f"{one['Name']} ({one['License']})"
         for one in packages
@@ -241,7 +241,8 @@ def vulnerabilities(environment: Environment, tools: Environment) -> str:
     try:
         packages = [one for one in json.loads(asked.stdout)["dependencies"] if not one["name"].startswith("agent-fox")]
     except (ValueError, KeyError):
-        raise Unknown(f"pip-audit: {last(asked)}") from None
+        why = next((line for line in reversed(asked.stderr.splitlines()) if "Error" in line), last(asked))
+        raise Unknown(f"pip-audit has no answer: {re.sub(r'[(:].*', '', why)}") from None
     (OUT / "vulnerabilities.json").write_text(asked.stdout, encoding="utf-8")
     known = [f"{one['name']} {flaw['id']}" for one in packages for flaw in one.get("vulns", ())]
     if known:
