@@ -46,7 +46,7 @@ DOORS = {
 """By extra, modules that need it, or are it."""
 
 FREE = re.compile(
-    r"\b(?:MIT|0?BSD|ISC|Apache|Python Software Foundation|PSFL?|MPL|Mozilla Public|Unlicense|Zlib|HPND|Public Domain)\b",
+    r"\b(?:MIT|0?BSD|ISC|Apache|Python Software Foundation|PSFL?|MPL|Mozilla Public|Unlicense|Zlib|Public Domain)\b",
     re.IGNORECASE,
 )
 """`BSD-3-Clause`, `MIT License OR Apache-2.0`; no `GPLv3`, `LGPL-2.1`, `UNKNOWN`."""
