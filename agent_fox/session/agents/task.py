@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.values import dataclass
 from agent_fox.session.workspaces.steps import Beginning  # noqa: TC001 - pydantic reads it
+from agent_fox.system.sandbox.bubblewrap import container_in
 
 if TYPE_CHECKING:
     import pydantic
@@ -97,6 +98,11 @@ class AgentTask:
     """What a coder's session begins with, where the states of its files are to be taken."""
     transcript: Path | None = None
     """Where all that is said, called and shown is written down; None: nowhere."""
+
+    @property
+    def is_contained(self) -> bool:
+        """Whether its program is that of a container's image."""
+        return container_in(self.sandbox) is not None
 
     @property
     def model_side(self) -> Provider:
