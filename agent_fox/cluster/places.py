@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
-from agent_fox.system.sandbox.container import Container
+from agent_fox.system.sandbox.bubblewrap import Container
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -35,11 +35,11 @@ from agent_fox.system.processes import (
     read_end,
     started,
 )
-from agent_fox.system.sandbox.bubblewrap import container_in
 
 if TYPE_CHECKING:
-    from agent_fox.system.sandbox import containers
+    from agent_fox.system.sandbox import bubblewrap, containers
 else:
+    bubblewrap = late_module("agent_fox.system.sandbox.bubblewrap")
     containers = late_module("agent_fox.system.sandbox.containers")
 
 Started = Callable[[int, str], None]
@@ -197,7 +197,7 @@ def end_leftovers(launch: str) -> None:
 
 def end_containers(order: LaunchOrder) -> None:
     """End what a launch runs in containers: some of it is nobody's child here."""
-    container = container_in(order.sandbox)
+    container = bubblewrap.container_in(order.sandbox)
     if container is not None:
         containers.remove_of(container)
 

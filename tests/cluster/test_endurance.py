@@ -47,7 +47,7 @@ def test_a_full_disk_on_a_worker_is_waited_for_then_pauses_the_run_and_is_charge
         variables = {**own.variables(), **BRIEF}
         done = run_cli(there, "run", "--engine", own.address, **variables)  # type: ignore[arg-type]
         assert done.returncode == 4, done.stdout + done.stderr + own.logs()
-        assert "disk" in done.stdout + done.stderr
+        assert "No space left on device" in done.stderr
         assert rows(there, "SELECT count(*) FROM sessions WHERE status = 'ended' AND attempt > 1") == [(0,)]
         (disk / "ballast").unlink()
         done = run_cli(there, "run", "--engine", own.address, **variables)  # type: ignore[arg-type]
@@ -109,4 +109,6 @@ def test_a_worker_whose_cable_is_pulled_ends_its_session_and_another_does_it(tmp
             own.stop()
     assert end_state(there) == end_state(here)
     again = "SELECT max(json_extract(a.value, '$.delivery')) FROM sessions AS s, json_each(s.agents) AS a"
-    assert rows(there, again) == [(2,)]
+    ((delivery,),) = rows(there, again)
+    assert isinstance(delivery, int)
+    assert delivery > 1, "the worker that was cut off had it first"

@@ -107,21 +107,27 @@ class Workshop:
         verifier = with_bound(now.verifier, self.binding(db, planned))
         return replace(now, verifier=with_hidden(verifier, self.hidden(planned)))
 
+    @property
+    def is_placed(self) -> bool:
+        return bool(self.settings.places) and not self.is_here
+
     def place(self, planned: PlannedNode) -> str:
         """The first of `[places]` that sessions of the node fit in, else their archetype."""
-        return places.tag_of(planned.node, self.settings.places)
+        return places.tag_of(planned.node, self.settings.places) if self.is_placed else planned.node.archetype.value
 
     def workers(self, planned: PlannedNode) -> str:
         """The class of workers that does sessions of the node; empty for this machine."""
-        return "" if self.is_here else places.class_of(self.place(planned), self.settings)
+        is_elsewhere = self.is_placed or (bool(self.settings.cluster.engine) and not self.is_here)
+        return places.class_of(self.place(planned), self.settings) if is_elsewhere else ""
 
     def container(self, planned: PlannedNode, launch: str = "") -> str:
         """What sessions of the node are kept apart by instead of the sandbox, as an order has it; empty for none."""
-        return "" if self.is_here else places.container_at(self.place(planned), self.settings, launch)
+        return places.container_at(self.place(planned), self.settings, launch) if self.is_placed else ""
 
     def runner(self, planned: PlannedNode) -> str:
         """Who is asked to run launches of the node, by its name; empty: this machine."""
-        return "" if self.is_here else places.runner_of(self.place(planned), self.settings) or self.engine
+        own = places.runner_of(self.place(planned), self.settings) if self.is_placed else ""
+        return "" if self.is_here else own or self.engine
 
     def hidden(self, planned: PlannedNode) -> Path | None:
         """The folder of checks that no coder sees, for a verifier's session."""

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import adapter, late_module
 from agent_fox.core.values import dataclass
 from agent_fox.session.workspaces.steps import Beginning  # noqa: TC001 - pydantic reads it
-from agent_fox.system.sandbox.bubblewrap import container_in
 
 if TYPE_CHECKING:
     import pydantic
+
+    from agent_fox.system.sandbox import bubblewrap
 else:
+    bubblewrap = late_module("agent_fox.system.sandbox.bubblewrap")
     pydantic = late_module("pydantic")
 
 
@@ -102,7 +104,7 @@ class AgentTask:
     @property
     def is_contained(self) -> bool:
         """Whether its program is that of a container's image."""
-        return container_in(self.sandbox) is not None
+        return bubblewrap.container_in(self.sandbox) is not None
 
     @property
     def model_side(self) -> Provider:

@@ -22,7 +22,7 @@ from agent_fox.session.result import LARGEST_RESULT
 from agent_fox.system import programs
 from agent_fox.system.files import read_regular
 from agent_fox.system.sandbox import bubblewrap, toolchains
-from agent_fox.system.sandbox.container import Container
+from agent_fox.system.sandbox.bubblewrap import Container
 from agent_fox.system.sandbox.view import View
 
 if TYPE_CHECKING:

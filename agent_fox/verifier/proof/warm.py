@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.json_text import json_object
 from agent_fox.system.relay import CHUNK, TICK
-from agent_fox.system.sandbox.bubblewrap import in_words, is_used
-from agent_fox.system.sandbox.container import Container
+from agent_fox.system.sandbox.bubblewrap import Container, in_words, is_used
 from agent_fox.verifier.ground.command_line import CommandRefused, split_command
 from agent_fox.verifier.proof.kept import Shelf
 from agent_fox.verifier.running.commands import LOG_LIMIT, OUTPUT_LIMIT, Bounds, Ended, Excerpt, Place, run_logged

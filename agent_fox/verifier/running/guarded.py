@@ -21,8 +21,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.system.processes import LONGEST_KILLING, kill_marked
 from agent_fox.system.relay import TICK, Relayed, RelayEnd, relayed
 from agent_fox.system.sandbox import bubblewrap, toolchains
-from agent_fox.system.sandbox.bubblewrap import Enclosed, Mode
-from agent_fox.system.sandbox.container import Container
+from agent_fox.system.sandbox.bubblewrap import Container, Enclosed, Mode
 from agent_fox.system.sandbox.view import View
 from agent_fox.verifier.running.limits import RLIMITS, Confinement, Limits, confined
 from agent_fox.verifier.running.output import BoundedLog, Sink

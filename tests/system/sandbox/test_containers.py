@@ -17,8 +17,15 @@ from pathlib import Path
 import pytest
 
 from agent_fox.system.sandbox import containers
-from agent_fox.system.sandbox.bubblewrap import SandboxMissing, SandboxMode, container_in, is_used, kept_apart, mode_of
-from agent_fox.system.sandbox.container import Container
+from agent_fox.system.sandbox.bubblewrap import (
+    Container,
+    SandboxMissing,
+    SandboxMode,
+    container_in,
+    is_used,
+    kept_apart,
+    mode_of,
+)
 from agent_fox.system.sandbox.view import View
 from agent_fox.testing.worlds import wait_until
 from tests.system.sandbox.images import image

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from agent_fox.session.agents.runner import stop_hook
 from agent_fox.session.agents.task import AgentTask, Role
 from agent_fox.system.sandbox import bubblewrap, toolchains
-from agent_fox.system.sandbox.bubblewrap import Enclosed, Mode, SandboxMode
-from agent_fox.system.sandbox.container import Container
+from agent_fox.system.sandbox.bubblewrap import Container, Enclosed, Mode, SandboxMode
 from agent_fox.system.sandbox.view import View
 
 if TYPE_CHECKING:
