@@ -28,6 +28,9 @@ ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "build" / "release"
 TOOLS = ("cyclonedx-bom>=7", "pip-audit>=2.10", "pip-licenses>=5.5", "zensical>=0.0.70")
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+BASE = Path(sys.executable).resolve()
+"""The interpreter itself: an environment that is made by another's program would borrow from that one."""
+
 SECONDS = 900
 WHEEL_MIB, SDIST_MIB = 2.5, 5.0
 """What the base install may weigh: the wheel as it is fetched, and the source beside its documents and tests."""
@@ -41,6 +44,7 @@ DOORS = {
     "mcp": "agent_fox.mcp.server",
     "policy": "agent_fox.verifier.policy.java_reader",
     "sandbox": "pyseccomp",
+    "upstream": "agent_fox.store.upstream",
     "view": "agent_fox.web.server",
 }
 """By extra, modules that need it, or are it."""
@@ -134,7 +138,7 @@ class Release:
         return f"{environment.version()}; proven by README's first session; {environment.count()} packages"
 
     def extra(self, name: str) -> str:
-        environment = Environment.made(self.folder / f"extra-{name}", Path(sys.executable))
+        environment = Environment.made(self.folder / f"extra-{name}", BASE)
         if name == "testing":
             environment.install(str(self.base[0]), str(self.doubles))
             tried = environment.run(("python", "-m", "agent_fox.testing.demo", "shop"), environment.folder)
@@ -174,7 +178,7 @@ class Environment:
         """Without anything of this checkout: no variable of its own, a home that is empty."""
         kept = {name: os.environ[name] for name in os.environ if name.startswith(("PIP_", "SSL_", "LANG"))}
         path = f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        home = self.folder / "home"
+        home = self.folder.with_name(f"{self.folder.name}-home")
         home.mkdir(exist_ok=True)
         who = {f"GIT_{role}_{part}": "me" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
         return subprocess.run(
@@ -200,9 +204,7 @@ def first_session_of(readme: str) -> str:
 def pythons(named: Sequence[str]) -> Iterator[tuple[str, Path | None]]:
     """By version, a program on the PATH or one that was named; None where there is none."""
     asked = [shutil.which(f"python{version}") for version in VERSIONS]
-    found = {
-        version_of(path): Path(path) for path in (*filter(None, asked), sys.executable, *named) if version_of(path)
-    }
+    found = {version_of(path): Path(path) for path in (*filter(None, asked), str(BASE), *named) if version_of(path)}
     for version in VERSIONS:
         yield version, found.get(version)
 
@@ -313,7 +315,7 @@ def everything(release: Release, named: Sequence[str]) -> None:
             release.check(f"Python {version}", lambda: missing("there is none here; name one with --python"))
         else:
             release.check(f"Python {version}", lambda python=python: release.first_session(python, wheel))  # type: ignore[misc]
-    release.check("from the source", lambda: release.first_session(Path(sys.executable), source))
+    release.check("from the source", lambda: release.first_session(BASE, source))
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     for name in sorted(extras.keys() - {"dev"}):
         release.check(f"extra {name}", lambda name=name: release.extra(name))  # type: ignore[misc]
@@ -326,8 +328,8 @@ def about_packages(release: Release, extras: Sequence[str]) -> None:
         tools.install(*TOOLS)
         return f"{whole.count()} packages"
 
-    whole = Environment.made(release.folder / "whole", Path(sys.executable))
-    tools = Environment.made(release.folder / "tools", Path(sys.executable))
+    whole = Environment.made(release.folder / "whole", BASE)
+    tools = Environment.made(release.folder / "tools", BASE)
     release.check("all extras together", prepared)
     if release.rows[-1][1] == "ok":
         release.check("licences", lambda: licences(whole, tools))

@@ -122,7 +122,7 @@ def man_page() -> str:
         f'.TH {NAME.upper()} 1 "" "{NAME}"\n.ad l\n.nh\n.SH NAME',
         _roff(f"{NAME} - run coding agents over many specs until a verifier has proven every requirement"),
         f".SH SYNOPSIS\n.B {_roff(NAME)}\n[\\-C DIR] COMMAND [ARGUMENT]...\n.SH COMMANDS",
-        *(line for ctx in contexts for line in _manual(ctx)),
+        *(line for ctx in contexts for line in manual_section(ctx)),
         ".SH EXIT STATUS",
         *(f".TP\n.B {code.value}\n{_roff(code.meaning)}" for code in Exit),
         ".SH FILES",
@@ -139,7 +139,7 @@ def _tree(ctx: click.Context) -> Iterator[click.Context]:
             yield from _tree(_context(ctx, name, command))
 
 
-def _manual(ctx: click.Context) -> Iterator[str]:
+def manual_section(ctx: click.Context) -> Iterator[str]:
     usage = " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)[1:]])
     yield f".SS {_roff(usage)}"
     for paragraph in cleandoc(ctx.command.help or "").split("\n\n"):

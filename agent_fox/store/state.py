@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.store.faults import STUCK, UNUSABLE, is_of_the_world, primary_code
-from agent_fox.store.light import FORMATS, light_database, whole_database
+from agent_fox.store.light import (
+    FORMATS,
+    STUCK,
+    UNUSABLE,
+    is_of_the_world,
+    light_database,
+    primary_code,
+    whole_database,
+)
 from agent_fox.system.state_folders import IGNORED_BY_ITSELF, STATE
 
 if TYPE_CHECKING:
