@@ -109,7 +109,7 @@ class AgentBackend:
 
     def program(self, agent: Agent, root: Path) -> str | None:
         word = agent.program or self.cli.facts.program
-        if container_in(agent.sandbox) is not None:
+        if agent.is_contained:
             return word
         path = agent.environment.get("PATH", os.environ.get("PATH"))
         return shutil.which(str(root / word) if "/" in word else word, path=path)
@@ -166,7 +166,7 @@ class AgentBackend:
             tools=tools,
             sandbox=agent.sandbox,
             readable=readable(order, paths),
-            stop_gate=agent.stop_hook and bool(tools) and container_in(agent.sandbox) is None,
+            stop_gate=agent.stop_hook and bool(tools) and not agent.is_contained,
             direct=self.cli.facts.direct,
             login=access.login,
             prices=prices_of(order.repo),

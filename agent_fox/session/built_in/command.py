@@ -40,7 +40,7 @@ class CommandBackend:
                 "or name who works: `agent-fox init --agent claude`"
             )
         program = _program(agent.command[0], root)
-        container = sandbox.container_in(agent.sandbox)
+        container = sandbox.container_in(agent.sandbox) if agent.is_contained else None
         if container is not None:
             trouble = containers.found(container.program, container.image).objection
             return f"backend 'command': {trouble}" if trouble else None
