@@ -152,7 +152,7 @@ class Stage:
     def _key(self, claim: Claim) -> str:
         order = self._ground.order
         tests = sorted(test.id for test in claim.tests)
-        around = (*sorted(order.environment.items()), order.sandbox, order.network, _stamp(claim.run))
+        around = (*sorted(order.environment.items()), str(order.sandbox), order.network, _stamp(claim.run))
         return kept.key_of(claim.run.line, *tests, *around)
 
     def _proof(self, one: Standing) -> Proof:
