@@ -11,6 +11,7 @@ SPREAD := -n 3 --dist loadfile
 FAULTS := tests/engine/test_kill.py tests/engine/test_issue_histories.py tests/specs/test_made_specs.py \
 	tests/stories/test_faults_outside.py tests/stories/test_faults_at_call_sites.py
 MORE ?=
+PYTHONS ?=
 TRACKER ?= local
 AGENTS  ?= claude codex gemini opencode mini claude-agent-acp codex-acp qwen
 AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
@@ -18,7 +19,7 @@ AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 unexport PYTHONDONTWRITEBYTECODE # what pytest makes of a test file is kept: making it again takes half a minute
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test full test-mcp test-agents check bench bench-long backtest mutants planted proofs faults acceptance clean
+.PHONY: help run quick test full test-mcp test-agents check bench bench-long backtest mutants planted proofs faults acceptance release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,6 +104,9 @@ acceptance: $(READY) ## black-box checks of the command line, where their folder
 	else \
 		echo "make acceptance: ../shared/acceptance is not here, so there is nothing to run"; \
 	fi
+
+release: $(READY) ## build what is published, and try it as strangers will have it (PYTHONS="/opt/python3.14 ...")
+	$(PYTHON) -m tools.release --python $(PYTHONS)
 
 clean: ## remove everything that was made, the virtual environment too
 	rm -rf $(VENV) build dist mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

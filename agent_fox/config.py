@@ -17,6 +17,7 @@ from agent_fox.core.spec import BareCriteria
 from agent_fox.system.toml_tables import Keys, TableError, Toml, explain, put_variables, read_table
 
 FILE = Path(".agent-fox") / "config.toml"
+OWNERS = FILE.with_name("owners.toml")
 REVIEW_FILE = "review.toml"
 PREFIX = "AGENT_FOX__"
 
@@ -672,11 +673,29 @@ class RunSettings(Table):
 
 
 class PlaceSettings(Table):
-    """Sessions that go to workers of their own."""
+    """Sessions that are held elsewhere: by workers of their own, in a container, over ssh. See docs/places.md."""
 
     archetypes: list[Archetype] = Field(default=[], description="Sessions of these only; none named: of all.")
     specs: list[Text] = Field(default=[], description="Sessions of these specs only, as names or patterns (`03_*`).")
     nodes: list[Text] = Field(default=[], description="Sessions of these nodes only, as ids or patterns (`*:2`).")
+    labels: list[Text] = Field(
+        default=[],
+        description="Sessions of groups only whose title has one of these: `gpu` for `Train it #gpu`.",
+    )
+    image: str = Field(
+        default="",
+        description="Image of the container that agents' programs and tests run in; it is never fetched.",
+    )
+    program: Literal["podman", "docker"] = Field(default="podman", description="What runs containers.")
+    network: Flag = Field(
+        default=False,
+        description="In a container, agents reach the whole network, not only the way to their model.",
+    )
+    ssh: str = Field(
+        default="",
+        description="Where sessions run over ssh (`user@host`, `user@host:PORT`), where agent-fox must be.",
+    )
+    command: list[Text] = Field(default=["agent-fox"], min_length=1, description="How agent-fox is called over ssh.")
 
 
 class ClusterSettings(Table):

@@ -20,6 +20,7 @@ from bench import (
     durable,
     ledger,
     model_proxy,
+    node_costs,
     page,
     parsing,
     plan_files,
@@ -33,6 +34,7 @@ from bench import (
     startup,
     traces,
     verifier,
+    whole_runs,
 )
 from bench.figures import Figure, table
 
@@ -66,13 +68,16 @@ class Sizes:
     remembered: int = 10_000
     proven: int = 12
     planned: int = 10
+    run_specs: int = 12
+    instant_nodes: tuple[int, int] = (200, 600)
+    asleep: tuple[int, int] = (20, 2)
 
 
 LONG = Sizes(
     result_nodes=2_000, plans=(100, 10_000, 100_000), completions=600, saved_nodes=10_000, memory_nodes=100_000,
     start_rounds=10, files=20_000, specs=500, generated_specs=(1_000, 5_000, 10_000), hostile_bytes=60_000,
     log_bytes=50_000_000, commands=8, sessions=7, messages=4_000, requests=60, event_bytes=20_000_000,
-    ledger_records=3_000,
+    ledger_records=3_000, run_specs=60, instant_nodes=(1_000, 10_000), asleep=(500, 10),
 )  # fmt: skip
 
 
@@ -81,6 +86,7 @@ QUICK = Sizes(
     status_nodes=40, files=200, specs=8, generated_specs=(8, 16), hostile_bytes=2_000, log_bytes=50_000,
     shown_bytes=2_000, commands=1, sessions=1, messages=10, requests=2, event_bytes=20_000, requirements=50,
     evidence_bytes=2_000, ledger_records=80, remembered=40, proven=2, planned=1, shown_requirements=100,
+    run_specs=4, instant_nodes=(20, 40), asleep=(2, 1),
 )  # fmt: skip
 
 Measure = Callable[[Sizes], Iterator[Figure]]
@@ -111,6 +117,9 @@ BENCHES: Mapping[str, Measure] = {
     "proofs": lambda sizes: proving.measure(sizes.proven),
     "proofs-plan": lambda sizes: proving.measure_plan(sizes.planned),
     "page": lambda sizes: page.measure(sizes.shown_requirements, sizes.start_rounds),
+    "nodes": lambda sizes: node_costs.measure(sizes.run_specs),
+    "instant-runs": lambda sizes: whole_runs.measure_instant(sizes.instant_nodes),
+    "sleeping": lambda sizes: whole_runs.measure_sleeping(*sizes.asleep),
     "traces": lambda sizes: traces.measure(sizes.files),
     "watching": lambda sizes: source_watch.measure(sizes.files),
 }

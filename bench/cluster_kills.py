@@ -1,9 +1,13 @@
 """`python -m bench.cluster_kills`: a run on workers, in which one process is killed or frozen at a named point.
 
-Each case is a whole run over a real server and two workers, with a FAIL, its repair and a PASS; in it one of
+Each case is a whole run over a real server and three workers, with a FAIL, its repair and a PASS; in it one of
 orchestrator, worker, agent or server dies (SIGKILL) or stands still for three time-outs (SIGSTOP). Whatever dies is
 begun again, as a person would. Then the run must have come to the same end as on one machine: no attempt paid twice, no
 delivery landed twice, nothing left running. `--results FILE` keeps what is done: the same call goes on with the rest.
+
+Workers have homes of their own, and with `--namespaces` (root) networks of their own: each reaches the server by a card
+on a bridge, signs with a key, and is cut off by nothing else. `--times default`: heartbeat and time-out as they are
+where nobody sets them, so that a case takes minutes.
 """
 
 from __future__ import annotations
@@ -18,13 +22,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from pathlib import Path
 
-from agent_fox.testing.cluster import TIMEOUT, Cluster
+from agent_fox.config import ClusterSettings
+from agent_fox.testing.cluster import HEARTBEAT, TIMEOUT, Cluster
 from agent_fox.testing.worlds import Req, World, git, rows, run_cli, wait_until
+from bench.namespaces import Network, network, why_not
 
 VICTIMS = ("orchestrator", "worker", "agent", "server")
 SIGNALS = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP}
@@ -32,8 +38,11 @@ MOMENTS = ("handed out", "coder at work", "coder handing in", "verifier at work"
 POINTS = tuple(" ".join(parts) for parts in product(SIGNALS, VICTIMS, ("at",), MOMENTS))
 """Such as `kill worker at coder at work`."""
 
+WORKERS = 3
 SESSION_SECONDS = 0.8
 LONGEST = 240.0
+USUAL = ClusterSettings()
+TIMES = {"short": (HEARTBEAT, TIMEOUT), "default": (USUAL.heartbeat, USUAL.timeout)}
 STORY = World({"01_a": [Req("01-REQ-1.1"), Req("01-REQ-1.2", right_at=2)]}, seconds=SESSION_SECONDS, cost=0.25)
 ENDS = (
     "SELECT id, status, outcome, attempt, reading FROM plan_nodes ORDER BY id",
@@ -68,12 +77,22 @@ class Case:
     point: str
     seed: int
     folder: Path
+    times: tuple[float, float] = (HEARTBEAT, TIMEOUT)
+    network: Network | None = None
     cluster: Cluster = field(init=False)
     chance: random.Random = field(init=False)
     run: subprocess.Popen[bytes] | None = None
 
     def __post_init__(self) -> None:
-        self.cluster = Cluster(self.folder / "cluster")
+        beat, timeout = self.times
+        self.cluster = Cluster(self.folder / "cluster", heartbeat=beat, timeout=timeout)
+        if self.network is not None:
+            self.network.lend(self.cluster.port)
+            self.cluster.host, self.cluster.entering = self.network.host, self.network.entering
+            keys = {"AGENT_FOX_KEYS": str(self.folder / "keys")}
+            run_cli(self.folder, "keys", "new", "worker", "--no-passphrase", **keys)  # type: ignore[arg-type]
+            run_cli(self.folder, "keys", "trust", "worker", "--for", "worker", **keys)  # type: ignore[arg-type]
+            self.cluster.more = keys | {"AGENT_FOX__CLUSTER__INSECURE": "true"}
         self.chance = random.Random(f"{self.point} {self.seed}")
 
     def play(self) -> Outcome:
@@ -94,7 +113,7 @@ class Case:
 
     def go(self, root: Path) -> None:
         self.cluster.start_server()
-        for _ in range(2):
+        for _ in range(WORKERS):
             self.cluster.start_worker()
         self.begin(root)
         how, victim, moment = self.parts()
@@ -154,7 +173,7 @@ class Case:
             self.strike_server(number)
             return
         pid = self.process().pid if victim == "orchestrator" else self.one_at_work(victim)
-        strike(pid, number)
+        strike(pid, number, 3 * self.cluster.timeout)
         if victim == "orchestrator" and number is signal.SIGKILL:
             self.process().wait()
             time.sleep(self.chance.random())
@@ -171,7 +190,7 @@ class Case:
             time.sleep(self.chance.random() * 2)
             self.cluster.start_server()
         else:
-            strike(self.cluster.server.pid, number)
+            strike(self.cluster.server.pid, number, 3 * self.cluster.timeout)
 
     def differences(self, here: Path, there: Path) -> Iterator[str]:
         for query in VERDICTS if self.parts()[1] == "agent" else ENDS:
@@ -192,7 +211,7 @@ class Case:
         return sum(isinstance(number, int) and number > 1 for (number,) in agents), len(refs)
 
     def left_running(self) -> Iterator[str]:
-        deadline = time.monotonic() + 3 * TIMEOUT
+        deadline = time.monotonic() + 3 * self.cluster.timeout
         while (left := ours(self.folder)) and time.monotonic() < deadline:
             time.sleep(0.1)
         if left:
@@ -211,12 +230,12 @@ class Case:
         self.cluster.stop()
 
 
-def strike(pid: int, number: signal.Signals) -> None:
-    """Kill it, or have it stand still for three time-outs."""
+def strike(pid: int, number: signal.Signals, seconds: float) -> None:
+    """Kill it, or have it stand still for so long."""
     with suppress(ProcessLookupError):
         os.kill(pid, number)
         if number is signal.SIGSTOP:
-            time.sleep(3 * TIMEOUT)
+            time.sleep(seconds)
             os.kill(pid, signal.SIGCONT)
 
 
@@ -246,19 +265,32 @@ def done_in(results: Path) -> set[tuple[str, int]]:
     return {(row["point"], row["seed"]) for row in map(json.loads, lines)}
 
 
+def usual_results(times: str, *, is_apart: bool) -> Path:
+    more = ("" if times == "short" else f"-{times}") + ("-namespaces" if is_apart else "")
+    return Path(f"build/cluster-kills{more}.jsonl")
+
+
 def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.cluster_kills", description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=20, help="how many times each point")
     parser.add_argument("--points", nargs="*", default=list(POINTS), metavar="POINT", help="these points only")
     parser.add_argument("--most", type=int, default=10**6, help="stop after so many cases; call again for the rest")
-    parser.add_argument("--results", type=Path, default=Path("build/cluster-kills.jsonl"))
+    parser.add_argument("--times", choices=sorted(TIMES), default="short", help="heartbeat and time-out")
+    parser.add_argument("--namespaces", action="store_true", help="a network of its own for each worker; needs root")
+    parser.add_argument("--results", type=Path, help="usually build/cluster-kills.jsonl, with the choices in its name")
     chosen = parser.parse_args(words)
+    if chosen.namespaces and (trouble := why_not()):
+        parser.error(trouble)
+    chosen.results = chosen.results or usual_results(chosen.times, is_apart=chosen.namespaces)
     chosen.results.parent.mkdir(parents=True, exist_ok=True)
     done, wrong = done_in(chosen.results), 0
     left = [case for case in cases(chosen.points, chosen.seeds) if case not in done][: chosen.most]
     for point, seed in left:
-        with tempfile.TemporaryDirectory(prefix="cluster-kills-", ignore_cleanup_errors=True) as folder:
-            outcome = Case(point, seed, Path(folder)).play()
+        with (
+            tempfile.TemporaryDirectory(prefix="cluster-kills-", ignore_cleanup_errors=True) as folder,
+            network() if chosen.namespaces else nullcontext() as own,
+        ):
+            outcome = Case(point, seed, Path(folder), TIMES[chosen.times], own).play()
         with chosen.results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(outcome)) + "\n")
         wrong += bool(outcome.problems)

@@ -109,7 +109,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def parser() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m tools.proofs", description=__doc__)
-    found.add_argument("--select", nargs="+", default=[], metavar="WORDS", help="cases whose name has these words")
+    found.add_argument(
+        "--select", nargs="+", default=[], metavar="WORDS", help="those whose kind or name has these words"
+    )
     found.add_argument("--language", nargs="+", default=[], metavar="NAME", help="cases of these languages")
     found.add_argument("--part", metavar="SEED", help="a tenth of the cases, which this seed chooses")
     found.add_argument("--jobs", type=int, default=2, help="how many cases are decided at the same time")
@@ -131,7 +133,8 @@ def read_cases(folder: Path) -> Iterator[Case]:
 
 def chosen(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
     found = [case for case in cases if not options.language or case.language in options.language]
-    found = [case for case in found if not options.select or any(words in case.name for words in options.select)]
+    told = {id(case): f"{case.kind}: {case.name}" for case in found}
+    found = [case for case in found if not options.select or any(words in told[id(case)] for words in options.select)]
     if options.part is None:
         return found
     return random.Random(options.part).sample(found, max(1, len(found) // 10))

@@ -67,6 +67,7 @@ COMMANDS = {
     "keys": Entry("agent_fox.cli.evidence.keys", "Make signing keys, and choose whose signatures count."),
     "library": Entry("agent_fox.cli.evidence.library", "Show, propose, adopt and check reusable specifications."),
     "replay": Entry("agent_fox.cli.run.replay", "Show what would be decided about recorded verifier outputs."),
+    "import": Entry("agent_fox.cli.run.import_upstream", "Tell what should have happened in runs of other systems."),
     "verify": Entry("agent_fox.cli.verifier.verify", "Build, test and check this checkout, without any agent."),
     "gate": Entry(
         "agent_fox.cli.evidence.gate", "Judge whether a task may be closed: what ran, what it wrote, which rules fired."

@@ -1,6 +1,7 @@
-"""The pages docs/configuration.md and docs/commands.md, written from the settings and commands themselves.
+"""The pages docs/configuration.md, docs/commands.md and docs/agent-fox.1, written from the settings and commands
+themselves.
 
-`python -m agent_fox.cli.reference config` (or `commands`) prints one; a test holds the files against it.
+`python -m agent_fox.cli.reference config` (or `commands`, `man`) prints one; a test holds the files against it.
 """
 
 from __future__ import annotations
@@ -110,7 +111,57 @@ def _command(ctx: click.Context) -> Iterator[str]:
             yield from _command(_context(ctx, name, command))
 
 
-PAGES = {"config": config_page, "commands": commands_page}
+def man_page() -> str:
+    """docs/agent-fox.1: the same commands, in the macros of man(7)."""
+    root = click.Context(cli, info_name=NAME, help_option_names=HELP_OPTIONS)
+    contexts = [
+        root,
+        *(below for name, entry in COMMANDS.items() for below in _tree(_context(root, name, entry.load()))),
+    ]
+    lines = [
+        f'.TH {NAME.upper()} 1 "" "{NAME}"\n.ad l\n.nh\n.SH NAME',
+        _roff(f"{NAME} - run coding agents over many specs until a verifier has proven every requirement"),
+        f".SH SYNOPSIS\n.B {_roff(NAME)}\n[\\-C DIR] COMMAND [ARGUMENT]...\n.SH COMMANDS",
+        *(line for ctx in contexts for line in manual_section(ctx)),
+        ".SH EXIT STATUS",
+        *(f".TP\n.B {code.value}\n{_roff(code.meaning)}" for code in Exit),
+        ".SH FILES",
+        f".TP\n.I .agent\\-fox/config.toml\n{_roff('The settings, see `agent-fox init`.')}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _tree(ctx: click.Context) -> Iterator[click.Context]:
+    """A command, and all below it."""
+    yield ctx
+    if isinstance(ctx.command, click.Group):
+        for name, command in ctx.command.commands.items():
+            yield from _tree(_context(ctx, name, command))
+
+
+def manual_section(ctx: click.Context) -> Iterator[str]:
+    usage = " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)[1:]])
+    yield f".SS {_roff(usage)}"
+    for paragraph in cleandoc(ctx.command.help or "").split("\n\n"):
+        verbatim = paragraph.startswith("\b\n")
+        text = _roff(paragraph.removeprefix("\b\n"))
+        yield f".PP\n.nf\n{text}\n.fi" if verbatim else f".PP\n{text}"
+    options = (param for param in ctx.command.get_params(ctx) if isinstance(param, click.Option))
+    for names, text in filter(None, (option.get_help_record(ctx) for option in options)):
+        if text not in COMMON or ctx.command is cli:
+            yield f".TP\n.B {_roff(names)}\n{_roff(text)}"
+
+
+def _roff(text: str) -> str:
+    """Text as it is: no backslash, hyphen, or dot at a line's beginning means anything to the formatter.
+
+    A line may be broken between alternatives.
+    """
+    escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("|", "|\\:")
+    return "\n".join(f"\\&{line}" if line.startswith((".", "'")) else line for line in escaped.split("\n"))
+
+
+PAGES = {"config": config_page, "commands": commands_page, "man": man_page}
 
 
 @click.command()

@@ -7,7 +7,6 @@ serves, each with its piece as input, named by the digest of the whole. They end
 from __future__ import annotations
 
 import asyncio
-import base64
 import hashlib
 import threading
 from collections.abc import Coroutine
@@ -24,7 +23,7 @@ from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from agent_fox.cluster.engine import Engine, EngineError
-from agent_fox.core.values import dataclass as value
+from agent_fox.cluster.packs import Content, PartMissing, held_in, inlined
 
 T = TypeVar("T")
 
@@ -51,20 +50,6 @@ AWAY = frozenset(
 
 class EngineAway(Exception):
     """The engine did not answer. It may later."""
-
-
-class PartMissing(Exception):
-    """A content that was sent is not whole at the engine any more."""
-
-
-@value(frozen=True, slots=True)
-class Content:
-    """Bytes that travel: with this (base64), or in so many parts at the engine, named by their digest."""
-
-    sha256: str
-    size: int
-    parts: int = 0
-    inline: str = ""
 
 
 @dataclass
@@ -112,7 +97,7 @@ class Connection:
         """Have the bytes kept at the engine; those that are there already are not sent again."""
         digest = hashlib.sha256(data).hexdigest()
         if len(data) <= INLINE:
-            return Content(digest, len(data), inline=base64.b64encode(data).decode())
+            return inlined(data)
         pieces = [data[start : start + PART] for start in range(0, len(data), PART)]
         for number, piece in enumerate(pieces):
             self.call(self.put_at(part_id(digest, number), piece))
@@ -132,10 +117,9 @@ class Connection:
 
     def get(self, content: Content) -> bytes:
         """Raises PartMissing for bytes that are not all there, or are others."""
-        if content.parts:
-            data = b"".join(self.call(self.part_at(part_id(content.sha256, n))) for n in range(content.parts))
-        else:
-            data = base64.b64decode(content.inline)
+        if not content.parts:
+            return held_in(content)
+        data = b"".join(self.call(self.part_at(part_id(content.sha256, n))) for n in range(content.parts))
         if len(data) != content.size or hashlib.sha256(data).hexdigest() != content.sha256:
             raise PartMissing(f"{content.sha256[:12]}: {len(data)} of {content.size} bytes came, or others")
         return data

@@ -22,7 +22,7 @@ from agent_fox.system import git
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent_fox.cluster.connection import Content
+    from agent_fox.cluster.packs import Content
     from agent_fox.cluster.parcels import Bench
     from agent_fox.core.values import Json
     from agent_fox.evidence.signing.keys import Signer

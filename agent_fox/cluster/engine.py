@@ -55,7 +55,11 @@ class Engine:
     @property
     def lease(self) -> float:
         """Seconds without an answered sign of life after which a worker ends its session: before another may begin."""
-        return max(self.timeout - 2 * self.heartbeat, self.timeout / 3)
+        return lease_of(self.heartbeat, self.timeout)
+
+
+def lease_of(heartbeat: float, timeout: float) -> float:
+    return max(timeout - 2 * heartbeat, timeout / 3)
 
 
 def engine_of(address: str, settings: ClusterSettings, environ: Mapping[str, str]) -> Engine:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from agent_fox.cluster.connection import Content
 from agent_fox.cluster.deliveries import Delivery
-from agent_fox.cluster.packs import Unusable
+from agent_fox.cluster.packs import Content, Unusable
 from agent_fox.cluster.parcels import Parcel
 from agent_fox.core.late import adapter
 from agent_fox.core.values import dataclass
@@ -91,6 +91,15 @@ def read_delivery(data: bytes) -> Delivery:
         delivery = _DELIVERY.validate_json(data)
     assert isinstance(delivery, Delivery)
     return delivery
+
+
+def said_in(line: str | bytes) -> Mapping[str, object]:
+    """What a line of two sides says; nothing for one that a login shell printed."""
+    try:
+        document = json.loads(line)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 class refused:

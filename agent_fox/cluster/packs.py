@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
+from agent_fox.core.values import dataclass
 from agent_fox.system import git
 
 LARGEST_ARCHIVE = 512 * 1024**2
@@ -15,6 +18,35 @@ LARGEST_ARCHIVE = 512 * 1024**2
 
 class Unusable(Exception):
     """What came from another host cannot be used. Its text says what, and nothing of it was taken."""
+
+
+class PartMissing(Exception):
+    """A content that was sent is not whole any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Bytes that travel: with this (base64), or in so many parts at the engine, named by their digest."""
+
+    sha256: str
+    size: int
+    parts: int = 0
+    inline: str = ""
+
+
+def inlined(data: bytes) -> Content:
+    return Content(hashlib.sha256(data).hexdigest(), len(data), inline=base64.b64encode(data).decode())
+
+
+def held_in(content: Content) -> bytes:
+    """The bytes that travel with it. Raises PartMissing for bytes that are not all there, or are others."""
+    try:
+        data = base64.b64decode(content.inline, validate=True)
+    except ValueError as error:
+        raise PartMissing(f"{content.sha256[:12]}: what came is no base64") from error
+    if len(data) != content.size or hashlib.sha256(data).hexdigest() != content.sha256:
+        raise PartMissing(f"{content.sha256[:12]}: {len(data)} of {content.size} bytes came, or others")
+    return data
 
 
 def pack(repo: Path, wanted: Iterable[str], without: Iterable[str] = ()) -> bytes:

@@ -21,7 +21,7 @@ from agent_fox.system import git, git_objects
 from agent_fox.system.redaction.masking import looks_secret, secret_values
 
 if TYPE_CHECKING:
-    from agent_fox.cluster.connection import Content
+    from agent_fox.cluster.packs import Content
     from agent_fox.core.values import Json
     from agent_fox.session.order import LaunchOrder
 

@@ -23,7 +23,7 @@ from temporalio.exceptions import ActivityAlreadyStartedError, CancelledError, F
 from temporalio.service import RPCError
 
 from agent_fox.cluster import deliveries, parcels
-from agent_fox.cluster.connection import GONE, Connection, EngineAway, PartMissing, in_a_line
+from agent_fox.cluster.connection import GONE, Connection, EngineAway, in_a_line
 from agent_fox.cluster.engine import is_loopback
 from agent_fox.cluster.looking import workers_of
 from agent_fox.cluster.messages import (
@@ -36,8 +36,8 @@ from agent_fox.cluster.messages import (
     read_parcel,
     written,
 )
-from agent_fox.cluster.packs import Unusable, pack
-from agent_fox.cluster.places import URGENCY, queue_of, tag_of
+from agent_fox.cluster.packs import PartMissing, Unusable, pack
+from agent_fox.cluster.places import URGENCY, queue_of
 from agent_fox.core.ids import Archetype
 from agent_fox.evidence.signing import keys, trust
 from agent_fox.evidence.signing.keys import KeyTrouble
@@ -50,10 +50,9 @@ from agent_fox.system import git
 if TYPE_CHECKING:
     from temporalio.client import ActivityHandle
 
-    from agent_fox.cluster.connection import Content
     from agent_fox.cluster.deliveries import Delivery
     from agent_fox.cluster.engine import Engine
-    from agent_fox.config import PlaceSettings
+    from agent_fox.cluster.packs import Content
     from agent_fox.evidence.signing.keys import Signer
     from agent_fox.session.order import LaunchOrder, SessionEnd
     from agent_fox.session.runners import Job
@@ -95,7 +94,6 @@ class TemporalRunner:
     version: str
     patience: float
     environ: Mapping[str, str]
-    places: Mapping[str, PlaceSettings] = field(default_factory=dict)
     artifacts: Path | None = None
     tell: Callable[[str], None] = lambda text: None
     outlives: bool = True
@@ -125,7 +123,7 @@ class TemporalRunner:
 
     def job(self, order: LaunchOrder) -> RemoteJob:
         id = f"{order.run}/{order.node_id}/a{order.attempt}.{order.reading}/{order.launch}"
-        return RemoteJob(order, id, tag_of(order, order.node_id, self.places), looked_at=time.monotonic())
+        return RemoteJob(order, id, order.place or order.archetype.value, looked_at=time.monotonic())
 
     def submit(self, job: RemoteJob) -> None:
         if self.is_known(job):

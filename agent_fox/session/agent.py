@@ -41,6 +41,11 @@ class Agent:
     provider: str = ""
 
     @property
+    def is_contained(self) -> bool:
+        """Whether its `sandbox` names a container, in several words, and no mode."""
+        return " " in self.sandbox
+
+    @property
     def model(self) -> str:
         """The model for its backend; empty: the program's own choice."""
         return self.models.get(self.backend, self.models.get(EVERY_BACKEND, ""))

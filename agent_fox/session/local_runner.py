@@ -49,14 +49,22 @@ class LocalRunner:
 
     def run(self, job: LocalJob) -> None:
         try:
-            job.end = run_session(job.order, unheeded, job.stop, self.backends)
+            job.end = self.had(job.order, job.stop)
         except BaseException as error:  # noqa: BLE001 - raised again by `collect`, in the thread that waits
             job.broken = error
         finally:
             job.ended.set()
 
+    def had(self, order: LaunchOrder, stop: StopSignal) -> SessionEnd:
+        """Have the session, in the thread that calls; its end."""
+        return run_session(order, unheeded, stop, self.backends)
+
+    def left(self, order: LaunchOrder) -> SessionEnd | None:
+        """The end of a launch whose orchestrator is gone; None where it has none, and nothing of it runs."""
+        return harvest(order)
+
     def found(self, order: LaunchOrder) -> LocalJob | None:
-        end = harvest(order)
+        end = self.left(order)
         if end is None:
             return None
         job = LocalJob(order, end=end)

@@ -73,7 +73,7 @@ class LaunchOrder:
     it ends. `resume` is a tree that is laid over the checkout: what an attempt that was cut off had done; `handoff` the
     text of a file that tells it. `keeps_brief`: the brief is kept beside the log, for people, and with
     `keeps_transcript` all that a coder said, called and was shown.
-    `launch` is safe in file and ref names.
+    `place` is the first of `[places]` that it fits in, else its archetype. `launch` is safe in file and ref names.
     """
 
     launch: str
@@ -112,6 +112,7 @@ class LaunchOrder:
     closing: Closing = Closing()
     resume: str = ""
     handoff: str = ""
+    place: str = ""
 
     @property
     def writes(self) -> bool:

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.session.agents.backend import without_keys
 from agent_fox.session.agents.report import read_report
 from agent_fox.session.backends import Backend, base_environment
@@ -33,6 +35,12 @@ from agent_fox.system.processes import (
     read_end,
     started,
 )
+
+if TYPE_CHECKING:
+    from agent_fox.system.sandbox import bubblewrap, containers
+else:
+    bubblewrap = late_module("agent_fox.system.sandbox.bubblewrap")
+    containers = late_module("agent_fox.system.sandbox.containers")
 
 Started = Callable[[int, str], None]
 """Told the shim's pid and start time before anything of the session runs."""
@@ -101,12 +109,13 @@ def _run(
     order: LaunchOrder, command: Command, tell: Started, stop: StopSignal, lease: Lease | None = None
 ) -> SessionEnd:
     with started(command) as running:
-        _remember(Paths(order.state).shim, running)
+        remembered(order, running)
         tell(running.pid, running.start_time)
         with stop.calling(running.stop):
             running.go()
             with kept_alive(running, lease):
                 end = running.wait()
+    end_containers(order)
     return _finish(order, end, command.environment, stop)
 
 
@@ -125,13 +134,15 @@ def kept_alive(running: Running, lease: Lease | None) -> Iterator[None]:
         lease.held.remove(running)
 
 
-def _remember(path: Path, running: Running) -> None:
-    path.write_text(json.dumps({"pid": running.pid, "start_time": running.start_time}), encoding="utf-8")
+def remembered(order: LaunchOrder, running: Running) -> None:
+    """Write down who supervises the launch, so that what is left of it can be ended after a crash."""
+    known = {"pid": running.pid, "start_time": running.start_time}
+    Paths(order.state).shim.write_text(json.dumps(known), encoding="utf-8")
 
 
 def _finish(order: LaunchOrder, end: ProcessEnd | None, environment: Mapping[str, str], stop: StopSignal) -> SessionEnd:
     if end is None:
-        kill_marked("AGENT_FOX_LAUNCH", order.launch)
+        end_leftovers(order.launch)
         reason = "the session was ended from outside before its end could be written down"
         return infrastructure_end(order, Infrastructure.LOST, reason, environment)
     try:
@@ -148,12 +159,18 @@ def harvest(order: LaunchOrder) -> SessionEnd | None:
     Whatever of it still runs is ended first, by pid and start time; then the launch may be made again.
     """
     paths = Paths(order.state)
-    if read_end(paths.session) is None:
-        _end_leftovers(order, paths.shim)
+    end_unwatched(order)
     end = read_end(paths.session)
     if end is None or end.stopped:
         return None
     return _finish(order, end, base_environment(order, paths, os.environ), StopSignal())
+
+
+def end_unwatched(order: LaunchOrder) -> None:
+    """End what still runs of a launch whose orchestrator is gone."""
+    paths = Paths(order.state)
+    if read_end(paths.session) is None:
+        _end_leftovers(order, paths.shim)
 
 
 def known_cost(order: LaunchOrder) -> float | None:
@@ -169,7 +186,20 @@ def _end_leftovers(order: LaunchOrder, shim: Path) -> None:
         known = int(document["pid"]), str(document["start_time"])
     if known is not None:
         kill_leftover(*known)
-    kill_marked("AGENT_FOX_LAUNCH", order.launch)
+    end_leftovers(order.launch)
+    end_containers(order)
+
+
+def end_leftovers(launch: str) -> None:
+    """End whatever was started for a launch and outlived who watched it."""
+    kill_marked("AGENT_FOX_LAUNCH", launch)
+
+
+def end_containers(order: LaunchOrder) -> None:
+    """End what a launch runs in containers: some of it is nobody's child here."""
+    container = bubblewrap.container_in(order.sandbox)
+    if container is not None:
+        containers.remove_of(container)
 
 
 def clean_up(order: LaunchOrder) -> None:

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.store.faults import STUCK, UNUSABLE, is_of_the_world, primary_code
-from agent_fox.store.light import FORMATS, light_database, whole_database
+from agent_fox.store.light import (
+    FORMATS,
+    STUCK,
+    UNUSABLE,
+    is_of_the_world,
+    light_database,
+    primary_code,
+    whole_database,
+)
 from agent_fox.system.state_folders import IGNORED_BY_ITSELF, STATE
 
 if TYPE_CHECKING:
@@ -98,7 +105,7 @@ def sign_of_life(path: Path, now: float) -> Iterator[None]:
     ended = threading.Event()
 
     def beat() -> None:
-        while not ended.wait(BEAT):
+        while not ended.wait(BEAT) and not taken_by(path):
             with suppress(OSError):
                 path.write_text(own, encoding="utf-8")
 
@@ -111,7 +118,17 @@ def sign_of_life(path: Path, now: float) -> Iterator[None]:
     finally:
         ended.set()
         beating.join()
-        path.unlink(missing_ok=True)
+        if not taken_by(path):
+            path.unlink(missing_ok=True)
+
+
+def taken_by(path: Path) -> str:
+    """The other host that says it writes the state: while this one slept, it was taken for dead. Empty for none."""
+    try:
+        boot, _, name = [*path.read_text(encoding="utf-8", errors="replace").split(" ", 2), "", "", ""][:3]
+    except OSError:
+        return ""
+    return "" if boot in ("", host().split(" ", 1)[0]) else name or "unknown"
 
 
 def host() -> str:
@@ -213,6 +230,12 @@ class StateFile:
 
     def refuse_gone(self) -> None:
         """Raises StateGone."""
+        other = taken_by(self.path.with_name(HOST))
+        if other:
+            raise StateGone(
+                f"{self.path}: host {other} has taken this state over, while nothing was heard of this one; "
+                "the run goes on there. Run again here when it has ended there"
+            )
         if _place(self.path) != self.place:
             raise StateGone(
                 f"{self.path}: removed or replaced while the run went on, so that nothing more can be kept; "

@@ -21,6 +21,8 @@ LOOK_EVERY = 0.1
 """Seconds between two looks at what a process with bounds takes."""
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """What a lease is measured by: it goes on while the machine sleeps."""
+LONGEST_LATE = 5.0
+"""Seconds that we may be late on a machine that is only busy."""
 LONGEST_DRAINING = 1.0
 """Seconds that are waited for output after the last process of the tree is dead."""
 
@@ -133,9 +135,16 @@ class Supervision:
     def run(self) -> None:
         """Return when the child has ended, whoever ended it."""
         while not self.tree.has_child_ended():
-            self.listen(self.patience())
+            asked, before = self.patience(), time.monotonic()
+            self.listen(asked)
+            self.forgive(asked, time.monotonic() - before)
             if not self.tree.has_child_ended():
                 self.press()
+
+    def forgive(self, asked: float, waited: float) -> None:
+        """Time in which nothing ran here (a machine that slept, a clock that jumped) is not the process's."""
+        if waited > asked + LONGEST_LATE:
+            self.deadline += waited
 
     def patience(self) -> float:
         until = self.deadline if self.kill_at is None else self.kill_at

@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,16 +43,26 @@ def program() -> str:
 
 @dataclass
 class Cluster:
-    """`folder` holds the server's file and the workers' homes. What was started is ended by `stop`."""
+    """`folder` holds the server's file and the workers' homes. What was started is ended by `stop`.
+
+    `host` is where runs and workers look for the server, which listens on loopback alone; `more` what they are told
+    beside that; `entering` gives the words before a worker's command that lead it to the host of its number.
+    `heartbeat` and `timeout` are in seconds.
+    """
 
     folder: Path
     port: int = field(default_factory=free_port)
+    host: str = "127.0.0.1"
+    more: Mapping[str, str] = field(default_factory=dict)
+    entering: Callable[[int], list[str]] = lambda number: []
+    heartbeat: float = HEARTBEAT
+    timeout: float = TIMEOUT
     server: subprocess.Popen[bytes] | None = None
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
     def address(self) -> str:
-        return f"temporal://127.0.0.1:{self.port}"
+        return f"temporal://{self.host}:{self.port}"
 
     def start_server(self) -> None:
         """Begin, or go on with what the file holds."""
@@ -75,9 +85,10 @@ class Cluster:
 
     def variables(self) -> dict[str, str]:
         return {
-            "AGENT_FOX__CLUSTER__HEARTBEAT": str(HEARTBEAT),
-            "AGENT_FOX__CLUSTER__TIMEOUT": str(TIMEOUT),
+            "AGENT_FOX__CLUSTER__HEARTBEAT": str(self.heartbeat),
+            "AGENT_FOX__CLUSTER__TIMEOUT": str(self.timeout),
             "PYTHONPATH": str(SOURCE),
+            **self.more,
         }
 
     def start_worker(self, *serves: str, **more: str) -> subprocess.Popen[bytes]:
@@ -85,7 +96,8 @@ class Cluster:
         home = self.folder / f"worker-{len(self.workers)}"
         (home / "work").mkdir(parents=True)
         words = [word for tag in serves or ("coder=2", "verifier=2", "reviewer=2") for word in ("--serve", tag)]
-        argv = [sys.executable, "-m", "agent_fox.cli.main", "worker", "--engine", self.address, *words]
+        enter = self.entering(len(self.workers))
+        argv = [*enter, sys.executable, "-m", "agent_fox.cli.main", "worker", "--engine", self.address, *words]
         own = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
         with home.with_suffix(".log").open("wb") as log:
             worker = subprocess.Popen(

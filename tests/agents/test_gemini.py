@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from agent_fox.session.agents.gemini.adapter import GEMINI
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.task import Door, Limits, Role
 from agent_fox.testing.model_server import ModelServer
+from agent_fox.testing.worlds import SOURCE
 from tests.agents.gemini_world import World, made
 from tests.agents.mcp_tools import Tools, tools
 from tests.agents.programs import VARIABLE, program
@@ -195,3 +197,18 @@ def test_the_key_is_not_in_its_arguments(world: World) -> None:
 
     assert WORD not in " ".join(start.argv)
     assert os.access(start.argv[0], os.X_OK)
+
+
+def test_it_takes_the_extension_of_this_repository(tmp_path: Path) -> None:
+    assert FOUND is not None
+    home = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+    def extensions(*words: str | Path) -> str:
+        command = (FOUND, "extensions", *words)
+        tried = subprocess.run(command, cwd=tmp_path, env=home, capture_output=True, text=True, timeout=120, check=True)
+        return tried.stdout + tried.stderr
+
+    extensions("validate", SOURCE / "plugins/agent-fox")
+    extensions("install", "--consent", "--skip-settings", SOURCE / "plugins/agent-fox")
+    listed = extensions("list")
+    assert all(name in listed for name in ("agent-fox-verifier", "agent-fox-review", "AGENTS.md", "agent-fox: Plan,"))

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from agent_fox.testing.model_server import ModelServer
+from agent_fox.testing.worlds import SOURCE
 from tests.agents.programs import VARIABLE, program
 from tests.agents.world import LONGEST, PROMPT, WORD, script, text_of, work
 from tests.cli.program import PROGRAM, repository, start
@@ -41,6 +42,8 @@ TASK = """## Add a greeting
 - nothing else changes
 """
 REGISTER = {"mcp": "todoWrite", "arguments": {"description": TASK}}
+CLAUDES_TOOL = "mcp__agent-fox-review__todoWrite"
+CLAUDES_TOOL_OF_THE_PLUGIN = "mcp__plugin_agent-fox_agent-fox-review__todoWrite"
 REVIEWER = """
 import json, sys
 is_there = "+hello world" in sys.stdin.read()
@@ -108,6 +111,13 @@ class Desk:
     def run(self, name: str, server: ModelServer) -> subprocess.CompletedProcess[str]:
         return _claude(self, server) if name == "claude" else _codex(self, server)
 
+    def plug(self, found: Path | None, *words: str) -> None:
+        if found is not None:
+            subprocess.run(
+                (found, "plugin", *words), cwd=self.home, env=self.environment(), check=True, capture_output=True,
+                timeout=LONGEST,
+            )  # fmt: skip
+
     def words(self) -> list[str]:
         """What happened to the tasks."""
         with sqlite3.connect(self.project / ".agent-fox/state.db") as db:
@@ -116,7 +126,7 @@ class Desk:
 
 def _claude(desk: Desk, server: ModelServer) -> subprocess.CompletedProcess[str]:
     words = [str(CLAUDE), "-p", PROMPT, "--output-format", "json", "--max-turns", "40"]
-    words += ["--allowedTools", "mcp__agent-fox-review__todoWrite,Bash"]
+    words += ["--allowedTools", f"{CLAUDES_TOOL},{CLAUDES_TOOL_OF_THE_PLUGIN},Bash"]
     quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1"}
     key = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": WORD, "CLAUDE_CODE_MAX_RETRIES": "1"}
     scratch = {"TMPDIR": str(desk.root), "CLAUDE_CODE_TMPDIR": str(desk.root)}
@@ -125,16 +135,20 @@ def _claude(desk: Desk, server: ModelServer) -> subprocess.CompletedProcess[str]
 
 
 def _codex(desk: Desk, server: ModelServer) -> subprocess.CompletedProcess[str]:
-    (desk.home / ".codex").mkdir(parents=True, exist_ok=True)
-    (desk.home / ".codex/config.toml").write_text(
+    settings = desk.home / ".codex/config.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    plugins = settings.read_text() if settings.exists() else ""
+    settings.write_text(
         'model = "scripted-model"\nmodel_provider = "door"\napproval_policy = "never"\n'
         'sandbox_mode = "danger-full-access"\nweb_search = "disabled"\n'
         f'[analytics]\nenabled = false\n[projects."{desk.project}"]\ntrust_level = "trusted"\n'
         f'[model_providers.door]\nname = "door"\nbase_url = "{server.url}/v1"\nenv_key = "DOOR_KEY"\n'
         'wire_api = "responses"\nsupports_websockets = false\nrequest_max_retries = 1\nstream_max_retries = 1\n'
+        + plugins
     )
     words = [str(CODEX), "exec", "--json", "--dangerously-bypass-hook-trust", PROMPT]
-    words += ["-c", "mcp_servers.agent-fox-review.required=true"]
+    if not plugins:
+        words += ["-c", "mcp_servers.agent-fox-review.required=true"]
     return _run(desk, words, {"DOOR_KEY": WORD})
 
 
@@ -153,6 +167,25 @@ def _run(desk: Desk, words: Sequence[str], more: Mapping[str, str]) -> subproces
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
+    made = bare(tmp_path)
+    done = start(made.project, "hook", "install", "--claude", "--codex", HOME=str(made.home))
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture
+def plugged(tmp_path: Path) -> Desk:
+    """A project that uses agent-fox, of a person who has the plugin of this repository in both programs."""
+    made = bare(tmp_path)
+    (made.project / ".agent-fox").mkdir()
+    for words in (("marketplace", "add", str(SOURCE)), ("install", "agent-fox@agent-fox")):
+        made.plug(CLAUDE, *words)
+    for words in (("marketplace", "add", str(SOURCE)), ("add", "agent-fox@agent-fox")):
+        made.plug(CODEX, *words)
+    return made
+
+
+def bare(tmp_path: Path) -> Desk:
     made = Desk(tmp_path)
     made.project.mkdir()
     repository(made.project)
@@ -161,8 +194,6 @@ def desk(tmp_path: Path) -> Desk:
     settings = made.home / ".config/agent-fox/review.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text(f'[review]\ncommand = ["{sys.executable}", "{tmp_path / "reviewer.py"}"]\n')
-    done = start(made.project, "hook", "install", "--claude", "--codex", HOME=str(made.home))
-    assert done.returncode == 0, done.stderr
     return made
 
 
@@ -184,6 +215,26 @@ def test_a_chat_is_held_until_its_task_is_verified_and_then_let_go(desk: Desk, n
     assert "Now it is." in done.stdout
     assert "BLOCKED: 1 unverified task(s). Call todoCompleteAndVerify for: afx-" in text_of(requests)
     assert len(requests) == 4
+
+
+@BOTH
+def test_the_plugin_of_this_repository_brings_hook_and_server(plugged: Desk, name: str) -> None:
+    """Codex waits for no server of a plugin: its model begins with something else."""
+    actions = (
+        shell(name, "sleep 5"),
+        REGISTER,
+        {"say": "All is done."},
+        shell(name, plugged.verifying()),
+        {"say": "Now it is."},
+        {"say": "NO"},
+    )
+    with ModelServer(script(*actions)) as server:
+        done = plugged.run(name, server)
+        requests = work(server)
+    assert done.returncode == 0, done.stderr
+    assert plugged.words() == ["registered", "verified"], done.stdout
+    assert "BLOCKED: 1 unverified task(s)" in text_of(requests)
+    assert len(requests) == 5
 
 
 @BOTH

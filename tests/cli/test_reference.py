@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from agent_fox.cli.reference import PAGES
 from agent_fox.cli.setup.settings_tables import tables
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-FILES = {"config": "configuration.md", "commands": "commands.md"}
+FILES = {"config": "configuration.md", "commands": "commands.md", "man": "agent-fox.1"}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -40,6 +42,19 @@ def test_every_command_and_option_stands_on_its_page() -> None:
         for option in (param for param in command.params if isinstance(param, click.Option)):
             assert option.help, f"{path} {option.name} has no help"
             assert all(f"{name}" in page for name in option.opts)
+
+
+def test_every_command_stands_in_the_manual() -> None:
+    page = (DOCS / "agent-fox.1").read_text(encoding="utf-8").replace("\\-", "-")
+    for path, _ in all_commands():
+        assert f"\n.SS {path}" in page
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not here, which formats manual pages")
+def test_the_manual_page_is_formatted_without_a_warning() -> None:
+    groff = ("groff", "-man", "-Tutf8", "-ww", "-z", DOCS / "agent-fox.1")
+    done = subprocess.run(groff, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_line_in_the_command_table_is_the_commands_own() -> None:

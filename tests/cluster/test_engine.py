@@ -10,9 +10,8 @@ import pytest
 from agent_fox.cluster.engine import EngineError, Tls, engine_of
 from agent_fox.cluster.places import queue_of, tag_of
 from agent_fox.config import ClusterSettings, PlaceSettings
+from agent_fox.core.graph import Node
 from agent_fox.core.ids import Archetype
-from agent_fox.session.order import LaunchOrder
-from tests.session.world import make_order, make_repo
 
 
 def test_an_engine_on_this_machine_is_reached_as_it_is() -> None:
@@ -64,21 +63,23 @@ def test_a_lease_ends_before_another_worker_may_begin() -> None:
         assert 0 < engine.lease < timeout
 
 
-def test_a_session_goes_to_the_first_place_that_it_fits_in_else_to_its_archetype(tmp_path: Path) -> None:
-    order = make_order(make_repo(tmp_path / "repo"))
+def test_a_session_goes_to_the_first_place_that_it_fits_in_else_to_its_archetype() -> None:
     places = {
         "readers": PlaceSettings(archetypes=[Archetype.VERIFIER, Archetype.REVIEWER]),
         "gpu": PlaceSettings(archetypes=[Archetype.CODER], specs=["02_*"]),
         "second": PlaceSettings(nodes=["*:2"]),
         "app": PlaceSettings(specs=["01_*"]),
+        "trained": PlaceSettings(labels=["large", "huge"]),
     }
 
-    def at(session: LaunchOrder, named: dict[str, PlaceSettings]) -> str:
-        return tag_of(session, session.node_id, named)
+    def at(archetype: Archetype, name: str, title: str = "") -> str:
+        return tag_of(Node("", name, name.partition(":")[0], 1, archetype, title=title), places)
 
-    assert at(order, places) == "app"
-    assert at(order, {}) == "coder"
-    assert at(make_order(order.repo, node_id="01_app:2"), places) == "second"
-    assert at(make_order(order.repo, spec_name="02_x"), places) == "gpu"
-    assert at(make_order(order.repo, archetype=Archetype.VERIFIER), places) == "readers"
+    assert at(Archetype.CODER, "01_app:1") == "app"
+    assert at(Archetype.CODER, "03_app:1") == "coder"
+    assert at(Archetype.CODER, "01_app:2") == "second"
+    assert at(Archetype.CODER, "02_x:1") == "gpu"
+    assert at(Archetype.VERIFIER, "01_app:verifier") == "readers"
+    assert at(Archetype.CODER, "03_app:1", "Train the model #large") == "trained"
+    assert at(Archetype.CODER, "03_app:1", "Mend issue#large, and #larger") == "coder"
     assert queue_of("app") == "agent-fox-app"

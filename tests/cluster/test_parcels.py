@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from agent_fox.cluster import deliveries, parcels
-from agent_fox.cluster.connection import Content
 from agent_fox.cluster.engine import engine_of
 from agent_fox.cluster.messages import read_delivery, read_parcel, written
-from agent_fox.cluster.packs import Unusable, archive, extract, pack, unpack
+from agent_fox.cluster.packs import Content, Unusable, archive, extract, pack, unpack
 from agent_fox.cluster.parcels import Bench, KeyInOrder, Parcel
 from agent_fox.cluster.runner import TemporalRunner
 from agent_fox.config import ClusterSettings

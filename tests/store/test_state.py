@@ -390,3 +390,19 @@ def test_a_sign_of_life_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with single_writer(tmp_path / "run.lock"):
         os.utime(beside, (1, 1))
         wait_until(lambda: beside.stat().st_mtime > 1, "the sign was renewed")
+
+
+def test_who_slept_while_another_host_took_the_state_leaves_it_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A laptop that is opened again after hours: its locks are not heard on the other host, nor those from there."""
+    monkeypatch.setattr(states, "BEAT", 0.02)
+    beside, state = tmp_path / states.HOST, states.StateFile.at(tmp_path / "state.db")
+    with single_writer(tmp_path / "run.lock"):
+        state.refuse_gone()
+        beside.write_text("another-boot 4711 upstairs")
+        time.sleep(0.2)
+        assert beside.read_text() == "another-boot 4711 upstairs"
+        with pytest.raises(states.StateGone, match="host upstairs has taken this state over"):
+            state.refuse_gone()
+    assert beside.read_text() == "another-boot 4711 upstairs"

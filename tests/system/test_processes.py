@@ -26,6 +26,7 @@ from agent_fox.system.processes import (
     start_time,
     started,
 )
+from agent_fox.system.shim_watch import LONGEST_LATE
 from agent_fox.testing.worlds import wait_until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -320,3 +321,22 @@ def test_a_beat_does_not_stop_a_process_and_a_stop_with_a_beat_does(tmp_path: Pa
         end = running.wait()
     assert end is not None
     assert end.stopped
+
+
+@needs_proc
+def test_time_in_which_a_machine_slept_is_not_the_processs(tmp_path: Path) -> None:
+    """Shim and process stand still together for longer than the limit, as where a laptop is closed."""
+    steps = "for i in $(seq 20); do sleep 0.1; done; echo $$ > done"
+    asked = command(tmp_path, "sh", "-c", f"echo $$ > own; {steps}", time_limit=4.0)
+    with started(asked) as running:
+        running.go()
+        own = pid_in(tmp_path / "own")
+        for pid in (running.pid, own):
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(LONGEST_LATE + 5.0)
+        for pid in (own, running.pid):
+            os.kill(pid, signal.SIGCONT)
+        end = running.wait()
+    assert end is not None
+    assert (end.exit_status, end.timed_out) == (0, False)
+    assert (tmp_path / "done").exists()

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from agent_fox import config, plugins
+    from agent_fox.cluster import sessions as held
+    from agent_fox.cluster import ssh_host
     from agent_fox.cluster.worker import Worker
     from agent_fox.engine.planning import extensions
     from agent_fox.evidence.signing import keys
     from agent_fox.system import state_folders
 else:
     config = late_module("agent_fox.config")
+    held = late_module("agent_fox.cluster.sessions")
+    ssh_host = late_module("agent_fox.cluster.ssh_host")
     plugins = late_module("agent_fox.plugins")
     keys = late_module("agent_fox.evidence.signing.keys")
     extensions = late_module("agent_fox.engine.planning.extensions")
@@ -41,20 +45,31 @@ MISSING = "sessions on other hosts need an extra: pip install 'agent-fox[cluster
 @click.command("worker", short_help="Run sessions of runs on other hosts.")
 @click.option("--engine", metavar="ADDRESS", help="Who hands sessions out: temporal://HOST:PORT. Unset: as configured.")
 @click.option(
-    "--serve", "serves", multiple=True, required=True, metavar="TAG=N",
+    "--serve", "serves", multiple=True, metavar="TAG=N",
     help="Take up to N sessions of this tag at the same time: coder, verifier, reviewer, or a place. Repeatable.",
 )  # fmt: skip
 @click.option(
     "--folder", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Where repositories of sessions stand while they run. Unset: in the state folder of this user.",
 )  # fmt: skip
+@click.option("--once", is_flag=True, help="Hold one session that comes in on standard input, as over ssh.")
 @click.option("--key", metavar="KEY", help="Sign what is handed in with this key. Unset: `worker`, where there is one.")
 @json_option
-def command(engine: str | None, serves: tuple[str, ...], folder: Path | None, key: str | None, as_json: bool) -> None:
+def command(
+    engine: str | None, serves: tuple[str, ...], folder: Path | None, once: bool, key: str | None, as_json: bool
+) -> None:
     """Run sessions of runs on other hosts, with the agents' programs and keys of this one, until it is ended.
 
     SIGTERM or Ctrl-C takes no more sessions and waits for those that run; a second one leaves them to other workers.
     """
+    sessions = held.Sessions(
+        folder or state_folders.default_state(os.environ) / "worker", installed(),
+        extensions.backends_of(plugins.load_plugins()), identity_of(installed()), key=own_key(key),
+    )  # fmt: skip
+    if once:
+        raise SystemExit(0 if ssh_host.serve(sessions) else 1)
+    if not serves:
+        raise UserError("nothing is to be served: --serve TAG=N, such as --serve coder=4")
     if find_spec("temporalio") is None:
         raise UserError(MISSING)
     from agent_fox.cluster import engine as engines  # noqa: PLC0415 - of an extra
@@ -67,13 +82,11 @@ def command(engine: str | None, serves: tuple[str, ...], folder: Path | None, ke
         raise UserError("no engine is named: --engine temporal://HOST:PORT, or `engine` in [cluster]")
     try:
         place = engines.engine_of(address, settings, os.environ)
-        connection = Connection(place, identity_of(installed()))
-        worker = Worker(
-            connection, dict(map(slots_of, serves)), folder or state_folders.default_state(os.environ) / "worker",
-            installed(), extensions.backends_of(plugins.load_plugins()), teller(as_json=as_json),
-            key=own_key(key),
-        )  # fmt: skip
-        signs = "signed" if worker.key else "signed by nobody: `agent-fox keys new worker --no-passphrase` makes a key"
+        connection = Connection(place, sessions.identity)
+        worker = Worker(connection, dict(map(slots_of, serves)), sessions, teller(as_json=as_json))
+        signs = (
+            "signed" if sessions.key else "signed by nobody: `agent-fox keys new worker --no-passphrase` makes a key"
+        )
         worker.tell(f"{worker.identity} serves {', '.join(serves)} of {place.name}; what it hands in is {signs}")
         serve(worker)
     except (engines.EngineError, EngineAway) as error:

@@ -20,9 +20,10 @@ from agent_fox.core.words import listed
 
 if TYPE_CHECKING:
     from agent_fox import config
-    from agent_fox.cli.setup import health_engine, health_try
+    from agent_fox.cli.setup import health_engine, health_places, health_try
 else:
     health_engine = late_module("agent_fox.cli.setup.health_engine")
+    health_places = late_module("agent_fox.cli.setup.health_places")
     config = late_module("agent_fox.config")
     health_try = late_module("agent_fox.cli.setup.health_try")
 
@@ -60,10 +61,12 @@ def command(is_try: bool, engine: str | None, as_json: bool) -> Exit:
 
 
 def elsewhere(root: Path, found: list[Check], engine: str | None) -> Iterator[Check]:
-    """The engine that hands sessions to workers, where one is named and the settings can be read."""
+    """The places and the engine of sessions that are held elsewhere, where they are named and settings can be read."""
     if any(check.name == "settings" and check.state is State.MISSING for check in found):
         return
     settings = config.load(root, os.environ)
+    if settings.places:
+        yield from health_places.places(settings)
     address = engine or settings.cluster.engine
     if address:
         yield from health_engine.engine(address, settings, os.environ)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -14,7 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import here
 from agent_fox.core.late import late_module
-from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.system.sandbox.bubblewrap import SandboxMode, container_in, mode_of
 from agent_fox.system.state_folders import artifacts_in, default_state, folder_of
 from agent_fox.verifier.profiles.context import (
     DEFAULT_SECONDS,
@@ -42,6 +43,17 @@ else:
 PREFIX = "AGENT_FOX_VERIFIER_"
 RESOLVE_TOKEN = "AGENT_FOX_RESOLVE_TOKEN"
 T = TypeVar("T")
+
+
+class OneMode(click.Choice[str]):
+    """A mode of the sandbox; sessions in a container are given that instead."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        with suppress(ValueError):
+            if container_in(value) is not None:
+                return value
+        return super().convert(value, param, ctx)
+
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -95,7 +107,7 @@ _OPTIONS = (
     ),
     click.option(
         "--sandbox",
-        type=click.Choice([mode.value for mode in SandboxMode]),
+        type=OneMode([mode.value for mode in SandboxMode]),
         default=SandboxMode.AUTO.value,
         show_default=True,
         envvar=f"{PREFIX}SANDBOX",
@@ -171,7 +183,7 @@ def context_of(options: VerifierOptions) -> RunContext:
         artifacts=artifacts.resolve(),
         profile=_profile(options, root),
         modules=options.modules,
-        sandbox=SandboxMode(options.sandbox),
+        sandbox=mode_of(options.sandbox),
         seconds=options.max_seconds,
         allow_format_apply=options.allow_format_apply,
         advisories=options.advisories,

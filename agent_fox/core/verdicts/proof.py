@@ -68,7 +68,8 @@ class Place:
     """Something that can be broken: site `number` of `file`, in `function` ("" for a module's body).
 
     `is_value`: what the function returns is changed while its body runs. `is_changed`: the change under judgement wrote
-    it.
+    it. `is_other_error`: another error is raised in the place of one. `is_only_error`: what raises the error that a
+    function always comes to is left out.
     """
 
     file: str
@@ -77,6 +78,13 @@ class Place:
     line: int = 0
     is_value: bool = False
     is_changed: bool = False
+    is_other_error: bool = False
+    is_only_error: bool = False
+
+    @property
+    def body(self) -> tuple[str, str]:
+        """The function, with its file."""
+        return self.file, self.function
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +186,33 @@ def _halved(places: tuple[Place, ...], tried: Mapping[tuple[Place, ...], Effect]
 
 
 def killed_by(trials: Iterable[Trial]) -> Trial | None:
-    """The trial that shows that the tests notice: one place alone was broken, and killed."""
-    return next((trial for trial in trials if trial.effect is Effect.KILLED and len(trial.places) == 1), None)
+    """The trial that shows that the tests notice: one place alone was broken, and killed.
+
+    A test that any error satisfies would be killed, too, where code that is not written yet stops to say so. The only
+    error of a function may thus be missed only by tests that also notice another in its place, however they do.
+    """
+    alone = [trial for trial in trials if len(trial.places) == 1]
+    told_apart = {
+        trial.places[0].body
+        for trial in alone
+        if trial.places[0].is_other_error and trial.effect in (Effect.KILLED, Effect.CRASHED)
+    }
+    killed = (trial for trial in alone if trial.effect is Effect.KILLED)
+    return next(
+        (trial for trial in killed if not trial.places[0].is_only_error or trial.places[0].body in told_apart), None
+    )
+
+
+def takes_any_error(trials: Iterable[Trial]) -> bool:
+    """Whether the tests miss the only error of a function, and nothing else was killed."""
+    trials = tuple(trials)
+    killed = (trial for trial in trials if trial.effect is Effect.KILLED and len(trial.places) == 1)
+    return any(trial.places[0].is_only_error for trial in killed) and killed_by(trials) is None
 
 
 def shown(before: Before, places: Sequence[Place], trials: Sequence[Trial]) -> Shown:
-    """The word for tests that execute code. VACUOUS: every place was broken, and they did not notice any of it.
+    """The word for tests that execute code. VACUOUS: every place was broken, and they did not notice any of it, or of
+    an error no more than that there was one.
 
     Raises ValueError where a trial is still to be made.
     """
@@ -191,12 +220,11 @@ def shown(before: Before, places: Sequence[Place], trials: Sequence[Trial]) -> S
         return Shown.ALREADY_TRUE if before is Before.GREEN else Shown.DISCRIMINATES
     if next_trial(places, trials):
         raise ValueError("not decided yet")
-    unnoticed = {
-        place
-        for trial in trials
-        if trial.effect is Effect.UNNOTICED or (trial.effect is Effect.CRASHED and len(trial.places) == 1)
-        for place in trial.places
-    }
+    unnoticed = {place for trial in trials if trial.effect is Effect.UNNOTICED for place in trial.places}
+    alone = {trial.places[0]: trial.effect for trial in trials if len(trial.places) == 1}
+    unnoticed |= {place for place, effect in alone.items() if effect is Effect.CRASHED}
+    open_errors = {place.body for place in places if place.is_other_error and place not in unnoticed}
+    unnoticed |= {place for place, effect in alone.items() if effect is Effect.KILLED and place.body not in open_errors}
     return Shown.VACUOUS if unnoticed >= {*places} else Shown.UNDECIDED
 
 

@@ -41,7 +41,7 @@ from agent_fox.store.records import insert, last_sending_back
 from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.system import clock
 from agent_fox.system.redaction.masking import secret_values
-from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.system.sandbox.bubblewrap import mode_of
 from agent_fox.system.state_folders import artifacts_in, file_name
 from agent_fox.verifier.ground.order import CheckOrder, Counterfactual, Untested, write_order
 
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from agent_fox.engine.record import attempts
     from agent_fox.engine.record.docket import SpecShelf
     from agent_fox.evidence.waivers import Grounds
+    from agent_fox.session.agent import Agent
     from agent_fox.store import known
 else:
     places = late_module("agent_fox.cluster.places")
@@ -79,8 +80,10 @@ class Workshop:
     launches: Path
     logs: Path
     shelf: SpecShelf
-    runner: str = ""
-    """Who is asked to run what is launched, by its name; empty: this machine."""
+    engine: str = ""
+    """Who is asked to run what has no place of its own, by its name; empty: this machine."""
+    is_here: bool = False
+    """Whether nothing is launched elsewhere than on this machine, whatever `[places]` and `[cluster]` say."""
     looked_up: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """What stays as it is while the plan does, by name, so that no launch costs more in a larger plan."""
 
@@ -98,15 +101,33 @@ class Workshop:
         would work.
         """
         agent = self.agent(planned, rung)
-        now = standpoint(self.settings, agent, self.workers(planned))
+        now = standpoint(self.settings, agent, self.workers(planned), self.container(planned))
         if planned.node.archetype is Archetype.CODER:
             return replace(now, verifier=agent.name)
         verifier = with_bound(now.verifier, self.binding(db, planned))
         return replace(now, verifier=with_hidden(verifier, self.hidden(planned)))
 
+    @property
+    def is_placed(self) -> bool:
+        return bool(self.settings.places) and not self.is_here
+
+    def place(self, planned: PlannedNode) -> str:
+        """The first of `[places]` that sessions of the node fit in, else their archetype."""
+        return places.tag_of(planned.node, self.settings.places) if self.is_placed else planned.node.archetype.value
+
     def workers(self, planned: PlannedNode) -> str:
         """The class of workers that does sessions of the node; empty for this machine."""
-        return places.workers_of(planned.node, planned.node.id, self.settings) if self.runner else ""
+        is_elsewhere = self.is_placed or (bool(self.settings.cluster.engine) and not self.is_here)
+        return places.class_of(self.place(planned), self.settings) if is_elsewhere else ""
+
+    def container(self, planned: PlannedNode, launch: str = "") -> str:
+        """What sessions of the node are kept apart by instead of the sandbox, as an order has it; empty for none."""
+        return places.container_at(self.place(planned), self.settings, launch) if self.is_placed else ""
+
+    def runner(self, planned: PlannedNode) -> str:
+        """Who is asked to run launches of the node, by its name; empty: this machine."""
+        own = places.runner_of(self.place(planned), self.settings) if self.is_placed else ""
+        return "" if self.is_here else own or self.engine
 
     def hidden(self, planned: PlannedNode) -> Path | None:
         """The folder of checks that no coder sees, for a verifier's session."""
@@ -139,7 +160,7 @@ class Workshop:
         """The order of a launch. The same rows give the same order, so that a crashed launch can be harvested."""
         node, ticket = planned.node, session.ticket
         file = self.shelf.take(db, node.spec_name)
-        agent = self.agent(planned, session.rung)
+        agent, container = self.agent(planned, session.rung), self.container(planned, launch.id)
         conflict, secrets = conflict_facts(db, self.repo, session), secret_values({**os.environ, **agent.environment})
         handed_on = self.handed_on(db, planned, session, launch, secrets)
         replay, start = self.start(db, planned, session, launch, handed_on)
@@ -164,7 +185,7 @@ class Workshop:
             repo=self.repo,
             state=Path(launch.folder),
             log=self.logs / f"{file_name(node.id)}.{ticket.attempt}.{ticket.reading}.{launch.number}.log",
-            agent=agent_of(agent),
+            agent=contained(agent_of(agent), container),
             assumed_usd=agent.assumed_cost_usd,
             workspace=self.provisions(),
             brief_markdown=brief_markdown(facts),
@@ -173,10 +194,10 @@ class Workshop:
             keeps_transcript=self.settings.training.keep == "full",
             spec_places=self.spec_places(db),
             message=commit_message(planned, session),
-            document=self.document(planned, db, launch.pinned),
+            document=self.document(planned, db, launch.pinned, container),
             changes=self.settings.verify.changes,
             format_apply=self.settings.verify.format_apply,
-            sandbox=self.settings.verify.sandbox,
+            sandbox=container or self.settings.verify.sandbox,
             artifacts=str(self.artifacts),
             unmerged=task_of(db, self.repo, ticket),
             sizes=self.sizes(),
@@ -185,6 +206,7 @@ class Workshop:
             closing=self.closing(db, planned, session, launch),
             resume=handed_on.tree or start,
             handoff=handed_on.text,
+            place=self.place(planned),
         )
 
     def handed_on(
@@ -255,17 +277,17 @@ class Workshop:
         setup = tuple(line if isinstance(line, str) else tuple(line) for line in workspace.setup)
         return Provisions(setup, tuple(workspace.copies), tuple(workspace.link))
 
-    def document(self, planned: PlannedNode, db: Database, pinned: str = "") -> dict[str, object]:
+    def document(self, planned: PlannedNode, db: Database, pinned: str = "", container: str = "") -> dict[str, object]:
         """What the built-in `checks` judge needs to know; empty for nodes that judge nothing.
 
-        `pinned`: the commit that is judged; without one no onset is searched for.
+        `container` keeps its commands apart. `pinned`: the commit that is judged; without one no onset is searched for.
         """
         if planned.node.archetype is not Archetype.VERIFIER:
             return {}
         file, verify = self.shelf.take(db, planned.node.spec_name), self.settings.verify
         grounds = grounds_of(self.repo, self.settings, os.environ)
         order = replace(
-            as_set(order_among(file.spec, self.shelf.ids(db)), verify),
+            as_set(order_among(file.spec, self.shelf.ids(db)), verify, container),
             stated=sessions.stated(db, planned.node.spec_name),
             sealed=Sealed(verify.sealed),
             is_reviewed=review_of(db, planned.node.spec_name) is not None,
@@ -291,7 +313,12 @@ class Workshop:
         return {MEMORY: remembering.order_for(db, grounds, spec_name, self.repo, pinned, limits)}
 
 
-def as_set(order: CheckOrder, verify: VerifySettings) -> CheckOrder:
+def contained(agent: Agent, container: str) -> Agent:
+    """The agent as it is kept apart: in a container, where there is one."""
+    return replace(agent, sandbox=container) if container else agent
+
+
+def as_set(order: CheckOrder, verify: VerifySettings, container: str = "") -> CheckOrder:
     """The order as the settings want it: what runs, within which limits, and what follows."""
     return replace(
         order,
@@ -301,7 +328,7 @@ def as_set(order: CheckOrder, verify: VerifySettings) -> CheckOrder:
         counterfactual=Counterfactual(verify.counterfactual),
         counts_not_shown=verify.undecided == "count",
         timeout=verify.timeout,
-        sandbox=SandboxMode(verify.sandbox),
+        sandbox=mode_of(container or verify.sandbox),
         network=verify.network,
         memory=verify.memory_mib * 1024**2,
         processes=verify.processes,
@@ -333,12 +360,13 @@ def begin(
     count = sessions.launch_number(db, number)
     folder = workshop.launches / launch
     row = {"id": launch, "session_id": number, "run_id": run_id, "number": count, "status": "running"}
-    where = {"folder": str(folder), "runner": workshop.runner}
+    runner = workshop.runner(planned)
+    where = {"folder": str(folder), "runner": runner}
     sessions.start_launch(db, {**row, "pinned_commit": pinned, "started_at": at, **where})
     move_node(db, running(planned).standing, None)
     return (
         sessions.session_by_id(db, number),
-        LaunchRow(launch, number, count, "running", pinned, str(folder), None, None, workshop.runner),
+        LaunchRow(launch, number, count, "running", pinned, str(folder), None, None, runner),
         before is None,
     )
 
@@ -362,7 +390,11 @@ def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id:
     assumed = {"assumed_cost_usd": agent.assumed_cost_usd, "started_at": at}
     judged = asdict(workshop.standpoint(db, planned, standing.rung))
     known.note_environment(
-        db, at, run_id, judged["environment"], facts(workshop.settings.verify, workshop.workers(planned))
+        db,
+        at,
+        run_id,
+        judged["environment"],
+        facts(workshop.settings.verify, workshop.workers(planned), workshop.container(planned)),
     )
     return insert(db, "sessions", {**row, **more, **last, **assumed, **judged})
 

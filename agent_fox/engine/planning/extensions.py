@@ -132,6 +132,8 @@ class Runners:
         scheme = address.partition("://")[0]
         if scheme == "temporal":
             return temporal.temporal_runner(address, self.settings, self.environ, self.artifacts(), self.told.append)
+        if scheme == "ssh":
+            return temporal.ssh_runner(address, self.settings, self.environ, self.artifacts(), backends)
         for plugin, some in given(self.plugins, "agent_fox_runners"):
             with blamed_on(plugin, f"agent_fox_runners, for {address!r}"):
                 if not isinstance(some, Mapping):

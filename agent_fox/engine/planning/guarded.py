@@ -13,7 +13,7 @@ from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.engine.planning.plugin_hooks import refuse
 from agent_fox.plugins import PluginError, blamed_on
-from agent_fox.store.faults import is_of_the_world
+from agent_fox.store.light import is_of_the_world
 from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Retry, Tracker, Unsure
 
 if TYPE_CHECKING:

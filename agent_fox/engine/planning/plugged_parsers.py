@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from agent_fox.core.values import dataclass
 from agent_fox.engine.planning.plugin_hooks import offered, refuse
 from agent_fox.plugins import blamed_on
-from agent_fox.store.faults import is_of_the_world
+from agent_fox.store.light import is_of_the_world
 from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.protocol import LogParser
 from agent_fox.verifier.logs.registry import BUILT_IN, Parsers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from agent_fox.session.agent import Provisions
 from agent_fox.system import git
 
 if TYPE_CHECKING:
+    from agent_fox.cluster import places
     from agent_fox.core.graph import Plan
     from agent_fox.engine.launching import pushing
     from agent_fox.session.backends import Backend
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from agent_fox.trackers.text import template
     from agent_fox.verifier.lanes import formal
 else:
+    places = late_module("agent_fox.cluster.places")
     pushing = late_module("agent_fox.engine.launching.pushing")
     workspace = late_module("agent_fox.session.workspaces.workspace")
     landing = late_module("agent_fox.session.workspaces.landing")
@@ -96,8 +98,8 @@ def check_settings(
     missing = [
         *(f"{problem.where}: {problem.what}" for problem in settings_errors(plan)),
         *unreachable(settings),
-        *missing_agents(agents, backends, root, is_elsewhere=is_elsewhere),
-        *(not_sent(settings, root) if is_elsewhere else ()),
+        *missing_agents(agents, backends, root, are_elsewhere(agents, settings, is_elsewhere=is_elsewhere)),
+        *(not_sent(settings, root) if is_elsewhere or any(place.ssh for place in settings.places.values()) else ()),
         *missing_provisions(settings, [agent for _, agent in agents], root),
         *(pushing.objections(root, settings.git) if settings.git.push else ()),
         *own_words_trouble(root),
@@ -137,19 +139,30 @@ def not_sent(settings: Settings, root: Path) -> Iterator[str]:
             if not paths or not all(path in tracked for path in paths):
                 yield (
                     f"[workspace] {setting}: {pattern!r} is not in git, so that workers do not get it; have "
-                    "[workspace] setup make what sessions need, or run without --engine"
+                    "[workspace] setup make what sessions need, or run them here"
                 )
 
 
+def are_elsewhere(
+    agents: Iterable[tuple[str, AgentSettings]], settings: Settings, *, is_elsewhere: bool
+) -> frozenset[str]:
+    """The archetypes of which some sessions at least are held on other hosts or in containers."""
+    names = frozenset(archetype for archetype, _ in agents)
+    if is_elsewhere or not settings.places:
+        return names if is_elsewhere else frozenset()
+    return frozenset(name for name in names if places.are_elsewhere(name, settings))
+
+
 def missing_agents(
-    agents: Iterable[tuple[str, AgentSettings]], backends: Mapping[str, Backend], root: Path, *, is_elsewhere: bool
+    agents: Iterable[tuple[str, AgentSettings]], backends: Mapping[str, Backend], root: Path, elsewhere: Container[str]
 ) -> Iterator[str]:
+    """`elsewhere`: the archetypes whose programs are not looked for here."""
     is_set_up = (root / FILE).exists()
     for archetype, agent in agents:
         for trouble in filter(None, (choice_trouble(archetype, agent), role_trouble(archetype, agent))):
             yield f"[agents.{archetype}] {trouble}"
         for name in agent.backends:
-            lack = None if is_elsewhere and name in backends else lacks(backends, name, agent, root)
+            lack = None if archetype in elsewhere and name in backends else lacks(backends, name, agent, root)
             if lack is not None:
                 is_untold = not is_set_up and name == "command" and not agent.command
                 yield NOT_SET_UP if is_untold else f"[agents.{archetype}] {lack}"

@@ -68,12 +68,16 @@ class Workplace:
                 'set it to "require" or "report"'
             )
         address = self.settings.cluster.engine
-        is_elsewhere = bool(address) and self.runners().named(address).outlives
+        is_elsewhere = bool(address) and self.is_other_host(address)
         backends = backends_of(self.plugins)
         preflight.check_settings(self.settings, scope.plan, backends, self.root, is_elsewhere=is_elsewhere)
         self.tracker()
         self.handlers()
         return head, scope
+
+    def is_other_host(self, address: str) -> bool:
+        """Whether sessions of that engine have the agents' programs of another host."""
+        return address.startswith("ssh://") or self.runners().named(address).outlives
 
     def tracker(self) -> Tracker:
         """Where issues go. Raises PluginError for a plugin that cannot be used."""

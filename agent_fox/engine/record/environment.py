@@ -37,19 +37,23 @@ class Standpoint:
     verifier: str
 
 
-def standpoint(settings: Settings, agent: AgentSettings, workers: str = "") -> Standpoint:
+def standpoint(settings: Settings, agent: AgentSettings, workers: str = "", container: str = "") -> Standpoint:
     """Where and by whom a session of this agent would judge now. `workers`: the class of workers on other hosts that
-    would do it, empty for this machine.
+    would do it, empty for this machine. `container`: what its commands are kept apart by there, in one line.
     """
-    return Standpoint(environment_hash(facts(settings.verify, workers)), f"{JUDGING} {', '.join(judges(agent))}")
+    return Standpoint(
+        environment_hash(facts(settings.verify, workers, container)), f"{JUDGING} {', '.join(judges(agent))}"
+    )
 
 
-def facts(verify: VerifySettings, workers: str = "") -> dict[str, str]:
-    """What the environment is named by. A class of workers is one of its own: what stands there is not known here."""
+def facts(verify: VerifySettings, workers: str = "", container: str = "") -> dict[str, str]:
+    """What the environment is named by. A class of workers is one of its own: what stands there is not known here. An
+    image is, by its digest.
+    """
     chosen = verify.model_dump(mode="json", include=set(OF_CHECKS))
-    is_open = SandboxMode(verify.sandbox) is SandboxMode.OFF or bool(why_missing())
+    is_open = not container and (SandboxMode(verify.sandbox) is SandboxMode.OFF or bool(why_missing()))
     own = environment_parts(sys.platform, os.uname().machine, sys.version_info[:2], chosen, is_open=is_open)
-    return own | ({"workers": workers} if workers else {})
+    return own | {name: text for name, text in (("workers", workers), ("container", container)) if text}
 
 
 def judges(agent: AgentSettings) -> list[str]:

@@ -121,7 +121,7 @@ def key_of(
         "tree": tree,
         "requirements": {row.requirement_id: row.version for row in gates_of(db, verifier.node.spec_name)},
         "specifications": {item.address: item.version for item in objects},
-        "environment": replace(workshop, runner="").standpoint(db, verifier, 0).environment,  # provers run here
+        "environment": replace(workshop, is_here=True).standpoint(db, verifier, 0).environment,  # provers run here
         "provers": [version_of(name) for name in PROVERS],
         "bounds": [verify.timeout, verify.memory_mib],
     }

@@ -234,8 +234,8 @@ class Engine(Workplace):
             folder = artifacts_in(self.launches().parent)
             prune(folder, verify.keep_days, verify.keep_mib * 1024**2, run_days=verify.keep_days)
 
-    def workshop(self, shelf: SpecShelf, runner: str = "") -> Workshop:
-        return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf, runner)
+    def workshop(self, shelf: SpecShelf, engine: str = "") -> Workshop:
+        return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf, engine)
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
         return DocketFactory(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents import credentials
 from agent_fox.session.agents.credentials import Credentials, secret_names
@@ -25,12 +26,15 @@ from agent_fox.session.briefs.project_words import read_overrides, read_steering
 from agent_fox.session.workspaces.steps import beginning_of
 from agent_fox.session.workspaces.workspace import read_preparation
 from agent_fox.system import git
-from agent_fox.system.sandbox.bubblewrap import SandboxMode, why_missing
+from agent_fox.system.sandbox.bubblewrap import SandboxMode, container_in, why_missing
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.command_line import CommandLine
     from agent_fox.session.order import Agent, LaunchOrder, Paths
     from agent_fox.session.workspaces.steps import Beginning
+    from agent_fox.system.sandbox import containers
+else:
+    containers = late_module("agent_fox.system.sandbox.containers")
 
 RESERVE = 10.0
 """Seconds before the shim's own time limit at which the runner ends a session, so that its cost is still told."""
@@ -60,6 +64,10 @@ class AgentBackend:
 
     def missing(self, agent: Agent, root: Path) -> str | None:
         facts, program = self.cli.facts, self.program(agent, root)
+        container = container_in(agent.sandbox)
+        if container is not None:
+            trouble = containers.found(container.program, container.image).objection
+            return f"backend {self.name!r}: {trouble}" if trouble else self.without_credentials(agent)
         if program is None:
             wanted = agent.program or facts.program
             remedy = f"install it ({facts.install}) or set `program`"
@@ -101,6 +109,8 @@ class AgentBackend:
 
     def program(self, agent: Agent, root: Path) -> str | None:
         word = agent.program or self.cli.facts.program
+        if agent.is_contained:
+            return word
         path = agent.environment.get("PATH", os.environ.get("PATH"))
         return shutil.which(str(root / word) if "/" in word else word, path=path)
 
@@ -156,7 +166,7 @@ class AgentBackend:
             tools=tools,
             sandbox=agent.sandbox,
             readable=readable(order, paths),
-            stop_gate=agent.stop_hook and bool(tools),
+            stop_gate=agent.stop_hook and bool(tools) and not agent.is_contained,
             direct=self.cli.facts.direct,
             login=access.login,
             prices=prices_of(order.repo),

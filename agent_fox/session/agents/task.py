@@ -14,7 +14,10 @@ from agent_fox.session.workspaces.steps import Beginning  # noqa: TC001 - pydant
 
 if TYPE_CHECKING:
     import pydantic
+
+    from agent_fox.system.sandbox import bubblewrap
 else:
+    bubblewrap = late_module("agent_fox.system.sandbox.bubblewrap")
     pydantic = late_module("pydantic")
 
 
@@ -97,6 +100,11 @@ class AgentTask:
     """What a coder's session begins with, where the states of its files are to be taken."""
     transcript: Path | None = None
     """Where all that is said, called and shown is written down; None: nowhere."""
+
+    @property
+    def is_contained(self) -> bool:
+        """Whether its program is that of a container's image."""
+        return bubblewrap.container_in(self.sandbox) is not None
 
     @property
     def model_side(self) -> Provider:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from agent_fox.session.built_in import enclosed_command
     from agent_fox.session.order import Agent, LaunchOrder, Paths
     from agent_fox.system.sandbox import bubblewrap as sandbox
+    from agent_fox.system.sandbox import containers
 else:
+    containers = late_module("agent_fox.system.sandbox.containers")
     any_backend = late_module("agent_fox.session.agents.any_backend")
     enclosed_command = late_module("agent_fox.session.built_in.enclosed_command")
     sandbox = late_module("agent_fox.system.sandbox.bubblewrap")
@@ -38,6 +40,10 @@ class CommandBackend:
                 "or name who works: `agent-fox init --agent claude`"
             )
         program = _program(agent.command[0], root)
+        container = sandbox.container_in(agent.sandbox) if agent.is_contained else None
+        if container is not None:
+            trouble = containers.found(container.program, container.image).objection
+            return f"backend 'command': {trouble}" if trouble else None
         if shutil.which(program, path=agent.environment.get("PATH", os.environ.get("PATH"))) is None:
             return f"{agent.command[0]!r} is not an executable on PATH; install it or correct `command`"
         if _is_enclosed(agent) and (missing := sandbox.why_missing()):
@@ -61,7 +67,7 @@ class CommandBackend:
 
 def _is_enclosed(agent: Agent) -> bool:
     """Only where it is asked for: many a command writes beside its workspace, as a person's own program may."""
-    return agent.sandbox == "require"
+    return agent.sandbox not in ("auto", "off")
 
 
 def _program(word: str, root: Path) -> str:

@@ -22,10 +22,12 @@ from agent_fox.session.result import LARGEST_RESULT
 from agent_fox.system import programs
 from agent_fox.system.files import read_regular
 from agent_fox.system.sandbox import bubblewrap, toolchains
+from agent_fox.system.sandbox.bubblewrap import Container
 from agent_fox.system.sandbox.view import View
 
 if TYPE_CHECKING:
     from agent_fox.session.order import LaunchOrder, Paths
+    from agent_fox.system.sandbox.bubblewrap import Mode
 
 NOT_STARTED = 126
 RESULT = "AGENT_FOX_RESULT"
@@ -34,7 +36,8 @@ RESULT = "AGENT_FOX_RESULT"
 def write_document(order: LaunchOrder, paths: Paths, argv: Sequence[str]) -> None:
     """What this module's own process reads: the command, and what it may see."""
     document = {
-        "argv": list(argv), "workspace": str(paths.workspace.resolve()), "private": str(paths.agent.resolve()),
+        "argv": list(argv), "sandbox": order.agent.sandbox,
+        "workspace": str(paths.workspace.resolve()), "private": str(paths.agent.resolve()),
         "result": str(paths.result.resolve()), "writes": order.writes,
         "readable": [*readable(order, paths), *[word for word in argv if word.startswith('/') and Path(word).exists()]],
     }  # fmt: skip
@@ -49,11 +52,12 @@ def main(arguments: Sequence[str]) -> int:
         (private / name).mkdir(parents=True, exist_ok=True)
     own = {"HOME": str(private / "home"), "TMPDIR": str(private / "tmp"), RESULT: str(private / "result.json")}
     environment = {**os.environ, **own}
+    mode = bubblewrap.mode_of(document["sandbox"])
     view = view_of(
-        document["argv"][0], workspace, private, document["readable"], environment, writes=document["writes"]
+        document["argv"][0], workspace, private, document["readable"], environment, mode, writes=document["writes"]
     )
     try:
-        with bubblewrap.enclosed(tuple(document["argv"]), view) as wrapped:
+        with bubblewrap.kept_apart(tuple(document["argv"]), view, mode, environment) as wrapped:
             status = programs.hand_over(wrapped.argv, environment, workspace, wrapped.descriptors)
             is_started = wrapped.is_command_started()
     except OSError as error:
@@ -68,16 +72,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def view_of(
-    program: str, workspace: Path, private: Path, shown: Sequence[str], environment: Mapping[str, str], *, writes: bool
-) -> View:
-    """A coder may write its workspace; who reads may not write anything there."""
+    program: str, workspace: Path, private: Path, shown: Sequence[str], environment: Mapping[str, str], mode: Mode, *,
+    writes: bool,
+) -> View:  # fmt: skip
+    """A coder may write its workspace; who reads may not write anything there. A container has tools of its own."""
     path = shutil.which(program, path=environment.get("PATH")) or program
-    folders = (*toolchains.folders(program, workspace, environment), *program_folders(Path(path)), *map(Path, shown))
+    tools = (*toolchains.folders(program, workspace, environment), *program_folders(Path(path)))
+    folders = (*(() if isinstance(mode, Container) else tools), *map(Path, shown))
     outside = dict.fromkeys(folder for folder in folders if not folder.is_relative_to(workspace))
     outer = [folder for folder in outside if not any(folder.is_relative_to(other) for other in {*outside} - {folder})]
     return View(
         root=workspace, cwd=workspace, private=private, home=private / "home", writable=None if writes else (),
-        readable=tuple(outer), network=True, is_git_writable=writes,
+        readable=tuple(outer), network=not isinstance(mode, Container) or mode.network, is_git_writable=writes,
     )  # fmt: skip
 
 

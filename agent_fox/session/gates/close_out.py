@@ -30,7 +30,7 @@ from agent_fox.session.order import ClosedOut, LaunchOrder, Paths, StopSignal, W
 from agent_fox.session.workspaces.workspace import read_preparation
 from agent_fox.system import git
 from agent_fox.system.redaction.masking import redact
-from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.system.sandbox.bubblewrap import mode_of
 from agent_fox.verifier.running.commands import Bounds, Ended, Place, run_logged
 
 FINDINGS_NAMED = 5
@@ -114,7 +114,7 @@ def _run(order: LaunchOrder, line: str, number: int, stop: StopSignal) -> Ended:
     private.mkdir(parents=True, exist_ok=True)
     brought = (paths.workspace / path for path in read_preparation(order).brought)
     readable = (git.common_folder(order.repo) / "objects", *(p.resolve() for p in brought if p.is_symlink()))
-    bounds = Bounds(SandboxMode(order.sandbox), own.network, own.memory, own.processes, readable)
+    bounds = Bounds(mode_of(order.sandbox), own.network, own.memory, own.processes, readable)
     asked, place = threading.Event(), Place(paths.workspace, private)
     with stop.calling(asked.set):
         return run_logged(tuple(shlex.split(line)), place, {}, own.timeout, bounds, asked)

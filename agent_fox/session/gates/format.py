@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_fox.session.order import LaunchOrder, Paths
-from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.system.sandbox.bubblewrap import mode_of
 
 _PASS = "agent_fox.verifier.plans.format_pass"  # loaded where it is wanted: it brings all tools of the verifier along
 
@@ -20,6 +20,6 @@ def formatted(order: LaunchOrder) -> tuple[str, ...]:
     module: Any = import_module(_PASS)
     format_work: Callable[[object], tuple[str, ...]] = module.format_work
     artifacts = Path(order.artifacts) if order.artifacts else order.state / "artifacts"
-    mode = SandboxMode(order.sandbox)
+    mode = mode_of(order.sandbox)
     workspace = Paths(order.state).workspace
     return format_work(module.Work(workspace, order.repo, order.pinned, order.launch, order.attempt, artifacts, mode))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import field
 from pathlib import Path
 
 from agent_fox.core.regex import regex
@@ -28,6 +29,26 @@ ETC_WITH_NETWORK = ("resolv.conf", "hosts", "host.conf", "gai.conf")
 
 _SECRET_SETTING = regex(r"(?im)^[ \t]*[a-z-]*(?:extraheader|helper|password|token|cookie)[a-z-]*[ \t]*=.*\n?")
 _SECRET_IN_URL = regex(r"://[^/@\s]+@")
+
+
+OPEN, CLOSED = "open", "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """Which `program` runs which `image`, for the launch `owner`. `network`: agents' programs reach all of it."""
+
+    program: str
+    image: str
+    network: bool = False
+    owner: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.program} {self.image} {OPEN if self.network else CLOSED}"
+
+    def spelled(self) -> str:
+        """As it stands in an order, in one line."""
+        return f"{self} {self.owner}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +82,14 @@ def namespaces(view: View) -> list[str]:
     words += ["--unshare-cgroup-try", "--hostname", "localhost", "--cap-drop", "ALL"]
     if not view.network:
         words.append("--unshare-net")
-    if os.getuid() == 0 and view.root.stat().st_uid != 0:
-        words += ["--cap-add", "CAP_DAC_OVERRIDE"]  # root without it could not write to the files of their owner
+    if needs_override(view):
+        words += ["--cap-add", "CAP_DAC_OVERRIDE"]
     return words
+
+
+def needs_override(view: View) -> bool:
+    """Whether root without this capability could not write to the files of the workspace's owner."""
+    return os.getuid() == 0 and view.root.stat().st_uid != 0
 
 
 def mounts(view: View) -> list[str]:
@@ -73,7 +99,7 @@ def mounts(view: View) -> list[str]:
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     words += ["--proc", "/proc", *(word for place in OF_THE_KERNEL for word in ("--ro-bind-try", place, place))]
     words += ["--dev", "/dev", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp"]
-    for folder, how in sorted(_folders(view).items()):
+    for folder, how in sorted(folders_of(view).items()):
         is_empty = how == "--tmpfs"
         source = view.stand_in if view.stand_in and folder == view.root else folder
         words += ["--size", str(TEMPORARY_BYTES), how, str(folder)] if is_empty else [how, str(source), str(folder)]
@@ -91,7 +117,7 @@ def made_up(view: View) -> Iterator[tuple[str, str]]:
     if not view.network:
         yield "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"
     config = view.root / ".git/config"
-    if (view.root / ".git") in _folders(view) and config.is_file():
+    if (view.root / ".git") in folders_of(view) and config.is_file():
         yield str(config), without_secrets(config.read_text(encoding="utf-8", errors="replace"))
 
 
@@ -106,7 +132,7 @@ def _system(folder: Path) -> list[str]:
     return ["--ro-bind", str(folder), str(folder)] if folder.is_dir() else []
 
 
-def _folders(view: View) -> dict[Path, str]:
+def folders_of(view: View) -> dict[Path, str]:
     """How each folder is shown; of two that say the same path the later holds."""
     how = dict.fromkeys(view.readable, "--ro-bind")
     how[view.root] = "--bind" if view.writable is None else "--ro-bind"

@@ -22,7 +22,7 @@ from agent_fox.core.verdicts.expectations import (
 )
 from agent_fox.core.verdicts.hidden import Reveal
 from agent_fox.core.verdicts.verdict import Word
-from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.system.sandbox.bubblewrap import Mode, SandboxMode
 
 DEFAULT_TIMEOUT = 600.0
 
@@ -95,7 +95,7 @@ class CheckOrder:
     untested: Untested = Untested.FAIL
     timeout: float = DEFAULT_TIMEOUT
     environment: dict[str, str] = field(default_factory=dict)
-    sandbox: SandboxMode = SandboxMode.OFF
+    sandbox: Mode = SandboxMode.OFF
     network: bool = False
     memory: int | None = None
     processes: int | None = None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.mutants import compiled_errors as errors
 from agent_fox.verifier.mutants import sites as shared
 from agent_fox.verifier.mutants.compiled_twins import twin as twin
 from agent_fox.verifier.mutants.helpers import helper_name, perturbing
@@ -27,7 +28,7 @@ from agent_fox.verifier.policy.trees import children, field, text_of
 from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -59,6 +60,7 @@ _STATEMENTS = {
     Language.JAVA: frozenset({"expression_statement", "throw_statement"}),
     Language.RUST: frozenset({"expression_statement"}),
 }
+_RAISING = frozenset({"throw_statement", "call_expression", "macro_invocation"})
 _NO_STATEMENTS = frozenset(
     {"if_expression", "match_expression", "for_expression", "while_expression", "loop_expression", "block"}
     | {"unsafe_block", "return_expression", "break_expression", "continue_expression"}
@@ -90,8 +92,10 @@ _COMPARING = _EQUALITY | frozenset({"compareTo", "Compare", "Cmp"})
 
 def sites(text: str, language: Language) -> tuple[Site, ...]:
     """All sites, in the order of the text; none in what Rust compiles for tests. Raises Unreadable."""
-    reader = _Reader(Found(text), language, helper_name(text, language))
-    reader.visit(tree(text, language), Place())
+    root = tree(text, language)
+    variants = errors.plain_variants(root) if language is Language.RUST else {}
+    reader = _Reader(Found(text), language, helper_name(text, language), variants)
+    reader.visit(root, Place())
     return reader.found.in_order()
 
 
@@ -115,7 +119,7 @@ def inline_tests(text: str) -> tuple[str, str]:
     Raises Unreadable.
     """
     written, kept, tests, at = text.encode(), bytearray(), bytearray(), 0
-    reader = _Reader(Found(text), Language.RUST, "")
+    reader = _Reader(Found(text), Language.RUST, "", {})
     for node in tree(text, Language.RUST).named_children:
         if node.type not in _MARKS and reader.is_for_tests(node):
             begin = _with_marks(node).start_byte
@@ -123,6 +127,18 @@ def inline_tests(text: str) -> tuple[str, str]:
             tests += written[begin : node.end_byte] + b"\n"
             at = node.end_byte
     return (kept + written[at:]).decode(), tests.decode()
+
+
+def is_for_tests(text: str, line: int) -> bool:
+    """Whether a line of Rust, from 1, is compiled for tests alone. Raises Unreadable."""
+    reader, node = _Reader(Found(text), Language.RUST, "", {}), tree(text, Language.RUST)
+    while not reader.is_for_tests(node):
+        around_it = (each for each in node.named_children if each.start_point[0] < line <= each.end_point[0] + 1)
+        within = next((each for each in around_it if each.type not in _MARKS), None)
+        if within is None:
+            return False
+        node = within
+    return True
 
 
 def _with_marks(node: Node) -> Node:
@@ -139,6 +155,7 @@ class _Reader:
     found: Found
     language: Language
     helper: str
+    variants: Mapping[str, Sequence[str]]  # without fields, of the enums of Rust
     depth: int = 0  # modules of Rust around the node
 
     def visit(self, node: Node, place: Place) -> None:
@@ -158,6 +175,8 @@ class _Reader:
         kind = node.type
         if kind in _STATEMENTS[self.language] and not self._statement(node, place):
             return
+        if kind in _RAISING:
+            self.raised(node, place)
         if kind == "binary_expression":
             self._comparison(node, place)
         elif kind == "instanceof_expression":
@@ -207,6 +226,10 @@ class _Reader:
             self.found.add(Kind.VALUE, body, inner, pieces, f"the value that {inner.owner} returns is changed")
         if name in _EQUALITY and pieces:
             return  # whatever else of it is broken tells that it is asked, not that it is right
+        pieces = self.other_error(node, body)
+        if pieces:
+            what = f"another error stands in the place of the one that {inner.owner} returns"
+            self.found.add(Kind.OTHER_ERROR, body, inner, pieces, what)
         self._emptied(node, body, inner)
         self._below(body, inner)
 
@@ -216,6 +239,24 @@ class _Reader:
         if self.language is Language.JAVA:
             return list(_java_value(node, body, self.helper))
         return list(_rust_value(node, body, "super::" * self.depth + self.helper))
+
+    def other_error(self, node: Node, body: Node) -> list[Piece]:
+        if self.language is Language.GO:
+            ends = list(_given_back(body, "return_statement"))
+            return list(errors.returned_in_go(_go_results(node), ends, self.helper))
+        if self.language is Language.RUST and not _is_constant(node):
+            helper = "super::" * self.depth + self.helper
+            return list(errors.returned_in_rust(node, _rust_ends(body), helper, self.variants, _is_known))
+        return []
+
+    def _is_always_error(self, body: Node) -> bool:
+        """Whether all that a body comes to is an error: there is no way out before it."""
+        ends = "return_expression" if self.language is Language.RUST else "return_statement"
+        within = children(body)
+        if within and within[0].type == "statement_list":
+            within = children(within[0])
+        is_last = bool(within) and errors.raises(within[-1], self.language)
+        return is_last and not any(True for _ in _given_back(body, ends))
 
     def _emptied(self, node: Node, body: Node, place: Place) -> None:
         nothing = _nothing(node, self.language)
@@ -229,7 +270,8 @@ class _Reader:
             Language.JAVA: f" if (true) {{ return{nothing}; }} ",
             Language.RUST: f" if true {{ return{nothing}; }} ",
         }
-        self.found.add(Kind.EMPTIED, body, place, [(at, at, written[self.language])], f"{place.owner} does nothing")
+        kind = Kind.ONLY_ERROR if self._is_always_error(body) else Kind.EMPTIED
+        self.found.add(kind, body, place, [(at, at, written[self.language])], f"{place.owner} does nothing")
 
     # what stands in a body
 
@@ -248,8 +290,23 @@ class _Reader:
             self.found.add(Kind.STATEMENT, node, place, pieces, f"{shown(node)} is left out")
         return True
 
+    def raised(self, node: Node, place: Place) -> None:
+        """Another error, or one that tells something else, in the place of one that is thrown or panicked with."""
+        if node.type == "throw_statement":
+            changed, other = errors.thrown(node, self.helper)
+            if changed:
+                self.found.add(Kind.VALUE, node, place, changed, f"what {shown(node)} tells is changed")
+        else:
+            other = errors.panicked(node, "super::" * self.depth + self.helper, self.language)
+        if other:
+            what = f"another error stands in the place of {shown(node)}"
+            self.found.add(Kind.OTHER_ERROR, node, place, other, what)
+
     def _can_be_left_out(self, node: Node, inner: Node) -> bool:
-        above = node.parent.type if node.parent is not None else ""
+        block = node.parent
+        above = block.type if block is not None else ""
+        if errors.raises(node, self.language) and block is not None and self.is_of_function(block):
+            return False  # a function that only raises does nothing without it: that is a site of its own
         match self.language:
             case Language.GO:
                 return above == "statement_list"
@@ -257,6 +314,12 @@ class _Reader:
                 return above != "switch_rule" and not self._gives_final(inner)
             case _:
                 return text_of(node).endswith(";") and inner.type not in _NO_STATEMENTS
+
+    def is_of_function(self, block: Node) -> bool:
+        body = block.parent if block.type == "statement_list" else block
+        if body is None or body.type not in _BLOCKS or body.parent is None:
+            return False
+        return body.parent.type in _FUNCTIONS and self._is_always_error(body)
 
     def _gives_final(self, node: Node) -> bool:
         """Whether a final field or variable of Java gets its value, without which nothing compiles."""
@@ -385,12 +448,16 @@ def _rust_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     result = field(function, "return_type")
     if result is None or not _is_known(result) or _is_constant(function):
         return
+    for value in _rust_ends(body):
+        yield from around(value, f"{helper}::of(", ")")
+
+
+def _rust_ends(body: Node) -> list[Node]:
+    """What a function of Rust comes to: what it returns, and what it ends with."""
     ends = [children(each)[0] for each in _given_back(body, "return_expression") if children(each)]
     last = children(body)[-1] if children(body) else None
-    if last is not None and _is_value(last):
-        ends.append(last)
-    for value in ends:
-        yield from around(value, f"{helper}::of(", ")")
+    is_value = last is not None and _is_value(last) and not errors.raises(last, Language.RUST)
+    return [*ends, last] if last is not None and is_value else ends
 
 
 def _is_constant(function: Node) -> bool:

@@ -20,19 +20,23 @@ _TURNED = {
 _OPERATOR = regex(r"not\s+in|is\s+not|[=!<>]=|[<>]|\b(?:is|in|and|or)\b")
 COMPARING = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 _ENCODING = regex(r"utf[-_]?(?:8|16|32)(?:[-_]\w+)?|ascii|latin[-_]?1|iso-?8859-\d+|cp125\d", re.IGNORECASE)
-_MANNERS = frozenset({"encoding", "errors", "end", "newline"})
+_MANNERS = frozenset({"encoding", "errors", "end", "newline", "compare", "eq", "order", "cmp"})
+"""Named arguments that say in which manner something is done; those of data classes, whom their objects equal."""
 _NAMING = frozenset({"TypeVar", "NewType", "ParamSpec", "TypeVarTuple", "cast"})
 _LONGEST = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What stands around a node. `path`: names of functions and classes; `is_body`: in no function."""
+    """What stands around a node. `path`: names of functions and classes; `is_body`: in no function; `only_error`: what
+    raises the error that the function always comes to.
+    """
 
     path: tuple[str, ...] = ()
     owner: str = ""
     owner_line: int = 0
     is_body: bool = True
+    only_error: ast.stmt | None = None
 
 
 def helper_name(text: str) -> str:
@@ -112,9 +116,9 @@ class Expressions:
             Kind.VALUE, given[0].lineno, last_line(given[-1]), scope.owner, scope.owner_line, tuple(pieces), what
         )
 
-    def perturbing(self, node: ast.expr, pair: str = "") -> list[Piece]:
+    def perturbing(self, node: ast.expr, pair: str = "", how: str = "") -> list[Piece]:
         start, end = self.text.span(node)
-        return [(start, start, f"{self.helper}(("), (end, end, f"){pair})")]
+        return [(start, start, f"{self.helper}{how}(("), (end, end, f"){pair})")]
 
     def _constant(self, node: ast.Constant, scope: Scope) -> Iterator[Site]:
         start, end = self.text.span(node)

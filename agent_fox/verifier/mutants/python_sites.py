@@ -30,6 +30,7 @@ from agent_fox.verifier.mutants.python_text import (
     has_yield,
     is_docstring,
     last_line,
+    own_nodes,
     without_docstring,
 )
 from agent_fox.verifier.mutants.python_twin import twin
@@ -42,6 +43,7 @@ _PLAIN_BASES = frozenset({"object", "ABC", "Protocol", "Generic", "NamedTuple", 
 _ERROR = regex(r".*(?:Error|Exception|Warning|Interrupt|Exit|StopIteration)")
 _LOGGER = regex(r"_*(?:log|logger|logging)", re.IGNORECASE)
 _LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
+_UNWRITTEN = "NotImplementedError"
 _COMMA = regex(rb"\s*,")
 
 
@@ -104,12 +106,11 @@ class _Reader(Expressions):
                 pass
             case ast.Expr(value) if _is_logging(value) or is_docstring(node):
                 pass
-            case ast.Raise(exc=ast.Call() as raised):
-                what = f"what `{self.source_of(node)}` tells is changed"
-                yield self.site(Kind.VALUE, node, scope, self.perturbing(raised), what)
-                yield from self._left_out(node, scope)
-                yield from self._blocks(node, scope, known)
-            case ast.Expr(ast.Call() | ast.Await()) | ast.Raise() | ast.Delete():
+            case ast.Raise():
+                yield from self.raised(node, scope)
+                if not (node is scope.only_error and _UNWRITTEN in self.source_of(node)):
+                    yield from self._blocks(node, scope, known)
+            case ast.Expr(ast.Call() | ast.Await()) | ast.Delete():
                 yield from self._left_out(node, scope)
                 yield from self._blocks(node, scope, known)
             case ast.Return():
@@ -140,11 +141,24 @@ class _Reader(Expressions):
             ]
         yield from within
 
-    def _left_out(self, node: ast.stmt, scope: Scope) -> Iterator[Site]:
+    def raised(self, node: ast.Raise, scope: Scope) -> Iterator[Site]:
+        if node is scope.only_error and _UNWRITTEN in self.source_of(node):
+            yield from self._left_out(node, scope, Kind.UNWRITTEN)
+            return
+        if isinstance(node.exc, ast.Call):
+            what = f"what `{self.source_of(node)}` tells is changed"
+            yield self.site(Kind.VALUE, node, scope, self.perturbing(node.exc), what)
+        if node.exc is not None:
+            what = f"another error stands in the place of `{self.source_of(node)}`"
+            yield self.site(Kind.OTHER_ERROR, node, scope, self.perturbing(node.exc, how=".another"), what)
+        is_only = node is scope.only_error and node.exc is not None
+        yield from self._left_out(node, scope, Kind.ONLY_ERROR if is_only else Kind.STATEMENT)
+
+    def _left_out(self, node: ast.stmt, scope: Scope, kind: Kind = Kind.STATEMENT) -> Iterator[Site]:
         if not has_yield([node]):
             start, end = self.text.span(node)
             piece = (start, end, self._nothing(first_line(node), last_line(node)))
-            yield self.site(Kind.STATEMENT, node, scope, [piece], f"`{self.source_of(node)}` is left out")
+            yield self.site(kind, node, scope, [piece], f"`{self.source_of(node)}` is left out")
 
     def _return(self, node: ast.Return, scope: Scope) -> Iterator[Site]:
         if not has_yield([node]):
@@ -184,7 +198,7 @@ class _Reader(Expressions):
         yield from self.defaults(node.args, scope)
         if node.name == "__hash__" or _contains_everything(node):
             return
-        inner = self.inside(node, node.name, scope)
+        inner = replace(self.inside(node, node.name, scope), only_error=only_error(node))
         yield from self.value(node, node.name, inner)
         if node.name in COMPARING:
             return
@@ -215,6 +229,13 @@ class _Reader(Expressions):
                     yield from self._blocks(part, scope, known)
                 elif isinstance(part, ast.AST):
                     yield from self.expression(part, scope)
+
+
+def only_error(node: Function) -> ast.stmt | None:
+    """The `raise` to which a function always comes: there is no way out before it."""
+    ends = (ast.Return, ast.Yield, ast.YieldFrom)
+    is_last = isinstance(node.body[-1], ast.Raise) and not any(isinstance(each, ends) for each in own_nodes(node.body))
+    return node.body[-1] if is_last else None
 
 
 def _contains_everything(node: Function) -> bool:

@@ -80,10 +80,12 @@ _MATCHER = "$$typeof"  # by it runners know an object that decides itself what i
 _EQUALS_ANYTHING = "asymmetricMatch"  # called by runners: an object that equals everything must stay so
 _ASKED = frozenset(
     {"includes", "has", "contains", "startsWith", "endsWith", "match", "matches", "test", "some", "every"}
+    | {"[Symbol.hasInstance]"}
 )
-"""What tests ask texts and collections: one that says yes to everything must go on to do so."""
+"""What tests ask texts, collections and classes: one that says yes to everything must go on to do so."""
 _ENCODINGS = frozenset({"utf-8", "utf8", "ascii", "latin1", "binary", "base64", "base64url", "hex", "ucs2", "utf16le"})
 _HELPER = "perturbed"
+_REJECTING = frozenset({"Promise.reject", "reject"})
 _LOGS = frozenset({"log", "logger", "logging", "debug"})
 _IS_STARTED = regex(r"\brequire\.main\b|\bimport\.meta\b")
 _SUPER = regex(r"\bsuper\s*\(")
@@ -142,11 +144,15 @@ class _Reader:
                 if not self._condition(node, place):
                     return self._below(node, place, but=field(node, "condition"))
             case "throw_statement":
-                self._left_out(node, place, ";")
+                self.raised(node, children(node)[0], place)
+                kind = Kind.ONLY_ERROR if is_only_error(node) else Kind.STATEMENT
+                self._left_out(node, place, ";", kind)
             case "return_statement":
                 self.found.add(Kind.EMPTIED, node, place, [instead(node, ";")], f"{shown(node)} is left out")
             case "call_expression" if _is_import(node):
                 return None
+            case "call_expression" if named(node, "function") in _REJECTING:
+                self.rejected(node, place)
             case "variable_declarator":
                 return self._given(node, place, "name", "value")
             case "assignment_expression":
@@ -273,8 +279,20 @@ class _Reader:
             self._left_out(node, place, ";")
         self.visit(inner, place)
 
-    def _left_out(self, node: Node, place: Place, becomes: str) -> None:
-        self.found.add(Kind.STATEMENT, node, place, [instead(node, becomes)], f"{shown(node)} is left out")
+    def _left_out(self, node: Node, place: Place, becomes: str, kind: Kind = Kind.STATEMENT) -> None:
+        self.found.add(kind, node, place, [instead(node, becomes)], f"{shown(node)} is left out")
+
+    def raised(self, node: Node, error: Node, place: Place) -> None:
+        """An error that is thrown, or with which a promise is rejected."""
+        changed, other = (around(error, f"{self.helper}(", f", 0, '{how}')") for how in ("told", "another"))
+        self.found.add(Kind.VALUE, node, place, changed, f"what {shown(node)} tells is changed")
+        what = f"another error stands in the place of {shown(node)}"
+        self.found.add(Kind.OTHER_ERROR, node, place, other, what)
+
+    def rejected(self, node: Node, place: Place) -> None:
+        given = field(node, "arguments")
+        if given is not None and len(children(given)) == 1:
+            self.raised(node, children(given)[0], place)
 
     def _comparison(self, node: Node, place: Place) -> None:
         operator = field(node, "operator")
@@ -324,6 +342,21 @@ def _is_always_true(body: Node) -> bool:
         and parts[0].type == "return_statement"
         and [child.type for child in children(parts[0])] == ["true"]
     )
+
+
+def is_only_error(thrown: Node) -> bool:
+    """Whether a function always comes to this `throw`: there is no way out before it."""
+    body = thrown.parent
+    is_last = body is not None and body.parent is not None and body.parent.type in FUNCTIONS
+    return is_last and body is not None and children(body)[-1] == thrown and not any(_ends(body))
+
+
+def _ends(node: Node) -> Iterator[Node]:
+    for child in children(node):
+        if child.type in ("return_statement", "yield_expression"):
+            yield child
+        elif child.type not in FUNCTIONS and child.type not in _CLASSES:
+            yield from _ends(child)
 
 
 def _has(node: Node, word: str) -> bool:

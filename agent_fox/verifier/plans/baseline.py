@@ -93,7 +93,7 @@ def _run(verifier: Verifier, step: Step) -> VerificationResult:
 def _key(context: RunContext, steps: Sequence[Step]) -> str:
     """Whatever another result could come from: the tree, the profile, the steps, the isolation, our own version."""
     tree = git.tree_of(context.root, context.base)
-    parts = [str(VERSION), tree, fingerprint(context.profile), context.sandbox, *(step.title for step in steps)]
+    parts = [str(VERSION), tree, fingerprint(context.profile), str(context.sandbox), *(step.title for step in steps)]
     return digest_of(*parts)
 
 

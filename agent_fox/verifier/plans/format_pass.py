@@ -17,7 +17,7 @@ from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.projects.detect import detect
 
 if TYPE_CHECKING:
-    from agent_fox.system.sandbox.bubblewrap import SandboxMode
+    from agent_fox.system.sandbox.bubblewrap import Mode
 
 NAMED = 10
 
@@ -32,7 +32,7 @@ class Work:
     run: str
     attempt: int
     artifacts: Path
-    sandbox: SandboxMode
+    sandbox: Mode
 
 
 def format_work(work: Work) -> tuple[str, ...]:

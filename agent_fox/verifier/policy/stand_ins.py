@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
@@ -64,7 +65,14 @@ def _is_subject(patch: Patch, tests: list[Test], reading: Reading) -> bool:
     if any(_is_named_for(test.path, patch) for test in tests):
         return True
     names = patch.names or tuple(name for name, module in reading.imports if _is_from(module, patch.module))
+    if all(test.path.endswith(".py") for test in tests):
+        names = tuple(name for name in names if not is_of_the_language(name, reading))
     return any(calls(assertion.subject, name) for test in tests for assertion in test.assertions for name in names)
+
+
+def is_of_the_language(name: str, reading: Reading) -> bool:
+    """Whether a test of Python has a name, such as `datetime`, from the standard library."""
+    return any(own == name and module.partition(".")[0] in sys.stdlib_module_names for own, module in reading.imports)
 
 
 def _is_named_for(path: str, patch: Patch) -> bool:

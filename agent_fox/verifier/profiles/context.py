@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.system.sandbox.bubblewrap import Mode, SandboxMode
 from agent_fox.verifier.logs.registry import BUILT_IN, Parsers
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class RunContext:
     readable: tuple[Path, ...] = ()
     advisories: Path | None = None
     modules: tuple[str, ...] = ()
-    sandbox: SandboxMode = SandboxMode.AUTO
+    sandbox: Mode = SandboxMode.AUTO
     seconds: float = DEFAULT_SECONDS
     at_once: int = MOST_AT_ONCE
     memory: int | None = MEMORY

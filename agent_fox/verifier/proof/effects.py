@@ -13,7 +13,10 @@ from agent_fox.verifier.proof.sides import is_test_side
 if TYPE_CHECKING:
     from agent_fox.verifier.proof.lab import End
 
-_ASSERTION = regex(r"(?:.*\.)?(?:\w*AssertionError|Failed|failureException|ERR_ASSERTION|JestAssertionError)")
+_ASSERTION = regex(
+    r"(?:.*\.)?(?:\w*AssertionError|Failed|failureException|ERR_ASSERTION|JestAssertionError"
+    r"|AssertionFailedError|ComparisonFailure)"
+)
 
 
 _MISSING = regex(r"(?:.*\.)?(?:AttributeError|NameError|ImportError|ModuleNotFoundError|ReferenceError)")

@@ -23,7 +23,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.cases import Outcome
 from agent_fox.verifier.proof.held import held
 from agent_fox.verifier.proof.resting import COLLECTING, Window
-from agent_fox.verifier.proof.sides import copied, is_made_by_tools, is_test_side, made_by_tests
+from agent_fox.verifier.proof.sides import copied, is_inline_test, is_made_by_tools, is_test_side, made_by_tests
 from agent_fox.verifier.proof.warm import NAME, Cold
 from agent_fox.verifier.suites.asking import with_tests
 from agent_fox.verifier.suites.running_suites import Ground, attempt_of
@@ -45,6 +45,12 @@ _ERROR = regex(r"\b((?:[\w.]*\.)?\w*(?:Error|Exception|Failure))\b")
 
 _OF_VITEST = regex(r"^ *❯ (?:.* )?([^\s:/][^\s:]*):\d+:\d+ *$", re.MULTILINE)
 """A frame of Vitest's, which tells paths below the project's folder: ` ❯ total src/total.ts:2:9`."""
+
+_OF_JAVA = regex(r"^\s+at (?:[\w.@$-]*/)*((?:\w+\.)*)[\w$]+\.[\w$<>]+\(([\w$]+\.java):\d+\)", re.MULTILINE)
+"""A frame of Java's, which tells a package and the name of a file: `\tat shop.Basket.first(Basket.java:17)`."""
+
+_OF_RUST = regex(r"panicked at (?:'.*', )?([^\s':]+\.rs):(\d+):\d+")
+"""Where a thread of Rust panicked; the only frame that is told."""
 
 _NODE = ("node-test", "jest", "vitest", "mocha")
 MEASURED = ("pytest", "unittest", *_NODE)
@@ -280,9 +286,24 @@ def _end(case: Case, record: Mapping[str, Any], root: Path, tool: str) -> End:
 def end_by_text(case: Case, root: Path, tool: str) -> End:
     """By what its report has of the error and its stack: of JavaScript the innermost frame is the first."""
     stack = re.findall(rf"{re.escape(str(root))}/([^\s:)'\"]+)", case.text) or _OF_VITEST.findall(case.text)
+    stack = stack or [*compiled_frames(case.text, root)]
     frames = tuple(frame for frame in stack if not frame.startswith("node_modules/"))
     kind = next(iter(_ERROR.findall(f"{case.message}\n{case.text}")), "")
     return End(case.outcome, kind, case.message, frames if tool in ("pytest", "unittest") else frames[::-1])
+
+
+def compiled_frames(text: str, root: Path) -> Iterator[str]:
+    """Of Java's first stack, and where Rust panicked: the files of the tree."""
+    for package, name in _OF_JAVA.findall(text.partition("\nCaused by:")[0]):
+        yield from _found(root, package.replace(".", "/") + name)
+    for path, line in _OF_RUST.findall(text):
+        yield from (file for file in _found(root, path) if not is_inline_test(root, file, int(line)))
+
+
+def _found(root: Path, path: str) -> Iterator[str]:
+    """The file of a tree with this end of its path, which a build tool tells from a folder of its own."""
+    places = (root / path,) if (root / path).is_file() else root.glob(f"**/{path}")
+    yield from (place.relative_to(root).as_posix() for place in [*places][:1])
 
 
 def v8_executed(folder: Path, root: Path, cases: Sequence[Case]) -> Iterator[tuple[str, Executed]]:

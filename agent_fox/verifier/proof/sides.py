@@ -76,6 +76,15 @@ def inline_tests(root: Path, path: str) -> str:
     return _parted(root, path)[1]
 
 
+def is_inline_test(root: Path, path: str, line: int) -> bool:
+    """Whether a line of a file of Rust's product, from 1, stands in what it has for tests alone."""
+    content = content_of(root / path) if is_rust_product(path) else None
+    try:
+        return content is not None and bool(import_module(_RUST).is_for_tests(content.decode("utf-8", "replace"), line))
+    except (Unreadable, ImportError):
+        return False
+
+
 def with_inline_tests(product: Path, tests: Path, path: str) -> bytes | None:
     """A file of Rust's product in one tree, with what another tree's has for tests alone. None for a file that is not
     in both; for one that cannot be read, as it stands.

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import field, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -31,6 +32,7 @@ from agent_fox.core.verdicts.proof import (
     shown,
     shown_by_data,
     shown_untried,
+    takes_any_error,
 )
 from agent_fox.core.verdicts.scope import whole_tree
 from agent_fox.system.files import content_of
@@ -42,6 +44,7 @@ from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.effects import before_of, effect_of, hurts_bystander, of_several
 from agent_fox.verifier.proof.kept import NAMES, Contents
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
+from agent_fox.verifier.proof.reaching import Reach
 from agent_fox.verifier.proof.resting import Resting, together
 from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals
@@ -62,6 +65,9 @@ if TYPE_CHECKING:
     from agent_fox.verifier.proof.warm import Warm
     from agent_fox.verifier.suites.running_suites import Ground
     from agent_fox.verifier.suites.suite import SuiteRun
+
+_UNWRITTEN = "NotImplementedError"
+"""What Python has for code that is still to be written; nothing to break, unless a requirement names it."""
 
 _NO_PROOF = (None, Shown.VACUOUS, Shown.UNDECIDED)
 MOST_RUNS = 200
@@ -103,7 +109,7 @@ class Stage:
         self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
         self._since = monotonic()
         self._begun: Begun | None = None
-        self._bystanders: dict[int, tuple[Case, frozenset[Executed]]] = {}
+        self._bystanders: dict[int, tuple[Case, frozenset[Executed] | None]] = {}
 
     def proofs(self, claims: Sequence[Claim]) -> tuple[Proof, ...]:
         """What the tests of each claim prove, in the order of the claims."""
@@ -146,7 +152,7 @@ class Stage:
     def _key(self, claim: Claim) -> str:
         order = self._ground.order
         tests = sorted(test.id for test in claim.tests)
-        around = (*sorted(order.environment.items()), order.sandbox, order.network, _stamp(claim.run))
+        around = (*sorted(order.environment.items()), str(order.sandbox), order.network, _stamp(claim.run))
         return kept.key_of(claim.run.line, *tests, *around)
 
     def _proof(self, one: Standing) -> Proof:
@@ -191,7 +197,7 @@ class Stage:
         texts, twinned = self._twinned(tests, mark)
         seals = self._seals if self._seals is not None and self._seals.is_needed else None
         sealed = self._runner.begin(self._lab, run, None, seals.committed) if seals else None
-        beside = _unclaimed(run, tests)
+        beside = tuple(self.unclaimed(run, tests))[:1]
         twins = self._runner.begin(self._lab, run, (*tests, *beside), texts, is_recorded=True)
         before = self._runner.begin(self._earlier, run, tests, self._older(self._base)) if self._base else None
         return Begun(sealed, twins, before, mark, twinned, beside)
@@ -212,8 +218,9 @@ class Stage:
         seen, is_marked = self._measured(run, _together(mine), self._begun), self._is_measurable(run)
         messages = {case.id: f"{case.message}\n{case.text}" for case in seen.cases}
         for test in self._begun.beside:
-            if _passes(seen, test.id) and test.id in seen.executed:
-                self._bystanders[id(run)] = test, seen.executed_by([test])
+            is_measured = self._is_measurable(run)
+            if _passes(seen, test.id) and (test.id in seen.executed or not is_measured):
+                self._bystanders[id(run)] = test, seen.executed_by([test]) if is_measured else None
         for each in mine:
             opened = seen.opened_by(each.claim.tests)
             each.executed, each.opened = seen.executed_by(each.claim.tests), frozenset(file for file, _ in opened)
@@ -359,19 +366,52 @@ class Stage:
         if id(run) not in self._bystanders:
             return ()
         test, executed = self._bystanders[id(run)]
+        if executed is None:
+            return () if any(self._reach.reaches(test.file, place.file) for place in broken) else (test,)
         for place in broken:
             lines = {line for file, line in executed if file == place.file}
             if lines and place.number in dict(self._executed_sites(place.file, lines)):
                 return ()
         return (test,)
 
+    def unclaimed(self, run: SuiteRun, tests: Sequence[Case]) -> Iterator[Case]:
+        """Other tests that passed: what is not to be touched by what is broken. Where it is not measured what a test
+        executes, those that do not reach what was changed by any name.
+
+        None of the same file, whose tests may rest on each other.
+        """
+        files = {test.file for test in tests}
+        others = (case for case in run.cases if case.outcome is Outcome.PASSED and case.file not in files)
+        if self._is_measurable(run):
+            yield from others
+            return
+        changed = [path for path in sorted(self._changed) if self._reach.is_known(path)]
+        for case in others:
+            if self._reach.is_known(case.file) and not any(self._reach.reaches(case.file, path) for path in changed):
+                yield case
+
+    @cached_property
+    def _reach(self) -> Reach:
+        return Reach(self._root, self._contents.all())
+
     def _places(self, one: Standing) -> Iterator[Place]:
         """What can be broken of all that its tests execute; of code that runs unmeasured, what they name."""
-        files = {file for file, _ in one.executed if not is_test_side(file)} or self._named(one)
-        for file in sorted(files):
+        ran = {file for file, _ in one.executed if not is_test_side(file)}
+        for file in sorted(ran or self._named(one)):
             executed, is_changed = {line for path, line in one.executed if path == file}, file in self._changed
             for number, site in self._executed_sites(file, executed):
-                yield Place(file, number, site.owner, site.line, site.kind is Kind.VALUE, is_changed)
+                if not self.counts(one, site, is_only_read=not ran and file in one.data):
+                    continue
+                yield Place(
+                    file, number, site.owner, site.line, site.kind is Kind.VALUE, is_changed,
+                    site.kind is Kind.OTHER_ERROR, site.kind is Kind.ONLY_ERROR,
+                )  # fmt: skip
+
+    def counts(self, one: Standing, site: Site, *, is_only_read: bool) -> bool:
+        """Of code that the tests read as a text, only its data; of what stands for code to come, what is asked for."""
+        if site.kind is Kind.UNWRITTEN:
+            return _UNWRITTEN in self._ground.order.expected.get(one.claim.id, "")
+        return not is_only_read or site.kind is Kind.BODY
 
     def _executed_sites(self, file: str, executed: set[int]) -> Iterator[tuple[int, Site]]:
         """What stands in no function is executed with its file; where nothing was measured, everything is."""
@@ -422,6 +462,10 @@ class Stage:
             return
         if code and not files:
             one.word, one.why = Shown.VACUOUS, f"nothing that they execute in {code[0]} could change what they see"
+            return
+        read = sorted(path for path in one.data if language_of(path) and not is_test_side(path))
+        if read and not files:
+            one.word, one.why = Shown.VACUOUS, f"the text of {read[0]} is read, and its code never runs"
             return
         added = sorted({file for file, _ in one.executed if self._is_added_to_tests(file, one)})
         if one.leans_on_added and added and not files:
@@ -482,7 +526,10 @@ class Stage:
 
     def _explanation(self, one: Standing) -> str:
         killed = killed_by(one.trials)
-        tried = f"{len(one.trials)} of {len(one.places)} places were broken, alone or together"
+        broken = {place for trial in one.trials for place in trial.places}
+        tried = f"{len(broken)} of {len(one.places)} places were broken, alone or together"
+        if takes_any_error(one.trials):
+            return f"{tried}, and no test noticed another error in the place of the one that it expects"
         if killed is None:
             return f"{tried}, and no test noticed"
         (place,) = killed.places
@@ -492,15 +539,6 @@ class Stage:
 
 def _together(mine: Iterable[Standing]) -> tuple[Case, ...]:
     return tuple(dict.fromkeys(test for each in mine for test in each.claim.tests))
-
-
-def _unclaimed(run: SuiteRun, tests: Sequence[Case]) -> tuple[Case, ...]:
-    """One more test that passed, of another file: what is not to be touched by what is broken.
-
-    None of the same file, whose tests may rest on each other.
-    """
-    files = {test.file for test in tests}
-    return tuple(case for case in run.cases if case.outcome is Outcome.PASSED and case.file not in files)[:1]
 
 
 def _stamp(run: SuiteRun) -> str:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.json_text import json_object
 from agent_fox.system.relay import CHUNK, TICK
-from agent_fox.system.sandbox.bubblewrap import in_words, is_used
+from agent_fox.system.sandbox.bubblewrap import Container, in_words, is_used
 from agent_fox.verifier.ground.command_line import CommandRefused, split_command
 from agent_fox.verifier.proof.kept import Shelf
 from agent_fox.verifier.running.commands import LOG_LIMIT, OUTPUT_LIMIT, Bounds, Ended, Excerpt, Place, run_logged
@@ -255,7 +255,8 @@ def prepared(ground: Ground, line: str) -> Iterator[Warm | None]:
     with suppress(CommandRefused):
         command = split_command(line)
         call = call_of(command.argv, ground.workspace)
-        is_apart = not ground.order.network and is_used(ground.order.sandbox)
+        is_here = not isinstance(ground.order.sandbox, Container)  # a start that is shared is one of our own Python
+        is_apart = is_here and not ground.order.network and is_used(ground.order.sandbox)
         warm = Warm(ground, call, command.variables) if call and _is_plain(call) and is_apart else None
     if warm is None:
         yield None

@@ -11,7 +11,8 @@ import json
 import math
 import operator
 import re
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -64,6 +65,13 @@ class _Count:
             self.failed += 1
 
 
+def ask_unittest(case: dict[str, Any]) -> None:
+    """Whether the assertions of its test cases are its own still; pytest loads it only where tests do."""
+    for name, value in vars(case["TestCase"]).items():
+        if name.startswith(("assert", "fail")) and getattr(value, "__globals__", case) is not case:
+            pytest.fail(f"unittest.TestCase.{name} was replaced")
+
+
 def _control(session: pytest.Session, near: pytest.Item, word: str) -> pytest.Function:
     """Beside a test, so that the hooks of its folder see it too; without any fixture."""
 
@@ -71,6 +79,8 @@ def _control(session: pytest.Session, near: pytest.Item, word: str) -> pytest.Fu
         for home, name, value in KEPT:
             if getattr(home, name, None) is not value:
                 pytest.fail(f"{home.__name__}.{name} was replaced")
+        if "unittest.case" in sys.modules:
+            ask_unittest(vars(sys.modules["unittest.case"]))
         if word.endswith("fails"):
             with pytest.raises(AssertionError):
                 raise AssertionError(NAME)

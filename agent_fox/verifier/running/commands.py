@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.system.sandbox.bubblewrap import SandboxMissing, SandboxMode
+from agent_fox.system.sandbox.bubblewrap import Mode, SandboxMissing, SandboxMode
 from agent_fox.verifier.running.guarded import CommandOrder, OutsideWorkspace, run_command
 from agent_fox.verifier.running.limits import Limits
 
@@ -26,7 +26,7 @@ class Bounds:
     kept: what they may not change, in a sandbox; emptied: folders that they see empty there, and write for themselves.
     """
 
-    sandbox: SandboxMode = SandboxMode.OFF
+    sandbox: Mode = SandboxMode.OFF
     network: bool = False
     memory: int | None = None
     processes: int | None = None

@@ -14,15 +14,22 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.system.processes import LONGEST_KILLING, kill_marked
 from agent_fox.system.relay import TICK, Relayed, RelayEnd, relayed
 from agent_fox.system.sandbox import bubblewrap, toolchains
-from agent_fox.system.sandbox.bubblewrap import Enclosed, SandboxMode
+from agent_fox.system.sandbox.bubblewrap import Container, Enclosed, Mode
 from agent_fox.system.sandbox.view import View
 from agent_fox.verifier.running.limits import RLIMITS, Confinement, Limits, confined
 from agent_fox.verifier.running.output import BoundedLog, Sink
+
+if TYPE_CHECKING:
+    from agent_fox.system.sandbox import containers
+else:
+    containers = late_module("agent_fox.system.sandbox.containers")
 
 GRACE = 2.0
 """Seconds between asking a command to end and killing it. In the sandbox it is killed at once."""
@@ -141,7 +148,7 @@ def environment_of(private: Path, added: Mapping[str, str]) -> dict[str, str]:
 
 
 def run_command(
-    order: CommandOrder, log: Sink, mode: SandboxMode, stop: threading.Event, progress: Progress | None = None
+    order: CommandOrder, log: Sink, mode: Mode, stop: threading.Event, progress: Progress | None = None
 ) -> CommandEnd:
     """Run it to its end and leave nothing behind; blocks the calling thread. `log` gets what is kept of its output.
 
@@ -150,7 +157,7 @@ def run_command(
     isolation, started_at = bubblewrap.in_words(mode, order.network), _now()
     order = resolved(order)
     environment = environment_of(order.private, order.environment) | {MARK: secrets.token_hex(16)}
-    refusal = _why_not(order, environment["PATH"])
+    refusal = _why_not(order, None if isinstance(mode, Container) else environment["PATH"])
     if refusal or stop.is_set():
         return CommandEnd(None, 0.0, started_at, _now(), False, not refusal, refusal, isolation=isolation)
     _make_folders(order, is_linked=not bubblewrap.is_used(mode))
@@ -194,13 +201,13 @@ def _writable(named: Path, root: Path, folder: Path) -> Path:
     return folder.resolve()
 
 
-def _why_not(order: CommandOrder, search_path: str) -> str:
-    """Why it cannot be started at all; empty where it can be tried."""
+def _why_not(order: CommandOrder, search_path: str | None) -> str:
+    """Why it cannot be started at all; empty where it can be tried. Without a search path nobody knows."""
     if not order.cwd.is_dir():
         return f"{order.cwd.relative_to(order.root)}: no such folder in the workspace"
     if not order.argv or any("\0" in word for word in order.argv):
         return "the command is empty, or holds a NUL byte"
-    if toolchains.executable(order.argv[0], order.cwd, search_path) is None:
+    if search_path is not None and toolchains.executable(order.argv[0], order.cwd, search_path) is None:
         return f"{order.argv[0]}: not found, or not executable"
     return ""
 
@@ -217,11 +224,12 @@ def _make_folders(order: CommandOrder, is_linked: bool) -> None:
 
 
 @contextlib.contextmanager
-def _wrapped(order: CommandOrder, environment: Mapping[str, str], mode: SandboxMode) -> Iterator[Enclosed]:
+def _wrapped(order: CommandOrder, environment: Mapping[str, str], mode: Mode) -> Iterator[Enclosed]:
     if not bubblewrap.is_used(mode):
         yield Enclosed(order.argv)
         return
-    tools = toolchains.folders(order.argv[0], order.cwd, environment)
+    is_contained = isinstance(mode, Container)
+    tools = () if is_contained else toolchains.folders(order.argv[0], order.cwd, environment)
     readable = (*order.readable, *(folder for folder in tools if not folder.is_relative_to(order.root)))
     home = order.private / "home"
     in_memory = () if order.own_caches else (home, order.private / "tmp")  # bounded, as /tmp is
@@ -229,7 +237,8 @@ def _wrapped(order: CommandOrder, environment: Mapping[str, str], mode: SandboxM
         order.root, order.cwd, order.private, home, order.writable, readable, order.network, order.own_caches,
         kept=order.kept, emptied=(*order.emptied, *in_memory), stand_in=order.stand_in,
     )  # fmt: skip
-    with bubblewrap.enclosed(order.argv, view) as wrapped:
+    limits = containers.limits_of(order.limits.memory_bytes, order.limits.processes) if is_contained else ()
+    with bubblewrap.kept_apart(order.argv, view, mode, environment, limits=limits) as wrapped:
         yield wrapped
 
 
@@ -241,7 +250,7 @@ def _standing(order: CommandOrder) -> Path:
 def _command(order: CommandOrder, environment: Mapping[str, str], bounds: Confinement, wrapped: Enclosed) -> Relayed:
     return Relayed(
         argv=wrapped.argv,
-        cwd=order.cwd if wrapped.status is not None else _standing(order),
+        cwd=order.cwd if wrapped.is_apart else _standing(order),
         environment=environment,
         time_limit=order.limits.seconds,
         grace=GRACE,
@@ -295,7 +304,7 @@ def _end(
         output_bytes=kept.bytes,
         left_out=kept.left_out,
         isolation="; ".join(filter(None, (isolation, bounds.words))),
-        leftovers=0 if wrapped.status is not None else end.leftovers,
+        leftovers=0 if wrapped.is_apart else end.leftovers,
     )
 
 

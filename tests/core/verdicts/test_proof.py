@@ -20,6 +20,7 @@ from agent_fox.core.verdicts.proof import (
     shown,
     shown_by_data,
     shown_untried,
+    takes_any_error,
 )
 
 K, U, C, V = Effect.KILLED, Effect.UNNOTICED, Effect.CRASHED, Effect.VOID
@@ -94,6 +95,44 @@ def test_every_small_world_of_effects_ends_with_its_word(count: int) -> None:
             assert word is Shown.UNDECIDED, effects
         else:
             assert word is Shown.VACUOUS, effects
+
+
+ONLY = Place("a.py", 0, "f", 1, is_only_error=True)
+OTHER = Place("a.py", 1, "f", 1, is_other_error=True)
+OF_ANOTHER = Place("a.py", 2, "g", 5, is_other_error=True)
+
+
+@pytest.mark.parametrize(
+    ("only", "other", "word"),
+    [
+        (K, K, Shown.DISCRIMINATES),
+        (K, C, Shown.DISCRIMINATES),
+        (K, U, Shown.VACUOUS),
+        (K, V, Shown.UNDECIDED),
+        (U, K, Shown.DISCRIMINATES),
+        (C, C, Shown.VACUOUS),
+        (U, C, Shown.VACUOUS),
+        (V, C, Shown.UNDECIDED),
+        (U, U, Shown.VACUOUS),
+    ],
+)
+def test_who_misses_the_only_error_must_tell_it_from_another(only: Effect, other: Effect, word: Shown) -> None:
+    for places in ([ONLY, OTHER], [OTHER, ONLY]):
+        trials = played(places, by_one({ONLY: only, OTHER: other}))
+        assert shown(Before.RED, places, trials) is word
+        assert takes_any_error(trials) is (word not in (Shown.DISCRIMINATES,) and only is K)
+
+
+def test_another_error_of_another_function_tells_nothing_of_this_one() -> None:
+    places = [ONLY, OTHER, OF_ANOTHER]
+    trials = played(places, by_one({ONLY: K, OTHER: U, OF_ANOTHER: C}))
+    assert shown(Before.RED, places, trials) is Shown.VACUOUS
+
+
+def test_an_only_error_for_which_no_other_is_known_shows_nothing_by_itself() -> None:
+    trials = played([ONLY], lambda _: K)
+    assert shown(Before.RED, [ONLY], trials) is Shown.VACUOUS
+    assert killed_by(trials) is None
 
 
 def test_two_thousand_places_of_which_none_is_noticed_cost_one_run() -> None:

@@ -137,7 +137,8 @@ def test_what_java_returns_is_changed_and_compiles(tmp_path: Path) -> None:
 
 def test_java_by_its_text() -> None:
     found = sites(JAVA_TEXT, JAVA)
-    assert [one.owner for one in found if one.kind is Kind.VALUE][:3] == ["Shop.add", "Shop.wide", "Shop.half"]
+    returned = [one.owner for one in found if one.kind is Kind.VALUE and "returns" in one.what]
+    assert returned[:3] == ["Shop.add", "Shop.wide", "Shop.half"]
     assert {one.what for one in found if one.kind is Kind.BODY} >= {"`5` is changed", '`"r"` is changed'}
     assert [(one.line, one.owner) for one in found if one.kind is Kind.STATEMENT] == [
         (9, "Shop.Colour.Colour"),
@@ -191,6 +192,146 @@ def test_rust_by_its_text() -> None:
     ]
     assert [one.line for one in found if one.kind is Kind.STATEMENT] == [15, 20, 41, 45]
     assert max(one.line for one in found) == 45
+
+
+GO_ERRORS = """
+package shop
+
+import "errors"
+
+var Shut = errors.New("shut")
+
+type Refused struct{ Page string }
+
+func (r *Refused) Error() string { return r.Page }
+
+func plain() error { return Shut }
+
+func several(n int) (int, error) {
+	if n > 0 {
+		return n, nil
+	}
+	return 0, &Refused{"a"}
+}
+
+func named() (n int, err error) {
+	err = Shut
+	return
+}
+
+func panics(what interface{}) int {
+	println("a")
+	panic(what)
+}
+
+func tries(what interface{}) {
+	if what != nil {
+		panic(what)
+	}
+}
+"""
+
+GO_ASKS = """
+package shop
+
+import (
+	"errors"
+	"testing"
+)
+
+func asked(what interface{}) (got interface{}) {
+	defer func() { got = recover() }()
+	return panics(what)
+}
+
+func TestIt(t *testing.T) {
+	var refused *Refused
+	one, _ := several(1)
+	_, two := several(0)
+	_, three := named()
+	if errors.Is(plain(), Shut) || errors.As(two, &refused) || two == nil || three == nil || three == Shut || one != 1 {
+		t.Error(plain(), one, two, three)
+	}
+	if asked("a") == "a" || asked(Shut) == Shut || asked(3) != 4 {
+		t.Error(asked("a"), asked(Shut), asked(3))
+	}
+}
+"""
+
+
+@needs_go
+def test_another_error_of_go_is_none_that_the_package_knows(tmp_path: Path) -> None:
+    (tmp_path / "go.mod").write_text("module shop\n\ngo 1.18\n")
+    (tmp_path / "shop.go").write_text(broken(GO_ERRORS, of(Kind.OTHER_ERROR, GO_ERRORS, GO), GO))
+    (tmp_path / "shop_test.go").write_text(GO_ASKS)
+    run(tmp_path, "go", "test", "-vet=off", ".")
+    assert [site.owner for site in of(Kind.ONLY_ERROR, GO_ERRORS, GO)] == ["panics"]
+
+
+JAVA_ERRORS = """
+class Refused extends Exception {
+  private final int code;
+  Refused(int code) { super("refused"); this.code = code; }
+  int code() { return code; }
+}
+class Main {
+  static int put(int page) throws Refused { throw new Refused(page); }
+  static String next(int at) { if (at > 0) { return "a"; } throw new java.util.NoSuchElementException("none"); }
+  static String said(java.util.concurrent.Callable<?> one) {
+    try { return "" + one.call(); }
+    catch (Refused e) { return "Refused " + e.code() + " " + e.getMessage(); }
+    catch (java.util.NoSuchElementException e) { return "none " + e.getMessage(); }
+    catch (Exception e) { return "other " + e.getMessage(); } }
+  public static void main(String[] given) {
+    System.out.print(said(() -> put(7)) + ", " + said(() -> next(0)) + ", " + said(() -> next(1))); }
+}
+"""
+
+
+@needs_java
+def test_another_error_of_java_has_another_class_and_one_that_tells_otherwise_its_own(tmp_path: Path) -> None:
+    told = [site for site in of(Kind.VALUE, JAVA_ERRORS, JAVA) if "tells" in site.what]
+    chosen = [told, of(Kind.OTHER_ERROR, JAVA_ERRORS, JAVA), of(Kind.ONLY_ERROR, JAVA_ERRORS, JAVA)]
+    for at, some in enumerate(chosen):
+        (tmp_path / f"v{at}").mkdir()
+        (tmp_path / f"v{at}" / "Main.java").write_text(f"package v{at};\n{broken(JAVA_ERRORS, some, JAVA)}")
+    run(tmp_path, "javac", *QUICK, "-nowarn", "-proc:none", *(f"v{at}/Main.java" for at in range(len(chosen))))
+    java = ("java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", ".")
+    assert [run(tmp_path, *java, f"v{at}.Main") for at in range(len(chosen))] == [
+        "Refused 8 desuferx, none enonx, a",
+        "other null, other null, a",
+        "0, none none, a",
+    ]
+
+
+RUST_ERRORS = """
+#[derive(Debug)]
+pub enum Refusal { Shut, Full, Long { most: usize } }
+#[derive(Debug)]
+pub struct Only;
+pub fn plain() -> Result<(), Refusal> { Err(Refusal::Shut) }
+pub fn long(n: usize) -> Result<usize, Refusal> { if n > 3 { return Err(Refusal::Long { most: 3 }); } Ok(n) }
+pub fn only() -> Result<u8, Only> { Err(Only) }
+pub fn text(a: &str) -> Result<Vec<u8>, String> { Err(format!("no {}", a)) }
+pub fn panics(a: &str) -> i32 { panic!("no {}", a) }
+pub fn later() -> i32 { todo!() }
+"""
+RUST_ASKS = """
+fn main() {
+    std::panic::set_hook(Box::new(|_| ()));
+    let said = std::panic::catch_unwind(|| panics("a")).unwrap_err();
+    let said = said.downcast::<String>().unwrap();
+    print!("{:?} {:?} {:?} {:?} {:?} {}", plain(), long(4), long(1), only(), text("a"), said);
+}
+"""
+
+
+@needs_rust
+def test_another_error_of_rust_is_another_variant_or_text_or_none_at_all(tmp_path: Path) -> None:
+    (tmp_path / "main.rs").write_text(broken(RUST_ERRORS, of(Kind.OTHER_ERROR, RUST_ERRORS, RUST), RUST) + RUST_ASKS)
+    run(tmp_path, "rustc", "--edition", "2021", "-C", "debuginfo=0", "main.rs")
+    assert run(tmp_path, "./main") == 'Err(Full) Err(Shut) Ok(1) Ok(0) Err("no ax") a onx'
+    assert [site.owner for site in of(Kind.ONLY_ERROR, RUST_ERRORS, RUST)] == ["panics", "later"]
 
 
 @pytest.mark.parametrize(("text", "language"), [("func (", GO), ("class {", JAVA), ("fn (", RUST)])

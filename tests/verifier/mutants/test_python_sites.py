@@ -149,6 +149,42 @@ class TestWhatIsASite:
         ]
         assert "pass; send(y)" in changed_lines(text, Kind.STATEMENT)
 
+    def test_the_error_that_a_function_always_comes_to_is_told_from_others(self) -> None:
+        text = """
+            def always(a):
+                print(a)
+                raise KeyError(a)
+            def late(a):
+                if a: return
+                raise KeyError(a)
+            def each(a):
+                yield a
+                raise KeyError(a)
+            def again(a):
+                try: always(a)
+                except KeyError: raise
+        """
+        assert [site.owner for site in kinds(text, Kind.ONLY_ERROR)] == ["always"]
+        assert [site.owner for site in kinds(text, Kind.OTHER_ERROR)] == ["always", "late", "each"]
+        assert "`raise KeyError(a)` is left out" in [site.what for site in kinds(text, Kind.STATEMENT)]
+
+    def test_another_error_is_of_a_class_that_nothing_knows_and_tells_the_same(self) -> None:
+        text = """
+            def made(a):
+                raise ValueError(a, 3)
+            def named(a):
+                raise KeyError
+            def kept(a):
+                raise a
+        """
+        world = executed(broken(dedent(text), kinds(text, Kind.OTHER_ERROR)))
+        for name, args in (("made", (KeyError, 3)), ("named", ()), ("kept", ())):
+            try:
+                call(world, name, KeyError)
+            except Exception as error:  # noqa: BLE001 - of a class that has no name here
+                got = type(error).__name__, error.args
+            assert got == ("Another", args)
+
     def test_a_name_that_is_bound_in_one_branch_only_is_not_bound_before(self) -> None:
         assert not kinds("def f(a):\n    if a:\n        x = a\n    else:\n        x = a.b\n    x = a\n", Kind.STATEMENT)
         assert kinds("def f(a):\n    with a:\n        x = a\n    x = a.b\n", Kind.STATEMENT)

@@ -90,13 +90,55 @@ def test_every_plain_value_is_changed_and_keeps_its_class() -> None:
     assert node(broken(text, of(Kind.VALUE, text), JS) + check) == str(len(VALUES))
 
 
+ERRORS = """
+class Shut extends RangeError {
+  constructor(name) { super(`${name} is shut`); this.code = "ESHUT"; this.name = "Shut"; }
+}
+function thrown() { throw new Shut("a/b"); }
+const rejected = () => Promise.reject(new TypeError("no"));
+const given = () => new Promise((done, reject) => reject(new Error("no")));
+const some = (a) => { if (a) return 1; throw "no"; };
+const seen = async (one) => { try { await one(); } catch (e) { return e; } };
+"""
+
+
+@needs_node
+def test_an_error_that_tells_something_else_keeps_its_class_and_another_has_its_own() -> None:
+    asked = "const all = [thrown, rejected, given, some].map((one) => seen(() => one(0)));"
+    shown = (
+        f"{asked} Promise.all(all).then((es) => console.log(JSON.stringify(es.map((e) => [e instanceof Shut,"
+        " e instanceof RangeError, e instanceof TypeError, e instanceof Error, e.code, e.message, e.name,"
+        " /thrown/.test(e.stack)]))));"
+    )
+    told = [site for site in of(Kind.VALUE, ERRORS) if "tells" in site.what]
+    assert json.loads(node(broken(ERRORS, told, JS) + shown)) == [
+        [True, True, False, True, "xTUHSE", "a/b is shutx", "xtuhS", True],
+        [False, False, True, True, None, "xon", "TypeError", False],
+        [False, False, False, True, None, "xon", "Error", False],
+        [False, False, False, False, None, None, None, False],
+    ]
+    others = of(Kind.OTHER_ERROR, ERRORS)
+    assert json.loads(node(broken(ERRORS, others, JS) + shown)) == [
+        [False, False, False, True, "ESHUT", "a/b is shut", "Error", True],
+        [False, False, False, True, None, "no", "Error", False],
+        [False, False, False, True, None, "no", "Error", False],
+        [False, False, False, False, None, None, None, False],
+    ]
+
+
+def test_the_error_that_a_function_always_comes_to_is_told_from_others() -> None:
+    assert [site.owner for site in of(Kind.ONLY_ERROR, ERRORS)] == ["thrown"]
+    assert "some" in [site.owner for site in of(Kind.STATEMENT, ERRORS)]
+
+
 CLASSES = (TEXTS / "classes.js").read_text(encoding="utf-8")
 
 
 @cache
 def _one_by_one() -> dict[str, str]:
     """The text with the value of one function changed, by the function."""
-    return {site.owner: broken(CLASSES, [site], JS) for site in of(Kind.VALUE, CLASSES)}
+    returned = [site for site in of(Kind.VALUE, CLASSES) if "returns" in site.what]
+    return {site.owner: broken(CLASSES, [site], JS) for site in returned}
 
 
 BEHAVIOUR = {
@@ -274,7 +316,8 @@ def test_default_arguments_belong_to_their_function() -> None:
         ("total += price;", ["function f() { ; }"]),
         ("this.a = b; c[d] = e; x = y; i++;", 4),
         ("delete a.b;", 1),
-        ("throw new Error(a);", 1),
+        ("if (a) throw new Error(a);", 1),
+        ("throw new Error(a);", 0),
         ("if (a) g(); else h();", ["function f() { if (a) ; else h(); }", "function f() { if (a) g(); else ; }"]),
         ("for (const a of b) g(a);", 1),
         ("yield a;", 1),

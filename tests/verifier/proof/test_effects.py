@@ -97,3 +97,39 @@ def test_a_test_around_others_notices_what_those_notice(inside: list[tuple[str, 
     ends = dict(zip((case.id for case in cases), (failed(""), *(end for _, end in inside)), strict=True))
     assert effect_of(ended_within(cases, ends)[around.id]) is effect
     assert list(ended_within(cases, ends)) == list(ends)
+
+
+JAVA = """org.opentest4j.AssertionFailedError: Unexpected exception type thrown
+\tat org.junit.jupiter.api.AssertThrows.assertThrows(AssertThrows.java:67)
+\tat store.BasketTest.total(BasketTest.java:15)
+Caused by: java.lang.IllegalStateException
+\tat store.Basket.total(Basket.java:9)
+"""
+FELL_OVER = """java.lang.IndexOutOfBoundsException: Index 0 out of bounds for length 0
+\tat java.base/java.util.ArrayList.get(ArrayList.java:427)
+\tat store.Basket.first(Basket.java:17)
+\tat store.BasketTest.total(BasketTest.java:15)
+"""
+RUST = "pub fn first() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn it() {\n        assert!(false);\n    }\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "effect"),
+    [
+        (JAVA, Effect.KILLED),
+        (FELL_OVER, Effect.CRASHED),
+        ("thread 'it' panicked at src/lib.rs:1:5:\nindex out of bounds", Effect.CRASHED),
+        ("thread 'it' panicked at src/lib.rs:6:9:\nassertion failed: false", Effect.KILLED),
+        ("thread 'it' panicked at tests/basket.rs:6:9:\nassertion failed: false", Effect.KILLED),
+        ("thread 'it' panicked at 'no', src/lib.rs:1:5", Effect.CRASHED),
+    ],
+)
+def test_an_error_of_java_or_rust_is_placed_by_what_its_stack_has_of_the_tree(
+    tmp_path: Path, text: str, effect: Effect
+) -> None:
+    for name in ("src/main/java/store/Basket.java", "src/test/java/store/BasketTest.java", "tests/basket.rs"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "src" / "lib.rs").write_text(RUST)
+    case = Case(("BasketTest",), "total", "tests", Outcome.FAILED, text=text)
+    assert effect_of(end_by_text(case, tmp_path, "maven")) is effect

@@ -15,7 +15,7 @@ from pathlib import Path
 from agent_fox.core.regex import regex
 from agent_fox.session.agents.codex import guard as codex_guard
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Role
-from agent_fox.system.sandbox.bubblewrap import SandboxMode, is_used
+from agent_fox.system.sandbox.bubblewrap import is_used, mode_of
 
 SERVER = "verifier"
 PROVIDER = "door"
@@ -61,7 +61,7 @@ def sandbox_of(task: AgentTask) -> str:
 
     Raises SandboxMissing where ours is required and there is none.
     """
-    if is_used(SandboxMode(task.sandbox)):
+    if is_used(mode_of(task.sandbox)):
         return "danger-full-access"
     return "workspace-write" if task.role is Role.CODER else "read-only"
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from agent_fox.session.agents.runner import stop_hook
 from agent_fox.session.agents.task import AgentTask, Role
 from agent_fox.system.sandbox import bubblewrap, toolchains
-from agent_fox.system.sandbox.bubblewrap import Enclosed, SandboxMode
+from agent_fox.system.sandbox.bubblewrap import Container, Enclosed, Mode, SandboxMode
 from agent_fox.system.sandbox.view import View
 
 if TYPE_CHECKING:
@@ -51,24 +51,28 @@ def _is_bare(folder: Path) -> bool:
 
 
 @contextmanager
-def enclosed(task: AgentTask, start: Start, environment: Mapping[str, str]) -> Iterator[Enclosed]:
-    """The process as it is started: in the sandbox where one is asked for and can be had.
+def enclosed(
+    task: AgentTask, start: Start, environment: Mapping[str, str], ports: tuple[int, ...] = ()
+) -> Iterator[Enclosed]:
+    """The process as it is started: in the sandbox where one is asked for and can be had. `ports` of our loopback are
+    what one without network reaches.
 
     Raises SandboxMissing where it must be and cannot.
     """
-    if not bubblewrap.is_used(SandboxMode(task.sandbox)):
+    mode = bubblewrap.mode_of(task.sandbox)
+    if not bubblewrap.is_used(mode):
         yield Enclosed(start.argv)
         return
-    with bubblewrap.enclosed(start.argv, view_of(task, start.argv[0], environment)) as wrapped:
+    view = view_of(task, start.argv[0], environment, mode)
+    with bubblewrap.kept_apart(start.argv, view, mode, environment, ports) as wrapped:
         yield wrapped
 
 
-def view_of(task: AgentTask, program: str, environment: Mapping[str, str]) -> View:
-    """A coder may write its workspace; who judges may not write anything there."""
-    tools = toolchains.folders(program, task.workspace, environment)
-    ours = toolchains.folders(sys.executable, task.workspace, environment)
+def view_of(task: AgentTask, program: str, environment: Mapping[str, str], mode: Mode = SandboxMode.AUTO) -> View:
+    """A coder may write its workspace; who judges may not write anything there. A container has tools of its own."""
+    tools = () if isinstance(mode, Container) else tools_of(task, program, environment)
     hooks = Path(stop_hook.__file__).parents[1]  # those of each agent stand in its own folder
-    shown = (*tools, *ours, *program_folders(Path(program)), hooks, *map(Path, task.readable))
+    shown = (*tools, hooks, *map(Path, task.readable))
     outside = tuple(dict.fromkeys(folder for folder in shown if not folder.is_relative_to(task.workspace)))
     return View(
         root=task.workspace,
@@ -77,6 +81,12 @@ def view_of(task: AgentTask, program: str, environment: Mapping[str, str]) -> Vi
         home=task.home,
         writable=None if task.role is Role.CODER else (),
         readable=outside,
-        network=True,
+        network=not isinstance(mode, Container) or mode.network,
         is_git_writable=task.role is Role.CODER,
     )
+
+
+def tools_of(task: AgentTask, program: str, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """What of this machine must be seen to run the program, and the hooks of ours that it asks."""
+    theirs = toolchains.folders(program, task.workspace, environment)
+    return (*theirs, *toolchains.folders(sys.executable, task.workspace, environment), *program_folders(Path(program)))

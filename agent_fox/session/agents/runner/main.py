@@ -32,7 +32,7 @@ from agent_fox.session.agents.task import TASK, AgentTask, Role
 from agent_fox.session.agents.versions import probe
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system.redaction.masking import redact
-from agent_fox.system.sandbox.bubblewrap import SandboxMissing, SandboxMode, in_words
+from agent_fox.system.sandbox.bubblewrap import SandboxMissing, in_words, mode_of
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.command_line import CommandLine, Dialogue, Start
@@ -62,15 +62,17 @@ class Conversation:
     exit_status: int | None = None
     is_asked_again: bool = False
     notes: list[str] = field(default_factory=list)
+    ports: tuple[int, ...] = ()
+    """What it is served on loopback, where it has no network beside that."""
     began: float = field(default_factory=time.monotonic)
     written: float = 0.0
 
     def hold(self, credentials: Credentials) -> AgentReport:
         """Have the session; its report. Nothing of it runs any more afterwards."""
         try:
-            log(f"{self.task.cli}, sandbox: {in_words(SandboxMode(self.task.sandbox), True)}")
+            log(f"{self.task.cli}, sandbox: {in_words(mode_of(self.task.sandbox), True)}")
             with serving(self.task, credentials, self.hear_proxy, self.note, self.why_no_request) as services:
-                self.hearing.gate = services.gate
+                self.hearing.gate, self.ports = services.gate, services.ports
                 self.cli.prepare(self.task, services.door)
                 self.run(self.cli.start(self.task, services.door))
                 self.ask_again(services)
@@ -117,7 +119,7 @@ class Conversation:
         environment = {**self.task.environment, **start.environment}
         reader, self.hearing.tally.finished = start.dialogue or self.cli.reader(self.task), None
         lines = Lines(self.inbox)
-        with enclosed(self.task, start, environment) as wrapped:
+        with enclosed(self.task, start, environment, self.ports) as wrapped:
             child = Child(
                 wrapped.argv, environment, self.task.workspace, start.stdin, lines.put, wrapped.descriptors,
                 is_spoken_with=start.dialogue is not None,
@@ -172,7 +174,8 @@ class Conversation:
         tally, spent, gate = self.hearing.tally, self.hearing.spent, self.hearing.gate
         return AgentReport(
             cli=self.task.cli,
-            version=tally.version or (probe(self.task.program).version if self.cli.facts.least else ""),
+            version=tally.version
+            or (probe(self.task.program).version if self.cli.facts.least and not self.task.is_contained else ""),
             model=tally.model or self.task.model,
             session=tally.session,
             ending=outcome.ending,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents.logins import TOKEN_URL, Login
@@ -30,6 +31,12 @@ class Services:
 
     door: Door
     gate: StopGate | None = None
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Ports of our loopback that the session is led to."""
+        parts = (urlsplit(url) for url in (self.door.model_url, self.door.mcp_url))
+        return tuple(part.port for part in parts if part.hostname == "127.0.0.1" and part.port)
 
 
 @contextmanager

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from agent_fox.session.agents.task import Limits
 
 
+LONGEST_LATE = 60.0
+"""Seconds between two looks on a machine that is only busy."""
+
+
 class Cause(StrEnum):
     """Why we end a session."""
 
@@ -47,9 +51,10 @@ class Watchdog:
     clock: Callable[[], float] = time.monotonic
     began: float = field(init=False)
     heard_at: float = field(init=False)
+    looked_at: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.began = self.heard_at = self.clock()
+        self.began = self.heard_at = self.looked_at = self.clock()
 
     def hear(self) -> None:
         self.heard_at = self.clock()
@@ -57,6 +62,7 @@ class Watchdog:
     def look(self, tally: Tally, cost_usd: float | None) -> Stop | None:
         """Why it must end now, or None."""
         limits, now = self.limits, self.clock()
+        self.forgive(now)
         trouble = tally.trouble
         if trouble is not None and trouble.kind in HOPELESS:
             return Stop(Cause.HOPELESS, trouble.text)
@@ -73,6 +79,13 @@ class Watchdog:
         if limits.cost_usd is not None and cost_usd is not None and cost_usd >= limits.cost_usd:
             return Stop(Cause.COST, f"cost ${cost_usd:.2f}, its ceiling is ${limits.cost_usd:.2f}")
         return self._of_the_run(cost_usd)
+
+    def forgive(self, now: float) -> None:
+        """Time in which nothing ran here (a machine that slept, a clock that jumped) is not the session's."""
+        late = now - self.looked_at
+        if late > LONGEST_LATE:
+            self.began, self.heard_at = self.began + late, min(now, self.heard_at + late)
+        self.looked_at = now
 
     def _of_the_run(self, cost_usd: float | None) -> Stop | None:
         """The session is within its own ceiling, but the run has no more money: what it did is not held against it."""

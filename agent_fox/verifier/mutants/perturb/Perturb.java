@@ -1,6 +1,26 @@
 final class NAME {
   @SuppressWarnings("unchecked") static <T> T of(T v) { try { return (T) any(v); } catch (Exception e) { return v; } }
   static <T> T of(T v, boolean is) { return is ? of(v) : v; }
+  static final class Other extends RuntimeException { }
+  static <T extends Throwable> RuntimeException another(T e) throws T { return new Other(); }
+  static <T extends Throwable> T told(T e) {
+    try {
+      for (Class<?> k = e.getClass(); k != Throwable.class && !k.getName().startsWith("java."); k = k.getSuperclass())
+        for (java.lang.reflect.Field f : k.getDeclaredFields()) {
+          if (java.lang.reflect.Modifier.isStatic(f.getModifiers())) continue;
+          f.setAccessible(true);
+          f.set(e, of(f.get(e))); }
+      Object all = unsafe();
+      Object at = all.getClass().getMethod("objectFieldOffset", java.lang.reflect.Field.class)
+        .invoke(all, Throwable.class.getDeclaredField("detailMessage"));
+      String text = e.getMessage() == null ? null : new StringBuilder(e.getMessage()).reverse() + "x";
+      all.getClass().getMethod("putObject", Object.class, long.class, Object.class).invoke(all, e, at, text);
+    } catch (Exception x) { return e; }
+    return e; }
+  private static Object unsafe() throws Exception {
+    java.lang.reflect.Field own = Class.forName("sun.misc.Unsafe").getDeclaredField("theUnsafe");
+    own.setAccessible(true);
+    return own.get(null); }
   private static final ThreadLocal<Boolean> asked = new ThreadLocal<>();
   static boolean equal(boolean v, Object one, Object two) {
     if (two == null || two.getClass() != one.getClass() || asked.get() != null) return v;
@@ -10,10 +30,8 @@ final class NAME {
     catch (Exception | LinkageError e) { return false; }
     finally { asked.remove(); } }
   private static Object changed(Object v) throws Exception {
-    Class<?> home = Class.forName("sun.misc.Unsafe");
-    java.lang.reflect.Field own = home.getDeclaredField("theUnsafe");
-    own.setAccessible(true);
-    Object c = home.getMethod("allocateInstance", Class.class).invoke(own.get(null), v.getClass());
+    Object all = unsafe();
+    Object c = all.getClass().getMethod("allocateInstance", Class.class).invoke(all, v.getClass());
     boolean is = false;
     for (Class<?> k = v.getClass(); k != Object.class; k = k.getSuperclass())
       for (java.lang.reflect.Field f : k.getDeclaredFields()) {

@@ -2,6 +2,26 @@ type NAMEError struct{ error }
 
 func (e NAMEError) Error() string { return e.error.Error() + "x" }
 func (e NAMEError) Unwrap() error { return e.error }
+type NAMEOther struct{}
+
+func (NAMEOther) Error() string { return "another" }
+func NAMEAnother(all ...*error) {
+  for _, one := range all {
+    if *one != nil {
+      *one = NAMEOther{}
+    }
+  }
+}
+func NAMEPanic(v interface{}) interface{} {
+  switch v.(type) {
+  case error:
+    return NAMEOther{}
+  case string:
+    return "another"
+  }
+  NAME(&v)
+  return v
+}
 func NAME(all ...interface{}) {
   for _, one := range all {
     NAMEIn(NAMEreflect.ValueOf(one).Elem(), 0)

@@ -1,5 +1,15 @@
 function NAME<T>(v: T, d = 0, pair = null): T {
   const t = typeof v, q = NAME, seen = q.seen || (q.seen = new WeakMap());
+  if (pair === "told" || pair === "another") {
+    if (Object.prototype.toString.call(v) !== "[object Error]") return q(v);
+    const isTold = pair === "told";
+    const c = isTold ? Object.create(Object.getPrototypeOf(v)) : new (class Another extends Error {})();
+    Reflect.ownKeys(v).filter((k) => isTold || k !== "name").forEach((k) => {
+      const own = Object.getOwnPropertyDescriptor(v, k), value = isTold && k !== "stack" ? q(v[k]) : v[k];
+      Object.defineProperty(c, k, { value, enumerable: own.enumerable, configurable: true, writable: true });
+    });
+    return c;
+  }
   if (pair) {
     const [one, other, name] = pair;
     if (q.busy || !(other instanceof one.constructor)) return v;

@@ -1,6 +1,9 @@
 #[allow(warnings)] mod NAME {
   pub trait Perturbed { fn it(self) -> Self; }
   pub fn of<T: Perturbed>(v: T) -> T { v.it() }
+  pub fn err<T, E: Perturbed>(v: Result<T, E>) -> Result<T, E> { v.map_err(of) }
+  pub fn okay<T: Default, E>(v: Result<T, E>) -> Result<T, E> { v.or_else(|_| Ok(T::default())) }
+  pub fn turned(v: String) -> String { v.chars().rev().collect::<String>() + "x" }
   impl Perturbed for bool { fn it(self) -> Self { !self } }
   impl Perturbed for char { fn it(self) -> Self { if self == 'x' { 'y' } else { 'x' } } }
   impl Perturbed for String { fn it(self) -> Self { self + "x" } }

@@ -18,10 +18,13 @@ from agent_fox.session.agents.runner.listening import Hearing
 from agent_fox.session.agents.runner.main import Conversation
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.system.sandbox.bubblewrap import Container
+from agent_fox.system.sandbox.containers import remove_of
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.world import script
 from tests.session.agents.tasks import task_in
 from tests.session.agents.toy import make_task
+from tests.system.sandbox import images
 
 DOOR = Door("http://127.0.0.1:7/w", "word-of-this-launch")
 VERDICTS = json.dumps({"verdicts": [{"requirement_id": "01-REQ-1.1", "verdict": "PASS"}], "overall_verdict": "PASS"})
@@ -179,3 +182,28 @@ def test_a_provider_makes_its_requests_metered_and_keeps_the_key_from_it(tmp_pat
     assert sent == [f"Bearer {key}"]
     assert report.cost_source is CostSource.METERED
     assert report.cost_usd == pytest.approx(0.0042)
+
+
+def test_in_a_container_the_model_is_reached_through_the_proxy_alone(tmp_path: Path) -> None:
+    image, why_not = images.image()
+    if why_not:
+        pytest.skip(why_not)
+    looks = "import socket\ntry: socket.create_connection(('1.1.1.1', 53), 2); print('outside')\nexcept OSError: pass\n"
+    key, held_by = "sk-of-a-person-0123456789", Container("podman", image, owner=f"{tmp_path.name}-proxy")
+    with ModelServer(script({"say": "Done by a model."}, input_tokens=1000, output_tokens=10)) as server:
+        made = replace(
+            make_task(tmp_path, "The brief."), cli="command", provider=Provider.OPENAI, upstream=f"{server.url}/v1",
+            program="python3", arguments=("-c", ASKS + looks + "open('made', 'w').write('x')", "{prompt}"),
+            sandbox=held_by.spelled(),
+        )  # fmt: skip
+        hearing = Hearing(made, COMMAND, read_prices(None))
+        report = Conversation(made, COMMAND, hearing, Orders()).hold(Credentials("OPENAI_API_KEY", key))
+        sent = [exchange.headers["authorization"] for exchange in server.requests]
+    assert report.ending is Ending.ENDED, report.reason
+    assert report.summary.startswith("Done by a model.")
+    assert key not in report.summary
+    assert "outside" not in report.summary
+    assert sent == [f"Bearer {key}"]
+    assert report.cost_usd == pytest.approx(0.0042)
+    assert (made.workspace / "made").read_text() == "x"
+    assert remove_of(held_by) == 0
