@@ -59,7 +59,8 @@ class Instant(LocalRunner):
 
 def with_entry(tree: bytes, entry: bytes) -> bytes:
     """A tree with one more file, whose name comes after most others: entries are sorted by their names."""
-    entries, width = [entry], 20
+    entries: list[bytes] = [entry]
+    width = 20
     while tree:
         head = tree.index(b"\0") + 1 + width
         entries.append(tree[:head])
