@@ -65,7 +65,8 @@ def with_entry(tree: bytes, entry: bytes) -> bytes:
         head = tree.index(b"\0") + 1 + width
         entries.append(tree[:head])
         tree = tree[head:]
-    return b"".join(sorted(entries, key=sorted_by))
+    ordered: list[bytes] = sorted(entries, key=sorted_by)
+    return b"".join(ordered)
 
 
 def sorted_by(entry: bytes) -> bytes:

@@ -12,14 +12,15 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.system.sandbox import seccomp
-from agent_fox.system.sandbox.view import View, made_up, mounts, namespaces
+from agent_fox.system.sandbox.view import CLOSED as CLOSED
+from agent_fox.system.sandbox.view import OPEN, View, made_up, mounts, namespaces
+from agent_fox.system.sandbox.view import Container as Container
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,26 +44,6 @@ class SandboxMode(StrEnum):
     AUTO = "auto"
     REQUIRE = "require"
     OFF = "off"
-
-
-OPEN, CLOSED = "open", "closed"
-
-
-@dataclass(frozen=True, slots=True)
-class Container:
-    """Which `program` runs which `image`, for the launch `owner`. `network`: agents' programs reach all of it."""
-
-    program: str
-    image: str
-    network: bool = False
-    owner: str = field(default="", compare=False)
-
-    def __str__(self) -> str:
-        return f"{self.program} {self.image} {OPEN if self.network else CLOSED}"
-
-    def spelled(self) -> str:
-        """As it stands in an order, in one line."""
-        return f"{self} {self.owner}".rstrip()
 
 
 def container_of(text: str) -> Container:

@@ -23,7 +23,7 @@ from agent_fox.system.sandbox.lending import lent
 from agent_fox.system.sandbox.view import TEMPORARY_BYTES, View, folders_of, made_up, needs_override
 
 if TYPE_CHECKING:
-    from agent_fox.system.sandbox.bubblewrap import Container
+    from agent_fox.system.sandbox.view import Container
 
 LABEL = "agent-fox.launch"
 """The label by which containers of a launch are found again."""

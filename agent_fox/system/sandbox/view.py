@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import field
 from pathlib import Path
 
 from agent_fox.core.regex import regex
@@ -28,6 +29,26 @@ ETC_WITH_NETWORK = ("resolv.conf", "hosts", "host.conf", "gai.conf")
 
 _SECRET_SETTING = regex(r"(?im)^[ \t]*[a-z-]*(?:extraheader|helper|password|token|cookie)[a-z-]*[ \t]*=.*\n?")
 _SECRET_IN_URL = regex(r"://[^/@\s]+@")
+
+
+OPEN, CLOSED = "open", "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """Which `program` runs which `image`, for the launch `owner`. `network`: agents' programs reach all of it."""
+
+    program: str
+    image: str
+    network: bool = False
+    owner: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.program} {self.image} {OPEN if self.network else CLOSED}"
+
+    def spelled(self) -> str:
+        """As it stands in an order, in one line."""
+        return f"{self} {self.owner}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
