@@ -17,6 +17,7 @@ from agent_fox.core.spec import BareCriteria
 from agent_fox.system.toml_tables import Keys, TableError, Toml, explain, put_variables, read_table
 
 FILE = Path(".agent-fox") / "config.toml"
+OWNERS = FILE.with_name("owners.toml")
 REVIEW_FILE = "review.toml"
 PREFIX = "AGENT_FOX__"
 

@@ -181,7 +181,8 @@ class Spec:
     `implied` are the ids (of requirements and of their parts) that the source does not write, such as `1.2`: they are
     made from places. `places` says where an id, `task 3.1` or `group 3` stands: `path:line`. A baseline says what is
     there already: it is read and shown, and nothing of it is planned. `origin` is what a normal form says that it was
-    read from (`kiro, .kiro/specs/locks`); empty where the spec was read from its own place.
+    read from (`kiro, .kiro/specs/locks`); empty where the spec was read from its own place. `corrected`: whose work a
+    person says that a part is, by its id; the numbers of groups.
     """
 
     name: str
@@ -201,6 +202,7 @@ class Spec:
     places: dict[str, str] = field(default_factory=dict)
     is_baseline: bool = False
     origin: str = ""
+    corrected: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def is_planned(self) -> bool:

@@ -10,6 +10,7 @@ from agent_fox.core.values import Json, to_document, to_object
 
 if TYPE_CHECKING:
     from agent_fox.core.graph import Plan
+    from agent_fox.core.plan.blame import Owned
 
 
 def plan_document(plan: Plan) -> dict[str, Json]:
@@ -33,7 +34,20 @@ def _spec(spec: Spec) -> Json:
         "owners": to_document(owned.owners),
         "unowned": to_document(owned.unowned),
         "blamed_for_unowned": to_document(owned.fallback),
+        "grounds": {part: ground_document(owner) for part, owner in owned.grounds.items()},
         "test_commands": to_document(dict(spec.test_commands)),
+    }
+
+
+def ground_document(owned: Owned) -> Json:
+    """By what it is known whose work a requirement is; of a guess, which group comes next, or None."""
+    guess = owned.guess
+    return {
+        "ground": owned.ground.value,
+        "guess": owned.is_guess,
+        "why": owned.why,
+        "score": guess.score if guess else None,
+        "runner_up": guess.runner_up if guess else None,
     }
 
 

@@ -69,6 +69,15 @@ def test_the_whole_document(tmp_path: Path) -> None:
                 "owners": {"01-REQ-1.1": []},
                 "unowned": ["01-REQ-1.1"],
                 "blamed_for_unowned": [2],
+                "grounds": {
+                    "01-REQ-1.1": {
+                        "ground": "nobody",
+                        "guess": False,
+                        "why": "no task names it, and none shares enough with it",
+                        "score": None,
+                        "runner_up": None,
+                    }
+                },
                 "test_commands": {},
             }
         ],

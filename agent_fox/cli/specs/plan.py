@@ -13,11 +13,11 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.config import Settings, load
+from agent_fox.config import OWNERS, Settings, load
 from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
-from agent_fox.core.plan.blame import ownership
+from agent_fox.core.plan.blame import Ground, Owned, ownership
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.core.words import counted
 from agent_fox.engine.planning.plan_reading import read_plan
@@ -34,7 +34,7 @@ else:
     red_lines = late_module("agent_fox.cli.specs.red_lines")
 
 TEXT, JSON, MARKDOWN = "text", "json", "markdown"
-_MOST_NAMED = 60
+_MOST_NAMED, _MOST_GUESSES = 60, 12
 Known = Mapping[str, Mapping[str, str]]
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
@@ -54,9 +54,15 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
     type=click.Choice((TEXT, JSON, MARKDOWN)),
     help="How the plan is printed. markdown: all specs as one document, which --specs reads as the same plan.",
 )
+@click.option(
+    "--owners",
+    "writes_owners",
+    is_flag=True,
+    help="Write whose work each requirement is taken for into .agent-fox/owners.toml, where you can correct it.",
+)
 @click.option("--red", is_flag=True, help="Run each spec's tests on HEAD, and show which of them can fail.")
 @json_option
-def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool) -> Exit:
+def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool, writes_owners: bool) -> Exit:
     """Read the specs; show what would be done and what is wrong with them. Nothing is run or changed.
 
     What has changed since the last run comes first. Exits 1 if there are
@@ -64,6 +70,9 @@ def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool)
 
     With `--format markdown` every spec that could be read, of whatever dialect, is printed in one normal form
     (docs/plain.md), and what is wrong goes to standard error.
+
+    With `--owners` the owners that no task names are written into .agent-fox/owners.toml, as what is assumed now; a
+    line that you correct there wins from the next plan on (docs/ownership.md).
 
     With `--red` the tests of each spec that the judge `checks` verifies are run as they are at HEAD, in a throw-away
     checkout: red now, as it should be; green already; cannot fail; no test names it; not known. Exits 2 where a
@@ -82,10 +91,20 @@ def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool)
     if red and form == MARKDOWN:
         raise UserError("--red is shown as text or with --json: leave out --format markdown")
     reds = red_specs(root, plan, settings) if red else ()
+    if writes_owners:
+        write_owners(root, plan, form)
     is_stored = not given and form != MARKDOWN
     changes = changes_of(root, plan, settings) if is_stored else ()
     _print(plan, form, changes, reds, known_in(root) if is_stored and form == JSON else {})
     return Exit.INPUT if _count(plan, Severity.ERROR) else red_lines.red_exit(reds) if red else Exit.DONE
+
+
+def write_owners(root: Path, plan: Plan, form: str) -> None:
+    """Write the file of owners; where it is, goes to standard error beside a document."""
+    from agent_fox.engine.planning import owners_file  # noqa: PLC0415 - only this option needs it
+
+    owners_file.write_owners(plan.specs, root)
+    click.echo(f"written: {OWNERS}", err=form != TEXT)
 
 
 def red_specs(
@@ -172,7 +191,7 @@ def _spec(spec: Spec, nodes: list[Node]) -> Iterator[str]:
     for node in nodes:
         branch = "└──" if node is nodes[-1] else "├──"
         yield f"{branch} {plain(node.id):<{width}}  {_role(node)}".rstrip()
-    yield from (f"  {plain(line)}" for line in (*_details(spec), *(_unowned(spec) if nodes else ())))
+    yield from (f"  {plain(line)}" for line in (*_details(spec), *(owner_lines(spec) if nodes else ())))
     yield ""
 
 
@@ -188,13 +207,29 @@ def _details(spec: Spec) -> Iterator[str]:
         )
 
 
-def _unowned(spec: Spec) -> Iterator[str]:
-    """The requirements that no task names, and who gets them back if they fail."""
+def owner_lines(spec: Spec) -> Iterator[str]:
+    """Whose work the requirements are that no task names, by what ground; who gets back what nobody is found for."""
     owned = ownership(spec)
-    last = next((group for group in spec.groups if (group.number,) == owned.fallback), None)
+    titles = {group.number: f"{group.number}. {group.title}" for group in spec.groups}
+    if owned.guessed:
+        count = f"{len(owned.guessed)} of {len(spec.expected)} guessed, because no task names them"
+        yield f"{count}; `agent-fox plan --owners` lets you correct them:"
+        yield from (f"  {part}: {guess_line(owned.grounds[part], titles)}" for part in owned.guessed[:_MOST_GUESSES])
+        if len(owned.guessed) > _MOST_GUESSES:
+            yield f"  and {len(owned.guessed) - _MOST_GUESSES} more (--json names all)"
+    corrected = [part for part, owner in owned.grounds.items() if owner.ground is Ground.CORRECTED]
+    if corrected:
+        yield f"{len(corrected)} of {len(spec.expected)} as you say in {OWNERS}: {_named(corrected)}"
+    last = titles.get(owned.fallback[0]) if owned.fallback else None
     if owned.unowned and last is not None:
         count = f"{len(owned.unowned)} of {len(spec.expected)} without an owner: no task names {_named(owned.unowned)}"
-        yield f"{count}; if they fail, the last group gets them back: {last.number}. {last.title}"
+        yield f"{count}; if they fail, the last group gets them back: {last}"
+
+
+def guess_line(owned: Owned, titles: Mapping[int, str]) -> str:
+    next_best = owned.guess.runner_up if owned.guess else None
+    runner_up = f"; next comes {titles[next_best]}" if next_best is not None else ""
+    return f"{titles[owned.groups[0]]} ({owned.why}{runner_up})"
 
 
 def _named(names: Sequence[str]) -> str:

@@ -3,32 +3,112 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
+    from agent_fox.core.plan import guesses
+    from agent_fox.core.plan.guesses import Guess
     from agent_fox.core.spec import Group, Spec
+else:
+    guesses = late_module("agent_fox.core.plan.guesses")
+
+
+class Ground(StrEnum):
+    """By what it is known whose work a requirement is, the surest first."""
+
+    CORRECTED = "corrected"
+    NAMED = "named"
+    ALONE = "alone"
+    GUESSED = "guessed"
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """Whose work one requirement is, in plan order; no group where nobody was found. `guess`: only where it is one."""
+
+    groups: tuple[int, ...]
+    ground: Ground
+    guess: Guess | None = None
+
+    @property
+    def is_guess(self) -> bool:
+        return self.ground is Ground.GUESSED
+
+    @property
+    def why(self) -> str:
+        """The ground in words, for a person."""
+        match self.ground:
+            case Ground.CORRECTED:
+                return "a person says so"
+            case Ground.NAMED:
+                return "a task or a row names it"
+            case Ground.ALONE:
+                return "no other group makes anything"
+            case Ground.NOBODY:
+                return "no task names it, and none shares enough with it"
+            case Ground.GUESSED:
+                return self.guess.why if self.guess else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """Which groups own each expected id, in plan order. `fallback` is the verifier's direct coder predecessor."""
+    """Which groups own each expected id, in plan order. `fallback` is the verifier's direct coder predecessor.
+
+    `grounds`: by what that is known of each id.
+    """
 
     owners: Mapping[str, tuple[int, ...]]
     fallback: tuple[int, ...]
+    grounds: Mapping[str, Owned] = field(default_factory=dict)
 
     def of(self, part: str) -> tuple[int, ...]:
         return self.owners.get(part) or self.fallback
 
     @property
     def unowned(self) -> tuple[str, ...]:
-        """The ids that no task and no row names, in the order of the file: the last group is blamed for them."""
+        """The ids of which nobody is found, in the order of the file: the last group is blamed for them."""
         return tuple(part for part, owners in self.owners.items() if not owners)
+
+    @property
+    def guessed(self) -> tuple[str, ...]:
+        """The ids whose owner is a guess, in the order of the file."""
+        return tuple(part for part, owned in self.grounds.items() if owned.is_guess)
 
 
 def ownership(spec: Spec) -> Ownership:
-    """The blame map of a spec: traceability first, else the groups' own requirement lines, else the last group.
+    """The blame map of a spec: a person's word, else what names the id (`named_owners`), else a guess, else the last
+    group.
+    """
+    named = named_owners(spec)
+    making = tuple(group.number for group in spec.groups if not group.is_checkpoint)
+    unnamed = [part for part, groups in named.items() if not groups and part not in spec.corrected]
+    guessed = guesses.guesses(spec, unnamed, named) if unnamed and len(making) > 1 else {}
+    grounds: dict[str, Owned] = {}
+    for part, groups in named.items():
+        if part in spec.corrected:
+            grounds[part] = Owned(spec.corrected[part], Ground.CORRECTED)
+        elif groups:
+            grounds[part] = Owned(groups, Ground.NAMED)
+        elif len(making) == 1:
+            grounds[part] = Owned(making, Ground.ALONE)
+        elif part in guessed:
+            grounds[part] = Owned((guessed[part].group,), Ground.GUESSED, guessed[part])
+        else:
+            grounds[part] = Owned((), Ground.NOBODY)
+    return Ownership(
+        {part: owned.groups for part, owned in grounds.items()}, tuple(g.number for g in spec.groups)[-1:], grounds
+    )
+
+
+def named_owners(spec: Spec) -> dict[str, tuple[int, ...]]:
+    """The groups that the spec itself names for each id: its traceability, else the groups' own requirement lines; none
+    where neither does.
 
     A group that only writes tests is not blamed while another group implements the requirement.
     """
@@ -41,7 +121,7 @@ def ownership(spec: Spec) -> Ownership:
             numbers = numbers or _in_order((*listed.get(part.id, ()), *listed.get(requirement.id, ())))
             implementing = tuple(number for number in numbers if not groups[number].writes_tests_only)
             owners[part.id] = implementing or numbers
-    return Ownership(owners, tuple(groups)[-1:])
+    return owners
 
 
 def _traced(spec: Spec, groups: Mapping[int, Group]) -> dict[str, tuple[int, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.config import FILE, Settings
+from agent_fox.config import FILE, OWNERS, Settings
 from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.spec import Problem, Severity
 from agent_fox.core.words import did_you_mean
@@ -48,8 +48,10 @@ def read_plan(root: Path, settings: Settings, dialects: Iterable[Dialect], place
     where = find_places(root, places or settings.plan.places)
     counted, problems = read_specs(where, root, tuple(dialects), settings.specs.bare)
     specs, of_ids = known_before(counted, root)
+    broken = None if places else [problem.spec for problem in problems if problem.spec]
+    specs, of_owners = with_owners(specs, root, broken)
     of_library = library_problems([spec for spec in specs if has_library(spec, root)], root)
-    plan = plan_of(specs, (*problems, *of_ids, *of_library), shape_of(settings))
+    plan = plan_of(specs, (*problems, *of_ids, *of_owners, *of_library), shape_of(settings))
     return plan if places else replace(plan, problems=(*plan.problems, *unknown_names(plan, settings)))
 
 
@@ -60,6 +62,17 @@ def known_before(specs: tuple[Spec, ...], root: Path) -> tuple[tuple[Spec, ...],
     from agent_fox.engine.planning.known_ids import with_kept_ids  # noqa: PLC0415 - heavy: it reads the state
 
     return with_kept_ids(specs, root)
+
+
+def with_owners(
+    specs: tuple[Spec, ...], root: Path, others: Iterable[str] | None
+) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
+    """The specs with what a person says of whose work their requirements are; `others` as in `with_corrections`."""
+    if not (root / OWNERS).is_file():
+        return specs, ()
+    from agent_fox.engine.planning.owners_file import with_corrections  # noqa: PLC0415 - few repositories have any
+
+    return with_corrections(specs, root, others)
 
 
 def library_problems(specs: Sequence[Spec], root: Path) -> list[Problem]:

@@ -40,13 +40,17 @@ class Since(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One requirement that failed: its text, what was seen, and the command that shows it again."""
+    """One requirement that failed: its text, what was seen, and the command that shows it again.
+
+    `owner`: why it is taken for this group's work, and whose it may be instead; empty where that is known.
+    """
 
     id: str
     text: str
     evidence: str = ""
     command: str = ""
     standing: Since = Since.FIRST
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +219,7 @@ def _masked(value: T, masked: Callable[[str], str]) -> T:
 
 def brief_json(facts: BriefFacts) -> dict[str, object]:
     """The brief as a JSON document; every key is always there, but `change`, `bound`, `cut_off`, `replay`, `is_short`,
-    `remembered` and `not_named` (how many more items are remembered) only where there is one.
+    `remembered`, `not_named` (how many more items are remembered) and the `owner` of a failure only where there is one.
 
     Keep the keys stable: agents read them.
     """
@@ -231,6 +235,9 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
     return {
         **{name: value for name, value in sometimes.items() if value},
         **to_object(facts, only=SHOWN, text=printable),
+        "failing": [
+            to_object(each, without=() if each.owner else ("owner",), text=printable) for each in facts.failing
+        ],
         "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
         **to_object(facts, only=("expected", "unclear"), text=printable),
     }

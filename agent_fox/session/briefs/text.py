@@ -315,6 +315,8 @@ def _richest(
 
 def _failure(failure: Failure, text: int, evidence: int) -> str:
     parts = [f"### {failure.id} ({failure.standing.value})", quoted(shortened(failure.text, text))]
+    if failure.owner:
+        parts.append(one_line(failure.owner, LONGEST_LINE))
     if failure.command:
         parts.append(f"Shown again by {code(failure.command[:LONGEST_LINE], LONGEST_LINE)}")
     if evidence and printable(failure.evidence).strip():

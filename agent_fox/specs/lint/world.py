@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.plan.blame import ownership
+from agent_fox.core.plan.blame import named_owners
 from agent_fox.specs.lint.english import is_english
 from agent_fox.specs.lint.pages import Page, read_pages
 from agent_fox.specs.lint.test_entries import TestEntries, entries_of
@@ -59,7 +59,7 @@ class Case:
     @cached_property
     def owners(self) -> Mapping[str, tuple[int, ...]]:
         """The groups that answer for each part; none where neither tasks nor rows name it."""
-        return ownership(self.spec).owners
+        return named_owners(self.spec)
 
     @cached_property
     def test_entries(self) -> TestEntries:

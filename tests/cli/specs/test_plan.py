@@ -173,22 +173,100 @@ def test_what_only_says_what_is_there_has_nothing_to_prove(root: Path) -> None:
     assert lines[-1].startswith("2 specs, 5 nodes, 2 to prove")
 
 
-def test_what_nobody_owns_and_what_is_a_detail_stand_below_the_nodes(tmp_path: Path) -> None:
+NOTES = """### 02-REQ-1: T
+
+1. [02-REQ-1.1] THE store SHALL keep notes.
+2. THE e SHALL f.
+
+### 02-REQ-2: U
+
+1. [02-REQ-2.1] WHEN a note is a year old, THE archive SHALL take it.
+
+### 02-REQ-3: V
+
+1. [02-REQ-3.1] THE c SHALL d.
+"""
+NOTES_TASKS = """- [ ] 1. Store
+  - _Requirements: 02-REQ-1.1_
+- [ ] 2. Archive
+  - [ ] 2.1 Move notes that are a year old into the archive
+- [ ] 3. Old bells
+  - [ ] 3.1 Ring them every year
+"""
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
     folder = tmp_path / ".agent-fox" / "specs" / "02_a"
     folder.mkdir(parents=True)
-    (folder / "requirements.md").write_text(
-        "### 02-REQ-1: T\n\n1. [02-REQ-1.1] THE a SHALL b.\n2. [02-REQ-1.2] THE c SHALL d.\n3. THE e SHALL f.\n"
-    )
-    (folder / "tasks.md").write_text("- [ ] 1. Build\n  - _Requirements: 02-REQ-1.1_\n- [ ] 2. Polish\n")
+    (folder / "requirements.md").write_text(NOTES)
+    (folder / "tasks.md").write_text(NOTES_TASKS)
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
-    lines = [line.strip() for line in run_cli(tmp_path, "plan").stdout.splitlines()]
+    return tmp_path
+
+
+def below_nodes(root: Path, *options: str) -> list[str]:
+    return [line.strip() for line in run_cli(root, "plan", *options).stdout.splitlines()]
+
+
+def test_what_is_guessed_what_nobody_owns_and_what_is_a_detail_stand_below_the_nodes(notes: Path) -> None:
+    lines = below_nodes(notes)
     assert (
         '1 detail without an id, part of the text of 02-REQ-1 (1); [specs] bare_criteria = "required" asks for a '
         "verdict on each"
     ) in lines
+    guess = "02-REQ-2.1: 2. Archive (both say archive, old, year, note; next comes 3. Old bells)"
+    assert lines[lines.index(guess) - 1] == (
+        "1 of 3 guessed, because no task names them; `agent-fox plan --owners` lets you correct them:"
+    )
     assert (
-        "1 of 2 without an owner: no task names 02-REQ-1.2; if they fail, the last group gets them back: 2. Polish"
+        "1 of 3 without an owner: no task names 02-REQ-3.1; if they fail, the last group gets them back: 3. Old bells"
     ) in lines
-    (spec,) = json.loads(run_cli(tmp_path, "plan", "--json").stdout)["specs"]
-    assert (spec["unowned"], spec["blamed_for_unowned"]) == (["02-REQ-1.2"], [2])
+    (spec,) = json.loads(run_cli(notes, "plan", "--json").stdout)["specs"]
+    assert (spec["unowned"], spec["blamed_for_unowned"]) == (["02-REQ-3.1"], [3])
+    assert spec["owners"] == {"02-REQ-1.1": [1], "02-REQ-2.1": [2], "02-REQ-3.1": []}
+    assert {id: ground["ground"] for id, ground in spec["grounds"].items()} == {
+        "02-REQ-1.1": "named", "02-REQ-2.1": "guessed", "02-REQ-3.1": "nobody",
+    }  # fmt: skip
+    assert spec["grounds"]["02-REQ-2.1"]["runner_up"] == 3
     assert spec["requirements"][0]["details"] == ["THE e SHALL f."]
+
+
+def test_owners_are_written_corrected_and_kept(notes: Path) -> None:
+    assert "written: .agent-fox/owners.toml" in below_nodes(notes, "--owners")
+    file = notes / ".agent-fox" / "owners.toml"
+    remark = "guessed: both say archive, old, year, note; next comes 3. Old bells"
+    guessed = f'# "02-REQ-2.1" = "2. Archive" # {remark}'
+    nobody = '# "02-REQ-3.1" = "3. Old bells" # nobody found: no task names it, and none shares enough with it'
+    assert file.read_text().split("\n\n")[1] == f'["02_a"]\n{guessed}\n{nobody}\n'
+    file.write_text(file.read_text().replace(guessed, '"02-REQ-2.1" = "3. Old bells"'))
+    assert "1 of 3 as you say in .agent-fox/owners.toml: 02-REQ-2.1" in below_nodes(notes)
+    tasks = notes / ".agent-fox" / "specs" / "02_a" / "tasks.md"
+    tasks.write_text(NOTES_TASKS.replace("3. Old", "4. Old").replace("3.1", "4.1") + "- [ ] 3. New\n")
+    run_cli(notes, "plan", "--owners")
+    assert '"02-REQ-2.1" = "3. Old bells"' in file.read_text().splitlines()
+    (spec,) = json.loads(run_cli(notes, "plan", "--json").stdout)["specs"]
+    assert (spec["owners"]["02-REQ-2.1"], spec["grounds"]["02-REQ-2.1"]["ground"]) == ([4], "corrected")
+
+
+def test_what_a_correction_names_and_is_gone_is_said_and_kept(notes: Path) -> None:
+    file = notes / ".agent-fox" / "owners.toml"
+    file.write_text('[02_a]\n"02-REQ-9.1" = 2\n"02-REQ-2.1" = "7. Gone"\n[03_b]\n"1" = 1\n')
+    told = run_cli(notes, "plan").stdout
+    where = "warning: .agent-fox/owners.toml: "
+    assert f"{where}02_a: nothing of it is called 02-REQ-9.1" in told
+    assert f"{where}02_a, 02-REQ-2.1: there is no group 7. Gone any more: not used." in told
+    assert f"{where}there is no spec 03_b: its lines are not used" in told
+    run_cli(notes, "plan", "--owners")
+    kept = [line for line in file.read_text().splitlines() if line and not line.startswith("#")]
+    assert kept == ['["02_a"]', '"02-REQ-2.1" = "7. Gone"', '"02-REQ-9.1" = 2', '["03_b"]', '"1" = 1']
+
+
+def test_a_file_of_owners_that_cannot_be_read_is_an_error_and_stays(notes: Path) -> None:
+    file = notes / ".agent-fox" / "owners.toml"
+    for text in ('[02_a\n"1" = 1', '"02-REQ-2.1" = 1\n'):
+        file.write_text(text)
+        done = run_cli(notes, "plan")
+        assert (done.returncode, "error: .agent-fox/owners.toml" in done.stdout) == (1, True)
+        assert run_cli(notes, "plan", "--owners").returncode == 1
+        assert file.read_text() == text
