@@ -87,9 +87,9 @@ class InstantPlugin:
 def measure_instant(sizes: tuple[int, int]) -> Iterator[Figure]:
     """Runs of so many nodes: what a node takes in the larger beside the smaller."""
     few, many = sizes
-    for what, floor, measured in zip(("the wall clock", "the processor"), each_of(few), each_of(many), strict=True):
-        name = f"a node in a run of {many:,}, sessions instant, {what}"
-        yield Figure(name, measured, floor, f"in one of {few:,}", EACH_NODE)
+    name, floor, measured = f"a node in a run of {many:,}, sessions instant", each_of(few), each_of(many)
+    yield Figure(f"{name}, the wall clock", measured[0], floor[0], f"in one of {few:,}")
+    yield Figure(f"{name}, the processor", measured[1], floor[1], f"in one of {few:,}", EACH_NODE)
 
 
 def each_of(nodes: int) -> tuple[float, float]:
