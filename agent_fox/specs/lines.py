@@ -20,6 +20,10 @@ _OWN_LINE = ("|", "- ", "* ", "+ ")
 _MARKS = tuple("-*+0123456789")
 _STATES = ("", " ", "x", "X", "~", "/", "-")
 _HEADING = regex(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
+_UNDERLINE = regex(r" {0,3}(?:=+|-{4,}) *$")
+_NO_TITLE = regex(r"[|>#<=]|[-*+] |---|\d{1,9}[.)] ")
+_LONGEST_TITLE = 120
+_BOLD_NUMBER = regex(r"(?P<indent> *)(?P<bold>\*\*|__)(?P<number>\d{1,4}[.)])(?P=bold)(?= )")
 
 
 class Heading(NamedTuple):
@@ -50,11 +54,12 @@ class Scan(NamedTuple):
 
 
 def scan(text: str) -> Scan:
-    """Split into lines, mark fenced code, take comments out."""
+    """Split into lines, mark fenced code, take comments out, and write what people write in two ways in one."""
     text, open_comment = _without_comments(text)
     expanded = text.expandtabs(_TAB) if "\t" in text else text
     texts = [line.rstrip() for line in expanded.split("\n")]
     code, open_fences = _code_lines(texts)
+    _write_in_one_way(texts, code, expanded)
     return Scan(tuple(_lines(texts, code)), tuple(open_fences), open_comment)
 
 
@@ -80,6 +85,15 @@ def beside_box(text: str) -> str | None:
     return bare[end:].lstrip("* ") if is_box else None
 
 
+def in_bold(line: Line) -> str:
+    """The words of a line that is bold as a whole and stands at the left edge, such as `**Requirements**:`; else
+    nothing."""
+    text = line.text if not line.is_code and line.text[:2] in ("**", "__") else ""
+    text = text.rstrip(":：")
+    inner = text[2:-2].strip(" :：")
+    return inner if len(text) > 4 and text[-2:] == text[:2] and text[:2] not in inner else ""
+
+
 def plain(text: str) -> str:
     """Text without the marks around it: emphasis, code, brackets."""
     return text.strip().strip("*_`[]~ ").strip()
@@ -103,6 +117,30 @@ def _lines(texts: Iterable[str], code: Container[int]) -> Iterator[Line]:
         is_code = number in code
         heading = _heading(text) if bare.startswith("#") and not is_code else None
         yield Line(number, text, len(text) - len(bare), is_code, heading)
+
+
+def _write_in_one_way(texts: list[str], code: Container[int], text: str) -> None:
+    """A title with a line of `=` or of four or more `-` below it is written with `#`, as a heading of rank 1 or 2
+    (three `-` are a rule); a number that is bold as the number of a list's item."""
+    if "\n==" in text or "\n----" in text:
+        for place in range(1, len(texts)):
+            if texts[place][:1] in "=-" and texts[place] and _is_underlined(texts, place, code):
+                texts[place - 1 : place + 1] = [
+                    f"{'#' if texts[place][0] == '=' else '##'} {texts[place - 1].strip()}",
+                    "",
+                ]
+    if "**" in text or "__" in text:
+        for place, written in enumerate(texts):
+            if written.lstrip()[:2] in ("**", "__") and place + 1 not in code:
+                texts[place] = _BOLD_NUMBER.sub(r"\g<indent>\g<number>", written, count=1)
+
+
+def _is_underlined(texts: list[str], place: int, code: Container[int]) -> bool:
+    """Whether the line before `place` is a title of one line, and this one its underline."""
+    title, before = texts[place - 1], texts[place - 2].strip() if place > 1 else ""
+    is_title = bool(title.strip()) and len(title) <= _LONGEST_TITLE and not _NO_TITLE.match(title.lstrip())
+    is_alone = not before or before.startswith("#")
+    return is_title and is_alone and place not in code and _UNDERLINE.match(texts[place]) is not None
 
 
 def _heading(text: str) -> Heading | None:

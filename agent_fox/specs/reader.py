@@ -10,8 +10,8 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import Late
-from agent_fox.core.spec import BareCriteria
+from agent_fox.core.late import Late, late_module
+from agent_fox.core.spec import BareCriteria, Severity
 from agent_fox.core.values import dataclass
 from agent_fox.specs.detection import AGENT_FOX, KIRO, NUMBERED, OPENSPEC, SPEC_KIT, claims
 from agent_fox.specs.dialects import Collection, Dialect
@@ -19,10 +19,13 @@ from agent_fox.specs.files import error, place_of, warning
 from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
 from agent_fox.specs.soundness import soundly_named, unsound
-from agent_fox.specs.unread import unread
+from agent_fox.specs.unread import may_have_leftovers, without_groups
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Dependency, Problem, Spec
+    from agent_fox.specs.accounts import leftovers
+else:
+    leftovers = late_module("agent_fox.specs.accounts.leftovers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +97,17 @@ def read_specs(
         raise SpecsMissing(f"no spec in {where}: {_expected_instead(given, dialects)}")
     named, odd = soundly_named(reading.specs)
     specs, doubled = _with_names_of_their_own(named)
-    unsure = (*unsound(specs, reading.problems), *unread(specs, reading.problems, root))
-    return specs, (*reading.problems, *odd, *doubled, *unsure)
+    unsure = (*unsound(specs, reading.problems), *without_groups(specs, root))
+    return specs, _with_leftovers(specs, (*reading.problems, *odd, *doubled, *unsure), root)
+
+
+def _with_leftovers(specs: Sequence[Spec], problems: tuple[Problem, ...], root: Path) -> tuple[Problem, ...]:
+    """Nothing more is asked where no line seems to be left over, and no line is warned of in a spec without errors."""
+    documents = tuple(may_have_leftovers(specs, root))
+    broken = {problem.spec for problem in problems if problem.severity is Severity.ERROR}
+    warned = {problem.spec for problem in problems if problem.severity is Severity.WARNING and ":" in problem.where}
+    doubtful = [spec for spec in specs if spec.name in warned - broken and not spec.is_withdrawn]
+    return leftovers.with_leftovers(doubtful, documents, problems, root) if doubtful or documents else problems
 
 
 @contextmanager

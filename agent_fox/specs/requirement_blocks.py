@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.specs.tables import cells_of
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Heading, Line
@@ -33,6 +34,7 @@ _AT_THE_END = regex(
     (?P<open>[\[`*_(]{{0,6}})(?<![\w-])(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})[\]`*_)]{{0,6}}\s*[.;,]?\s*$""",
     re.VERBOSE,
 )
+_DEMANDS = regex(r"\b(?:SHALL|MUST)\b")
 _SENTENCE_ENDS = frozenset(".!?;—–")
 _MENTIONS = regex(
     r"(?:\b(?:as|in|by|of|to|see|per|with|from|under|than|and|or|for|via)|\bREQ-[\d.E]+[\]`*_)]*\s*[,–—-]?)\s*$",
@@ -90,12 +92,24 @@ def declared(line: Line) -> Declared | None:
     """The id that a line declares: after a list mark, or decorated where there is no mark."""
     if "REQ-" not in line.text or line.is_code:
         return None
+    if line.text.lstrip().startswith("|"):
+        return _declared_by_row(line)
     match = _ITEM.match(line.text)
     if match is None or not (match["mark"] or set(match["open"]) & set("[`*")):
         return None
     tail = match["tail"].upper()
     struck = "~~" if "~~" in match["open"] else ""
     return Declared(tail, match["prefix"] or "", line, struck + match["rest"].lstrip(" :—–-."), bool(match["mark"]))
+
+
+def _declared_by_row(line: Line) -> Declared | None:
+    """The id in the first cell of a row that demands something; tables that only name ids declare none."""
+    first, *others = cells_of(line.text)
+    match = _TITLE.fullmatch(first)
+    rest = " — ".join(cell for cell in others if cell)
+    if match is None or match["tail"] is None or match["title"] or not _DEMANDS.search(rest):
+        return None
+    return Declared(match["tail"].upper(), match["prefix"] or "", line, rest, False)
 
 
 @dataclass(slots=True)

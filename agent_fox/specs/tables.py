@@ -49,18 +49,20 @@ def tables_of(lines: Iterable[Line]) -> Iterator[Table]:
 
 
 def _table(found: list[tuple[str, Line]]) -> Iterator[Table]:
-    if len(found) < 2 or not _is_rule(found[1][1].text):
+    if len(found) < 2 or not is_rule_of_table(found[1][1].text):
         return
     section, header = found[0]
-    rows = tuple(Row(line.number, _cells(line.text)) for _, line in found[2:] if not _is_rule(line.text))
-    yield Table(section, tuple(cell.strip("*_` ").lower() for cell in _cells(header.text)), rows)
+    rows = tuple(Row(line.number, cells_of(line.text)) for _, line in found[2:] if not is_rule_of_table(line.text))
+    yield Table(section, tuple(cell.strip("*_` ").lower() for cell in cells_of(header.text)), rows)
 
 
-def _is_rule(text: str) -> bool:
+def is_rule_of_table(text: str) -> bool:
+    """Whether a line is what stands between a table's header and its rows: `|---|:-:|`."""
     return "-" in text and set(text) <= _RULE
 
 
-def _cells(text: str) -> tuple[str, ...]:
+def cells_of(text: str) -> tuple[str, ...]:
+    """The cells of a row; `\\|` is a bar in one."""
     inner = text.strip().replace("\\|", _ESCAPED).removeprefix("|").removesuffix("|")
     cells = [cell.strip() for cell in inner.split("|")]
     return tuple([cell.replace(_ESCAPED, "|") for cell in cells] if _ESCAPED in inner else cells)

@@ -1,70 +1,238 @@
-"""What stands in a spec's Markdown and in nothing that was read of it, whatever the dialect. Reading is not here.
+"""Whether anything stands in a spec's documents and in nothing that was read of it, whatever the dialect.
 
-It knows no dialect's forms, so that it sees what they do not know: sentences that oblige, boxes, and ids.
+It knows no dialect's forms, so that it sees what they do not know: items, rows, boxes, sentences that oblige, and ids.
+What is said of it is in `accounts/`, which is loaded only where something may be left over.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from enum import Enum
+from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
-from agent_fox.specs.files import TextFile, error, read_text_file, warning
-from agent_fox.specs.lines import Line, beside_box, scan
+from agent_fox.specs.detection import AGENT_FOX, KIRO, OPENSPEC, SPEC_KIT
+from agent_fox.specs.files import TextFile, error, read_text_file
+from agent_fox.specs.lines import Line, beside_box, in_bold, scan
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
 
-_TASKS = "tasks.md"
+TASKS = "tasks.md"
 _REQUIREMENTS = frozenset({"requirements.md", "spec.md", "bugfix.md"})
-_OBLIGES = regex(r"(?<![\"'`“‘\w])(?:SHALL|MUST)\b(?=(?P<after>(?:[^\w\n|]+\w+){0,8}))")
-"""`THE lock SHALL close`; not `"MUST" means`, which speaks of the word."""
-_SPEAKS_OF_WORDS = regex(r"\b(?:EARS|RFC[ -]?2119|(?i:key ?words?))\b")
-_WORD = regex(r"\w+")
-_SHOWN_WORDS, _SHOWN_LINES = 8, 10
-_BEGINS = regex(r"\s*(?:[-*+>|#]|\d{1,4}[.)]\s)")
-_ID = regex(r"(?<![\w./-])(?P<head>(?:[A-Z0-9]{1,9}-){0,3}[A-Z]{1,9})-(?P<tail>\d{1,9}(?:\.E?\d{1,9})*[a-z]?)(?![\w-])")
+_PLAIN = "plain"
+OBLIGES = regex(r"(?<![\"'`“‘\w])(?:SHALL|MUST)\b")
+WORD = regex(r"\w+")
+ID = regex(r"(?<![\w./-])(?P<head>(?:[A-Z0-9]{1,9}-){0,3}[A-Z]{1,9})-(?P<tail>\d{1,9}(?:\.E?\d{1,9})*[a-z]?)(?![\w-])")
 _DECLARES = regex(r"[\s>|*_`~\[(+-]*(?:\d{1,4}[.)]\s+)?(?:\[[ xX]\]\s*)?[*_`~\[(]*$")
 _IS_LAST = regex(r"[\]`*_).,;\s]*(?:$|\|)")
-_NUMBERS = regex(r"\blines? (?P<numbers>\d+(?:(?:, | and | to |-|–)\d+)*)")
-_SAMPLES = regex(
-    r"(?:.*\b)?(?:legend|checkbox(?:es)?|stat(?:es?|us)|symbols?|notations?|conventions?|examples?|formats?)\b",
-    re.IGNORECASE,
+_MARKS = frozenset("-*+|0123456789")
+_FRONT_MATTER = "---"
+_SHOWN_WORDS = 8
+_MOST_BEFORE = 5
+"""Words that may stand before a text and are no part of it: a mark, a box, an id, labels."""
+_FEWEST = 4
+"""A text of fewer words is known only as a whole line: one of them stands somewhere in any text."""
+
+_SUBJECT = (
+    r"requirements?\b|functional\b|acceptance|criteri|scenarios?\b|user stor|edge case|error case|corner case"
+    r"|success criteria|measurable outcomes|tests?\b|tasks?\b|(?:task )?groups?\b|phase\b"
+    r"|implementation (?:plan|tasks)|to-?dos?\b|propert(?:y|ies)\b|fr-?\d|us-?\d|t\d{3}|bug\b"
+    r"|expected behaviou?r|unchanged behaviou?r|要件|需求|要求|受け?入|验收|驗收|基準|タスク|任务|任務|フェーズ"
+    r"|阶段|階段|エッジ|边缘|テスト|测试|anforderung|akzeptanz|aufgabe|exigence|critère|tâche|requisito|criterio"
+    r"|critério|tarea|tarefa|requisiti|требовани|критери|задач|요구|인수|작업"
 )
+_CONTEXT = (
+    r"introduc|overview|summary|glossar|terminolog|definitions?\b|key (?:terms|entities|concepts|files)"
+    r"|entit(?:y|ies)\b|background|context\b|purpose|motivation|why\b|what changes|impact\b|goals?\b"
+    r"|non-?goals?\b|scope\b|in scope|out[ -]of[ -]scope|not in scope|assumption|constraint|dependenc|depends on"
+    r"|references?\b|see also|related\b|notes?\b|(?:implementation|technical|design|additional) notes?|rationale"
+    r"|reason\b|examples?\b|open questions?|questions?\b|clarification|risks?\b|mitigation|decisions?\b"
+    r"|amendments?\b|change ?log|changes?$|revision|history|stakeholder|persona|timeline|priorit|appendix"
+    r"|notation|conventions?|formats?\b|(?:[\w ]+ )?(?:legend|checkbox(?:es)?|symbols)\b"
+    r"|(?:task )?(?:status|states?)\b|traceab|coverage|test(?:ing)? commands?|commands?\b|how to (?:test|run)"
+    r"|path conventions?|prerequisites?|parallel|execution (?:order|flow|status)|implementation strategy"
+    r"|independent test|why this priority|review (?:&|and) acceptance|review checklist"
+    r"|task (?:dependency graph|graph|generation|summary)|waves?\b|definition of done|metadata|meta\b|migration"
+    r"|design(?: decisions)?$|architecture|data model|user story$|はじめに|概要|序|用語|範囲|スコープ|前提|制約"
+    r"|背景|参考|変更履歴|備考|補足|注記|凡例|メモ|简介|簡介|引言|概述|术语|術語|范围|範圍|约束|风险|备注|備註"
+    r"|说明|依存|依赖|einleitung|überblick|übersicht|glosario|glossário|introdu|resumen|resumo|alcance|escopo"
+    r"|notas?\b|введение|глоссари|обзор|примечан|소개|개요|용어"
+)
+_OF_DIALECT = {
+    AGENT_FOX: r"correctness|error handling|execution paths|file changes",
+    KIRO: r"user story|objective|目的|ストーリー|用户故事|用戶故事|task dependency|current behaviou?r|root cause",
+    SPEC_KIT: r"feature branch|created|user scenarios (?:&|and) testing$|gate\b|complexity|format\b|within each",
+    OPENSPEC: r"renamed requirements|removed requirements|capabilit|modified capabilities|new capabilities",
+}
+_BEFORE_A_TITLE = " \t#*_`0123456789.:)(-–—"
+_LONGEST_TITLE = 160
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """What is known of a spec, as words: how its obligations go on and end, how its tasks begin, and its ids."""
+class About(Enum):
+    """What a section's title says that it holds."""
 
-    goes_on: frozenset[str]
-    ends: frozenset[str]
-    tasks: frozenset[str]
-    ids: frozenset[str]
-    heads: frozenset[str]
+    SUBJECT = "subject"
+    CONTEXT = "context"
+    UNKNOWN = "unknown"
 
 
-def unread(specs: Iterable[Spec], problems: Collection[Problem], root: Path) -> Iterator[Problem]:
-    """Where the documents of specs oblige, have boxes or ids, and neither the spec nor a problem about it does; and
-    boxes without any group, which are an error."""
+@lru_cache(maxsize=4096)
+def about(title: str, dialect: str) -> About:
+    """What a section of this title holds: what is to be proven or done, or context. The words of the context come
+    first: *Test commands* are no tests. The examples in tests/specs/accounts/sections.toml are tried against it."""
+    head = title[:_LONGEST_TITLE]
+    if _of_dialect(dialect, _CONTEXT).match(head.lstrip(_BEFORE_A_TITLE)):
+        return About.CONTEXT
+    return About.SUBJECT if _of_dialect("", _SUBJECT).search(head) else About.UNKNOWN
+
+
+@lru_cache(maxsize=16)
+def _of_dialect(dialect: str, words: str) -> re.Pattern[str]:
+    return re.compile("|".join(filter(None, (words, _OF_DIALECT.get(dialect)))), re.IGNORECASE)
+
+
+class Held:
+    """Texts that were read, by what they are part of: an id, `task 1.1`, `group 1`. The first with a line owns it."""
+
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        self._lines: dict[str, str] = {}
+        for owner, text in texts:
+            for line in text.split("\n"):
+                self._lines.setdefault(line, owner)
+        self._begins: dict[str, str] = {}
+        for line, owner in self._lines.items():
+            self._begins.setdefault(_first_words(WORD.findall(beside_box(line) or line)), owner)
+        self._grams: dict[int, dict[tuple[str, ...], str]] = {}
+
+    def owner(self, text: str) -> str | None:
+        """What a line is part of; None where nothing that was read has it."""
+        words = WORD.findall(beside_box(text) or text)
+        most = 1 + max(0, min(_MOST_BEFORE, len(words) - _FEWEST))
+        begins = (self._begins.get(_first_words(words, start)) for start in range(most))
+        return next(filter(None, begins), None) or self._inside(words)
+
+    def _inside(self, words: list[str]) -> str | None:
+        """The owner of a text in whose midst the words stand: a source breaks its lines where it likes."""
+        for start in range(min(_MOST_BEFORE, len(words) - _FEWEST + 1)):
+            shown = tuple(words[start : start + _SHOWN_WORDS])
+            if owner := self._with_runs(len(shown)).get(shown):
+                return owner
+        return None
+
+    def _with_runs(self, length: int) -> dict[tuple[str, ...], str]:
+        """Every run of so many words; made when it is first asked for."""
+        if length not in self._grams:
+            runs: dict[tuple[str, ...], str] = {}
+            for line, owner in self._lines.items():
+                words = WORD.findall(line)
+                for run in zip(*(islice(words, start, None) for start in range(length)), strict=False):
+                    runs.setdefault(run, owner)
+            self._grams[length] = runs
+        return self._grams[length]
+
+
+class Known:
+    """What is known of a spec: its texts, where its ids and tasks stand, and how its ids look."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+
+    @cached_property
+    def _required(self) -> Held:
+        return Held(_required(self.spec))
+
+    @cached_property
+    def _planned(self) -> Held:
+        return Held(_planned(self.spec))
+
+    @cached_property
+    def _asked(self) -> Held:
+        return Held((part.id, part.text) for part in self.spec.parts)
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(map(_plain_id, (*self.spec.places, *self.spec.withdrawn, *self.spec.expected)))
+
+    @cached_property
+    def _prefixes(self) -> frozenset[str]:
+        return frozenset(name.rpartition("-")[0] for name in self._ids if ID.fullmatch(name))
+
+    def owner(self, text: str, where: str) -> str | None:
+        """What a line of a document is part of. What a line demands must stand in a text that a verdict is asked
+        about: the words above a requirement's criteria are shown with them, and nothing is asked about them."""
+        is_of_tasks = PurePosixPath(where).name == TASKS
+        is_demand = not is_of_tasks and OBLIGES.search(text) is not None
+        required = None if is_of_tasks else (self._asked if is_demand else self._required).owner(text)
+        return required or (self._planned.owner(text) if is_of_tasks or self.spec.dialect == _PLAIN else None)
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """By id or task: its words, with a space around each."""
+        texts: dict[str, list[str]] = {}
+        for owner, text in (*_required(self.spec), *_planned(self.spec)):
+            texts.setdefault(owner, []).append(text)
+        return {owner: f" {' '.join(WORD.findall(chr(10).join(several)))} " for owner, several in texts.items()}
+
+    def has_words(self, name: str, text: str) -> bool:
+        """Whether the words of a line stand, one behind the other, in what an id or a task says. Not of a line that
+        demands: that is known by more than a few words."""
+        words = " ".join(WORD.findall(beside_box(text) or text))
+        return OBLIGES.search(text) is None and f" {words} " in self._texts.get(name, "")
+
+    def placed(self, where: str) -> dict[int, str]:
+        """By line of a document: what stands there."""
+        names: dict[int, str] = {}
+        for name, place in self.spec.places.items():
+            path, _, number = place.rpartition(":")
+            if path == where:
+                names.setdefault(int(number), name)
+        return names
+
+    def unknown_ids(self, text: str) -> list[str]:
+        """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under."""
+        if not self._prefixes:
+            return []
+        matches = (match for match in ID.finditer(text) if _plain_id(match[0]).rpartition("-")[0] in self._prefixes)
+        return [match[0] for match in matches if _plain_id(match[0]) not in self._ids and _stands_alone(text, match)]
+
+
+def may_have_leftovers(specs: Iterable[Spec], root: Path) -> Iterator[tuple[Known, TextFile]]:
+    """The documents in which a line stands that nothing holds which was read of its spec, by a look at lines alone."""
     for spec in specs:
-        if not spec.is_withdrawn and spec.documents:
-            every = [*_without_groups(spec, root), *_unread(spec, problems, root)]
-            yield from (replace(problem, spec=spec.name) for problem in every)
+        known = Known(spec)
+        for where in counted_documents(spec) if not spec.is_withdrawn else ():
+            is_read = spec.groups or PurePosixPath(where).name != TASKS
+            file = read_text_file(root / where, root) if is_read else None
+            if isinstance(file, TextFile) and _may_be_left(file, known):
+                yield known, file
+
+
+def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
+    """What is ticked in a spec without groups would never be built, and nobody would miss it."""
+    for spec in specs:
+        if spec.is_planned and spec.documents and not spec.groups:
+            yield from (replace(problem, spec=spec.name) for problem in _without_groups(spec, root))
+
+
+def counted_documents(spec: Spec) -> Iterator[str]:
+    """The paths of the documents that say what is to be proven or done. A normal form is what was read elsewhere."""
+    for name, where in spec.documents.items() if not spec.origin else ():
+        kind = PurePosixPath(name).name
+        if kind in _REQUIREMENTS or kind == TASKS or (spec.dialect == _PLAIN and where.endswith(".md")):
+            yield where
 
 
 def _without_groups(spec: Spec, root: Path) -> Iterator[Problem]:
-    """What is ticked in a spec without groups would never be built, and nobody would miss it."""
-    if spec.groups or not spec.is_planned:
-        return
-    where = spec.documents.get(_TASKS, spec.path)
+    where = spec.documents.get(TASKS, spec.path)
     read = read_text_file(root / where, root) if where.endswith(".md") else None
     taken = frozenset(spec.places.values())
-    lines = [line for line in _lines(read) if beside_box(line.text) is not None] if isinstance(read, TextFile) else []
+    lines = [line for line in lines_of(read) if beside_box(line.text) is not None] if isinstance(read, TextFile) else []
     boxes = [line.number for line in lines if f"{where}:{line.number}" not in taken]
     if boxes:
         count = "a box" if len(boxes) == 1 else f"{len(boxes)} boxes"
@@ -72,116 +240,67 @@ def _without_groups(spec: Spec, root: Path) -> Iterator[Problem]:
         yield error(f"{where}:{boxes[0]}", what)
 
 
-def _unread(spec: Spec, problems: Collection[Problem], root: Path) -> Iterator[Problem]:
-    read: _Read | None = None
-    for name, where in spec.documents.items():
-        kind = PurePosixPath(name).name
-        if kind not in _REQUIREMENTS and (kind != _TASKS or not spec.groups):
-            continue
-        file = read_text_file(root / where, root)
-        if isinstance(file, TextFile):
-            read = read or _read(spec)
-            named = _named(spec, file, problems)
-            yield from _boxes(file, read, named) if kind == _TASKS else _requirements(file, read, named)
+def _may_be_left(file: TextFile, known: Known) -> bool:
+    """Whether any line may be left over: a look at lines alone, which costs little where nothing is."""
+    if file.text.startswith(_FRONT_MATTER) and OBLIGES.search(file.text) is not None:
+        return True
+    placed = known.placed(file.where)
+    lines = ((line, kind) for line, kind in _with_kinds(file, known.spec.dialect) if line.number not in placed)
+    is_any = any(_is_silent(line, kind is About.CONTEXT, file.where, known) for line, kind in lines)
+    return is_any or bool(known.unknown_ids(file.text))
 
 
-def _requirements(file: TextFile, read: _Read, named: frozenset[int]) -> Iterator[Problem]:
-    if all(_is_heard(match["after"], read) for match in _OBLIGES.finditer(file.text)) and not _ids(file.text, read):
-        return
-    lines = [line for line in _lines(file) if line.number not in named]
-    silent = [line.number for line in lines if not _is_read(line.text, read)]
-    if silent:
-        what = f"SHALL or MUST outside of all that is to be proven: {_listed(silent)}. Not read"
-        remedy = "make each an item below a requirement, or say it without these words"
-        yield warning(f"{file.where}:{silent[0]}", f"{what}; {remedy}")
-    ids = {identifier: line.number for line in reversed(lines) for identifier in _ids(line.text, read)}
-    if ids:
-        numbers = sorted(ids.values())
-        some = sorted(ids, key=lambda one: ids[one])[:_SHOWN_LINES]
-        what = f"ids that nothing is read under: {', '.join(some)} ({_listed(numbers)}). Not expected"
-        yield warning(f"{file.where}:{numbers[0]}", f"{what}; begin an item with each, or correct it")
+def _with_kinds(file: TextFile, dialect: str) -> Iterator[tuple[Line, About]]:
+    """Each line with what its section is about, by the nearest title that tells."""
+    titles: list[tuple[int, About]] = [(0, About.UNKNOWN)]
+    for line in lines_of(file):
+        if line.heading is not None:
+            while titles[-1][0] >= line.heading.level:
+                titles.pop()
+            kind = about(line.heading.title, dialect)
+            titles.append((line.heading.level, titles[-1][1] if kind is About.UNKNOWN else kind))
+        yield line, titles[-1][1]
 
 
-def _boxes(file: TextFile, read: _Read, named: frozenset[int]) -> Iterator[Problem]:
-    lines = [*_lines(file)]
-    silent = [line.number for line in lines if line.number not in named and _is_idle(line.text, read)]
-    silent = [number for number in silent if number not in frozenset(_samples(lines))] if silent else []
-    if silent:
-        what = f"boxes that belong to no task group: {_listed(silent)}. Not read; move those that are tasks into one"
-        yield warning(f"{file.where}:{silent[0]}", what)
+def _is_silent(line: Line, is_context: bool, where: str, known: Known) -> bool:
+    bare = line.text.lstrip()
+    is_obliging = "SHALL" in bare or "MUST" in bare
+    is_box = "[" in bare[:8] and beside_box(bare) is not None
+    if not bare or (is_context and not (is_obliging or is_box)):
+        return False
+    title = line.heading.level > 1 if line.heading is not None else in_bold(line) != ""
+    is_title = line.heading is not None or title
+    is_item = (title and any(map(str.isdigit, bare))) if is_title else bare[:1] in _MARKS
+    return (is_item or is_obliging) and WORD.search(bare) is not None and known.owner(bare, where) is None
 
 
-def _is_idle(text: str, read: _Read) -> bool:
-    rest = beside_box(text)
-    return rest is not None and _first_words(rest) not in read.tasks
-
-
-def _samples(lines: Iterable[Line]) -> Iterator[int]:
-    """The lines under headings, such as a legend's, whose boxes show what boxes are."""
-    level = 0
-    for line in lines:
-        if line.heading is not None and (not level or line.heading.level <= level):
-            level = line.heading.level if _SAMPLES.match(line.heading.title) else 0
-        if level:
-            yield line.number
-
-
-def _lines(file: TextFile) -> Iterator[Line]:
+def lines_of(file: TextFile) -> Iterator[Line]:
     return (line for line in scan(file.text).lines if not line.is_code)
 
 
-def _read(spec: Spec) -> _Read:
-    texts = [*_texts(spec)]
-    after = [(match["after"], match.end("after") == len(text)) for text in texts for match in _OBLIGES.finditer(text)]
-    words = [(_WORD.findall(marker), is_end) for marker, is_end in after]
-    ends = frozenset(" ".join(marker) for marker, _ in words if len(marker) < _SHOWN_WORDS)
-    goes_on = frozenset(" ".join(marker[:n]) for marker, _ in words for n in range(_SHOWN_WORDS + 1))
-    ids = frozenset(_plain_id(identifier) for identifier in (*spec.places, *spec.withdrawn, *spec.expected))
-    prefixes = frozenset(name.rpartition("-")[0] for name in ids if _ID.fullmatch(name))
-    return _Read(goes_on, ends, frozenset(_tasks(spec)), ids, prefixes)
-
-
-def _texts(spec: Spec) -> Iterator[str]:
+def _required(spec: Spec) -> Iterator[tuple[str, str]]:
     for requirement in spec.requirements:
-        yield from (requirement.title, requirement.text, *(part.text for part in requirement.parts))
+        yield requirement.id, requirement.title
+        yield from ((part.id, part.text) for part in requirement.parts)
+        yield requirement.id, requirement.text
+        yield from ((requirement.id, detail) for detail in requirement.details)
 
 
-def _tasks(spec: Spec) -> Iterator[str]:
+def _planned(spec: Spec) -> Iterator[tuple[str, str]]:
     for group in spec.groups:
-        for text in (group.title, *group.text.split("\n")):
-            yield _first_words(beside_box(text) or text)
         for task in group.subtasks:
-            yield from map(_first_words, (task.title, f"{task.number} {task.title}", *task.details))
+            yield f"task {task.number}", "\n".join((task.title, f"{task.number} {task.title}", *task.details))
+        yield f"group {group.number}", f"{group.title}\n{group.text}"
 
 
-def _first_words(text: str) -> str:
-    return " ".join(_WORD.findall(text)[:_SHOWN_WORDS])
+def _first_words(words: list[str], start: int = 0) -> str:
+    return " ".join(words[start : start + _SHOWN_WORDS])
 
 
-def _is_read(text: str, read: _Read) -> bool:
-    return _SPEAKS_OF_WORDS.search(text) is not None or all(
-        _is_heard(match["after"], read) for match in _OBLIGES.finditer(text)
-    )
-
-
-def _is_heard(after: str, read: _Read) -> bool:
-    """Whether something that was read goes on so after SHALL or MUST, or ends before an id that is taken out does."""
-    words = _WORD.findall(after)
-    return " ".join(words) in read.goes_on or any(" ".join(words[:n]) in read.ends for n in range(1, len(words)))
-
-
-def _ids(text: str, read: _Read) -> list[str]:
-    """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under."""
-    matches = (
-        match for match in _ID.finditer(text) if read.heads and _plain_id(match[0]).rpartition("-")[0] in read.heads
-    )
-    return [match[0] for match in matches if _plain_id(match[0]) not in read.ids and _stands_alone(text, match)]
-
-
-def _stands_alone(text: str, found: re.Match[str]) -> bool:
-    line_begins, line_ends = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
-    before = text[line_begins : found.start()].rpartition("|")[2]
-    after = text[found.end() : line_ends if line_ends >= 0 else len(text)]
+def _stands_alone(text: str, match: re.Match[str]) -> bool:
+    line_begins, line_ends = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
+    before = text[line_begins : match.start()].rpartition("|")[2]
+    after = text[match.end() : line_ends if line_ends >= 0 else len(text)]
     return _DECLARES.match(before) is not None or _IS_LAST.match(after) is not None
 
 
@@ -190,38 +309,3 @@ def _plain_id(identifier: str) -> str:
     head, _, tail = identifier.rpartition("-")
     parts = [part.lstrip("0") or "0" for part in tail.split(".")]
     return f"{head.lstrip('0')}-{'.'.join(parts)}".upper()
-
-
-def _named(spec: Spec, file: TextFile, problems: Iterable[Problem]) -> frozenset[int]:
-    """The lines that a problem names or a withdrawn id begins, each with what goes on from it: a heading's section, an
-    item's wrapped lines."""
-    lines: set[int] = set()
-    for problem in problems:
-        if problem.spec == spec.name and problem.where.rpartition(":")[0] == file.where:
-            lines.add(int(problem.where.rpartition(":")[2]))
-            lines.update(
-                int(n) for match in _NUMBERS.finditer(problem.what) for n in re.findall(r"\d+", match["numbers"])
-            )
-    places = (spec.places.get(name, "") for name in spec.withdrawn)
-    lines |= {int(place.rpartition(":")[2]) for place in places if place.startswith(f"{file.where}:")}
-    return frozenset(_with_what_follows(lines, file)) if lines else frozenset()
-
-
-def _with_what_follows(lines: set[int], file: TextFile) -> Iterator[int]:
-    level, is_open = 0, False
-    for line in scan(file.text).lines:
-        if line.heading is not None and line.heading.level <= (level or line.heading.level):
-            level = line.heading.level if line.number in lines else 0
-        is_open = line.number in lines or (is_open and not line.is_blank and not _BEGINS.match(line.text))
-        if level or is_open:
-            yield line.number
-
-
-def _listed(numbers: list[int]) -> str:
-    """`line 4`, `lines 4, 5 and 9`; only the first of very many, and how many more."""
-    lines = [str(number) for number in dict.fromkeys(numbers)]
-    if len(lines) == 1:
-        return f"line {lines[0]}"
-    more = len(lines) - _SHOWN_LINES
-    last = f"{more} more" if more > 0 else lines[-1]
-    return f"lines {', '.join(lines[:_SHOWN_LINES] if more > 0 else lines[:-1])} and {last}"

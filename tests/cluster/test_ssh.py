@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -17,6 +18,7 @@ from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.runners import Runner, attended
 from agent_fox.system.processes import start_time
+from agent_fox.testing.cluster import free_port
 from agent_fox.testing.runners import HANGS, SLOW, WORKS, RunnerContract, Stage
 from agent_fox.testing.worlds import Req, World, rows, run_cli, wait_until
 from tests.cluster.sshd import WHY_NOT, SshHost, from_environment, runner_to, ssh_host
@@ -156,6 +158,19 @@ def test_a_host_of_another_version_refuses_with_both_versions(host: SshHost, tmp
     end = attended(runner, stage.order(WORKS, f"{tmp_path.name}-old"), StopSignal())
     assert end.kind is EndKind.INFRASTRUCTURE
     assert "and the run 0.0.1; install the same on both" in end.reason
+
+
+@needs_sshd
+def test_doctor_says_of_each_place_whether_it_is_there_and_what_to_do(host: SshHost, tmp_path: Path) -> None:
+    settings = f"{host.settings()}[places.shut]\nssh = '127.0.0.1:{free_port()}'\n[places.box]\nimage = 'none:1'\n"
+    root = World({"01_a": [Req("01-REQ-1.1")]}, settings=settings).build(tmp_path)
+    done = run_cli(root, "doctor", "--json", **host.variables())  # type: ignore[arg-type]
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert checks["place far"]["state"] == "ok", checks["place far"]
+    assert "Connection refused" in checks["place shut"]["what"]
+    assert checks["place box"]["state"] == "missing"
+    assert checks["place box"]["remedy"]
+    assert done.returncode == 1
 
 
 @pytest.mark.parametrize("address", ["", "-oProxyCommand=x", "a b", "me@host:ssh", "me@host;rm"])

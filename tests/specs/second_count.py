@@ -14,6 +14,7 @@ from agent_fox.core.spec import Problem, Spec
 
 _OBLIGES = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?P<text>.*\b(?:SHALL|MUST)\b.*)$")
 _BOX = re.compile(r"\s*[-*+]\s+\[[ xX~/-]?\]\*?\s+(?P<text>.+)$")
+_DEMANDS = re.compile(r"(?<![\"'`“‘\w])(?:SHALL|MUST)\b")
 _WORDS = re.compile(r"\w+")
 _SHOWN = 8
 """Words by which a line is known again: marks, ids and wrapped ends differ."""
@@ -43,6 +44,63 @@ def count(root: Path, spec: Spec) -> int:
         if Path(document).name in patterns
         for _ in _found(root / path, patterns[Path(document).name])
     )
+
+
+def items(text: str) -> set[tuple[int, str]]:
+    """The line and kind of every heading, item, box, row, and line with SHALL or MUST: by regexes over lines alone."""
+    text = re.sub(r"<!--.*?--!?>", lambda found: "\n" * found[0].count("\n"), text.lstrip("\ufeff"), flags=re.DOTALL)
+    lines = [re.sub(r"^\s*(?:> ?)+", "", line.rstrip()) for line in text.split("\n")]
+    samples = _between(lines, r"\s*(?:[-*+] +)?(?:```|~~~)", r"\s*(?:`{3,}|~{3,})\s*$")
+    front = {*range(_end_of_front_matter(lines))}
+    found = ((at, _kind(lines, at, at in front)) for at in range(len(lines)) if at not in samples)
+    return {(at + 1, kind) for at, kind in found if kind}
+
+
+def _kind(lines: list[str], at: int, is_front: bool) -> str:
+    line = lines[at]
+    demands = "sentence" if _DEMANDS.search(line) else ""
+    if is_front or re.fullmatch(r"\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})", line):
+        return demands
+    if re.match(r" {0,3}#{1,6}(?:\s|$)", line):
+        return "heading"
+    if re.fullmatch(r"(\*\*|__)(?:(?!\1).)+\1\s*[:：]?", line) and not "".join(lines[at - 1 : at]).strip():
+        return "heading"
+    if re.match(r"\s*(?:(?:\*\*|__)\d{1,4}[.)](?:\*\*|__)|[-*+]|\d{1,9}[.)])(?:\s|$)", line):
+        return "box" if re.match(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[[ xX~/-]?\](?!\()", line) else "item"
+    if "|" in line:
+        return _kind_in_table(lines, at) or demands
+    return demands
+
+
+def _kind_in_table(lines: list[str], at: int) -> str:
+    """A row below a table's rule; its rule and its header are neither rows nor sentences."""
+    first = at
+    while first > 0 and "|" in lines[first - 1]:
+        first -= 1
+    rules = [here for here in range(first, len(lines)) if here <= at + 1 and _is_rule(lines[here])]
+    if not rules:
+        return ""
+    return "row" if at > rules[0] and not _is_rule(lines[at]) else " "
+
+
+def _is_rule(line: str) -> bool:
+    return "-" in line and "|" in line and set(line) <= set("|:- ")
+
+
+def _between(lines: list[str], begins: str, ends: str) -> set[int]:
+    inside: set[int] = set()
+    start: int | None = None
+    for at, line in enumerate(lines):
+        if start is None and re.match(begins, line):
+            start = at
+        elif start is not None and re.match(ends, line):
+            inside |= {*range(start, at + 1)}
+            start = None
+    return inside | ({start} if start is not None else set())
+
+
+def _end_of_front_matter(lines: list[str]) -> int:
+    return lines.index("---", 1) + 1 if lines[:1] == ["---"] and "---" in lines[1:] else 0
 
 
 def _found(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:

@@ -28,9 +28,11 @@ from agent_fox.specs.plan_json import plan_document
 from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
-    from agent_fox.cli.specs import red_lines
+    from agent_fox.cli.specs import account_lines, red_lines
+    from agent_fox.cli.specs.account_lines import SpecItems
     from agent_fox.engine.doors.red_tests import RedSpec
 else:
+    account_lines = late_module("agent_fox.cli.specs.account_lines")
     red_lines = late_module("agent_fox.cli.specs.red_lines")
 
 TEXT, JSON, MARKDOWN = "text", "json", "markdown"
@@ -61,8 +63,11 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
     help="Write whose work each requirement is taken for into .agent-fox/owners.toml, where you can correct it.",
 )
 @click.option("--red", is_flag=True, help="Run each spec's tests on HEAD, and show which of them can fail.")
+@click.option("--accounted", is_flag=True, help="List each item of the documents, and where it went.")
 @json_option
-def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool, writes_owners: bool) -> Exit:
+def command(
+    given: tuple[Path, ...], form: str | None, red: bool, accounted: bool, as_json: bool, writes_owners: bool
+) -> Exit:
     """Read the specs; show what would be done and what is wrong with them. Nothing is run or changed.
 
     What has changed since the last run comes first. Exits 1 if there are
@@ -77,6 +82,9 @@ def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool,
     With `--red` the tests of each spec that the judge `checks` verifies are run as they are at HEAD, in a throw-away
     checkout: red now, as it should be; green already; cannot fail; no test names it; not known. Exits 2 where a
     requirement has no test that was seen to fail. docs/proof.md has the words.
+
+    With `--accounted` every heading, list item, box, row, and line with SHALL or MUST is listed with its line: the id
+    that it is, what it is a part of, the task group that it belongs to, the section whose context it is, or left over.
     """
     form = _form(form, as_json)
     root = here()
@@ -88,14 +96,16 @@ def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool,
         if form == JSON:
             print_json(plan_document(_nothing(given, missing)))
         raise
-    if red and form == MARKDOWN:
-        raise UserError("--red is shown as text or with --json: leave out --format markdown")
+    if (red or accounted) and form == MARKDOWN:
+        option = "--red" if red else "--accounted"
+        raise UserError(f"{option} is shown as text or with --json: leave out --format markdown")
     reds = red_specs(root, plan, settings) if red else ()
+    items = account_lines.accounts(plan, root) if accounted else ()
     if writes_owners:
         write_owners(root, plan, form)
     is_stored = not given and form != MARKDOWN
     changes = changes_of(root, plan, settings) if is_stored else ()
-    _print(plan, form, changes, reds, known_in(root) if is_stored and form == JSON else {})
+    _print(plan, form, changes, reds, items, known_in(root) if is_stored and form == JSON else {})
     return Exit.INPUT if _count(plan, Severity.ERROR) else red_lines.red_exit(reds) if red else Exit.DONE
 
 
@@ -122,9 +132,17 @@ def _form(form: str | None, as_json: bool) -> str:
     return JSON if as_json else form or TEXT
 
 
-def _print(plan: Plan, form: str, changes: tuple[str, ...], red: tuple[RedSpec, ...], known: Known) -> None:
+def _print(
+    plan: Plan,
+    form: str,
+    changes: tuple[str, ...],
+    red: tuple[RedSpec, ...],
+    items: tuple[SpecItems, ...],
+    known: Known,
+) -> None:
     if form == JSON:
         more = {"red": red_lines.red_document(red)} if red else {}
+        more |= {"accounted": account_lines.account_document(items)} if items else {}
         print_json({**plan_document(plan), "changes": list(changes), "known": known, **more})
     elif form == MARKDOWN:
         from agent_fox.specs.plain.normal_form import normal_form  # noqa: PLC0415 - only this form needs it
@@ -134,7 +152,8 @@ def _print(plan: Plan, form: str, changes: tuple[str, ...], red: tuple[RedSpec, 
             click.echo(_problem(problem), err=True)
     else:
         tests = ["", *red_lines.red_lines(red)] if red else []
-        click.echo("\n".join([*_change_lines(changes), *_lines(plan), *tests]))
+        accounted = ["", *account_lines.account_lines(items)] if items else []
+        click.echo("\n".join([*_change_lines(changes), *_lines(plan), *tests, *accounted]))
 
 
 def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ Storing the change, and withdrawing or launching anything, is not here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,8 @@ OwnersOf = Callable[[str, str], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class StoredNode:
-    """A node as the state file has it. `status` is `withdrawn` for one that an earlier plan took out."""
+    """A node as the state file has it. `status` is `withdrawn` for one that an earlier plan took out; a verifier
+    `is_proven` where its spec is."""
 
     uid: str
     id: str
@@ -35,6 +36,7 @@ class StoredNode:
     group: int
     title: str
     status: str
+    is_proven: bool = False
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -127,6 +129,7 @@ def replan(
 def describe(change: PlanChange) -> tuple[str, ...]:
     """The difference in sentences, one a line, for a person to read before it is made."""
     return (
+        *_no_longer_proven(change),
         *(f"added: {node.id}{_titled(node.title)}" for node in change.added),
         *(f"removed: {node.id}{_titled(node.title)}" for node in change.removed),
         *(f"brought back: {kept.now.id}" for kept in change.kept if kept.was.status == WITHDRAWN),
@@ -137,6 +140,16 @@ def describe(change: PlanChange) -> tuple[str, ...]:
         *(f"requirement gone: {part.id} of {part.spec_name}" for part in change.parts_removed),
         *(f"to be done again: {node.id}" for node in change.nodes if node.uid in change.pending),
     )
+
+
+def _no_longer_proven(change: PlanChange) -> Iterator[str]:
+    """The specs that were proven and have requirements now that no verdict was asked about, whoever wrote or found
+    them: the file, or a reader that passed over them before."""
+    for spec_name in dict.fromkeys(kept.now.spec_name for kept in change.kept if kept.was.is_proven):
+        ids = [part.id for part in change.parts_added if part.spec_name == spec_name]
+        if ids:
+            these = "a requirement" if len(ids) == 1 else f"{len(ids)} requirements"
+            yield f"no longer proven: {spec_name} has {these} that no verdict was asked about: {', '.join(ids)}"
 
 
 def _titled(title: str) -> str:

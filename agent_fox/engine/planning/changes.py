@@ -6,9 +6,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import Archetype
 from agent_fox.core.plan.replan import PlanChange, StoredNode, describe, replan
 from agent_fox.core.plan.replan import StoredPart as Version
 from agent_fox.core.policy import Policy
+from agent_fox.core.retry.standing import Outcome
 from agent_fox.engine.planning.scope import scope_of
 from agent_fox.engine.record.docket import Docket, SpecShelf
 from agent_fox.store import plan as stored
@@ -42,8 +44,9 @@ def change_of(tx: Docket, scope: Scope) -> PlanChange:
 
 
 def as_stored(planned: PlannedNode) -> StoredNode:
-    n = planned.node
-    return StoredNode(n.uid, n.id, n.spec_name, n.archetype, n.mode, n.group, n.title, planned.standing.status)
+    n, standing = planned.node, planned.standing
+    is_proven = n.archetype is Archetype.VERIFIER and standing.outcome in (Outcome.VERIFIED, Outcome.WAIVED)
+    return StoredNode(n.uid, n.id, n.spec_name, n.archetype, n.mode, n.group, n.title, standing.status, is_proven)
 
 
 def docket_over(db: Database) -> Docket:

@@ -8,7 +8,7 @@ from dataclasses import field
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.specs.lines import Heading, Line, joined
+from agent_fox.specs.lines import Heading, Line, in_bold, joined
 from agent_fox.specs.openspec.words import (
     Operation,
     bare_name,
@@ -23,6 +23,7 @@ from agent_fox.specs.openspec.words import (
     unstruck,
 )
 
+_SECTION_RANK = 2
 _RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
 _FROM_TO = regex(
     r"\s*(?:[-*+]\s{1,9})?[*_]{0,3}(?:(?P<old>from|old|从|旧|旧名)|(?:to|new|到|新|新名))[*_]{0,3}\s?[:\uff1a][*_]{0,3}"
@@ -114,15 +115,16 @@ class _Cut:
 
     def __init__(self, everywhere: Operation | None = None) -> None:
         self.delta = Delta()
-        self.section, self.section_level, self.is_fixed = everywhere, 2, everywhere is not None
+        self.section, self.section_level, self.is_fixed = everywhere, _SECTION_RANK, everywhere is not None
         self.draft: Draft | None = None
         self.scenario: Scenario | None = None
         self.old: tuple[str, int] | None = None
 
     def read(self, lines: Iterable[Line]) -> Delta:
         for line in lines:
-            if line.heading is not None:
-                self._heading(line, line.heading)
+            heading = line.heading or _bold_heading(line)
+            if heading is not None:
+                self._heading(line, heading)
             else:
                 self._text(line)
         self._end_rename()
@@ -212,6 +214,19 @@ class _Cut:
         if match is not None and not says_nothing(match["text"]):
             title = _listed_name(match["text"])
             self.delta.drafts.append(Draft(title, line.number, 0, Operation.REMOVED, True))
+
+
+def _bold_heading(line: Line) -> Heading | None:
+    """A section, a requirement, or the title of its criteria, as a line in bold and no heading; a scenario's is read
+    elsewhere."""
+    title = in_bold(line)
+    if not title:
+        return None
+    if requirement_title(title) is not None:
+        return Heading(_SECTION_RANK + 1, title)
+    if is_criteria(title):
+        return Heading(_SECTION_RANK + 2, title)
+    return Heading(_SECTION_RANK, title) if section_of(title) not in (None, Operation.STATED) else None
 
 
 def _listed_name(text: str) -> str:

@@ -15,7 +15,7 @@ from agent_fox.specs.document import Markdown, read_markdown
 from agent_fox.specs.documents import about
 from agent_fox.specs.files import TextFile, error, warning
 from agent_fox.specs.id_ranges import index_of
-from agent_fox.specs.lines import Heading, Line, plain
+from agent_fox.specs.lines import Heading, Line, in_bold, plain
 from agent_fox.specs.plain.detection import spec_heading
 from agent_fox.specs.plain.requirements import is_aside, read_plain_requirements
 from agent_fox.specs.plain.tasks import holds_tasks, read_plain_tasks
@@ -207,8 +207,12 @@ class _Section:
 
 
 def _sections(lines: Iterable[Line]) -> list[_Section]:
-    """Cut at headings of the second rank (and the first: a forgotten `#`)."""
+    """Cut at headings of the second rank (and the first: a forgotten `#`); where there is none, at known titles in
+    bold."""
     sections = [_Section(None, "")]
+    lines = tuple(lines)
+    if not any(line.heading is not None and line.heading.level <= 2 for line in lines):
+        lines = tuple(map(_with_bold_heading, lines))
     for line in lines:
         if line.heading is not None and line.heading.level <= 2:
             sections.append(_Section(line, "?"))
@@ -221,8 +225,12 @@ def _sections(lines: Iterable[Line]) -> list[_Section]:
     return sections
 
 
-def _kind(section: _Section) -> str:
-    title = plain(section.title)
+def _with_bold_heading(line: Line) -> Line:
+    title = in_bold(line)
+    return line._replace(heading=Heading(2, title)) if title and _known_kind(title) else line
+
+
+def _known_kind(title: str) -> str | None:
     kinds = (
         ("edges", _EDGES),
         ("commands", _COMMANDS),
@@ -230,7 +238,12 @@ def _kind(section: _Section) -> str:
         ("requirements", _REQUIREMENTS),
         ("tasks", _TASKS),
     )
-    known = next((kind for kind, pattern in kinds if pattern.match(title)), None)
+    return next((kind for kind, pattern in kinds if pattern.match(title)), None)
+
+
+def _kind(section: _Section) -> str:
+    title = plain(section.title)
+    known = _known_kind(title)
     if known is None and holds_tasks(section.lines):
         return "aside" if is_aside(title) else "tasks"
     return known or "?"

@@ -102,12 +102,22 @@ def items_of(lines: Iterable[Line], splits: Callable[[str], bool] = lambda text:
     items: list[Item] = []
     for is_row, group in groupby(lines, _is_row):
         here = list(group)
-        items += _rows(here) if is_row else _Cut(splits).read(here)
+        within = _within_last(items, here) if is_row else []
+        if within:
+            items[-1].lines += within
+        else:
+            items += _rows(here) if is_row else _Cut(splits).read(here)
     return items
 
 
 def _is_row(line: Line) -> bool:
     return not line.is_code and line.text.lstrip().startswith("|")
+
+
+def _within_last(items: list[Item], rows: list[Line]) -> list[Line]:
+    """The rows of a table that stands inside the last item: it belongs to what the item says."""
+    last = items[-1] if items else None
+    return rows if last is not None and last.is_listed and not last.is_row and rows[0].indent > last.indent + 1 else []
 
 
 class _Cut:

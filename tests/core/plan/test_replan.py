@@ -307,3 +307,14 @@ def test_only_a_review_that_held_the_spec_back_reads_its_new_text(status: str, i
         replace(before, nodes=(review, *before.nodes)),
     )
     assert untouched.pending == ()
+
+
+@pytest.mark.parametrize(("is_proven", "says"), [(True, 1), (False, 0)])
+def test_a_proven_spec_with_requirements_that_were_passed_over_is_told_first(is_proven: bool, says: int) -> None:
+    before, after = plan("A"), plan("A", parts={**PARTS, "3": "THE e SHALL f.", "4": "THE g SHALL h."})
+    was = [replace(one, is_proven=is_proven and one.archetype is Archetype.VERIFIER) for one in stored(before.nodes)]
+    lines = describe(replan(was, parts_of(before), after))
+    told = "no longer proven: 01_a has 2 requirements that no verdict was asked about: 01-REQ-1.3, 01-REQ-1.4"
+    assert lines[:says] == (told,) * says
+    assert sum(line.startswith("no longer proven") for line in lines) == says
+    assert not any("proven" in line for line in describe(replan(was, parts_of(before), before)))

@@ -131,5 +131,5 @@ def test_an_error_of_java_or_rust_is_placed_by_what_its_stack_has_of_the_tree(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     (tmp_path / "src" / "lib.rs").write_text(RUST)
-    case = Case("total", ("BasketTest",), "tests", Outcome.FAILED, text=text)
+    case = Case(("BasketTest",), "total", "tests", Outcome.FAILED, text=text)
     assert effect_of(end_by_text(case, tmp_path, "maven")) is effect

@@ -1,0 +1,180 @@
+"""Where each item of a spec's documents went: an id, a part of one, a group, context, or nothing. Nothing else exists.
+
+An item is a heading, a list item, a box, a table's row, or a line with SHALL or MUST, outside of comments and code.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
+from agent_fox.specs.accounts.outline import Block, Kind, outline
+from agent_fox.specs.files import TextFile, read_text_file
+from agent_fox.specs.unread import ID, OBLIGES, WORD, About, Known, about, counted_documents
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem, Spec
+
+BOX, SENTENCE = "box", "sentence"
+_NUMBERS = regex(r"\blines? (?P<numbers>\d+(?:(?:, | and | to |-|–)\d+)*)")
+_DIGITS = regex(r"\d+")
+_TEXTS = frozenset({Kind.PARAGRAPH, Kind.HTML, Kind.ITEM, Kind.QUOTE, Kind.FRONT_MATTER})
+_OF_A_GROUP = ("task ", "group ")
+_NO_WORDS = "no words"
+_MARKS_BEFORE = 12
+
+
+class Fate(StrEnum):
+    """What became of an item."""
+
+    ID = "id"
+    PART = "part"
+    GROUP = "group"
+    CONTEXT = "context"
+    LEFTOVER = "leftover"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One item: `kind` is heading, item, box, row or sentence; `name` is the id, `task 1.1`, `group 1`, or the title of
+    the section whose context it is. It `is_subject` where its section is about what is to be proven or done."""
+
+    document: str
+    line: int
+    kind: str
+    text: str
+    fate: Fate
+    name: str = ""
+    is_subject: bool = False
+
+    @property
+    def where(self) -> str:
+        return f"{self.document}:{self.line}"
+
+    @property
+    def is_unheard(self) -> bool:
+        """Whether nothing that was read holds it, wherever it stands."""
+        return self.fate in (Fate.LEFTOVER, Fate.CONTEXT) and self.name != _NO_WORDS
+
+    @property
+    def is_grave(self) -> bool:
+        """Whether it is left over, and obliges, has a box or begins with an id, in a section that is about that."""
+        if self.fate is not Fate.LEFTOVER or not self.is_subject:
+            return False
+        is_weighty = self.kind in (BOX, SENTENCE) or OBLIGES.search(self.text) is not None
+        return is_weighty or ((match := ID.search(self.text)) is not None and match.start() < _MARKS_BEFORE)
+
+
+def account_of(spec: Spec, root: Path, problems: Collection[Problem]) -> Iterator[Entry]:
+    """Every item of a spec's documents in their order.
+
+    JSON and TOML are not counted here, nor documents that only people and agents read (prd.md, design.md, plan.md,
+    proposal.md), nor a file that can't be read, which is an error.
+    """
+    named = lines_named(spec, problems)
+    known = Known(spec)
+    for where in counted_documents(spec):
+        file = read_text_file(root / where, root)
+        if isinstance(file, TextFile):
+            yield from DocumentAccount(known, file, named).entries()
+
+
+def lines_named(spec: Spec, problems: Collection[Problem]) -> frozenset[str]:
+    """Every `path:line` that a problem about the spec names, in its place or in its words."""
+    lines: set[str] = set()
+    for problem in problems:
+        path, _, number = problem.where.rpartition(":")
+        if problem.spec == spec.name and path:
+            written = (_DIGITS.findall(match["numbers"]) for match in _NUMBERS.finditer(problem.what))
+            lines.update(f"{path}:{n}" for n in (number, *(n for numbers in written for n in numbers)))
+    return frozenset(lines)
+
+
+class DocumentAccount:
+    """The account of one document. `named` are the `path:line` that a problem is about: nothing there is context."""
+
+    def __init__(self, known: Known, file: TextFile, named: Collection[str]) -> None:
+        self.known, self.file, self.named = known, file, named
+        self.placed = known.placed(file.where)
+        self._lines = sorted(self.placed)
+
+    def entries(self) -> Iterator[Entry]:
+        for block, above in outline(self.file.text).walk():
+            if self._is_of_spec(block, above):
+                yield from self._entries(block, above)
+
+    def _is_of_spec(self, block: Block, above: tuple[Block, ...]) -> bool:
+        """A file may hold several specs, each below a heading of the first rank: those of others are theirs."""
+        top = above[0] if above else block
+        is_of_another = top.kind is Kind.HEADING and top.level == 1 and self.placed
+        return not is_of_another or self._has_placed(top.line, top.end)
+
+    def _has_placed(self, first: int, last: int) -> bool:
+        place = bisect_left(self._lines, first)
+        return place < len(self._lines) and self._lines[place] <= last
+
+    def _entries(self, block: Block, above: tuple[Block, ...]) -> Iterator[Entry]:
+        is_header = block.kind is Kind.ROW and block.level == 0
+        if block.kind in (Kind.HEADING, Kind.ITEM, Kind.ROW) and not is_header:
+            kind = BOX if block.box is not None else block.kind.value
+            yield self._entry(kind, block.line, block.texts[0] if block.texts else "", block, above)
+        if block.kind in _TEXTS:
+            first = block.line + (block.kind is Kind.FRONT_MATTER)
+            for place, text in enumerate(block.texts):
+                if OBLIGES.search(text) and not (block.kind is Kind.ITEM and place == 0):
+                    yield self._entry(SENTENCE, first + place, text, block, above)
+
+    def _entry(self, kind: str, line: int, text: str, block: Block, above: tuple[Block, ...]) -> Entry:
+        fate, name = self._fate(line, text, block, above)
+        is_subject = fate is Fate.LEFTOVER and self._is_subject(titles_above(above))
+        return Entry(self.file.where, line, kind, text, fate, name, is_subject)
+
+    def _fate(self, line: int, text: str, block: Block, above: tuple[Block, ...]) -> tuple[Fate, str]:
+        if line in self.placed:
+            name = self.placed[line]
+            return (Fate.GROUP if name.startswith(_OF_A_GROUP) else Fate.ID), name
+        if not WORD.search(text):
+            return Fate.CONTEXT, _NO_WORDS
+        owner = self.known.owner(text, self.file.where) or self._above(line, text)
+        if owner is not None:
+            return (Fate.GROUP if owner.startswith(_OF_A_GROUP) else Fate.PART), owner
+        if f"{self.file.where}:{line}" in self.named:
+            return Fate.LEFTOVER, ""
+        return self._heading(block) if block.kind is Kind.HEADING else self._context(titles_above(above))
+
+    def _above(self, line: int, text: str) -> str | None:
+        """What stands above a line and has its words: a few words are known only there."""
+        place = bisect_left(self._lines, line)
+        name = self.placed[self._lines[place - 1]] if place else ""
+        return name if name and self.known.has_words(name, text) else None
+
+    def _heading(self, block: Block) -> tuple[Fate, str]:
+        """A title is context by itself: of sections that have none of what they are about the items are left over. One
+        with a number, such as `Requirement 3`, names something, and is left over where nothing stands under it."""
+        is_numbered = any(map(str.isdigit, block.text)) and self._about(block.text) is About.SUBJECT
+        is_filled = block.level == 1 or self._has_placed(block.line + 1, block.end)
+        return (Fate.LEFTOVER, "") if is_numbered and not is_filled else (Fate.CONTEXT, block.text)
+
+    def _context(self, titles: list[str]) -> tuple[Fate, str]:
+        """The nearest title that says what it holds decides."""
+        known = next(((title, kind) for title in titles if (kind := self._about(title)) is not About.UNKNOWN), None)
+        return (Fate.CONTEXT, known[0]) if known and known[1] is About.CONTEXT else (Fate.LEFTOVER, "")
+
+    def _is_subject(self, titles: list[str]) -> bool:
+        """Whether a section is about what is to be proven or done: by the nearest title that tells, else because the
+        whole document is."""
+        kinds = (kind for title in titles if (kind := self._about(title)) is not About.UNKNOWN)
+        return next(kinds, About.SUBJECT if len(titles) < 2 else About.UNKNOWN) is About.SUBJECT
+
+    def _about(self, title: str) -> About:
+        return about(title, self.known.spec.dialect)
+
+
+def titles_above(above: tuple[Block, ...]) -> list[str]:
+    """The titles of the headings that a block stands in, the nearest first."""
+    return [block.text for block in reversed(above) if block.kind is Kind.HEADING]

@@ -1,0 +1,236 @@
+"""A Markdown document as one tree of blocks with the lines they stand in. What a block means is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from agent_fox.core.regex import regex
+from agent_fox.specs.lines import Heading, Line, in_bold, is_rule, scan
+from agent_fox.specs.tables import cells_of, is_rule_of_table
+
+_MARK = regex(r"(?P<mark>[-*+]|\d{1,9}[.)])(?: +|$)")
+_BOX = regex(r"\[(?P<state>[ xX~/-]?)\](?!\()\*? *")
+_FRONT_MATTER = "---"
+_HTML = regex(r"</?[A-Za-z][\w-]*(?:[\s/>]|$)")
+_IN_BOLD = 7
+"""The rank of a title in bold: below every heading with `#`."""
+_DEEPEST_QUOTE, _MOST_MARKS = 8, 8
+
+
+class Kind(StrEnum):
+    DOCUMENT = "document"
+    FRONT_MATTER = "front matter"
+    HEADING = "heading"
+    ITEM = "item"
+    TABLE = "table"
+    ROW = "row"
+    FENCE = "fence"
+    QUOTE = "quote"
+    HTML = "html"
+    RULE = "rule"
+    PARAGRAPH = "paragraph"
+
+
+@dataclass(slots=True)
+class Block:
+    """One block of a document: `line` is its first line, `end` the last one that it or what is in it has; lines count
+    from 1.
+
+    `level` is a heading's rank, `column` where an item's text begins; `box` is what stands in an item's box, None where
+    it has none. `texts` are its own lines, without mark and box. A heading holds its section.
+    """
+
+    kind: Kind
+    line: int
+    end: int = 0
+    texts: list[str] = field(default_factory=list)
+    level: int = 0
+    column: int = 0
+    mark: str = ""
+    box: str | None = None
+    cells: tuple[str, ...] = ()
+    children: list[Block] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.texts)
+
+    def walk(self, above: tuple[Block, ...] = ()) -> Iterator[tuple[Block, tuple[Block, ...]]]:
+        """Every block below this one in the order of the document, each with the blocks that it stands in."""
+        waiting = [(child, above) for child in reversed(self.children)]
+        while waiting:
+            block, chain = waiting.pop()
+            yield block, chain
+            inner = (*chain[-_MOST_ABOVE:], block)
+            waiting += [(child, inner) for child in reversed(block.children)]
+
+
+_MOST_ABOVE = 40
+"""Blocks that are told above another: what stands deeper than that stands in these."""
+
+
+def outline(text: str) -> Block:
+    """The tree of a document. Nothing is raised, whatever the text; the time is linear in its length."""
+    lines = list(scan(text.removeprefix("\ufeff")).lines)
+    document = Block(Kind.DOCUMENT, 1, len(lines))
+    begins = _front_matter(lines, document)
+    _Builder(document).read(lines[begins:])
+    return document
+
+
+def _front_matter(lines: list[Line], document: Block) -> int:
+    """How many lines the front matter has; a block of it where there is any."""
+    if not lines or lines[0].text != _FRONT_MATTER:
+        return 0
+    end = next((place for place, line in enumerate(lines[1:], 1) if line.text in (_FRONT_MATTER, "...")), 0)
+    if end:
+        texts = [line.text for line in lines[1:end]]
+        document.children.append(Block(Kind.FRONT_MATTER, 1, end + 1, texts))
+        return end + 1
+    return 0
+
+
+class _Builder:
+    """Goes through lines. Knows in which headings and items it stands, and which leaf the next line may go on with."""
+
+    def __init__(self, root: Block, quotes: int = 0) -> None:
+        self.root, self.quotes = root, quotes
+        self.headings: list[Block] = []
+        self.items: list[Block] = []
+        self.leaf: Block | None = None
+        self.after_gap = True
+        self.quoted: list[Line] = []
+
+    def read(self, lines: list[Line]) -> None:
+        for place, line in enumerate(lines):
+            if self.quoted and not line.text.lstrip().startswith(">"):
+                self._end_quote()
+            if line.is_blank and not line.is_code:
+                self.leaf, self.after_gap = None, True
+                continue
+            following = lines[place + 1].text if place + 1 < len(lines) else ""
+            self._line(line, following)
+            self.after_gap = False
+        self._end_quote()
+        _close(self.root)
+
+    def _line(self, line: Line, following: str) -> None:
+        bare = line.text.lstrip()
+        if line.heading is not None:
+            self._heading(line, line.heading)
+        elif self.leaf is None and (title := in_bold(line)):
+            self._heading(line, Heading(_IN_BOLD, title))
+        elif line.is_code:
+            self._leave_items(line.indent)
+            self._go_on(Kind.FENCE, line, line.text)
+        elif bare[0] in "-*_" and is_rule(bare.replace(" ", "")):
+            self._leave_items(line.indent)
+            self._add(Block(Kind.RULE, line.number))
+        elif (match := _MARK.match(bare)) is not None:
+            self._items(line, match.end())
+        else:
+            self._text(line, bare, following)
+
+    def _text(self, line: Line, bare: str, following: str) -> None:
+        if bare.startswith(">"):
+            self._leave_items(line.indent)
+            self.leaf = None
+            self.quoted.append(line._replace(text=bare[1:].removeprefix(" ")))
+        elif "|" in bare and (self._is_in_table() or is_rule_of_table(following)):
+            self._row(line)
+        elif self._is_in_table() and not self.after_gap and "|" not in bare:
+            self.leaf = None
+            self._go_on(Kind.PARAGRAPH, line, bare)
+        elif self.leaf is None and _HTML.match(bare):
+            self._leave_items(line.indent)
+            self._go_on(Kind.HTML, line, bare)
+        else:
+            if self.after_gap or self.leaf is None:
+                self._leave_items(line.indent)
+            self._go_on(self.leaf.kind if self.leaf else Kind.PARAGRAPH, line, bare)
+
+    def _is_in_table(self) -> bool:
+        return self.leaf is not None and self.leaf.kind is Kind.TABLE
+
+    def _heading(self, line: Line, heading: Heading) -> None:
+        self.items, self.leaf = [], None
+        level, title = heading
+        while self.headings and self.headings[-1].level >= level:
+            self.headings.pop()
+        block = Block(Kind.HEADING, line.number, line.number, [title], level)
+        self._add(block)
+        self.headings.append(block)
+
+    def _items(self, line: Line, end: int) -> None:
+        """An item, and the items that begin in the same line: `- 1. text`."""
+        self._leave_items(line.indent)
+        place, begins = line.indent, line.indent + end
+        for _ in range(_MOST_MARKS):
+            block = Block(Kind.ITEM, line.number, line.number, column=begins, level=len(self.items) + 1)
+            block.mark = line.text[place:begins].strip()
+            self._add(block)
+            self.items.append(block)
+            further = _MARK.match(line.text, begins)
+            if further is None:
+                break
+            place, begins = begins, further.end()
+        rest = line.text[begins:]
+        box = _BOX.match(rest)
+        block.box, rest = (box["state"], rest[box.end() :]) if box else (None, rest)
+        block.texts.append(rest)
+        self.leaf = block
+
+    def _leave_items(self, indent: int) -> None:
+        """Leave the items whose text begins further right. What is below `1. text` may stand one column left of it."""
+        while self.items and indent < self.items[-1].column - (len(self.items[-1].mark) > 1):
+            self.items.pop()
+
+    def _row(self, line: Line) -> None:
+        if not self._is_in_table():
+            self._leave_items(line.indent)
+            table = Block(Kind.TABLE, line.number, line.number)
+            self._add(table)
+            self.leaf = table
+        if self.leaf is not None and not is_rule_of_table(line.text):
+            row = Block(Kind.ROW, line.number, line.number, [line.text.strip()], cells=cells_of(line.text))
+            row.level = len(self.leaf.children)
+            self.leaf.children.append(row)
+
+    def _go_on(self, kind: Kind, line: Line, text: str) -> None:
+        if self.leaf is None or self.leaf.kind is not kind:
+            leaf = Block(kind, line.number)
+            self._add(leaf)
+            self.leaf = leaf
+        self.leaf.texts.append(text)
+        self.leaf.end = line.number
+
+    def _add(self, block: Block) -> None:
+        self.leaf = None
+        above = self.items[-1] if self.items else self.headings[-1] if self.headings else self.root
+        block.end = block.end or block.line
+        above.children.append(block)
+
+    def _end_quote(self) -> None:
+        if not self.quoted:
+            return
+        lines, self.quoted = self.quoted, []
+        block = Block(Kind.QUOTE, lines[0].number, lines[-1].number)
+        self._add(block)
+        if self.quotes < _DEEPEST_QUOTE:
+            inner = scan("\n".join(line.text for line in lines)).lines
+            numbered = [line._replace(number=line.number + block.line - 1) for line in inner]
+            _Builder(block, self.quotes + 1).read(numbered)
+        else:
+            block.texts += [line.text for line in lines]
+
+
+def _close(root: Block) -> None:
+    """Each block ends where the last block in it does."""
+    order = [root]
+    for block in order:
+        order += block.children
+    for block in reversed(order):
+        if block.children:
+            block.end = max(block.end, block.children[-1].end)
