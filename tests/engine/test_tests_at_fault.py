@@ -18,6 +18,8 @@ from agent_fox.specs.planner import PlanShape
 from tests.engine.desk import Desk, small_spec
 
 ONE = small_spec("01_a", {1: ("1.1",), 2: ("1.2",)})
+THREE = small_spec("01_a", {1: ("1.1",), 2: (), 3: ()})
+NOBODYS = replace(THREE, groups=tuple(replace(group, requirements=()) for group in THREE.groups))
 A, B = "01-REQ-1.1", "01-REQ-1.2"
 VERIFIER, REVIEW = "01_a:3", "01_a:3:reviewer:final-review"
 SHAPE = PlanShape(pre_review=False, audit_review=False, final_review=True)
@@ -85,6 +87,40 @@ def test_a_weakened_test_goes_back_to_the_group_that_changed_it_last(
     desk.docket = docket  # type: ignore[method-assign]
     said = answer("FAIL", disposition="weakened test", test_files=["tests/test_a.py"], expectation=FOUND)
     decision = desk.end(VERIFIER, output=said, is_trusted=True).decision
+    assert isinstance(decision, Recode)
+    assert decision.blamed == (blamed,)
+
+
+FRAME = "`pytest` (exit 1): ValueError\ntests/test_a.py:3: \nshop/cart.py:12: ValueError"
+
+
+@pytest.mark.parametrize(
+    ("touched", "evidence", "blamed"),
+    [
+        ({"c1": {"shop/cart.py"}, "c2": {"shop/mail.py"}, "c3": {"README.md"}}, FRAME, "01_a:coder:1"),
+        ({"c1": {"shop/mail.py"}, "c2": {"shop/cart.py", "tests/test_a.py"}, "c3": set[str]()}, FRAME, "01_a:coder:2"),
+        ({"c1": {"shop/cart.py"}, "c2": {"shop/cart.py"}, "c3": set[str]()}, FRAME, "01_a:coder:3"),  # two did
+        ({"c1": {"tests/test_a.py"}, "c2": set[str](), "c3": set[str]()}, FRAME, "01_a:coder:3"),  # only a test
+        ({"c1": {"shop/cart.py"}, "c2": set[str](), "c3": set[str]()}, "it fails", "01_a:coder:3"),  # no frame
+    ],
+)
+def test_what_nobody_owns_goes_to_the_one_group_whose_work_the_failure_went_through(
+    tmp_path: Path, touched: dict[str, set[str]], evidence: str, blamed: str
+) -> None:
+    desk = Desk.open(tmp_path, [NOBODYS], None, PlanShape(pre_review=False, audit_review=False))
+    for number in (1, 2, 3):
+        desk.end(f"01_a:{number}")
+        landed = [f"c{number}", f"01_a:{number}"]
+        desk.db.execute("UPDATE sessions SET landed_commit = ?, base_commit = 'c0' WHERE node_id = ?", landed)
+    desk.db.conn.commit()
+    plain = desk.docket
+
+    def docket() -> Docket:
+        return replace(plain(), touched=lambda base, landed: frozenset(touched[landed]))
+
+    desk.docket = docket  # type: ignore[method-assign]
+    report = {"verdicts": [{"requirement_id": A, "verdict": "FAIL", "evidence": evidence}]}
+    decision = desk.end("01_a:4", output=json.dumps(report), is_trusted=True).decision
     assert isinstance(decision, Recode)
     assert decision.blamed == (blamed,)
 

@@ -158,17 +158,19 @@ def blame(
     rerun: Mapping[str, tuple[int, ...]] | None = None,
     spent: frozenset[int] = frozenset(),
     bent: Mapping[str, tuple[int, ...]] | None = None,
+    passed: Mapping[str, tuple[int, ...]] | None = None,
 ) -> tuple[int, ...]:
     """The groups that must run again, in plan order.
 
     `rerun` names, for a requirement that passed before, the groups that ran again since that PASS and were not blamed
     for its loss yet: they are blamed first, the owner after them. Groups in `spent` have no attempt left; they
     are passed over where the owner still has its turn. `bent` names, for a requirement whose test is at fault, the
-    group that changed that test last: it comes before all others.
+    group that changed that test last: it comes before all others. `passed` names, for a requirement that nobody owns,
+    the group whose work its failure went through: it comes before the last one.
     """
     suspects = {**(rerun or {}), **(bent or {})}
     blamed: set[int] = set()
     for part in failing:
         first = tuple(number for number in suspects.get(part, ()) if number not in spent)
-        blamed.update(first or owned.of(part))
+        blamed.update(first or owned.owners.get(part) or (passed or {}).get(part) or owned.fallback)
     return _in_order(blamed)

@@ -41,7 +41,7 @@ from agent_fox.engine.issues.escalation import file_issues
 from agent_fox.engine.issues.settling import settle_issues
 from agent_fox.engine.record import blocking_history, promotion
 from agent_fox.engine.record.best_tree import fact_of, go_back, left_with, without_undone
-from agent_fox.engine.record.convergence import changers, rounds_since_reset, suspects_since_pass
+from agent_fox.engine.record.convergence import changers, passed_through, rounds_since_reset, suspects_since_pass
 from agent_fox.engine.record.docket import Docket, Handled, Move, Transition, awaited_of, ignored, round_edges
 from agent_fox.engine.record.review_persistence import (
     VerifierResult,
@@ -190,7 +190,8 @@ class Case:
     @cached_property
     def suspects(self) -> tuple[Suspect, ...]:
         """The coders that own what fails where the branch is left, in plan order. Before the owner come groups that ran
-        since the last PASS, and before these, where a test is at fault, the group that changed it last."""
+        since the last PASS, and before these, where a test is at fault, the group that changed it last. What nobody
+        owns is of the group whose work the failure went through, else of the last one."""
         if not self.left.failing:
             return ()
         coders = self.docket.coders(self.spec_name)
@@ -201,7 +202,8 @@ class Case:
         rerun = suspects_since_pass(self.docket.db, self.spec_name, self.left.failing, past, groups)
         bent = changers(self.docket, self.spec_name, self.left, groups)
         ownership = self.docket.file_of(self.spec_name).ownership
-        numbers = blame(self.left.failing, ownership, rerun, spent, bent)
+        passed = passed_through(self.docket, self.spec_name, self.left, ownership.unowned, groups)
+        numbers = blame(self.left.failing, ownership, rerun, spent, bent, passed)
         return tuple(suspects[number] for number in numbers if number in suspects)
 
     @cached_property

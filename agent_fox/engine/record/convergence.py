@@ -4,12 +4,15 @@ changed a test last.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
+from agent_fox.core.regex import regex
 from agent_fox.core.retry.progress import Failure, Round
 from agent_fox.core.retry.standing import Step
+from agent_fox.core.verdicts.scope import is_test_like
 from agent_fox.store import sessions
 from agent_fox.store.records import DecisionRow, last_passes
 from agent_fox.system.git import GitError
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from agent_fox.core.verdicts.judgement import Judged
     from agent_fox.engine.record.docket import Docket
     from agent_fox.store.sessions import SessionRow
+
+_FRAMES = regex(r"^(?:\./)?([\w.@-][\w./@-]{0,300}):\d{1,7}: ", re.MULTILINE)
 
 WINDOW_STARTS = frozenset({Step.RESET.value, Step.REOPEN.value, Step.LIFT.value})
 
@@ -112,6 +117,26 @@ def changers(tx: Docket, spec_name: str, judged: Judged, groups: Mapping[str, in
     touched = [(groups.get(row.ticket.node_uid), tx.touched(row.base or "", row.landed or "")) for row in landings]
     group_of = {part: last_of(files, touched) for part, files in at_fault.items() if files}
     return {part: (group,) for part, group in group_of.items() if group is not None}
+
+
+def passed_through(
+    tx: Docket, spec_name: str, judged: Judged, parts: Iterable[str], groups: Mapping[str, int]
+) -> dict[str, tuple[int, ...]]:
+    """For each of these requirements that fails: the one group whose landings changed product files that stand in the
+    frames of its failure. Where several did, or none, nothing follows.
+    """
+    files = {part: product_files_in(judged.counted[part].verdict.evidence) for part in parts if part in judged.failing}
+    if not any(files.values()):
+        return {}
+    landings = [(groups.get(row.ticket.node_uid), row) for row in landed_sessions(tx, spec_name)]
+    touched = [(group, tx.touched(row.base or "", row.landed or "")) for group, row in landings if group is not None]
+    work = {part: {group for group, changed in touched if changed & paths} for part, paths in files.items()}
+    return {part: tuple(numbers) for part, numbers in work.items() if len(numbers) == 1}
+
+
+def product_files_in(evidence: str) -> frozenset[str]:
+    """The files of frames, such as `shop/cart.py:12: ValueError`, that are no tests."""
+    return frozenset(path for path in _FRAMES.findall(evidence) if not is_test_like(path))
 
 
 def landed_sessions(tx: Docket, spec_name: str) -> list[SessionRow]:
