@@ -20,8 +20,8 @@ _TURNED = {
 _OPERATOR = regex(r"not\s+in|is\s+not|[=!<>]=|[<>]|\b(?:is|in|and|or)\b")
 COMPARING = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"})
 _ENCODING = regex(r"utf[-_]?(?:8|16|32)(?:[-_]\w+)?|ascii|latin[-_]?1|iso-?8859-\d+|cp125\d", re.IGNORECASE)
-_MANNERS = frozenset({"encoding", "errors", "end", "newline", "compare", "eq", "order", "cmp"})
-"""Named arguments that say in which manner something is done; those of data classes, whom their objects equal."""
+_MANNERS = frozenset({"encoding", "errors", "end", "newline", "compare", "eq", "cmp"})
+"""Named arguments that say in which manner something is done; of data classes, what their objects equal."""
 _NAMING = frozenset({"TypeVar", "NewType", "ParamSpec", "TypeVarTuple", "cast"})
 _LONGEST = 40
 

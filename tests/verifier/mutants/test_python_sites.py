@@ -149,6 +149,22 @@ class TestWhatIsASite:
         ]
         assert "pass; send(y)" in changed_lines(text, Kind.STATEMENT)
 
+    def test_which_fields_a_data_class_compares_is_no_site_and_its_order_is_one(self) -> None:
+        text = """
+            @dataclass(eq=True, order=True)
+            class Point:
+                x: int = field(default=1, compare=False)
+        """
+        assert [site.what for site in kinds(text, Kind.BODY)] == ["`True` becomes `False`", "`1` becomes `2`"]
+
+    def test_the_code_that_is_still_to_be_written_is_a_kind_of_its_own(self) -> None:
+        text = "def f():\n    raise NotImplementedError('later')\ndef g(a):\n    if a: raise NotImplementedError\n"
+        assert [(site.owner, site.kind) for site in sites(text) if site.kind is not Kind.EMPTIED] == [
+            ("f", Kind.UNWRITTEN),
+            ("g", Kind.STATEMENT),
+            ("g", Kind.OTHER_ERROR),
+        ]
+
     def test_the_error_that_a_function_always_comes_to_is_told_from_others(self) -> None:
         text = """
             def always(a):
