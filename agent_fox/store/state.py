@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import sqlite3
 import time
@@ -128,16 +129,21 @@ def taken_by(path: Path) -> str:
         boot, _, name = [*path.read_text(encoding="utf-8", errors="replace").split(" ", 2), "", "", ""][:3]
     except OSError:
         return ""
-    return "" if boot in ("", host().split(" ", 1)[0]) else name or "unknown"
+    return "" if boot in ("", boot_of_host()) else name or "unknown"
 
 
 def host() -> str:
     """This host, by what no other has as long as it runs, and its name for people; with the process."""
+    return f"{boot_of_host()} {os.getpid()} {os.uname().nodename}"
+
+
+@functools.cache
+def boot_of_host() -> str:
+    """Asked once: a process that could read it once and not again would take its own sign for another host's."""
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
-        boot = os.uname().nodename
-    return f"{boot} {os.getpid()} {os.uname().nodename}"
+        return os.uname().nodename
 
 
 def refuse_other_host(path: Path, own: str, now: float) -> None:

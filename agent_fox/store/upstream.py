@@ -35,7 +35,7 @@ class UpstreamRun:
 
 @dataclass(frozen=True, slots=True)
 class UpstreamSession:
-    """One session. `run` is None for one of no run."""
+    """One session. `run` is None for one of no run, `at` is empty where no time is recorded."""
 
     run: str | None
     spec: str
@@ -96,7 +96,7 @@ def read_tables(db: duckdb.DuckDBPyConnection, path: Path) -> UpstreamRecord:
     states = {spec: tuple(listed) for spec, listed in nodes.fetchall()}
     sessions = db.execute(
         "SELECT run_id, coalesce(spec_name, ''), coalesce(archetype, ''), coalesce(status, ''), nullif(cost, 0), "
-        f"{iso('created_at')} FROM session_outcomes WHERE created_at IS NOT NULL ORDER BY created_at, id"
+        f"coalesce({iso('created_at')}, '') FROM session_outcomes ORDER BY created_at, id"
     )
     outcomes = tuple(UpstreamSession(*row) for row in sessions.fetchall())
     verdicts = db.execute(

@@ -61,6 +61,7 @@ FULL = Spec(
     places={"R1": "specs/01_bell/requirements.md:3", "task 1.V": "specs/01_bell/tasks.md:4"},
     is_baseline=True,
     origin="kiro, .kiro/specs/bell",
+    corrected={"R1.1": (1,)},
 )
 
 

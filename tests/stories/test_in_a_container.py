@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -68,8 +69,10 @@ def test_a_fail_is_repaired_and_proven_in_a_container(tmp_path: Path, made: str)
         ("coder", 1, "ended"), ("coder", 2, "ended"),
     ]  # fmt: skip
     ((environment,),) = rows(root, "SELECT DISTINCT environment FROM sessions WHERE archetype = 'verifier'")
-    noted = str(rows(root, f"SELECT data FROM events WHERE data LIKE '%{environment}%'"))
-    assert f'"container": "podman {found("podman", made).digest} closed"' in noted
+    noted = [
+        json.loads(str(data)) for (data,) in rows(root, f"SELECT data FROM events WHERE data LIKE '%{environment}%'")
+    ]
+    assert f"podman {found('podman', made).digest} closed" in [each["parts"].get("container") for each in noted]
     assert left(root) == []
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -35,6 +36,19 @@ def test_all_three_programs_get_the_same_servers() -> None:
     servers = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]
     assert json.loads((PLUGIN / "gemini-extension.json").read_text())["mcpServers"] == servers
     assert [entry["args"][1] for entry in servers.values()] == ["verifier", "review"]
+
+
+@pytest.mark.parametrize(("is_ours", "code"), [(False, 0), (True, 2)])
+def test_the_plugins_hook_holds_nothing_but_projects_of_ours(tmp_path: Path, is_ours: bool, code: int) -> None:
+    """Without the program: a project without .agent-fox is let go, one that has it is held, and told why."""
+    inside = tmp_path / "project" / "deeper"
+    inside.mkdir(parents=True)
+    if is_ours:
+        (tmp_path / "project" / ".agent-fox").mkdir()
+    environ = {"PATH": "/usr/bin:/bin", "CLAUDE_PROJECT_DIR": "."}
+    hook = ("sh", PLUGIN / "hooks" / "stop.sh")
+    ended = subprocess.run(hook, cwd=inside, env=environ, capture_output=True, text=True, timeout=20, check=False)
+    assert (ended.returncode, "not on the PATH" in ended.stderr) == (code, is_ours)
 
 
 def test_every_extra_is_tried() -> None:

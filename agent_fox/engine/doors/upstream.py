@@ -139,7 +139,7 @@ def spec_account(
     given = {verdict.session for verdict in verdicts}
     fails = tuple(
         OpenFail(verdict.requirement, verdict.verdict, verdict.evidence, closer(verdict, given))
-        for _, verdict in sorted(latest.items()) if verdict.verdict.upper() != "PASS"
+        for _, verdict in sorted(latest.items()) if verdict.verdict.strip().upper() != "PASS"
     )  # fmt: skip
     outputs = readings(verdicts, sessions)
     replayed = replay(Stream(spec_name=spec, expected=sorted(latest), attempts=outputs), settings)
@@ -157,7 +157,7 @@ def closer(verdict: UpstreamVerdict, verifiers: set[str]) -> str:
 
 
 def readings(verdicts: Iterable[UpstreamVerdict], sessions: Sequence[UpstreamSession]) -> list[RecordedOutput]:
-    """What each verifier's session given, in their order. One after another coder's session is a new attempt."""
+    """What each verifier's session gave, in their order. One after another coder's session is a new attempt."""
     by_session: dict[str, list[UpstreamVerdict]] = {}
     for verdict in verdicts:
         by_session.setdefault(verdict.session, []).append(verdict)

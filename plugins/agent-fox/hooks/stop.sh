@@ -1,8 +1,8 @@
 #!/bin/sh
 # Holds a chat until its work is reviewed, in projects that use agent-fox: those with a folder .agent-fox.
-folder=${CLAUDE_PROJECT_DIR:-$PWD}
+folder=$(cd "${CLAUDE_PROJECT_DIR:-.}" && pwd) || exit 2
 while [ ! -d "$folder/.agent-fox" ]; do
-	[ "$folder" = / ] || [ -z "$folder" ] && exit 0
+	[ "$folder" = / ] && exit 0
 	folder=$(dirname "$folder")
 done
 if ! command -v agent-fox >/dev/null; then
