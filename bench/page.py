@@ -53,7 +53,7 @@ def opened(pages: dict[str, str], rounds: int) -> Iterator[Figure]:
         print(f"pages are not opened: {MISSING}")
         return
     with temporary_folder() as folder, sync_playwright() as playwright:
-        environment = {**os.environ, "TMPDIR": SHORT}
+        environment: dict[str, str | float | bool] = {**os.environ, "TMPDIR": SHORT}
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"], env=environment)
         for name, whole in pages.items():
             tries = [opening(browser, folder, whole) for _ in range(rounds)]
