@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.planted_bugs import Bug, planted, read_bugs
@@ -123,7 +123,7 @@ def read_blocks(path: Path) -> list[Block]:
 def note(path: Path, block: Block) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(block)) + "\n")
+        file.write(json.dumps(vars(block)) + "\n")
 
 
 def table(done: Sequence[Block], seconds: float) -> str:
