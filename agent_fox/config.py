@@ -712,6 +712,10 @@ class ClusterSettings(Table):
     server_name: str = Field(default="", description="Name that the engine's certificate must bear, if not its host's.")
     api_key: str = Field(default="", description="Name of the variable that holds an API key for the engine.")
     insecure: Flag = Field(default=False, description="Talk to an engine on another host without encryption.")
+    remote: str = Field(
+        default="",
+        description="Address of a git remote that all reach: the history goes there, and work comes back by it.",
+    )
     heartbeat: Seconds = Field(default=2.0, description="Seconds between two signs of life of a session elsewhere.")
     timeout: Seconds = Field(
         default=30.0, description="Seconds without one after which a session is ended there, and run by another worker."

@@ -7,7 +7,8 @@ delivery landed twice, nothing left running. `--results FILE` keeps what is done
 
 Workers have homes of their own, and with `--namespaces` (root) networks of their own: each reaches the server by a card
 on a bridge, signs with a key, and is cut off by nothing else. `--times default`: heartbeat and time-out as they are
-where nobody sets them, so that a case takes minutes.
+where nobody sets them, so that a case takes minutes. `--remote`: histories travel by a git remote, in which nothing may
+be left.
 """
 
 from __future__ import annotations
@@ -79,6 +80,7 @@ class Case:
     folder: Path
     times: tuple[float, float] = (HEARTBEAT, TIMEOUT)
     network: Network | None = None
+    remote: Path | None = None
     cluster: Cluster = field(init=False)
     chance: random.Random = field(init=False)
     run: subprocess.Popen[bytes] | None = None
@@ -93,6 +95,9 @@ class Case:
             run_cli(self.folder, "keys", "new", "worker", "--no-passphrase", **keys)  # type: ignore[arg-type]
             run_cli(self.folder, "keys", "trust", "worker", "--for", "worker", **keys)  # type: ignore[arg-type]
             self.cluster.more = keys | {"AGENT_FOX__CLUSTER__INSECURE": "true"}
+        if self.remote is not None:
+            git(self.folder, "init", "-q", "--bare", str(self.remote))
+            self.cluster.more = {**self.cluster.more, "AGENT_FOX__CLUSTER__REMOTE": self.remote.as_uri()}
         self.chance = random.Random(f"{self.point} {self.seed}")
 
     def play(self) -> Outcome:
@@ -103,6 +108,7 @@ class Case:
         try:
             self.go(there)
             outcome.problems = [*self.differences(here, there), *self.landed_twice(there), *self.left_running()]
+            outcome.problems += self.left_at_remote()
             outcome.again, outcome.late = self.done_again(there)
         except AssertionError as error:
             outcome.problems = [f"{error}; {self.said(there)}"]
@@ -217,6 +223,11 @@ class Case:
         if left:
             yield f"still running: {left}"
 
+    def left_at_remote(self) -> Iterator[str]:
+        left = git(self.remote, "for-each-ref", "--format=%(refname)") if self.remote else ""
+        if left:
+            yield f"left at the remote: {left}"
+
     def said(self, root: Path) -> str:
         log = root.parent / "run.log"
         return (log.read_text(errors="replace") if log.exists() else "")[-2000:] + self.cluster.logs()[-2000:]
@@ -265,8 +276,9 @@ def done_in(results: Path) -> set[tuple[str, int]]:
     return {(row["point"], row["seed"]) for row in map(json.loads, lines)}
 
 
-def usual_results(times: str, *, is_apart: bool) -> Path:
+def usual_results(times: str, *, is_apart: bool, has_remote: bool) -> Path:
     more = ("" if times == "short" else f"-{times}") + ("-namespaces" if is_apart else "")
+    more += "-remote" if has_remote else ""
     return Path(f"build/cluster-kills{more}.jsonl")
 
 
@@ -277,11 +289,12 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--most", type=int, default=10**6, help="stop after so many cases; call again for the rest")
     parser.add_argument("--times", choices=sorted(TIMES), default="short", help="heartbeat and time-out")
     parser.add_argument("--namespaces", action="store_true", help="a network of its own for each worker; needs root")
+    parser.add_argument("--remote", action="store_true", help="send histories by a git remote")
     parser.add_argument("--results", type=Path, help="usually build/cluster-kills.jsonl, with the choices in its name")
     chosen = parser.parse_args(words)
     if chosen.namespaces and (trouble := why_not()):
         parser.error(trouble)
-    chosen.results = chosen.results or usual_results(chosen.times, is_apart=chosen.namespaces)
+    chosen.results = chosen.results or usual_results(chosen.times, is_apart=chosen.namespaces, has_remote=chosen.remote)
     chosen.results.parent.mkdir(parents=True, exist_ok=True)
     done, wrong = done_in(chosen.results), 0
     left = [case for case in cases(chosen.points, chosen.seeds) if case not in done][: chosen.most]
@@ -290,7 +303,8 @@ def main(words: Sequence[str] | None = None) -> int:
             tempfile.TemporaryDirectory(prefix="cluster-kills-", ignore_cleanup_errors=True) as folder,
             network() if chosen.namespaces else nullcontext() as own,
         ):
-            outcome = Case(point, seed, Path(folder), TIMES[chosen.times], own).play()
+            remote = Path(folder) / "remote.git" if chosen.remote else None
+            outcome = Case(point, seed, Path(folder), TIMES[chosen.times], own, remote).play()
         with chosen.results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(outcome)) + "\n")
         wrong += bool(outcome.problems)

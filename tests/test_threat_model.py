@@ -37,6 +37,20 @@ def test_the_tests_of_a_defence_exist(row: list[str]) -> None:
     assert [f"{path}::{name}" for path, name in named if name not in named_in(ROOT / path)] == []
 
 
+def attacks() -> list[list[str]]:
+    lines = (ROOT / "docs" / "security.md").read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    return [row for row in rows if row[0] != "attack"]
+
+
+def test_every_attack_of_the_page_has_its_tests_and_no_more_held_than_were_tried() -> None:
+    for _, tries, held, _, tests in attacks():
+        assert 0 <= int(held) <= int(tries)
+        named = NAMED.findall(tests)
+        assert named
+        assert [f"{path}::{name}" for path, name in named if name not in named_in(ROOT / path)] == []
+
+
 def named_in(path: Path) -> set[str]:
     tree = ast.parse(path.read_text(encoding="utf-8")) if path.is_file() else ast.Module([], [])
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}

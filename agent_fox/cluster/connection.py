@@ -23,7 +23,7 @@ from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from agent_fox.cluster.engine import Engine, EngineError
-from agent_fox.cluster.packs import Content, PartMissing, held_in, inlined
+from agent_fox.cluster.packs import LARGEST, Content, PartMissing, Unusable, held_in, inlined
 
 T = TypeVar("T")
 
@@ -87,6 +87,8 @@ class Connection:
             if error.status in AWAY:
                 raise EngineAway(f"{self.engine.name}: {error.message}") from error
             raise
+        except asyncio.CancelledError as error:
+            raise EngineAway(f"{self.engine.name} ended the call") from error
 
     async def client(self) -> Client:
         if self._client is None:
@@ -116,9 +118,13 @@ class Connection:
             return  # it ended, and its input is kept as long as the server keeps what has ended
 
     def get(self, content: Content) -> bytes:
-        """Raises PartMissing for bytes that are not all there, or are others."""
+        """Raises PartMissing for bytes that are not all there, or are others, Unusable for too many."""
         if not content.parts:
             return held_in(content)
+        if content.size > LARGEST:
+            raise Unusable(f"{content.sha256[:12]} has {content.size} bytes, and at most {LARGEST} travel at once")
+        if content.parts != -(-content.size // PART):
+            raise PartMissing(f"{content.sha256[:12]}: {content.size} bytes do not come in {content.parts} parts")
         data = b"".join(self.call(self.part_at(part_id(content.sha256, n))) for n in range(content.parts))
         if len(data) != content.size or hashlib.sha256(data).hexdigest() != content.sha256:
             raise PartMissing(f"{content.sha256[:12]}: {len(data)} of {content.size} bytes came, or others")

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent_fox.cluster import packs, remotes
 from agent_fox.cluster.packs import Unusable, archive, extract, files_below, pack, unpack
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.signing import workers
 from agent_fox.evidence.signing.workers import Statement
+from agent_fox.session.order import EndKind
 from agent_fox.session.order_document import UnreadableDocument, end_document, read_end
 from agent_fox.session.workspaces.workspace import launch_ref
 from agent_fox.system import git
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from agent_fox.cluster.parcels import Bench
     from agent_fox.core.values import Json
     from agent_fox.evidence.signing.keys import Signer
-    from agent_fox.session.order import LaunchOrder, SessionEnd
+    from agent_fox.session.order import LaunchOrder, SessionEnd, Work
 
 
 class Untrusted(Exception):
@@ -51,18 +53,38 @@ class Delivery:
     """What the worker's host is: `linux x86_64, Python 3.11`."""
     signed: str = ""
     """The envelope of a statement about all of it, in JSON; empty where the worker has no key."""
+    is_pushed: bool = False
+    """Whether what `objects` would hold stands at the remote instead, under the delivery's own references."""
+    not_pushed: str = ""
+    """Why it does not, where it was to."""
 
 
 def packed(
     end: SessionEnd, order: LaunchOrder, bench: Bench, number: int, worker: str, version: str,
-    put: Callable[[bytes], Content],
+    put: Callable[[bytes], Content], remote: str = "", launch: str = "",
 ) -> Delivery:  # fmt: skip
-    """Raises GitError; what `put` raises."""
+    """What a remote does not take goes with the delivery: nothing that was paid for is lost. `launch`: its name at the
+    remote. Raises GitError; what `put` raises.
+    """
     wanted = [id for id in dict.fromkeys(named_commits(end)) if id != order.pinned and git.look(order.repo, id)]
     known = [order.pinned, git.head(order.repo) or order.pinned]
-    objects = pack(order.repo, wanted, known) if wanted else b""
+    trouble = trouble_at(remote, order, launch, number, wanted) if remote and wanted else ""
+    is_pushed = bool(remote and wanted and not trouble)
+    objects = pack(order.repo, wanted, known) if wanted and not is_pushed else b""
     files = files_below(bench.logs, "logs") | files_below(bench.artifacts, "artifacts")
-    return Delivery(number, worker, version, end_document(end), put(objects), put(archive(files)), host_of())
+    return Delivery(
+        number, worker, version, end_document(end), put(objects), put(archive(files)), host_of(),
+        is_pushed=is_pushed, not_pushed=trouble,
+    )  # fmt: skip
+
+
+def trouble_at(remote: str, order: LaunchOrder, launch: str, number: int, wanted: list[str]) -> str:
+    """Push a delivery; why the remote has it not, empty where it has."""
+    try:
+        remotes.send(order.repo, remote, launch, remotes.delivery(number), wanted)
+    except (remotes.RemoteAway, git.GitError, Unusable) as error:
+        return str(error)
+    return ""
 
 
 def host_of() -> str:
@@ -111,19 +133,17 @@ def signer_of(delivery: Delivery, order: LaunchOrder, trusted: tuple[Signer, ...
 
 
 def taken(
-    delivery: Delivery, order: LaunchOrder, artifacts: Path | None, get: Callable[[Content], bytes], signer: str = ""
-) -> SessionEnd:
+    delivery: Delivery, order: LaunchOrder, artifacts: Path | None, get: Callable[[Content], bytes], signer: str = "",
+    remote: str = "",
+) -> SessionEnd:  # fmt: skip
     """The end, with its commits in the order's repository and its logs where the order wants them.
 
-    Raises Unusable for a delivery that is not what it says, GitError and OSError; what `get` raises.
+    Raises Unusable for a delivery that is not what it says, GitError and OSError, RemoteAway; what `get` raises.
     """
     end = end_in(delivery)
-    bring_objects(delivery, order, get)
-    for commit in named_commits(end):
-        if git.commit_of(order.repo, commit) is None:
-            raise Unusable(f"the delivery names commit {commit[:12]}, which is not in it")
+    bring_objects(delivery, order, get, remote)
+    check_commits(order, end)
     if end.work:
-        check_work(order, end.work.commit, end.work.tree, end.work.is_unchanged)
         git.set_ref(order.repo, launch_ref(order.launch), end.work.commit)
     put_files(get(delivery.files), order, artifacts)
     who = {
@@ -153,31 +173,59 @@ def put_files(data: bytes, order: LaunchOrder, artifacts: Path | None) -> None:
             shutil.copyfile(path, target)
 
 
-def check_work(order: LaunchOrder, commit: str, tree: str, is_unchanged: bool) -> None:
-    """Work is one commit on the pinned one: another host's word for it is not taken."""
-    right = commit == order.pinned if is_unchanged else git.parents(order.repo, commit) == (order.pinned,)
-    if not right:
-        raise Unusable(f"the delivery's work {commit[:12]} does not stand on {order.pinned[:12]}")
-    if git.tree_of(order.repo, commit) != tree:
-        raise Unusable(f"the delivery's work {commit[:12]} has another tree than it says")
+def check_commits(order: LaunchOrder, end: SessionEnd) -> None:
+    """Work is one commit on the pinned one, of a coder that has ended, and so is what is kept of work; all that an end
+    names stands on it: another host's word for it is not taken, and no other commit of this repository is led on to.
+    """
+    for commit in named_commits(end):
+        if git.commit_of(order.repo, commit) is None:
+            raise Unusable(f"the delivery names commit {commit[:12]}, which is not in it")
+        if not git.is_ancestor(order.repo, order.pinned, commit):
+            raise Unusable(f"the delivery names commit {commit[:12]}, which does not stand on {order.pinned[:12]}")
+    if end.kept and end.kept.commit and git.parents(order.repo, end.kept.commit) != (order.pinned,):
+        raise Unusable(f"what is kept of the work, {end.kept.commit[:12]}, does not stand on {order.pinned[:12]}")
+    if end.work:
+        check_work(order, end, end.work)
+
+
+def check_work(order: LaunchOrder, end: SessionEnd, work: Work) -> None:
+    if not order.writes or end.kind is not EndKind.ENDED:
+        raise Unusable(
+            f"the delivery holds work, and nobody may hand in work with a {order.archetype}'s end {end.kind!r}"
+        )
+    is_right = (
+        work.commit == order.pinned if work.is_unchanged else git.parents(order.repo, work.commit) == (order.pinned,)
+    )
+    if not is_right:
+        raise Unusable(f"the delivery's work {work.commit[:12]} does not stand on {order.pinned[:12]}")
+    if git.tree_of(order.repo, work.commit) != work.tree:
+        raise Unusable(f"the delivery's work {work.commit[:12]} has another tree than it says")
 
 
 def end_in(delivery: Delivery) -> SessionEnd:
     try:
-        return read_end(delivery.end)
+        end = read_end(delivery.end)
     except UnreadableDocument as error:
         raise Unusable(f"the end that {delivery.worker} sent cannot be read: {error}") from error
+    if odd := next((commit for commit in named_commits(end) if not packs.ID.fullmatch(commit)), ""):
+        raise Unusable(f"the end that {delivery.worker} sent names {odd[:80]!r}, which is no commit's id")
+    return end
 
 
-def bring_objects(delivery: Delivery, order: LaunchOrder, get: Callable[[Content], bytes]) -> None:
-    if delivery.objects.size:
+def bring_objects(delivery: Delivery, order: LaunchOrder, get: Callable[[Content], bytes], remote: str) -> None:
+    if delivery.is_pushed:
+        if not remote:
+            raise Unusable(f"{delivery.worker} says that its work is at a remote, and none is named")
+        missing = [id for id in dict.fromkeys(named_commits(end_in(delivery))) if git.look(order.repo, id) is None]
+        remotes.bring(order.repo, remote, order.launch, remotes.delivery(delivery.number), missing, strict=True)
+    elif delivery.objects.size:
         unpack(order.repo, get(delivery.objects), f"what {delivery.worker} sent", strict=True)
 
 
-def keep_late(delivery: Delivery, order: LaunchOrder, get: Callable[[Content], bytes]) -> str:
+def keep_late(delivery: Delivery, order: LaunchOrder, get: Callable[[Content], bytes], remote: str = "") -> str:
     """Keep what came too late under a reference of its own; the sentence that tells it. Raises as `taken`."""
     end = end_in(delivery)
-    bring_objects(delivery, order, get)
+    bring_objects(delivery, order, get, remote)
     commits = [commit for commit in named_commits(end) if git.commit_of(order.repo, commit)]
     ref = f"{LATE}{order.launch}/d{delivery.number}"
     if commits:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 SCHEME = "temporal"
 USUAL_PORT = 7233
+
+
+REMOTES = ("https", "http", "ssh", "file")
+_FAR_PATH = regex(r"[\w.+-]+(?:@[\w.+-]+)?:[^:\s]+")  # ada@far.example:project.git
 
 
 class EngineError(Exception):
@@ -123,3 +128,28 @@ def api_key_of(settings: ClusterSettings, environ: Mapping[str, str]) -> str | N
     if not value:
         raise EngineError(f"[cluster] api_key = {settings.api_key!r}: there is no such variable; export it first")
     return value
+
+
+def remote_of(settings: ClusterSettings) -> str:
+    """The address of the remote that carries histories; empty where none is named. Raises EngineError."""
+    if not settings.remote:
+        return ""
+    url = address_of_remote(settings.remote)
+    host = urlsplit(url).hostname or ""
+    if url.startswith("http://") and not (is_loopback(host) or settings.insecure):
+        raise EngineError(f"[cluster] remote = {url!r} is not encrypted; write https://, or insecure = true")
+    return url
+
+
+def address_of_remote(url: str) -> str:
+    """The address, where git can be given it and no key is in it. Raises EngineError."""
+    parts = urlsplit(url)
+    is_url = parts.scheme in REMOTES and "://" in url and (parts.netloc or parts.scheme == "file")
+    is_path = url.startswith("/") or (_FAR_PATH.fullmatch(url) and "://" not in url and "::" not in url)
+    if not (is_url or is_path) or not url.isprintable() or parts.netloc.startswith("-") or url.startswith("-"):
+        raise EngineError(f"{url!r} is no remote; write https://..., ssh://..., user@host:path or file:///...")
+    if parts.password or (parts.username and parts.scheme.startswith("http")):
+        raise EngineError(
+            "the address of a remote holds a name or a password; git's credential helper has them instead"
+        )
+    return url

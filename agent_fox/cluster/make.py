@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.cluster.engine import EngineError, engine_of, lease_of
+from agent_fox.cluster.engine import EngineError, engine_of, lease_of, remote_of
 from agent_fox.core.late import late_module
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ def temporal_runner(
     if find_spec("temporalio") is None:
         raise EngineError("sessions on other hosts need an extra: pip install 'agent-fox[cluster]'")
     return runner.TemporalRunner(
-        engine, version("agent-fox"), settings.infrastructure.patience, environ, artifacts, tell
-    )
+        engine, version("agent-fox"), settings.infrastructure.patience, environ, artifacts, tell,
+        remote_of(settings.cluster),
+    )  # fmt: skip
 
 
 def ssh_runner(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from agent_fox.cluster.deliveries import Delivery
 from agent_fox.cluster.packs import Content, Unusable
 from agent_fox.cluster.parcels import Parcel
+from agent_fox.core.json_text import json_object
 from agent_fox.core.late import adapter
+from agent_fox.core.markdown import one_line
 from agent_fox.core.values import dataclass
 from agent_fox.session.infrastructure import Infrastructure
 
@@ -41,6 +43,12 @@ class Handed:
     refused: str = ""
     kind: Infrastructure = Infrastructure.BROKEN_PROGRAM
 
+
+LONGEST_NAME, LONGEST_REASON = 200, 500
+"""Characters."""
+
+LONGEST_LINE = 3 * 1024**3
+"""Bytes of a line between two hosts: what travels at once, in base64. What is longer says nothing."""
 
 NAMES = {"Content": Content, "Json": JsonValue}
 
@@ -76,7 +84,9 @@ def read_envelope(data: bytes) -> Envelope:
 
 def read_handed(data: bytes) -> Handed:
     with refused("result"):
-        return _HANDED.validate_json(data)
+        handed = _HANDED.validate_json(data)
+    checked(handed.worker)
+    return replace(handed, refused=one_line(handed.refused, LONGEST_REASON))
 
 
 def read_parcel(data: bytes) -> Parcel:
@@ -90,16 +100,23 @@ def read_delivery(data: bytes) -> Delivery:
     with refused("delivery"):
         delivery = _DELIVERY.validate_json(data)
     assert isinstance(delivery, Delivery)
-    return delivery
+    checked(delivery.worker, delivery.version)
+    if delivery.host:
+        checked(delivery.host)
+    return replace(delivery, not_pushed=one_line(delivery.not_pushed, LONGEST_REASON))
+
+
+def checked(*names: str) -> None:
+    """What a worker calls itself is shown and recorded. Raises Unusable."""
+    if odd := next((name for name in names if not (0 < len(name) <= LONGEST_NAME and name.isprintable())), None):
+        raise Unusable(f"{odd[:80]!r} is no name of a worker, its version or its host")
+    if "" in names:
+        raise Unusable("a worker without a name, or of no version")
 
 
 def said_in(line: str | bytes) -> Mapping[str, object]:
     """What a line of two sides says; nothing for one that a login shell printed."""
-    try:
-        document = json.loads(line)
-    except ValueError:
-        return {}
-    return document if isinstance(document, dict) else {}
+    return json_object(line) or {}
 
 
 class refused:
@@ -111,5 +128,5 @@ class refused:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ValidationError | json.JSONDecodeError):
+        if isinstance(error, ValidationError):
             raise Unusable(f"not an {self.what} of agent-fox: {str(error).splitlines()[0]}") from error

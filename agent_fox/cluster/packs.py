@@ -5,15 +5,23 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import re
 import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.system import git
 
-LARGEST_ARCHIVE = 512 * 1024**2
-"""Bytes that an archive may unpack to."""
+ID = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+"""An object's id, or a digest."""
+
+LARGEST = 2 * 1024**3
+"""Bytes that travel at once."""
+
+LARGEST_ARCHIVE, MOST_FILES = 512 * 1024**2, 100_000
+"""Bytes that an archive may unpack to, and files in it."""
 
 
 class Unusable(Exception):
@@ -36,6 +44,9 @@ class Content:
 
 def inlined(data: bytes) -> Content:
     return Content(hashlib.sha256(data).hexdigest(), len(data), inline=base64.b64encode(data).decode())
+
+
+NOTHING = inlined(b"")
 
 
 def held_in(content: Content) -> bytes:
@@ -72,6 +83,9 @@ def unpack(repo: Path, data: bytes, what: str, *, strict: bool = False) -> None:
         raise Unusable(f"{what} is cut off or broken: {error}") from error
 
 
+ANY = regex(r"(?s).*")
+
+
 def archive(files: Mapping[str, Path]) -> bytes:
     """Regular files by their names in the archive; links and what is gone are left out."""
     buffer = io.BytesIO()
@@ -82,19 +96,28 @@ def archive(files: Mapping[str, Path]) -> bytes:
     return buffer.getvalue()
 
 
-def extract(data: bytes, places: Mapping[str, Path | None]) -> list[Path]:
+def extract(
+    data: bytes, places: Mapping[str, Path | None], only: re.Pattern[str] = ANY, who: str = "worker"
+) -> list[Path]:
     """Unpack each file below the place of its first folder; where that is None, it is left out. Raises Unusable for an
-    archive with other folders, or one that leads elsewhere or is too large.
+    archive with other folders, or names but `only` these, or one that leads elsewhere, is too large or names a file
+    twice.
     """
     written: list[Path] = []
+    names: set[str] = set()
     room = LARGEST_ARCHIVE
     try:
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
             for member in tar:
-                first, *rest = PurePosixPath(member.name).parts
+                first, *rest = PurePosixPath(member.name).parts or ("",)
                 room -= member.size
-                if not member.isfile() or not rest or ".." in rest or first not in places or room < 0:
-                    raise Unusable(f"the archive holds {member.name[:100]!r}, which no worker sends")
+                is_sound = member.isfile() and rest and ".." not in rest and first in places and room >= 0
+                if not (is_sound and only.fullmatch(member.name) and member.name.isprintable()):
+                    raise Unusable(f"the archive holds {member.name[:100]!r}, which no {who} sends")
+                if member.name in names or len(names) >= MOST_FILES:
+                    what = "the same file twice" if member.name in names else f"more than {MOST_FILES} files"
+                    raise Unusable(f"the archive holds {what}: {member.name[:100]!r}")
+                names.add(member.name)
                 source = tar.extractfile(member)
                 place = places[first]
                 if place is not None and source is not None:

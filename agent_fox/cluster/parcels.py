@@ -10,11 +10,14 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.cluster.packs import Unusable, archive, extract, files_below, pack, unpack
+from agent_fox.cluster import packs, remotes
+from agent_fox.cluster.packs import NOTHING, Unusable, archive, extract, files_below, pack, unpack
 from agent_fox.core.ids import Archetype
+from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.session.order_document import UnreadableDocument, order_document, read_order
 from agent_fox.system import git, git_objects
@@ -31,6 +34,11 @@ WORDS = (".agent-fox/steering.md", ".agent-fox/prices.toml", ".agent-fox/prompts
 _ID = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 SHORTEST_SECRET = 8
 """Characters from which a value is looked for: shorter ones are words like others."""
+
+_SENT = regex(
+    r"git/shallow|repo/\.agent-fox/(?:steering\.md|prices\.toml|prompts/.+)|hidden/.+|own/flaky\.json|traces/\d+\.jsonl"
+)
+"""Names of what a run sends, `repo/.agent-fox/prompts/coder.md`; never `repo/.git/config`."""
 
 BRANCH = "main"
 
@@ -54,21 +62,28 @@ class Parcel:
     base: Content
     delta: Content
     files: Content
+    remote: str = ""
+    """Where the history is instead, below the launch's own references; then `base` and `delta` are empty."""
+    ids: tuple[str, ...] = ()
+    """What of it the order names."""
 
 
 def made(
     order: LaunchOrder, version: str, put: Callable[[bytes], Content], base: Callable[[str], Content],
-    environ: Mapping[str, str],
+    environ: Mapping[str, str], remote: str = "",
 ) -> Parcel:  # fmt: skip
-    """Raises KeyInOrder, GitError; what `put` raises."""
+    """Raises KeyInOrder, GitError; what `put` raises; with a remote, RemoteAway and Unusable."""
     head = git.head(order.repo) or order.pinned
     bare, left_out = without_keys(order)
     document = order_document(bare)
     refuse_keys(document, order, environ)
     wanted = [order.pinned, *(id for id in named_objects(order.repo, document) if id != order.pinned)]
+    if remote:
+        remotes.send(order.repo, remote, order.launch, remotes.SENT, [head, *wanted])
     return Parcel(
-        version, document, head, git.object_format(order.repo), git.identity(order.repo), left_out, base(head),
-        put(pack(order.repo, wanted, [head])), put(archive(sent_files(order))),
+        version, document, head, git.object_format(order.repo), git.identity(order.repo), left_out,
+        NOTHING if remote else base(head), NOTHING if remote else put(pack(order.repo, wanted, [head])),
+        put(archive(sent_files(order))), remote, tuple(wanted) if remote else (),
     )  # fmt: skip
 
 
@@ -157,6 +172,10 @@ def opened(parcel: Parcel, bench: Bench, delivery: int, get: Callable[[Content],
         order = read_order(parcel.order)
     except UnreadableDocument as error:
         raise Unusable(f"the order cannot be read: {error}") from error
+    if parcel.object_format not in ("sha1", "sha256"):
+        raise Unusable(f"{parcel.object_format[:80]!r} is no format of objects")
+    if odd := next((id for id in (parcel.head, order.pinned, *parcel.ids) if not packs.ID.fullmatch(id)), None):
+        raise Unusable(f"{odd[:80]!r} is no id of an object")
     bench.folder.mkdir(parents=True, mode=0o700)
     make_repository(parcel, bench, get)
     places = {
@@ -166,7 +185,7 @@ def opened(parcel: Parcel, bench: Bench, delivery: int, get: Callable[[Content],
         "own": bench.own,
         "traces": bench.traces,
     }
-    extract(get(parcel.files), places)
+    extract(get(parcel.files), places, _SENT, "run")
     check_out(bench.repo, parcel.head, order.pinned)
     return at_home(order, bench, delivery)
 
@@ -178,22 +197,31 @@ def make_repository(parcel: Parcel, bench: Bench, get: Callable[[Content], bytes
     with (inside / "config").open("a", encoding="utf-8") as file:
         file.write(f"[user]\n\tname = {json.dumps(parcel.who.name)}\n\temail = {json.dumps(parcel.who.email)}\n")
         file.write("[gc]\n\tauto = 0\n")
-    bring_base(bench, parcel.base, get)
+    if parcel.remote:
+        launch = read_order(parcel.order).launch
+        bring = partial(remotes.bring, bench.repo, parcel.remote, launch, remotes.SENT, strict=False)
+        bring_base(bench, parcel.head, lambda: bring([parcel.head]))
+        git.set_ref(bench.repo, f"refs/heads/{BRANCH}", parcel.head)  # what is here is not fetched again
+        bring(parcel.ids)
+        return
+    bring_base(bench, parcel.base.sha256, lambda: unpack(bench.repo, get(parcel.base), "the history of the project"))
     unpack(bench.repo, get(parcel.delta), "the part of the history that the session begins with")
 
 
-def bring_base(bench: Bench, base: Content, get: Callable[[Content], bytes]) -> None:
-    """The history up to the person's commit: unpacked once at a worker, and linked into every repository after that."""
-    kept, packs = bench.lasting / base.sha256, bench.repo / ".git/objects/pack"
+def bring_base(bench: Bench, name: str, bring: Callable[[], None]) -> None:
+    """The history up to the person's commit: brought once to a worker, and linked into every repository after that."""
+    if not packs.ID.fullmatch(name):
+        raise Unusable(f"a history is named by its digest, and not {name[:80]!r}")
+    kept, own = bench.lasting / name, bench.repo / ".git/objects/pack"
     if not kept.is_dir():
-        unpack(bench.repo, get(base), "the history of the project")
-        part = bench.lasting / f"{base.sha256}.{bench.folder.name}.part"
+        bring()
+        part = bench.lasting / f"{name}.{bench.folder.name}.part"
         part.mkdir(parents=True)
-        link_all(packs, part)
+        link_all(own, part)
         if not kept.is_dir():
             part.rename(kept)
         return
-    link_all(kept, packs)
+    link_all(kept, own)
 
 
 def link_all(source: Path, target: Path) -> None:

@@ -22,7 +22,7 @@ from temporalio.common import ActivityIDConflictPolicy, ActivityIDReusePolicy, P
 from temporalio.exceptions import ActivityAlreadyStartedError, CancelledError, FailureError
 from temporalio.service import RPCError
 
-from agent_fox.cluster import deliveries, parcels
+from agent_fox.cluster import deliveries, parcels, remotes
 from agent_fox.cluster.connection import GONE, Connection, EngineAway, in_a_line
 from agent_fox.cluster.engine import is_loopback
 from agent_fox.cluster.looking import workers_of
@@ -38,6 +38,7 @@ from agent_fox.cluster.messages import (
 )
 from agent_fox.cluster.packs import PartMissing, Unusable, pack
 from agent_fox.cluster.places import URGENCY, queue_of
+from agent_fox.cluster.remotes import RemoteAway
 from agent_fox.core.ids import Archetype
 from agent_fox.evidence.signing import keys, trust
 from agent_fox.evidence.signing.keys import KeyTrouble
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from agent_fox.cluster.deliveries import Delivery
     from agent_fox.cluster.engine import Engine
     from agent_fox.cluster.packs import Content
+    from agent_fox.cluster.parcels import Parcel
     from agent_fox.evidence.signing.keys import Signer
     from agent_fox.session.order import LaunchOrder, SessionEnd
     from agent_fox.session.runners import Job
@@ -96,6 +98,8 @@ class TemporalRunner:
     environ: Mapping[str, str]
     artifacts: Path | None = None
     tell: Callable[[str], None] = lambda text: None
+    remote: str = ""
+    """Where the history goes, and work comes back; empty: in parts by the engine."""
     outlives: bool = True
     connection: Connection = field(init=False)
     bases: dict[str, Content] = field(default_factory=dict)
@@ -117,7 +121,7 @@ class TemporalRunner:
             self.patiently(lambda: self.submit(job))
         except parcels.KeyInOrder as error:
             job.end = infrastructure_end(order, Infrastructure.WORKSPACE, str(error), self.environ)
-        except git.GitError as error:
+        except (git.GitError, Unusable) as error:
             job.end = infrastructure_end(order, Infrastructure.WORKSPACE, f"sending the order: {error}", self.environ)
         return job
 
@@ -128,7 +132,9 @@ class TemporalRunner:
     def submit(self, job: RemoteJob) -> None:
         if self.is_known(job):
             return
-        parcel = parcels.made(job.order, self.version, self.connection.put, self.base(job.order.repo), self.environ)
+        parcel = parcels.made(
+            job.order, self.version, self.connection.put, self.base(job.order.repo), self.environ, self.remote
+        )
         content = self.connection.put(written(parcel))
         engine = self.engine
         envelope = Envelope(self.version, job.order.node_id, content, engine.heartbeat, engine.lease)
@@ -178,18 +184,22 @@ class TemporalRunner:
         return job if self.patiently(lambda: self.is_known(job)) else None
 
     def patiently(self, ask: Callable[[], T]) -> T:
-        """Ask again while the engine is away. Raises Unreachable."""
-        since = time.monotonic()
+        """Ask again while the engine or the remote is away. Raises Unreachable."""
+        since, is_told = time.monotonic(), False
         while True:
             try:
                 return ask()
-            except EngineAway as error:
+            except (EngineAway, RemoteAway) as error:
+                if not is_told and isinstance(error, RemoteAway):
+                    self.tell(f"{error}; waiting for it")
+                    is_told = True
                 if time.monotonic() - since > self.patience:
                     raise self.unreachable(error) from error
                 time.sleep(AGAIN_SECONDS)
 
-    def unreachable(self, error: EngineAway) -> Unreachable:
-        return Unreachable(f"{error}; run again when the engine answers, or raise [infrastructure] patience")
+    def unreachable(self, error: EngineAway | RemoteAway) -> Unreachable:
+        who = "remote" if isinstance(error, RemoteAway) else "engine"
+        return Unreachable(f"{error}; run again when the {who} answers, or raise [infrastructure] patience")
 
     def poll(self, job: Job, seconds: float) -> bool:
         own = mine(job)
@@ -282,7 +292,10 @@ class TemporalRunner:
                 f"what {handed.worker} handed in is signed by nobody; make a key there (`agent-fox keys new worker "
                 "--no-passphrase`), trust it here (`agent-fox keys trust worker.pub --for worker`), then run again"
             )
-        end = deliveries.taken(delivery, job.order, self.artifacts, self.connection.get, signer)
+        remote = self.remote_of(job) if delivery.is_pushed else ""
+        end = deliveries.taken(delivery, job.order, self.artifacts, self.connection.get, signer, remote)
+        if delivery.not_pushed:
+            self.tell(f"{job.order.node_id}: {delivery.worker} handed its work in by the engine: {delivery.not_pushed}")
         self.compare(job.tag, delivery)
         if handed.number > 1:
             self.may_be_late[job.id] = (job, {handed.number})
@@ -320,8 +333,9 @@ class TemporalRunner:
     def keep_late(self, job: RemoteJob, content: Content) -> None:
         try:
             delivery = read_delivery(self.connection.get(content))
-            kept = deliveries.keep_late(delivery, job.order, self.connection.get)
-        except (Unusable, PartMissing, git.GitError) as error:
+            remote = self.remote_of(job) if delivery.is_pushed else ""
+            kept = deliveries.keep_late(delivery, job.order, self.connection.get, remote)
+        except (Unusable, PartMissing, RemoteAway, git.GitError) as error:
             kept = f"a delivery that came too late could not be kept: {in_a_line(error)}"
         self.tell(f"{job.order.node_id}: {kept}")
 
@@ -329,6 +343,27 @@ class TemporalRunner:
         for job, _ in self.may_be_late.values():
             with suppress(EngineAway, RPCError):
                 self.look_for_late(job)
+            if self.remote:
+                self.remove(job.order, self.remote)
+
+    def remote_of(self, job: RemoteJob) -> str:
+        """The remote of a launch: as it is set now, else as the launch was sent."""
+        return self.remote or self.parcel_of(job)[1].remote
+
+    def parcel_of(self, job: RemoteJob) -> tuple[Content, Parcel]:
+        """Raises PartMissing, Unusable; what the engine raises."""
+        envelope = self.described(job)
+        if envelope is None:
+            raise PartMissing(f"{job.id} is not at the engine any more")
+        content = read_envelope(envelope).parcel
+        return content, read_parcel(self.connection.get(content))
+
+    def remove(self, order: LaunchOrder, remote: str) -> None:
+        """What a launch has at the remote; where that fails, it is told what stays there."""
+        try:
+            remotes.remove(order.repo, remote, order.launch)
+        except (RemoteAway, Unusable, git.GitError) as error:
+            self.tell(f"{remotes.BELOW}{order.launch}/ may stay at the remote: {error}")
 
     def late(self, job: RemoteJob, number: int) -> Handed | None:
         try:
@@ -351,15 +386,17 @@ class TemporalRunner:
         return infrastructure_end(job.order, kind, f"{self.name}: {why}", self.environ)
 
     def clean_up(self, order: LaunchOrder) -> None:
-        """The engine keeps nothing of it but the launch itself, which says that it has been."""
-        job = self.job(order)
+        """The engine keeps nothing of it but the launch itself, which says that it has been; the remote nothing."""
+        job, remote = self.job(order), self.remote
         with suppress(EngineAway, RPCError, Unusable, PartMissing):
-            envelope = self.described(job)
-            if envelope is not None:
-                content = read_envelope(envelope).parcel
-                parcel = read_parcel(self.connection.get(content))
-                for each in (parcel.delta, parcel.files, content):
-                    self.connection.forget(each)
+            if job.id in self.may_be_late:
+                self.look_for_late(job)
+            content, parcel = self.parcel_of(job)
+            remote = remote or parcel.remote
+            for each in (parcel.delta, parcel.files, content):
+                self.connection.forget(each)
+        if remote:
+            self.remove(order, remote)
         clean_up(order)
 
 

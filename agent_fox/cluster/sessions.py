@@ -16,6 +16,7 @@ from agent_fox.cluster.deliveries import packed, statement_of
 from agent_fox.cluster.messages import Handed, written
 from agent_fox.cluster.packs import Unusable
 from agent_fox.cluster.parcels import Bench, opened
+from agent_fox.cluster.remotes import RemoteAway
 from agent_fox.evidence.signing import workers
 from agent_fox.session.endings import infrastructure_end
 from agent_fox.session.infrastructure import Infrastructure
@@ -64,6 +65,8 @@ class Sessions:
     identity: str = ""
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     key: Ed25519PrivateKey | None = None
+    remote: str = ""
+    """The worker's own address of the remote that orders name."""
 
     def held(
         self, parcel: Parcel, launch: str, number: int, get: Callable[[Content], bytes],
@@ -74,6 +77,7 @@ class Sessions:
         """
         bench = self.bench(launch, number)
         owner = bench.folder.with_name(f"{bench.folder.name}{OWNER}")
+        parcel = replace(parcel, remote=parcel.remote and (self.remote or parcel.remote))
         try:
             owner.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             owner.write_text(f"{os.getpid()} {start_time(os.getpid())}", encoding="utf-8")
@@ -81,18 +85,24 @@ class Sessions:
             end = self.ended(order, leave)
             if end is None:
                 return None
-            delivery = packed(end, order, bench, number, self.identity, self.version, put)
+            delivery = packed(end, order, bench, number, self.identity, self.version, put, parcel.remote, launch)
             if self.key is not None:
                 delivery = replace(delivery, signed=workers.signed(statement_of(delivery, order, launch), self.key))
             return Handed(number, self.identity, put(written(delivery)))
-        except (Unusable, git.GitError, OSError) as error:
+        except (Unusable, RemoteAway, git.GitError, OSError) as error:
             return self.refused(number, error)
         finally:
             remove(bench.folder)
             owner.unlink(missing_ok=True)
 
     def refused(self, number: int, error: Exception) -> Handed:
-        kind = trouble_of(error) if isinstance(error, OSError) else Infrastructure.WORKSPACE
+        match error:
+            case OSError():
+                kind = trouble_of(error)
+            case RemoteAway():
+                kind = Infrastructure.NETWORK
+            case _:
+                kind = Infrastructure.WORKSPACE
         return Handed(number, self.identity, refused=str(error) or type(error).__name__, kind=kind)
 
     def other_version(self, number: int, version: str) -> Handed | None:

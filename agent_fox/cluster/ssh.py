@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from agent_fox.cluster import deliveries, parcels
-from agent_fox.cluster.messages import read_delivery, read_handed, said_in, written
+from agent_fox.cluster.messages import LONGEST_LINE, read_delivery, read_handed, said_in, written
 from agent_fox.cluster.packs import Content, PartMissing, Unusable, held_in, inlined, pack
 from agent_fox.core.values import dataclass as value
 from agent_fox.evidence.signing import keys, trust
@@ -79,7 +79,12 @@ class Line:
 def split(address: str) -> tuple[str, int]:
     """`user@host`, and the port or 0. Raises NoAddress."""
     host, _, port = address.removeprefix(f"{SCHEME}://").partition(":")
-    if not host or host.startswith("-") or not all(c.isalnum() or c in "@._-%+" for c in host):
+    if (
+        not host
+        or host.rpartition("@")[2].startswith("-")
+        or host.startswith("-")
+        or not all(c.isalnum() or c in "@._-%+" for c in host)
+    ):
         raise NoAddress(f"ssh = {address!r} names no host; write user@host, or user@host:PORT")
     if port and not port.isdecimal():
         raise NoAddress(f"ssh = {address!r}: {port!r} is no port")
@@ -198,7 +203,7 @@ class Talk:
     is_asked: bool = False
 
     def listen(self, source: IO[bytes]) -> None:
-        for line in source:
+        while line := source.readline(LONGEST_LINE):
             self.heard.put(line.decode("utf-8", "replace"))
         self.heard.put(None)
 

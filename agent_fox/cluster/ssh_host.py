@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from agent_fox.cluster.messages import read_parcel, said_in, written
+from agent_fox.cluster.messages import LONGEST_LINE, read_parcel, said_in, written
 from agent_fox.cluster.packs import Content, PartMissing, Unusable, held_in, inlined
 from agent_fox.cluster.sessions import Leave, Sessions
 from agent_fox.session.session_lifecycle import Lease
@@ -68,7 +68,7 @@ class Host:
 
     def listen(self, leave: Leave) -> None:
         """Hear the other side until it is silent for ever."""
-        for line in self.source:
+        while line := self.source.readline(LONGEST_LINE):
             leave.lease.renew()
             if said_in(line).get("stop"):
                 leave.end(is_asked=True)
@@ -76,7 +76,7 @@ class Host:
 
     def read(self) -> Mapping[str, object]:
         """The next word that says something; nothing where the line is cut."""
-        for line in self.source:
+        while line := self.source.readline(LONGEST_LINE):
             answer = said_in(line)
             if answer:
                 return answer

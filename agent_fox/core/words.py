@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+
+if TYPE_CHECKING:
+    import shlex
+else:
+    shlex = late_module("shlex")
 
 MOST_IDS = 6
 
@@ -41,3 +49,13 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """`; did you mean WORD?`, to be put behind what is wrong; `otherwise` where no known word is near enough."""
     near = nearest(word, known)
     return f"; did you mean {near}?" if near else otherwise
+
+
+BARE = frozenset("@%+=:,./-_")
+"""What a shell takes as it stands, beside letters and digits."""
+
+
+def quote(word: str) -> str:
+    """A word of a command as a shell takes it: names that come with a repository run nothing when they are pasted."""
+    is_bare = word.isascii() and all(letter.isalnum() or letter in BARE for letter in word)
+    return word if word and is_bare else shlex.quote(word)

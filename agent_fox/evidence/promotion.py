@@ -15,6 +15,7 @@ from agent_fox.core.ledger.gates import Blocked, Gate, is_enough, ways
 from agent_fox.core.retry.standing import Status
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Word
+from agent_fox.core.words import quote
 from agent_fox.evidence.about import TRUSTING_SPECS, Binding, Found, bound_to, read, records_about
 from agent_fox.evidence.library import Trust, binding
 from agent_fox.store.gates import GateRow, gates_of
@@ -312,7 +313,7 @@ def some(names: Sequence[str]) -> str:
 
 
 def waive_command(part: StoredPart) -> str:
-    return f"agent-fox waive {address(part.spec_name, part.id)} --reason '...' --expires 30d"
+    return f"agent-fox waive {quote(address(part.spec_name, part.id))} --reason '...' --expires 30d"
 
 
 def _why_not_tested(ground: Ground, part: StoredPart) -> str:

@@ -11,6 +11,7 @@ from agent_fox.core.late import adapter, late_module
 from agent_fox.core.trace import Trace
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import LaunchOrder, SessionEnd
+from agent_fox.session.result import HIGHEST_COST, MOST_TOKENS
 
 if TYPE_CHECKING:
     import pydantic
@@ -23,6 +24,12 @@ else:
 class UnreadableDocument(ValueError):
     """A document that is no order, or no end. Its text says which member was wrong."""
 
+
+_MOST = {
+    "cost_usd": HIGHEST_COST, "input_tokens": MOST_TOKENS, "output_tokens": MOST_TOKENS, "seconds": 1e9,
+    "retry_after": 1e9,
+}  # fmt: skip
+"""Numbers of an end: below zero they would give back what was spent."""
 
 _ORDER = adapter(lambda: pydantic.TypeAdapter(LaunchOrder))
 _END = adapter(lambda: end_adapter())
@@ -56,9 +63,14 @@ def end_document(end: SessionEnd) -> dict[str, Json]:
 def read_end(document: Json) -> SessionEnd:
     """Raises UnreadableDocument."""
     try:
-        return _END.validate_python(document)
+        end = _END.validate_python(document)
     except pydantic.ValidationError as error:
         raise UnreadableDocument(first_trouble(error)) from error
+    for name, most in _MOST.items():
+        number = getattr(end, name)
+        if number is not None and not 0 <= number <= most:
+            raise UnreadableDocument(f"{name}: {number} is not from 0 to {most:g}")
+    return end
 
 
 def first_trouble(error: pydantic.ValidationError) -> str:

@@ -25,10 +25,12 @@ LONGEST_SUMMARY = 4000
 HIGHEST_COST = 1_000_000.0
 """US dollars; more is a mistake, not a cost."""
 
+MOST_TOKENS = 10**15
+
 T = TypeVar("T")
 
 _COST = adapter(lambda: TypeAdapter(Annotated[float, Field(ge=0, le=HIGHEST_COST, allow_inf_nan=False, strict=True)]))
-_TOKENS = adapter(lambda: TypeAdapter(Annotated[int, Field(ge=0, le=10**15, strict=True)]))
+_TOKENS = adapter(lambda: TypeAdapter(Annotated[int, Field(ge=0, le=MOST_TOKENS, strict=True)]))
 _SUMMARY = adapter(lambda: TypeAdapter(Annotated[str, StringConstraints(strict=True)]))
 
 

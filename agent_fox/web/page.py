@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from agent_fox.core.markdown import printable
 from agent_fox.core.values import to_document
-from agent_fox.core.words import counted, listed
+from agent_fox.core.words import counted, listed, quote
 from agent_fox.engine.account.overview import STANDINGS, STATES
 from agent_fox.engine.account.run_document import TEXTS, RunDocument
 from agent_fox.system.redaction.masking import redact
@@ -42,7 +42,13 @@ def page(whole: RunDocument, *, secrets: Iterable[str] = (), is_live: bool = Fal
     document: Any = to_document(whole.document(), text=lambda text: cleaned(text, values))
     template = _environment().get_template("page.html")
     style, script = asset("page.css"), asset("page.js")
-    policy = {"style-src": digest(style), "script-src": digest(script), "img-src": "data:", "base-uri": "'none'"}
+    policy = {
+        "style-src": digest(style),
+        "script-src": digest(script),
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
     policy |= {"connect-src": "'self'"} if is_live else {}
     return template.render(
         document=document,
@@ -157,6 +163,7 @@ def _environment() -> jinja2.Environment:
         "hunks": charts.hunks,
         "counted": counted,
         "listed": listed,
+        "quoted": quote,
         "short": lambda commit: commit[:12],
     }
     return environment

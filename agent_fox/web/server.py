@@ -29,6 +29,8 @@ LONGEST_SILENCE = 15.0
 """Seconds after which a line is sent that says nothing, so that both ends notice when the other is gone."""
 MOST_LISTENERS = 20
 SAFE = {"GET", "HEAD"}
+OTHERS, OPENED = {"cross-site", "same-site"}, {"document", None}
+"""What a browser says of a request that a page of another site or port makes, and of a link that a person follows."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -53,6 +55,8 @@ class View:
     make: Callable[[], str]
     stamp: Callable[[], object]
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    path: str = field(default_factory=lambda: f"/{secrets.token_urlsafe(16)}/")
+    """Where the page is. A cookie of this machine goes to all its ports, but only below its path."""
     port: int = 0
     listeners: int = 0
     is_ending: bool = False
@@ -124,7 +128,8 @@ def why_refused(request: Request, view: View) -> tuple[int, str] | None:
         ("http", host) for host in own
     }:
         return 403, "another site asked for this page"
-    if request.headers.get("sec-fetch-site") == "cross-site" and request.headers.get("sec-fetch-mode") != "navigate":
+    is_opened = request.headers.get("sec-fetch-mode") == "navigate" and request.headers.get("sec-fetch-dest") in OPENED
+    if request.headers.get("sec-fetch-site") in OTHERS and not is_opened:
         return 403, "another site asked for this page"
     given = request.query_params.get("token") or request.cookies.get(view.cookie) or ""
     if not hmac.compare_digest(given.encode(), view.token.encode()):
@@ -133,13 +138,21 @@ def why_refused(request: Request, view: View) -> tuple[int, str] | None:
 
 
 def application(view: View) -> Starlette:
-    """The two things that can be asked for: the page, and news of it."""
+    """What can be asked for: the way in, the page, and news of it."""
 
     async def root(request: Request) -> Response:
         if "token" in request.query_params:  # so that the token does not stay in the address
-            moved = RedirectResponse("/", 303, HEADERS)
-            moved.set_cookie(view.cookie, view.token, httponly=True, samesite="strict")
+            moved = RedirectResponse(view.path, 303, HEADERS)
+            moved.set_cookie(view.cookie, view.token, path=view.path, httponly=True, samesite="strict")
             return moved
+        return await nothing(request, None)
+
+    async def nothing(request: Request, error: Exception | None) -> Response:
+        return PlainTextResponse(
+            "there is nothing here: open the address that `agent-fox view` printed\n", 404, HEADERS
+        )
+
+    async def shown(_: Request) -> Response:
         try:
             return HTMLResponse(await view.html(), headers=HEADERS)
         except Unavailable as error:
@@ -150,8 +163,10 @@ def application(view: View) -> Starlette:
             return PlainTextResponse("too many pages are open\n", 503, HEADERS)
         return StreamingResponse(view.news(), media_type="text/event-stream", headers=HEADERS)
 
-    routes = [Route("/", root, methods=["GET"]), Route("/events", events, methods=["GET"])]
-    return Starlette(routes=routes, middleware=[Middleware(Fence, view=view)])
+    places = {"/": root, view.path: shown, f"{view.path}events": events}
+    routes = [Route(path, answer, methods=["GET"]) for path, answer in places.items()]
+    fence = Middleware(Fence, view=view)
+    return Starlette(routes=routes, middleware=[fence], exception_handlers={404: nothing})
 
 
 def listening(port: int) -> socket.socket:

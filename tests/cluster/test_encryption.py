@@ -53,8 +53,10 @@ def made(folder: Path, name: str) -> Pair:
 
 
 @contextmanager
-def encrypted(port: int, own: Pair, clients: Pair | None = None) -> Iterator[int]:
-    """A port that speaks TLS and passes on to another; with `clients`, to those alone who show that certificate."""
+def encrypted(port: int, own: Pair, clients: Pair | None = None, seen: bytearray | None = None) -> Iterator[int]:
+    """A port that speaks TLS and passes on to another; with `clients`, to those alone who show that certificate. What
+    they send is put into `seen`.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(own.certificate, own.key)
     context.set_alpn_protocols(["h2"])
@@ -62,11 +64,11 @@ def encrypted(port: int, own: Pair, clients: Pair | None = None) -> Iterator[int
         context.verify_mode = ssl.CERT_REQUIRED
         context.load_verify_locations(clients.certificate)
     with socket.create_server(("127.0.0.1", 0)) as door:
-        threading.Thread(target=serve, args=(door, context, port), daemon=True).start()
+        threading.Thread(target=serve, args=(door, context, port, seen), daemon=True).start()
         yield door.getsockname()[1]
 
 
-def serve(door: socket.socket, context: ssl.SSLContext, port: int) -> None:
+def serve(door: socket.socket, context: ssl.SSLContext, port: int, seen: bytearray | None) -> None:
     while True:
         try:
             raw, _ = door.accept()
@@ -75,21 +77,36 @@ def serve(door: socket.socket, context: ssl.SSLContext, port: int) -> None:
         with suppress(OSError):
             outer = context.wrap_socket(raw, server_side=True)
             inner = socket.create_connection(("127.0.0.1", port))
-            for source, target in ((outer, inner), (inner, outer)):
-                threading.Thread(target=pass_on, args=(source, target), daemon=True).start()
+            for source, target, kept in ((outer, inner, seen), (inner, outer, None)):
+                threading.Thread(target=pass_on, args=(source, target, kept), daemon=True).start()
 
 
-def pass_on(source: socket.socket, target: socket.socket) -> None:
+def pass_on(source: socket.socket, target: socket.socket, seen: bytearray | None) -> None:
     with suppress(OSError):
         while data := source.recv(65536):
+            if seen is not None:
+                seen += data
             target.sendall(data)
     with suppress(OSError):
         target.shutdown(socket.SHUT_RDWR)
 
 
+SHORT = "012aceiost"
+"""Letters that HTTP/2 writes in five bits, the number of each in this order."""
+
+API_KEY = "taste0a1ace2oasisictesta"
+
+
+def is_sent(key: str, seen: bytes) -> bool:
+    """Whether a key of SHORT letters stands in what was sent, as HTTP/2 writes it (RFC 7541, appendix B) or bare."""
+    spelled = "".join(f"{SHORT.index(letter):05b}" for letter in key)
+    return spelled in "".join(f"{byte:08b}" for byte in seen) or key.encode() in seen
+
+
 def trouble(port: int, **settings: str) -> str:
     """Why nothing can be seen of the engine; empty where it can."""
-    return look(engine_of(f"temporal://127.0.0.1:{port}", ClusterSettings(**settings), {}), ["coder"]).trouble  # type: ignore[arg-type]
+    named = ClusterSettings(**settings)  # type: ignore[arg-type]
+    return look(engine_of(f"temporal://127.0.0.1:{port}", named, {"CLOUD_KEY": API_KEY}), ["coder"]).trouble
 
 
 @pytest.fixture
@@ -120,3 +137,13 @@ def test_a_server_that_wants_a_certificate_gets_ours_and_nobody_without_one_come
 
 def test_a_server_that_does_not_speak_tls_is_not_spoken_with_where_it_must(shared: Cluster, own: Pair) -> None:
     assert "does not answer" in trouble(shared.port, ca=str(own.certificate))
+
+
+def test_an_api_key_is_sent_with_each_call_over_the_encrypted_line_alone(shared: Cluster, own: Pair) -> None:
+    for named, is_expected in (("CLOUD_KEY", True), ("", False)):
+        seen = bytearray()
+        with encrypted(shared.port, own, seen=seen) as port:
+            assert trouble(port, ca=str(own.certificate), api_key=named) == ""
+        assert seen
+        assert is_sent(API_KEY, bytes(seen)) is is_expected
+    assert "does not answer" in trouble(shared.port, ca=str(own.certificate), api_key="CLOUD_KEY")

@@ -23,7 +23,7 @@ from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import NEVER, AboutExpectation, Statement, describe
-from agent_fox.core.words import listed
+from agent_fox.core.words import listed, quote
 from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers
 from agent_fox.store.state import transaction
@@ -128,7 +128,7 @@ def grant(place: Place, db: Database, words: tuple[str, ...], reason: str, sign:
         held, handled = agreeing.grant(place.transaction(db), place.grounds(), envelope)
         spec = held.waiver.columns.spec_name
         left = agreeing.left(place.transaction(db), place.grounds(), spec)
-    more = [f"not agreed to yet: {listed(left)}: agent-fox agree {spec} {left[0]}"] if left else []
+    more = [f"not agreed to yet: {listed(left)}: agent-fox agree {quote(spec)} {quote(left[0])}"] if left else []
     lines = [describe(statement), *moves_in_words(handled), f"id {held.waiver.id}", *(more or ["next: agent-fox run"])]
     return {**document_of(held, handled), "left": list(left)}, lines
 

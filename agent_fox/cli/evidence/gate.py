@@ -16,7 +16,7 @@ from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json, sarif_option, write_sarif
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.close_out import Finding, Severity, Verification
-from agent_fox.core.words import counted
+from agent_fox.core.words import counted, quote
 
 if TYPE_CHECKING:
     from agent_fox.cli import opening, version
@@ -130,7 +130,7 @@ def record(task_id: str, output_dir: Path | None, base: str | None, words: tuple
         click.echo(plain(f"{line}: {'no exit code of its own' if code is None else f'exit {code}'}"))
     scope, rules = counted(recorded.off_scope, "path"), counted(recorded.rules, "rule")
     click.echo(f"{scope} out of scope, {rules} fired; written to {_near(recorded.folder)}")
-    click.echo(plain(f"next: agent-fox gate --task-id {task_id}"))
+    click.echo(plain(f"next: agent-fox gate --task-id {quote(task_id)}"))
 
 
 def _install(as_json: bool) -> Exit:

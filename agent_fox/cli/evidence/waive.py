@@ -21,7 +21,7 @@ from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, TRAINING, AboutFinding, Statement, Subject, describe
 from agent_fox.core.values import dataclass, to_document
-from agent_fox.core.words import counted, did_you_mean
+from agent_fox.core.words import counted, did_you_mean, quote
 from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
 from agent_fox.evidence.witness import WitnessBroken
@@ -226,7 +226,7 @@ def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
         describe(statement),
         *moves_in_words(handled),
         f"id {held.waiver.id}",
-        f"next: agent-fox gate --task-id {wanted.words[0]}" if wanted.is_finding else "next: agent-fox run",
+        f"next: agent-fox gate --task-id {quote(wanted.words[0])}" if wanted.is_finding else "next: agent-fox run",
     ]
 
 

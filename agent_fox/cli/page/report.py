@@ -13,6 +13,7 @@ from agent_fox.cli.page.whole import whole_run
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, print_json
 from agent_fox.core.words import counted
+from agent_fox.system.files import replace_file
 from agent_fox.system.redaction.masking import secret_values
 from agent_fox.system.state_folders import REPORT
 from agent_fox.web.page import MOST_TEXT, page
@@ -42,7 +43,10 @@ def command(number: int | None, output: Path | None, as_json: bool) -> None:
     path = output or root / REPORT
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        if output is None:
+            replace_file(path, text)  # a link that was planted at its place is not followed
+        else:
+            path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {error.strerror}; name another file with --output") from None
     shown = path

@@ -20,6 +20,7 @@ from agent_fox.config import load
 from agent_fox.core.late import late_module
 from agent_fox.core.values import to_document
 from agent_fox.core.verdicts.verdict import Unproven
+from agent_fox.core.words import quote
 from agent_fox.engine.account.explanation import Explanation, explain
 from agent_fox.engine.planning.from_settings import policy_of
 from agent_fox.store.plan import load_nodes, load_parts
@@ -106,8 +107,8 @@ def _requirement(chain: Chain) -> Iterator[str]:
         yield title("what to do")
         yield from (f"  first, to sign: {command}" for command in before_waiving(here()))
         yield from (f"  {plain(move.why)}" for move in chain.promotion.blocked)
-        yield f"  agent-fox explain {plain(chain.spec)}"
-    yield f"  everything that was recorded: agent-fox ledger show {plain(address)}"
+        yield f"  agent-fox explain {quote(plain(chain.spec))}"
+    yield f"  everything that was recorded: agent-fox ledger show {quote(plain(address))}"
 
 
 def _screen(story: Explanation, *, is_whole: bool) -> Iterator[str]:
@@ -182,7 +183,7 @@ def _evidence(story: Explanation, *, is_whole: bool) -> Iterator[str]:
             by = f"record {part.record[:SHORT]} by {part.session} on {part.commit[:SHORT]}"
             yield plain(f"  {'':<8}  {part.gate}; {by if part.record else 'no record'}")
             yield from (plain(f"  {'':<8}  {line.strip()}") for line in trial_lines(part.trials, is_whole=True))
-    yield f"  the whole chain: agent-fox ledger show {plain(story.spec)}/{plain(shown[0].requirement)}"
+    yield f"  the whole chain: agent-fox ledger show {quote(plain(f'{story.spec}/{shown[0].requirement}'))}"
 
 
 def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]:

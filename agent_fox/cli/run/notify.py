@@ -13,7 +13,7 @@ import click
 
 from agent_fox.cli.screen import plain
 from agent_fox.core.retry.decision import Block
-from agent_fox.core.words import counted
+from agent_fox.core.words import counted, quote
 from agent_fox.store import outbox
 from agent_fox.store.state import read_state
 from agent_fox.system import programs
@@ -70,7 +70,7 @@ def blocked_document(root: Path, spec: str, node: str, cause: str, effects: Sequ
     with closing(read_state(root / STATE)) as db:
         statuses = outbox.statuses_of(db, effects)
     issues = [{name: status[name] for name in ("title", "headline", "parts")} for status in statuses]
-    commands = [f"agent-fox explain {node}", f"agent-fox reset {node}"]
+    commands = [f"agent-fox explain {quote(node)}", f"agent-fox reset {quote(node)}"]
     lines = [line for status in statuses for line in (str(status["title"]), str(status["headline"]))]
     text = "\n".join([*(lines or [f"{node} stopped: {cause}"]), commands[0]])
     return {

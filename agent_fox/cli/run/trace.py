@@ -16,6 +16,7 @@ from agent_fox.cli.screen import columns, cut, json_option, plain, print_json, t
 from agent_fox.core.late import late_module
 from agent_fox.core.trace import Node, NodeKind, children
 from agent_fox.core.values import to_document
+from agent_fox.core.words import quote
 from agent_fox.store.sessions import sessions_where
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def session_with_trace(db: Database, uid: str, node: str, attempt: int | None) -
         which = f", attempt {attempt}" if attempt else ""
         raise UserError(
             f"{node}{which}: no trace was recorded; it is written when a coder's or a verifier's session ends. "
-            f"`agent-fox explain {node}` shows its sessions"
+            f"`agent-fox explain {quote(node)}` shows its sessions"
         )
     return session
 

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,6 +84,7 @@ def command(
     try:
         place = engines.engine_of(address, settings, os.environ)
         connection = Connection(place, sessions.identity)
+        sessions = replace(sessions, remote=engines.remote_of(settings))
         worker = Worker(connection, dict(map(slots_of, serves)), sessions, teller(as_json=as_json))
         signs = (
             "signed" if sessions.key else "signed by nobody: `agent-fox keys new worker --no-passphrase` makes a key"

@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING
 
 from agent_fox.cli.setup.health import Check, State
 from agent_fox.cli.version import installed
-from agent_fox.cluster.engine import SCHEME, EngineError, engine_of
+from agent_fox.cluster.engine import SCHEME, EngineError, engine_of, remote_of
 from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
-from agent_fox.core.words import listed
+from agent_fox.core.markdown import one_line
+from agent_fox.core.words import counted, listed
 
 if TYPE_CHECKING:
-    from agent_fox.cluster import looking
-    from agent_fox.config import Settings
+    from agent_fox.cluster import looking, remotes
+    from agent_fox.config import ClusterSettings, Settings
 else:
     looking = late_module("agent_fox.cluster.looking")
+    remotes = late_module("agent_fox.cluster.remotes")
+
+LONGEST_IDENTITY = 200
+"""Characters."""
 
 OLDEST_SERVER = (1, 32)
 """The first server in which an activity without a workflow is generally available."""
@@ -42,6 +47,20 @@ def engine(address: str, settings: Settings, environ: Mapping[str, str]) -> Iter
         return
     yield server(place.name, seen.version)
     yield from (workers(tag, seen.workers[tag]) for tag in tags)
+    if settings.cluster.remote:
+        yield remote(settings.cluster)
+
+
+def remote(settings: ClusterSettings) -> Check:
+    """Whether the remote that carries histories answers, and what of launches stands there."""
+    try:
+        refs = remotes.left(remote_of(settings))
+    except (EngineError, remotes.RemoteAway) as error:
+        return Check("remote", State.MISSING, str(error), "correct [cluster] remote, or let git in there")
+    return Check(
+        "remote", State.OK,
+        f"{settings.remote} answers; {counted(len(refs), 'reference')} of launches below {remotes.BELOW}",
+    )  # fmt: skip
 
 
 def server(name: str, version: str) -> Check:
@@ -54,7 +73,10 @@ def server(name: str, version: str) -> Check:
 
 def workers(tag: str, identities: tuple[str, ...]) -> Check:
     """Who serves a tag. A worker of another version refuses what this one sends."""
-    own = f"agent-fox/{installed()} "
+    own, identities = (
+        f"agent-fox/{installed()} ",
+        tuple(one_line(identity, LONGEST_IDENTITY) for identity in identities),
+    )
     others = [identity for identity in identities if not identity.startswith(own)]
     if others:
         remedy = f"install {own.strip().replace('/', ' ')} there"

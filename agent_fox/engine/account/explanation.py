@@ -13,6 +13,7 @@ from agent_fox.core.retry.decision import Cause
 from agent_fox.core.retry.standing import Outcome, Status
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Word
+from agent_fox.core.words import quote
 from agent_fox.store import history
 from agent_fox.store.gates import gates_of
 from agent_fox.store.history import current_records
@@ -231,16 +232,18 @@ def remedies(
     """What would change where the node stands, as commands to type."""
     node, at = planned.node, planned.standing
     if at.status is Status.BLOCKED or at.outcome is Outcome.ESCALATED:
-        yield from lifting(node.id, held, [f"{part.requirement} --spec {node.spec_name}" for part in open_parts])
+        yield from lifting(
+            node.id, held, [f"{quote(part.requirement)} --spec {quote(node.spec_name)}" for part in open_parts]
+        )
     elif at.status is Status.PENDING:
-        yield from (f"agent-fox explain {name}" for name, _ in waits)
+        yield from (f"agent-fox explain {quote(name)}" for name, _ in waits)
         yield "agent-fox run"
     elif at.status is Status.COMPLETED and node.archetype is Archetype.VERIFIER:
         yield "nothing: it is verified again by itself where a requirement or the code changes"
-        yield f"agent-fox reset {node.id}   (verify it again now)"
+        yield f"agent-fox reset {quote(node.id)}   (verify it again now)"
     elif at.status is Status.COMPLETED:
         yield "it goes back to work by itself where a requirement that it owns fails"
-        yield f"agent-fox reset {node.id}   (do it again now)"
+        yield f"agent-fox reset {quote(node.id)}   (do it again now)"
 
 
 def agreements(db: Database, planned: PlannedNode) -> Iterator[str]:
@@ -250,7 +253,10 @@ def agreements(db: Database, planned: PlannedNode) -> Iterator[str]:
     if is_held or (node.mode is Mode.FINAL_REVIEW and at.status is Status.BLOCKED):
         for read in read_expectations(db, node.spec_name):
             if read.word is not Word.PASS or read.expectation.is_asked:
-                test, command = read.expectation.test, f"agent-fox agree {node.spec_name} {read.requirement}"
+                test, command = (
+                    read.expectation.test,
+                    f"agent-fox agree {quote(node.spec_name)} {quote(read.requirement)}",
+                )
                 yield f"agree that the committed test {test} was changed: {command}"
 
 
@@ -268,10 +274,10 @@ def with_keys_first(remedies: Iterable[str], before: Callable[[], tuple[str, ...
 
 def lifting(node_id: str, held: Held | None, unproven: Sequence[str]) -> Iterator[str]:
     if held is not None and held.root != node_id:
-        yield f"nothing here: it unblocks itself when {held.root} passes: agent-fox explain {held.root}"
+        yield f"nothing here: it unblocks itself when {held.root} passes: agent-fox explain {quote(held.root)}"
         return
     if held is not None and (remedy := Cause(held.cause).remedy):
         yield remedy
     if unproven:
         yield f"accept the gap, signed and for a time: agent-fox waive {unproven[0]} --reason '...' --expires 30d"
-    yield f"agent-fox reset {node_id}"
+    yield f"agent-fox reset {quote(node_id)}"

@@ -13,7 +13,7 @@ from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.retry.standing import Cause
 from agent_fox.core.values import dataclass
-from agent_fox.core.words import counted, listed
+from agent_fox.core.words import counted, listed, quote
 from agent_fox.store import account as rows
 
 if TYPE_CHECKING:
@@ -288,9 +288,11 @@ def _stopped(
     issue = _issue_of(account, node.spec)
     known, assumed = spent.get(node.spec, (0.0, 0.0))
     holds_specs = tuple(dict.fromkeys(about[name].spec for name in blocked.waiting if about[name].spec != node.spec))
-    commands = [f"agent-fox explain {blocked.node}", f"agent-fox reset {blocked.node}"]
+    commands = [f"agent-fox explain {quote(blocked.node)}", f"agent-fox reset {quote(blocked.node)}"]
     if parts and can_sign():
-        commands.append(f"agent-fox waive {parts[0].requirement} --spec {node.spec} --reason '...' --expires 30d")
+        commands.append(
+            f"agent-fox waive {quote(parts[0].requirement)} --spec {quote(node.spec)} --reason '...' --expires 30d"
+        )
     return NeedsYou(
         need=need,
         spec=node.spec,

@@ -19,7 +19,7 @@ from agent_fox.core.ledger.close_out import CloseOut, Contract, Finding, Finding
 from agent_fox.core.ledger.close_out_scope import Boundary, ScopeReport, Touched, scope_of
 from agent_fox.core.ledger.evidence import RunContext
 from agent_fox.core.values import dataclass
-from agent_fox.core.words import listed
+from agent_fox.core.words import listed, quote
 from agent_fox.engine.doors.verifying import base_of
 from agent_fox.engine.launching.closing import LARGEST_DESIGN, contract_of, note_used, reports_in, waivers_for
 from agent_fox.evidence import witness
@@ -155,7 +155,7 @@ def _refuse_unclosed(asked: Asked, db: Database | None, folder: Path) -> None:
         return
     last = task_in(db, name)
     if node.node.archetype is not Archetype.CODER:
-        raise GateRefused(f"{name} is no coder: what it said is its record, see `agent-fox explain {name}`")
+        raise GateRefused(f"{name} is no coder: what it said is its record, see `agent-fox explain {quote(name)}`")
     raise GateRefused(
         f"{asked.task_id}: no close-out of it is recorded; "
         + (f"the last of {name} is {last.address}" if last else f"no session of {name} came to its close-out yet")

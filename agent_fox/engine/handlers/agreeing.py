@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.ledger.waivers import SHOWN_ID, AboutExpectation
 from agent_fox.core.retry.standing import Outcome, Status, Step
 from agent_fox.core.verdicts.verdict import Word
+from agent_fox.core.words import quote
 from agent_fox.engine.handlers.final_review import review_again, review_of, verifier_of
 from agent_fox.engine.record.blocking_history import freed_by
 from agent_fox.engine.record.docket import Docket, Handled, Move
@@ -34,7 +35,7 @@ def agreeable(tx: Docket, grounds: Grounds, part: StoredPart) -> tuple[AboutExpe
     if read is None or not is_open(read):
         raise WaiverRefused(
             f"{address}: the last reading found no committed test that was changed; "
-            f"`agent-fox explain {part.spec_name}`"
+            f"`agent-fox explain {quote(part.spec_name)}`"
         )
     if read.version != part.version:
         raise WaiverRefused(f"{address}: its text has changed since it was read; `agent-fox run` reads it again")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.retry.standing import Status, Step
+from agent_fox.core.words import quote
 from agent_fox.engine.handlers import final_review
 from agent_fox.engine.record import promotion
 from agent_fox.engine.record.blocking_history import freed_by, is_cascaded
@@ -41,7 +42,7 @@ def refuse_idle(tx: Docket, planned: PlannedNode) -> None:
         )
     _, root = last_block(tx.db, planned.node.uid) or ("", planned.node.id)
     if planned.standing.status is Status.BLOCKED and root != planned.node.id:
-        raise NothingToReset(f"{planned.node.id} only waits for {root}: agent-fox reset {root}")
+        raise NothingToReset(f"{planned.node.id} only waits for {root}: agent-fox reset {quote(root)}")
 
 
 def moves_for(tx: Docket, planned: PlannedNode) -> tuple[list[Move], tuple[tuple[str, str], ...]]:

@@ -16,6 +16,7 @@ from agent_fox.core.retry.decision import Accept, Block, Cause
 from agent_fox.core.retry.standing import Outcome, Status, Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Word
+from agent_fox.core.words import quote
 from agent_fox.engine.account.account import WaiverNote
 from agent_fox.engine.handlers import agreeing, final_review
 from agent_fox.engine.handlers.final_review import review_again
@@ -251,7 +252,9 @@ def refuse_proven(tx: Docket, part: StoredPart) -> None:
             f"{part.id}: a gate that is {gate.state} cannot be waived; have it read again first (reset)"
         )
     if required is Gate.TESTED and part.id in passed:
-        raise WaiverRefused(f"{part.id} has passed: there is nothing to waive; `agent-fox explain {part.spec_name}`")
+        raise WaiverRefused(
+            f"{part.id} has passed: there is nothing to waive; `agent-fox explain {quote(part.spec_name)}`"
+        )
 
 
 def draft(tx: Docket, grounds: Grounds, address: str, reason: str, expires: str, key: PublicKey) -> Statement:

@@ -18,6 +18,7 @@ from agent_fox.core.retry.onset import Onset
 from agent_fox.core.retry.replay import MOST_EDIT, Finding, Replay, State
 from agent_fox.core.retry.standing import Status
 from agent_fox.core.trace import Node, NodeKind, Trace, bounded, red_before_end
+from agent_fox.core.words import quote
 from agent_fox.engine.handlers.reset import reset
 from agent_fox.engine.record.review_persistence import findings_in
 from agent_fox.store import sessions, traces
@@ -280,7 +281,7 @@ def start_from(tx: Docket, planned: PlannedNode, session: SessionRow, step: int,
             else "none"
         )
         raise NoSuchStep(
-            f"{planned.node.id}: step {step} cannot be started from; {named}: agent-fox trace {planned.node.id}"
+            f"{planned.node.id}: step {step} cannot be started from; {named}: agent-fox trace {quote(planned.node.id)}"
         )
     after = max(row.id for row in sessions.sessions_where(tx.db, "node_uid = ?", [planned.node.uid]))
     choice = traces.ReplayFrom(planned.node.uid, session.id, step, states[step], after)

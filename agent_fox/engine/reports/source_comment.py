@@ -13,6 +13,7 @@ from agent_fox.core.ids import digest_of
 from agent_fox.core.markdown import code, one_line
 from agent_fox.core.retry.filing import Says
 from agent_fox.core.verdicts.known import grouped
+from agent_fox.core.words import quote
 from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
 from agent_fox.store import outbox
 from agent_fox.store.plan import load_spec
@@ -90,7 +91,7 @@ def text_of(findings: SpecFindings) -> str:
     every = (*open_lines(findings), *waiver_lines(findings), *known_lines(findings))
     listed = "\n".join(f"- {line}" for line in every)
     name = findings.account.name
-    story = f"`agent-fox explain {findings.verifier.node.id}` tells the whole story."
+    story = f"`agent-fox explain {quote(findings.verifier.node.id)}` tells the whole story."
     return f"{summary_line(findings)}\n\n{listed}\n\nVerification of {code(name)}: {standing(findings)}. {story}\n"
 
 

@@ -12,6 +12,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, cut, fenced, one_line, printable, quoted
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import counts_in_words
+from agent_fox.core.words import quote
 from agent_fox.engine.account.explanation import PartEvidence, evidence_of
 from agent_fox.engine.launching.closing import REPORTS, reports_in
 from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
@@ -96,7 +97,8 @@ def report_of(db: Database, findings: SpecFindings) -> str:
         passing(parts, kinds, texts),
         waivers(findings),
         "Written from the state of the run after each report; what counts is the state. "
-        f"The whole story: `agent-fox explain {findings.verifier.node.id}`; the records: `agent-fox ledger show`.",
+        f"The whole story: `agent-fox explain {quote(findings.verifier.node.id)}`; "
+        "the records: `agent-fox ledger show`.",
     )
     return "\n\n".join(section for section in sections if section) + "\n"
 

@@ -18,7 +18,7 @@ from agent_fox.core.retry.filing import Says
 from agent_fox.core.retry.standing import Outcome as Ended
 from agent_fox.core.retry.standing import Status
 from agent_fox.core.values import dataclass
-from agent_fox.core.words import listed
+from agent_fox.core.words import listed, quote
 from agent_fox.engine.handlers import agreeing, waiving
 from agent_fox.engine.handlers.reset import NothingToReset, reset
 from agent_fox.engine.issues.kept_commands import kept, note_done
@@ -191,7 +191,7 @@ def explanation(transaction: Docket, spec: str, wanted: str) -> Iterator[str]:
     yield from (block(part, kinds.get(part, "not read"), statements[part]) for part in parts[:MOST_BLOCKS])
     if len(parts) > MOST_BLOCKS:
         yield f"{len(parts) - MOST_BLOCKS} more are not shown here."
-    yield f"The whole story: {code(f'agent-fox explain {findings.verifier.node.id}')}."
+    yield f"The whole story: {code(f'agent-fox explain {quote(findings.verifier.node.id)}')}."
 
 
 def is_stuck(db: Database, planned: PlannedNode) -> bool:

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from agent_fox.core.json_text import json_object
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.signing import dsse, keys
 
@@ -48,9 +49,9 @@ def signed(statement: Statement, key: Ed25519PrivateKey) -> str:
 def read(text: str) -> Statement:
     """What an envelope says, whoever signed it. Raises ValueError for anything that is not one such statement."""
     envelope = dsse.Envelope.from_json(text)
-    document = json.loads(envelope.payload)
+    document = json_object(envelope.payload)
     try:
-        statement = Statement(**document)
+        statement = Statement(**(document or {}))  # type: ignore[arg-type]
     except TypeError as error:
         raise ValueError(f"no statement of a worker: {error}") from error
     if envelope.payload_type != PAYLOAD_TYPE or statement.payload != envelope.payload:

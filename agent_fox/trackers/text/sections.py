@@ -318,8 +318,8 @@ def _blocked(every: All, pen: Pen) -> str:
 
 def _next_step(every: All, pen: Pen) -> str:
     nodes = list(dict.fromkeys(shlex.quote(facts.node) for facts in every))
-    explain = [f"agent-fox explain {node}" for node in nodes[:1]]
-    resets = [f"agent-fox reset {node}" for node in nodes[: MOST_COMMANDS - 2]]
+    explain = [f"agent-fox explain {shlex.quote(node)}" for node in nodes[:1]]
+    resets = [f"agent-fox reset {shlex.quote(node)}" for node in nodes[: MOST_COMMANDS - 2]]
     again = _commands([*explain, *resets, "agent-fox run"], pen)
     return (
         "## What you must decide\n\n"

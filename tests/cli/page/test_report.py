@@ -41,3 +41,14 @@ def test_what_cannot_be_is_one_clear_line(finished: Finished, arguments: tuple[s
     done = run_cli(finished.root, "report", *arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert said in done.stderr
+
+
+def test_a_link_that_was_planted_in_its_place_is_not_followed(finished: Finished, tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("mine")
+    report = finished.root / ".agent-fox" / "report.html"
+    report.unlink(missing_ok=True)
+    report.symlink_to(tmp_path / "victim")
+    assert run_cli(finished.root, "report").returncode == 0
+    assert (tmp_path / "victim").read_text() == "mine"
+    assert "<html" in report.read_text()
+    assert not report.is_symlink()
