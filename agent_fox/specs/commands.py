@@ -10,7 +10,7 @@ from agent_fox.specs.lines import Line, plain, with_sections
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.tables import Table
+    from agent_fox.specs.outline import Table
 
 _SECTION = "command"
 _LISTED = regex(r"\s*[-*+] +[*_]{0,2}(?P<label>[^:`]{1,80}?)[*_]{0,2}:[*_]{0,2}\s*`+(?P<command>[^`]+)`")

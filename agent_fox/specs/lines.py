@@ -9,6 +9,8 @@ from typing import NamedTuple
 from agent_fox.core.regex import regex
 
 _TAB = 4
+MARK = regex(r"(?P<mark>[-*+]|\d{1,9}[.)])(?: +|$)")
+"""What a list's item begins with."""
 _FENCE = regex(r" *(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$")
 _BEGINS = "<!--"
 _END = regex(r"--!?>")  # as browsers end it
@@ -79,10 +81,15 @@ def with_sections(lines: Iterable[Line]) -> Iterator[tuple[str, Line]]:
 def beside_box(text: str) -> str | None:
     """What stands behind the box of a list item; None where there is none: `[x](y)` is a link."""
     item = text.lstrip()
-    bare = item.lstrip("-*+0123456789.) ") if item[:1] in _MARKS else ""
-    end = bare.find("]") + 1
-    is_box = bare[:1] == "[" and bare[1 : end - 1] in _STATES and 2 <= end <= 3 and bare[end : end + 1] != "("
-    return bare[end:].lstrip("* ") if is_box else None
+    box = box_at_start(item.lstrip("-*+0123456789.) ")) if item[:1] in _MARKS else None
+    return box[1].lstrip("* ") if box is not None else None
+
+
+def box_at_start(text: str) -> tuple[str, str] | None:
+    """What stands in the box that a text begins with, and what stands behind it."""
+    end = text.find("]", 0, 3) + 1
+    is_box = text[:1] == "[" and text[1 : end - 1] in _STATES and end >= 2 and text[end : end + 1] != "("
+    return (text[1 : end - 1], text[end:]) if is_box else None
 
 
 def in_bold(line: Line) -> str:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import TaskState
-from agent_fox.specs.lines import is_rule
+from agent_fox.specs.lines import MARK, is_rule
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Heading, Line
 
 _N = r"\d{1,6}"
 _BOX = regex(r"[-*+] +\[(?P<box>[^\[\]]?)\](?P<star> ?\*(?!\*))? *(?P<rest>.*)$")
-_BULLET = regex(r"(?:[-*+]|\d{1,3}[.)]) +")
 _FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
 """What begins a bullet of its own, though it has no mark of one."""
 _GROUP = regex(rf"\*{{0,2}}(?:Task )?(?:Group )?(?P<number>{_N})[.):](?!\d) *\**\s*(?P<title>\S.*)$", re.IGNORECASE)
@@ -223,7 +222,7 @@ class _Cut:
             self.wants_bullet = self.wants_bullet or not line.is_code
             return
         text = line.text.strip()
-        bullet = _BULLET.match(text)
+        bullet = MARK.match(text)
         if bullet is None and not self.wants_bullet and not _FIELD.match(text):
             here[-1].lines.append(line)
             return

@@ -16,6 +16,7 @@ from agent_fox.specs.task_groups import Bullet, GroupDraft, TaskDraft, groups_of
 from agent_fox.specs.test_writers import mark_test_writers
 
 if TYPE_CHECKING:
+    from agent_fox.core.spec import Dependency, Trace
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.id_ranges import PartIndex
 
@@ -35,6 +36,18 @@ class ReadTasks:
     """`places` says where `group 3` and `task 3.1` stand: `path:line`."""
 
     groups: tuple[Group, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    places: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TasksPart:
+    """What a tasks file holds, in either form."""
+
+    groups: tuple[Group, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
+    traceability: tuple[Trace, ...] = ()
+    test_commands: dict[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     places: dict[str, str] = field(default_factory=dict)
 

@@ -8,9 +8,9 @@ from itertools import groupby
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Heading, Line, joined
+from agent_fox.specs.outline import Row, Table, tables_of, tree_of
 from agent_fox.specs.spec_kit.identifiers import declared
 from agent_fox.specs.spec_kit.words import step_at_start
-from agent_fox.specs.tables import Row, Table, tables_of
 
 _BULLET = regex(
     r"(?:(?P<mark>[-*+])|(?P<number>\d{1,3})[.)．）])(?:[ \u3000]+|$)(?:\[(?P<box>[^\[\]]?)\](?!\() *)?(?P<rest>.*)"
@@ -166,8 +166,8 @@ class _Cut:
         self.items.append(self.open)
 
 
-def _rows(lines: Iterable[Line]) -> Iterator[Item]:
-    for table in tables_of(lines):
+def _rows(lines: list[Line]) -> Iterator[Item]:
+    for table in tables_of(tree_of(lines)):
         for row in table.rows:
             text = _text(table, row)
             if text:

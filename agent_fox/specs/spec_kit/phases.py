@@ -10,9 +10,9 @@ from itertools import groupby
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.specs.lines import Heading, Line
+from agent_fox.specs.outline import tables_of, tree_of
 from agent_fox.specs.spec_kit.rows import task_rows
 from agent_fox.specs.spec_kit.words import PHASE
-from agent_fox.specs.tables import tables_of
 
 Chain = tuple[tuple[int, Heading], ...]
 
@@ -118,7 +118,7 @@ def _in_rows(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
     """Tasks that are rows of tables, each number once."""
     lines = {line.number: (chain, line) for chain, line in placed}
     drafts: dict[str, TaskDraft] = {}
-    for table in tables_of(line for _, line in placed):
+    for table in tables_of(tree_of([line for _, line in placed])):
         for row in task_rows(table, _IS_NUMBER):
             chain, line = lines[row.line]
             task = TaskDraft(row.number, f" {row.title}", row.box, row.line, line.indent, chain)
