@@ -213,7 +213,7 @@ def _prd_from(file: TextFile, spec_name: str) -> _PrdPart:
 def _is_superseded(file: TextFile) -> bool:
     """`**SUPERSEDED** by ...` as the first line that says anything."""
     first = _first_line(read_markdown(file))
-    return first is not None and _SUPERSEDED.match(first) is not None
+    return first is not None and "superseded" in first.lower() and _SUPERSEDED.match(first) is not None
 
 
 def _first_line(markdown: Markdown) -> str | None:

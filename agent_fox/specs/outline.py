@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -112,14 +112,18 @@ def tables_of(root: Block) -> Iterator[Table]:
     """Every table that has a rule below its header, with the headings above it."""
     for block, above in root.walk():
         if block.kind is Kind.TABLE:
-            headings = [outer for outer in above if outer.kind is Kind.HEADING and outer.level < _IN_BOLD]
             header, *rows = block.children
             names = tuple(cell.strip("*_` ").lower() for cell in header.cells)
             yield Table(
-                " / ".join(outer.text.lower() for outer in headings),
+                section_of(above),
                 names,
                 tuple(Row(row.line, row.cells) for row in rows),
             )
+
+
+def section_of(above: Iterable[Block]) -> str:
+    """The titles of the headings among the blocks that one stands in, in lower case, joined by ` / `."""
+    return " / ".join(block.text.lower() for block in above if block.kind is Kind.HEADING and block.level < _IN_BOLD)
 
 
 def _front_matter(lines: Sequence[Line], document: Block) -> int:

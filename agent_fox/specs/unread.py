@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 TASKS = "tasks.md"
 _REQUIREMENTS = frozenset({"requirements.md", "spec.md", "bugfix.md"})
+_LEADING_TO_THEM = frozenset({"prd.md", "plan.md", "proposal.md"})
+_IN_JSON = frozenset({"requirements.json", "tasks.json"})
 OBLIGES = regex(r"(?<![\"'`“‘\w])(?:SHALL|MUST)\b")
 WORD = regex(r"\w+")
 ID = regex(r"(?<![\w./-])(?P<head>(?:[A-Z0-9]{1,9}-){0,3}[A-Z]{1,9})-(?P<tail>\d{1,9}(?:\.E?\d{1,9})*[a-z]?)(?![\w-])")
@@ -170,6 +172,10 @@ class Known:
         required = None if is_of_tasks else (self._asked if is_demand else self._required).owner(text)
         return required or (self._planned.owner(text) if is_of_tasks or is_whole(self.spec) else None)
 
+    def planned(self, text: str) -> str | None:
+        """The group or task that a text is part of."""
+        return self._planned.owner(text)
+
     @cached_property
     def _texts(self) -> dict[str, str]:
         """By id or task: its words, with a space around each."""
@@ -214,6 +220,12 @@ def counted_documents(spec: Spec) -> Iterator[str]:
         kind = PurePosixPath(name).name
         if kind in _REQUIREMENTS or kind == TASKS or (is_whole(spec) and where.endswith(".md")):
             yield where
+
+
+def documents_beside(spec: Spec) -> Iterator[str]:
+    """The paths of the documents from which requirements were drawn: what they demand stands in those, or is told."""
+    names = (_LEADING_TO_THEM | _IN_JSON) if not (spec.origin or is_whole(spec)) else frozenset[str]()
+    return (where for name, where in spec.documents.items() if name in names)
 
 
 def is_whole(spec: Spec) -> bool:

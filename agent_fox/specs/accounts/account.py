@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.specs.document import read_markdown
+from agent_fox.specs.files import TextFile, read_text_file
 from agent_fox.specs.outline import Block, Kind
-from agent_fox.specs.unread import ID, OBLIGES, WORD, About, Known, about, counted
+from agent_fox.specs.unread import ID, OBLIGES, WORD, About, Known, about, counted, documents_beside
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 BOX, SENTENCE = "box", "sentence"
 _NUMBERS = regex(r"\blines? (?P<numbers>\d+(?:(?:, | and | to |-|–)\d+)*)")
 _DIGITS = regex(r"\d+")
+_BOXES = ("[ ]", "[x]", "[X]")
 _TEXTS = frozenset({Kind.PARAGRAPH, Kind.HTML, Kind.ITEM, Kind.QUOTE, Kind.FRONT_MATTER})
 _OF_A_GROUP = ("task ", "group ")
 _NO_WORDS = "no words"
@@ -57,6 +61,10 @@ class Entry:
         return f"{self.document}:{self.line}"
 
     @property
+    def is_demand(self) -> bool:
+        return self.kind == BOX or OBLIGES.search(self.text) is not None
+
+    @property
     def is_unheard(self) -> bool:
         """Whether nothing that was read holds it, wherever it stands."""
         return self.fate in (Fate.LEFTOVER, Fate.CONTEXT) and self.name != _NO_WORDS
@@ -71,15 +79,39 @@ class Entry:
 
 
 def account_of(spec: Spec, root: Path, problems: Collection[Problem]) -> Iterator[Entry]:
-    """Every item of a spec's documents in their order.
+    """Every item of a spec's documents in their order, then what the documents demand from which they were drawn.
 
-    JSON and TOML are not counted here, nor documents that only people and agents read (prd.md, design.md, plan.md,
-    proposal.md), nor a file that can't be read, which is an error.
+    TOML, whose schema refuses what it does not know, is not counted here, nor design.md, which says how, nor a file
+    that can't be read, which is an error.
     """
     named = lines_named(spec, problems)
     known = Known(spec)
     for document in counted(spec, root):
         yield from DocumentAccount(known, document, named).entries()
+    yield from (entry for _, entries in beside(known, root) for entry in entries)
+
+
+def beside(known: Known, root: Path) -> Iterator[tuple[str, list[Entry]]]:
+    """By document from which requirements were drawn: what it demands. In Markdown, that is what says SHALL or MUST or
+    has a box in a section that is about requirements, acceptance, tests or tasks; in JSON, each text that says it."""
+    for where in documents_beside(known.spec):
+        file = read_text_file(root / where, root)
+        if not isinstance(file, TextFile) or not (OBLIGES.search(file.text) or any(box in file.text for box in _BOXES)):
+            continue
+        if where.endswith(".json"):
+            yield where, [*_demanded_in_json(known, file)]
+        else:
+            yield where, [*DocumentAccount(known, read_markdown(file)).demands()]
+
+
+def _demanded_in_json(known: Known, file: TextFile) -> Iterator[Entry]:
+    from agent_fox.specs.json_places import strings_of, unescaped  # noqa: PLC0415 - most specs are Markdown
+
+    for written, lines in strings_of(file).lines.items():
+        if OBLIGES.search(written):
+            text = unescaped(written)
+            owner = known.owner(text, file.where) or known.planned(text)
+            yield Entry(file.where, lines[0], SENTENCE, text, Fate.PART if owner else Fate.LEFTOVER, owner or "")
 
 
 def lines_named(spec: Spec, problems: Collection[Problem]) -> frozenset[str]:
@@ -111,6 +143,19 @@ class DocumentAccount:
         for block, above in self.document.blocks.walk():
             if self._is_of_spec(block, above):
                 yield from self._entries(block, above)
+
+    def demands(self) -> Iterator[Entry]:
+        """What says SHALL or MUST or has a box where a title says that the section is about that."""
+        for block, above in self.document.blocks.walk():
+            title, kind = self._section(above)
+            if title and kind is About.SUBJECT:
+                demands = (entry for entry in self._entries(block, above) if entry.is_demand)
+                yield from (self._or_planned(entry) for entry in demands)
+
+    def _or_planned(self, entry: Entry) -> Entry:
+        """A demand that tasks hold is theirs; one that nothing holds is no error: the requirements decide."""
+        planned = self.known.planned(entry.text) if entry.fate is Fate.LEFTOVER else None
+        return replace(entry, fate=Fate.GROUP, name=planned) if planned else replace(entry, is_subject=False)
 
     def _is_of_spec(self, block: Block, above: tuple[Block, ...]) -> bool:
         """A file may hold several specs, each below a heading of the first rank: those of others are theirs."""

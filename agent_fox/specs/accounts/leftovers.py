@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Severity
-from agent_fox.specs.accounts.account import BOX, DocumentAccount, Fate, account_of, lines_named
+from agent_fox.specs.accounts.account import BOX, DocumentAccount, Fate, account_of, beside, lines_named
 from agent_fox.specs.files import error, warning
+from agent_fox.specs.lines import listed
+from agent_fox.specs.outline import Kind
 from agent_fox.specs.unread import OBLIGES, TASKS, Known, counted
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.lines import Line
 
-_SHOWN_LINES = 10
+_SHOWN = 10
 _SPEAKS_OF_WORDS = regex(r"\b(?:EARS|RFC[ -]?2119|(?i:key ?words?))\b")
-_BEGINS = regex(r"\s*(?:[-*+>|#]|\d{1,4}[.)]\s)")
 _SAMPLES = regex(
     r"(?:.*\b)?(?:legend|checkbox(?:es)?|stat(?:es?|us)|symbols?|notations?|conventions?|examples?|formats?)\b",
     re.IGNORECASE,
@@ -54,6 +54,12 @@ def _leftovers(spec: Spec, problems: Sequence[Problem], root: Path) -> Iterator[
     for document in counted(spec, root):
         if spec.groups or PurePosixPath(document.where).name != TASKS:
             yield from _Document(document, known, problems).problems()
+    for where, entries in beside(known, root):
+        left = sorted({entry.line for entry in entries if entry.fate is Fate.LEFTOVER and entry.name == ""})
+        if left:
+            what = "demanded here, and part of nothing that is to be proven or done"
+            remedy = "Not read; write it as a requirement or a task, or below a heading such as Notes"
+            yield replace(warning(f"{where}:{left[0]}", f"{what}: {listed(left, _SHOWN)}. {remedy}"), spec=spec.name)
 
 
 class _Document:
@@ -74,9 +80,8 @@ class _Document:
         silent = [entry.line for entry in self.entries if entry.is_unheard and self._demands(entry.text)]
         what = "SHALL or MUST outside of all that is to be proven: {lines}. Not read; make each an item below a"
         yield from self._report(silent, f"{what} requirement, or say it without these words")
-        ids = {
-            name: line.number for line in reversed([*self.document.words]) for name in self.known.unknown_ids(line.text)
-        }
+        lines = reversed([line for line in self.document.words if "-" in line.text])
+        ids = {name: line.number for line in lines for name in self.known.unknown_ids(line.text)}
         what = "ids that nothing is read under: {names} ({lines}). Not expected; begin an item with each, or correct it"
         yield from self._report(ids.values(), what, ids)
         boxes = [entry.line for entry in self.left if entry.kind == BOX]
@@ -88,7 +93,7 @@ class _Document:
 
     def _boxes_left(self) -> Iterator[Problem]:
         silent = {entry.line for entry in self.entries if entry.is_unheard and entry.kind == BOX}
-        silent -= {*_samples(self.document.words)} if silent else silent
+        silent -= {*_samples(self.document)} if silent else silent
         yield from self._boxes(silent)
         yield from self._others(silent, "part of no task group", "task")
 
@@ -104,25 +109,22 @@ class _Document:
             some = [number for number in every if (number in of_subject) == is_grave]
             lines = frozenset(some)
             names = [name for name, number in (ids or {}).items() if number in lines]
-            shown = ", ".join(sorted(names, key=lambda name: (ids or {})[name])[:_SHOWN_LINES])
+            shown = ", ".join(sorted(names, key=lambda name: (ids or {})[name])[:_SHOWN])
             if some:
-                yield make(f"{self.document.where}:{some[0]}", what.format(lines=_listed(some), names=shown))
+                yield make(f"{self.document.where}:{some[0]}", what.format(lines=listed(some, _SHOWN), names=shown))
 
     def _others(self, reported: Collection[int], what: str, below: str) -> Iterator[Problem]:
         rest = sorted({entry.line for entry in self.left} - self.named - {*reported})
         if rest:
             remedy = f"put each below a {below}, or below a heading such as Notes"
-            yield warning(f"{self.document.where}:{rest[0]}", f"{what}: {_listed(rest)}. Not read; {remedy}")
+            yield warning(f"{self.document.where}:{rest[0]}", f"{what}: {listed(rest, _SHOWN)}. Not read; {remedy}")
 
 
-def _samples(lines: Iterable[Line]) -> Iterator[int]:
+def _samples(document: Markdown) -> Iterator[int]:
     """The lines under headings, such as a legend's, whose boxes show what boxes are."""
-    level = 0
-    for line in lines:
-        if line.heading is not None and (not level or line.heading.level <= level):
-            level = line.heading.level if _SAMPLES.match(line.heading.title) else 0
-        if level:
-            yield line.number
+    for block, _ in document.blocks.walk():
+        if block.kind is Kind.HEADING and _SAMPLES.match(block.text):
+            yield from range(block.line, block.end + 1)
 
 
 def _with_sections(document: Markdown, spec: Spec, problems: Collection[Problem]) -> frozenset[int]:
@@ -135,20 +137,9 @@ def _with_sections(document: Markdown, spec: Spec, problems: Collection[Problem]
 
 
 def _with_what_follows(lines: set[int], document: Markdown) -> Iterator[int]:
-    level, is_open = 0, False
-    for line in document.lines:
-        if line.heading is not None and line.heading.level <= (level or line.heading.level):
-            level = line.heading.level if line.number in lines else 0
-        is_open = line.number in lines or (is_open and not line.is_blank and not _BEGINS.match(line.text))
-        if level or is_open:
-            yield line.number
-
-
-def _listed(numbers: list[int]) -> str:
-    """`line 4`, `lines 4, 5 and 9`; only the first of very many, and how many more."""
-    lines = [str(number) for number in dict.fromkeys(numbers)]
-    if len(lines) == 1:
-        return f"line {lines[0]}"
-    more = len(lines) - _SHOWN_LINES
-    last = f"{more} more" if more > 0 else lines[-1]
-    return f"lines {', '.join(lines[:_SHOWN_LINES] if more > 0 else lines[:-1])} and {last}"
+    yield from lines
+    for block, _ in document.blocks.walk():
+        own = range(block.line, block.line + len(block.texts))
+        first = next((line for line in own if line in lines), None)
+        if first is not None:
+            yield from range(first, block.end + 1 if block.kind is Kind.HEADING else own.stop)
