@@ -21,6 +21,7 @@ from bench import (
     ledger,
     model_proxy,
     node_costs,
+    outlines,
     page,
     parsing,
     plan_files,
@@ -54,6 +55,7 @@ class Sizes:
     specs: int = 100
     generated_specs: tuple[int, ...] = (500, 2_000)
     hostile_bytes: int = 30_000
+    outline_bytes: int = 5_000_000
     log_bytes: int = 5_000_000
     shown_bytes: int = 100_000
     commands: int = 4
@@ -76,6 +78,7 @@ class Sizes:
 LONG = Sizes(
     result_nodes=2_000, plans=(100, 10_000, 100_000), completions=600, saved_nodes=10_000, memory_nodes=100_000,
     start_rounds=10, files=20_000, specs=500, generated_specs=(1_000, 5_000, 10_000), hostile_bytes=60_000,
+    outline_bytes=50_000_000,
     log_bytes=50_000_000, commands=8, sessions=7, messages=4_000, requests=60, event_bytes=20_000_000,
     ledger_records=3_000, run_specs=60, instant_nodes=(1_000, 10_000), asleep=(500, 10),
 )  # fmt: skip
@@ -84,6 +87,7 @@ LONG = Sizes(
 QUICK = Sizes(
     result_nodes=40, plans=(40, 400), completions=40, saved_nodes=400, memory_nodes=400, start_rounds=1,
     status_nodes=40, files=200, specs=8, generated_specs=(8, 16), hostile_bytes=2_000, log_bytes=50_000,
+    outline_bytes=20_000,
     shown_bytes=2_000, commands=1, sessions=1, messages=10, requests=2, event_bytes=20_000, requirements=50,
     evidence_bytes=2_000, ledger_records=80, remembered=40, proven=2, planned=1, shown_requirements=100,
     run_specs=4, instant_nodes=(20, 40), asleep=(2, 1),
@@ -101,6 +105,7 @@ BENCHES: Mapping[str, Measure] = {
     "real-specs": lambda sizes: spec_reading.measure_real(sizes.specs),
     "generated-specs": lambda sizes: spec_reading.measure_generated(sizes.generated_specs),
     "hostile-specs": lambda sizes: spec_reading.measure_hostile(sizes.hostile_bytes),
+    "outlines": lambda sizes: outlines.measure_outlines(sizes.outline_bytes),
     "start": lambda sizes: startup.measure(sizes.start_rounds, sizes.status_nodes),
     "checkout": lambda sizes: checkout.measure(sizes.files),
     "parsing": lambda sizes: parsing.measure(sizes.log_bytes),

@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import BareCriteria, Dependency, Problem, Severity, Spec
-from agent_fox.specs.dependencies import without_doubles
+from agent_fox.core.spec import BareCriteria, Dependency, Problem, Severity, SourceIssue, Spec
+from agent_fox.core.values import dataclass
+from agent_fox.specs.commands import read_commands
+from agent_fox.specs.dependencies import read_dependencies, without_doubles
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED, claims
-from agent_fox.specs.document import conflict_in
-from agent_fox.specs.documents import Documents, about, is_there, read_documents
-from agent_fox.specs.files import TextFile, place_of, warning
-from agent_fox.specs.id_ranges import PartIndex, index_of
-from agent_fox.specs.markdown import (
-    PrdPart,
-    TasksPart,
-    is_superseded,
-    prd_from,
-    requirements_from,
-    tasks_from,
+from agent_fox.specs.document import (
+    HEAD,
+    Documents,
+    Markdown,
+    about,
+    conflict_in,
+    is_there,
+    read_documents,
+    read_markdown,
     title_of,
 )
-from agent_fox.specs.requirements import ReadRequirements
+from agent_fox.specs.files import TextFile, place_of, warning
+from agent_fox.specs.id_ranges import PartIndex, index_of
+from agent_fox.specs.requirements import ReadRequirements, read_requirements
+from agent_fox.specs.source import source_in
+from agent_fox.specs.tasks import TasksPart, read_tasks
+from agent_fox.specs.traceability import read_traceability
 
 _TASKS = ("tasks.json", "tasks.md")
 _REQUIREMENTS = ("requirements.json", "requirements.md")
 _OTHERS = ("prd.md", "design.md", "test_spec.md", "test_spec.json")
 _CAN_DO_WITHOUT = frozenset({"design.md", "test_spec.md", "test_spec.json"})
+_SUPERSEDED = regex(r"[>*_#\s]{0,12}SUPERSEDED[*_]{0,3}\s+by\b", re.IGNORECASE)
+_MAY_NAME_A_SOURCE = regex(r"^[>*_\s-]{0,12}source", re.IGNORECASE | re.MULTILINE)
+_FRONT_MATTER = "---"
 _ENDED = regex(r"status:\s*['\"]?(superseded|archived)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class _PrdPart:
+    """What a prd.md says to a plan."""
+
+    dependencies: tuple[Dependency, ...] = ()
+    source: SourceIssue | None = None
+    problems: tuple[Problem, ...] = ()
 
 
 class AgentFoxDialect:
@@ -51,7 +69,7 @@ class AgentFoxDialect:
         numbered = NUMBERED.fullmatch(folder.name)
         requirements = _requirements(documents, numbered[1] if numbered else "", self.bare)
         index = index_of(requirements.requirements, requirements.prefix)
-        prd = prd_from(documents.files["prd.md"], folder.name) if "prd.md" in documents.files else PrdPart()
+        prd = _prd_from(documents.files["prd.md"], folder.name) if "prd.md" in documents.files else _PrdPart()
         tasks = _tasks(documents, folder.name, index, prd)
         if requirements.problems or tasks.problems:
             documents.problems += [*requirements.problems, *tasks.problems]
@@ -74,7 +92,7 @@ def _requirements(documents: Documents, number: str, bare: BareCriteria) -> Read
     if file is None:
         return ReadRequirements(number)
     if file.where.endswith(".md"):
-        return requirements_from(file, number, bare)
+        return _requirements_from(file, number, bare)
     from agent_fox.specs.json_form import requirements_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
 
     read = requirements_from_json(file, number)
@@ -86,13 +104,13 @@ def _unread(documents: Documents, problem: Problem, name: str) -> ReadRequiremen
     return ReadRequirements("", problems=(problem,))
 
 
-def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: PrdPart) -> TasksPart:
+def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: _PrdPart) -> TasksPart:
     """What tasks.md or tasks.json says, with the dependencies and the problems of prd.md."""
     file = documents.first(*_TASKS)
     if file is None:
         return TasksPart(dependencies=without_doubles(prd.dependencies), problems=prd.problems)
     if file.where.endswith(".md"):
-        tasks = tasks_from(file, spec_name, index)
+        tasks = _tasks_from(file, spec_name, index)
         dependencies = without_doubles([*prd.dependencies, *tasks.dependencies])
         return replace(tasks, dependencies=dependencies, problems=(*prd.problems, *tasks.problems))
     from agent_fox.specs.json_form import tasks_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
@@ -152,7 +170,7 @@ def _spec(
 def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
     """A spec that says it is superseded expects nothing."""
     files = [file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT]
-    banners = [file for file in files if is_superseded(file)]
+    banners = [file for file in files if _is_superseded(file)]
     prd = documents.files.get("prd.md")
     if not banners and not (prd and _front_matter_ended(prd)):
         return spec
@@ -164,3 +182,43 @@ def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
 def _front_matter_ended(prd: TextFile) -> bool:
     head = prd.text.split("\n---", 1)[0]
     return head.startswith("---") and _ENDED.search(head) is not None
+
+
+def _requirements_from(file: TextFile, number: str, bare: BareCriteria) -> ReadRequirements:
+    markdown = read_markdown(file)
+    read = read_requirements(markdown, number, bare)
+    return replace(read, problems=(*markdown.problems, *read.problems))
+
+
+def _tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> TasksPart:
+    markdown = read_markdown(file)
+    tasks = read_tasks(markdown, index, file.text)
+    traces, problems = read_traceability(markdown, index)
+    return TasksPart(
+        tasks.groups,
+        read_dependencies(markdown, spec_name),
+        traces,
+        read_commands(markdown),
+        (*markdown.problems, *tasks.problems, *problems),
+        tasks.places,
+    )
+
+
+def _prd_from(file: TextFile, spec_name: str) -> _PrdPart:
+    markdown = read_markdown(file)
+    source = source_in(markdown) if _MAY_NAME_A_SOURCE.search(file.text) else None
+    return _PrdPart(read_dependencies(markdown, spec_name), source, markdown.problems)
+
+
+def _is_superseded(file: TextFile) -> bool:
+    """`**SUPERSEDED** by ...` as the first line that says anything."""
+    first = _first_line(read_markdown(file))
+    return first is not None and "superseded" in first.lower() and _SUPERSEDED.match(first) is not None
+
+
+def _first_line(markdown: Markdown) -> str | None:
+    """The first text after front matter."""
+    lines = [line.text.strip() for line in markdown.lines[:HEAD] if not line.is_blank]
+    if lines and lines[0] == _FRONT_MATTER and _FRONT_MATTER in lines[1:]:
+        lines = lines[lines.index(_FRONT_MATTER, 1) + 1 :]
+    return lines[0] if lines else None

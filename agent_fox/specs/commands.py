@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.lines import Line, plain, with_sections
+from agent_fox.specs.lines import plain
+from agent_fox.specs.outline import Kind, section_of
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.tables import Table
+    from agent_fox.specs.outline import Table
 
 _SECTION = "command"
-_LISTED = regex(r"\s*[-*+] +[*_]{0,2}(?P<label>[^:`]{1,80}?)[*_]{0,2}:[*_]{0,2}\s*`+(?P<command>[^`]+)`")
+_LISTED = regex(r"[*_]{0,2}(?P<label>[^:`]{1,80}?)[*_]{0,2}:[*_]{0,2}\s*`+(?P<command>[^`]+)`")
 _LABELS = {
     "spec tests": "spec_tests",
     "spec test": "spec_tests",
@@ -27,9 +28,15 @@ _LABELS = {
 
 def read_commands(markdown: Markdown) -> dict[str, str]:
     """Label to command line. The usual three get the names of the JSON form; others keep their words."""
-    lines = [line for section, line in with_sections(markdown.lines) if _is_about_commands(section)]
+    listed: list[tuple[str, str]] = []
+    fenced: list[tuple[str, str]] = []
+    for block, above in markdown.blocks.walk():
+        if block.kind in (Kind.ITEM, Kind.FENCE) and _is_about_commands(section_of(above)):
+            match = _LISTED.match(" ".join(map(str.strip, block.texts))) if block.mark in ("-", "*", "+") else None
+            listed += [(match["label"], match["command"])] if match is not None else []
+            fenced += _fenced(block.texts) if block.kind is Kind.FENCE else []
     commands: dict[str, str] = {}
-    for label, command in (*_listed(lines), *_tabled(markdown.tables), *_fenced(lines)):
+    for label, command in (*listed, *_tabled(markdown.tables), *fenced):
         commands.setdefault(label_of(label), " ".join(command.split()))
     return commands
 
@@ -43,26 +50,6 @@ def _is_about_commands(section: str) -> bool:
     return _SECTION in section and "test" in section
 
 
-def _listed(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
-    for text in _bullets(lines):
-        match = _LISTED.match(text)
-        if match is not None:
-            yield match["label"], match["command"]
-
-
-def _bullets(lines: Iterable[Line]) -> Iterator[str]:
-    """List items with the lines they wrap over."""
-    bullet: list[str] = []
-    for line in lines:
-        text = line.text.strip()
-        if line.is_code or not text or text[:2] in ("- ", "* ", "+ "):
-            yield " ".join(bullet)
-            bullet = []
-        if text and not line.is_code:
-            bullet.append(text)
-    yield " ".join(bullet)
-
-
 def _tabled(tables: Iterable[Table]) -> Iterator[tuple[str, str]]:
     for table in tables:
         command = table.column_with("command")
@@ -74,15 +61,12 @@ def _tabled(tables: Iterable[Table]) -> Iterator[tuple[str, str]]:
                     yield row.cell(label), line
 
 
-def _fenced(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
+def _fenced(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """A code block's lines, each named by the comment above it."""
     label = ""
-    for line in lines:
-        text = line.text.strip()
-        if not line.is_code or not text or text.startswith(("```", "~~~")):
-            continue
+    for text in filter(None, map(str.strip, texts)):
         if text.startswith("#"):
             label = text.lstrip("# ")
-        else:
+        elif not text.startswith(("```", "~~~")):
             yield label or text, text
             label = ""

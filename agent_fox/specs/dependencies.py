@@ -12,7 +12,7 @@ from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.tables import Row, Table
+    from agent_fox.specs.outline import Row, Table
 
 _FOLDER = regex(r"(?<![\w-])\d{1,9}_[A-Za-z0-9][\w.-]*\w|(?<![\w-])\d{1,9}_\w")
 _NUMBER = regex(r"(?:specs?\s+)?#?(\d{1,9})(?![\w.])", re.IGNORECASE)

@@ -1,18 +1,24 @@
-"""One Markdown document: its lines, its tables, and what is wrong with its form. What it says is not here."""
+"""One Markdown document: its lines, its blocks, its tables, and what is wrong with its form; and those of one folder.
+
+Each text is looked at once, however many ask. What it says is not here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
 
-from agent_fox.specs.files import MERGE_MARKS, TextFile, left_by_a_merge, merge_left, warning
+from agent_fox.core.spec import Problem, Severity
+from agent_fox.specs.files import MERGE_MARKS, TextFile, left_by_a_merge, merge_left, read_text_file, warning
 from agent_fox.specs.lines import Line, Scan, scan
-from agent_fox.specs.tables import Table, tables_of
+from agent_fox.specs.outline import Block, Table, tables_of, tree_of
 
-if TYPE_CHECKING:
-    from agent_fox.core.spec import Problem
+HEAD = 60
+"""Lines in which a document says what it is."""
+_KEPT = 64
+"""Documents: those of a spec, which its reader and its account ask for one after the other."""
 
 
 @dataclass(frozen=True)
@@ -25,27 +31,42 @@ class Markdown:
 
     @cached_property
     def tables(self) -> tuple[Table, ...]:
-        return tuple(tables_of(self.lines))
+        return tuple(tables_of(self.blocks)) if any("|" in line.text for line in self.lines) else ()
+
+    @cached_property
+    def blocks(self) -> Block:
+        """The document as a tree."""
+        return tree_of(self.lines)
+
+    @property
+    def words(self) -> Iterator[Line]:
+        """The lines that are no code."""
+        return (line for line in self.lines if not line.is_code)
 
     def at(self, line: int) -> str:
         return f"{self.where}:{line}"
 
 
+@lru_cache(maxsize=_KEPT)
 def read_markdown(file: TextFile) -> Markdown:
-    """Scan a text, and report what merges and forgotten marks left in it."""
+    """Scan a text, and report what merges and forgotten marks left in it. `forget_documents` lets go what is kept."""
     scanned = scan(file.text)
     conflicts = _conflicts(file.where, scanned.lines) if left_by_a_merge(file) is not None else ()
     return Markdown(file.where, scanned.lines, (*_left_open(file.where, scanned), *conflicts))
 
 
-def read_head(file: TextFile, lines: int = 60) -> Markdown:
-    """The first lines alone: enough for a banner and a title."""
-    return read_markdown(TextFile(file.where, "\n".join(file.text.split("\n", lines)[:lines])))
+forget_documents = read_markdown.cache_clear
+
+
+def markdown_at(path: Path, root: Path) -> Markdown | None:
+    """The document in a place; None where none can be read there, which is reported elsewhere."""
+    file = read_text_file(path, root)
+    return read_markdown(file) if isinstance(file, TextFile) else None
 
 
 def conflict_in(file: TextFile) -> Problem | None:
     """What a merge left in a Markdown file that is not read further; marks in code are samples."""
-    conflicts = _conflicts(file.where, scan(file.text).lines) if left_by_a_merge(file) is not None else []
+    conflicts = _conflicts(file.where, read_markdown(file).lines) if left_by_a_merge(file) is not None else []
     return conflicts[0] if conflicts else None
 
 
@@ -59,3 +80,60 @@ def _left_open(where: str, found: Scan) -> Iterator[Problem]:
 def _conflicts(where: str, lines: tuple[Line, ...]) -> list[Problem]:
     marked = [line.number for line in lines if line.text.startswith(MERGE_MARKS) and not line.is_code]
     return [merge_left(where, number) for number in marked[:1]]
+
+
+@dataclass(slots=True)
+class Documents:
+    """Texts by their names in the folder (`specs/auth/spec.md` for one further down), and what was wrong."""
+
+    files: dict[str, TextFile] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def first(self, *names: str) -> TextFile | None:
+        return next((self.files[name] for name in names if name in self.files), None)
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """Names to paths relative to the repository's root, as `Spec.documents` has them."""
+        return {name: file.where for name, file in self.files.items()}
+
+
+def read_documents(
+    folder: Path, root: Path, names: Iterable[str], can_do_without: frozenset[str] = frozenset()
+) -> Documents:
+    """Read those of the names that are there. One that can't be read is an error, or a warning if the spec can do
+    without it."""
+    documents = Documents()
+    for name in names:
+        path = folder / name
+        if not is_there(path):
+            continue
+        read = read_text_file(path, root)
+        if isinstance(read, TextFile):
+            documents.files[name] = read
+        else:
+            documents.problems.append(replace(read, severity=Severity.WARNING) if name in can_do_without else read)
+    return documents
+
+
+def is_there(path: Path) -> bool:
+    """Whether something stands there, a link to nowhere too; what can't be asked for is taken to be there."""
+    try:
+        return path.is_symlink() or path.exists()
+    except OSError:
+        return True
+
+
+def about(spec_name: str, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """The problems as those of a spec."""
+    return tuple(replace(problem, spec=spec_name) for problem in problems)
+
+
+def title_of(files: Iterable[TextFile]) -> str:
+    """The first heading of the first file that has one, without what it says about the kind of document."""
+    for file in files:
+        for line in read_markdown(file).lines[:HEAD]:
+            heading = line.heading
+            if heading is not None and heading.level == 1:
+                return heading.title.partition(":")[2].strip() or heading.title
+    return ""

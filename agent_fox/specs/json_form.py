@@ -26,8 +26,8 @@ from agent_fox.specs.json_models import (
     JsonTrace,
 )
 from agent_fox.specs.json_places import Strings, strings_of
-from agent_fox.specs.markdown import TasksPart
 from agent_fox.specs.requirements import ReadRequirements
+from agent_fox.specs.tasks import TasksPart
 from agent_fox.specs.traceability import tasks_in
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -35,3 +36,11 @@ def strings_of(file: TextFile) -> Strings:
         for text in bare.split('"')[1::2]:
             lines.setdefault(text, []).append(number)
     return Strings(file.where, lines)
+
+
+def unescaped(written: str) -> str:
+    """A string as it is meant; as it is written where it is cut from one with escapes of its own."""
+    try:
+        return str(json.loads(f'"{written}"'))
+    except ValueError:
+        return written

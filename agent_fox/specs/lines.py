@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 from agent_fox.core.regex import regex
 
 _TAB = 4
+MARK = regex(r"(?P<mark>[-*+]|\d{1,9}[.)])(?: +|$)")
+"""What a list's item begins with."""
 _FENCE = regex(r" *(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$")
 _BEGINS = "<!--"
 _END = regex(r"--!?>")  # as browsers end it
@@ -29,6 +32,10 @@ _BOLD_NUMBER = regex(r"(?P<indent> *)(?P<bold>\*\*|__)(?P<number>\d{1,4}[.)])(?P
 class Heading(NamedTuple):
     level: int
     title: str
+
+
+Chain = tuple[tuple[int, Heading], ...]
+"""Headings, each with its line."""
 
 
 class Line(NamedTuple):
@@ -65,24 +72,36 @@ def scan(text: str) -> Scan:
 
 def with_sections(lines: Iterable[Line]) -> Iterator[tuple[str, Line]]:
     """Each line with the titles of the headings it stands under, in lower case, joined by ` / `."""
-    titles: dict[int, str] = {}
     section = ""
-    for line in lines:
-        heading = line.heading
-        if heading is not None:
-            titles = {level: title for level, title in titles.items() if level < heading.level}
-            titles[heading.level] = heading.title.lower()
-            section = " / ".join(titles.values())
+    for chain, line in with_headings(lines):
+        section = " / ".join(heading.title.lower() for _, heading in chain) if line.heading is not None else section
         yield section, line
+
+
+def with_headings(
+    lines: Iterable[Line], heading_at: Callable[[Line], Heading | None] = attrgetter("heading")
+) -> Iterator[tuple[Chain, Line]]:
+    """Each line with the headings it stands under, the highest first; with itself, where it is one."""
+    chain: Chain = ()
+    for line in lines:
+        heading = heading_at(line)
+        if heading is not None:
+            chain = (*(step for step in chain if step[1].level < heading.level), (line.number, heading))
+        yield chain, line
 
 
 def beside_box(text: str) -> str | None:
     """What stands behind the box of a list item; None where there is none: `[x](y)` is a link."""
     item = text.lstrip()
-    bare = item.lstrip("-*+0123456789.) ") if item[:1] in _MARKS else ""
-    end = bare.find("]") + 1
-    is_box = bare[:1] == "[" and bare[1 : end - 1] in _STATES and 2 <= end <= 3 and bare[end : end + 1] != "("
-    return bare[end:].lstrip("* ") if is_box else None
+    box = box_at_start(item.lstrip("-*+0123456789.) ")) if item[:1] in _MARKS else None
+    return box[1].lstrip("* ") if box is not None else None
+
+
+def box_at_start(text: str) -> tuple[str, str] | None:
+    """What stands in the box that a text begins with, and what stands behind it."""
+    end = text.find("]", 0, 3) + 1
+    is_box = text[:1] == "[" and text[1 : end - 1] in _STATES and end >= 2 and text[end : end + 1] != "("
+    return (text[1 : end - 1], text[end:]) if is_box else None
 
 
 def in_bold(line: Line) -> str:
@@ -92,6 +111,16 @@ def in_bold(line: Line) -> str:
     text = text.rstrip(":：")
     inner = text[2:-2].strip(" :：")
     return inner if len(text) > 4 and text[-2:] == text[:2] and text[:2] not in inner else ""
+
+
+def listed(lines: Iterable[int], most: int = 12) -> str:
+    """`line 4`, `lines 4, 5 and 9`; only the first of very many, and how many more."""
+    numbers = [str(line) for line in sorted(set(lines))]
+    if len(numbers) == 1:
+        return f"line {numbers[0]}"
+    more = len(numbers) - most
+    last = f"{more} more" if more > 0 else numbers[-1]
+    return f"lines {', '.join(numbers[:most] if more > 0 else numbers[:-1])} and {last}"
 
 
 def plain(text: str) -> str:

@@ -10,22 +10,21 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import Late, late_module
-from agent_fox.core.spec import BareCriteria, Severity
+from agent_fox.core.late import Late
+from agent_fox.core.spec import BareCriteria
 from agent_fox.core.values import dataclass
+from agent_fox.specs.accounts.leftovers import with_leftovers
 from agent_fox.specs.detection import AGENT_FOX, KIRO, NUMBERED, OPENSPEC, SPEC_KIT, claims
 from agent_fox.specs.dialects import Collection, Dialect
+from agent_fox.specs.document import forget_documents
 from agent_fox.specs.files import error, place_of, warning
 from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
 from agent_fox.specs.soundness import soundly_named, unsound
-from agent_fox.specs.unread import may_have_leftovers, without_groups
+from agent_fox.specs.unread import without_groups
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Dependency, Problem, Spec
-    from agent_fox.specs.accounts import leftovers
-else:
-    leftovers = late_module("agent_fox.specs.accounts.leftovers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,26 @@ class _Found:
     places: tuple[Path, ...]
     specs: list[Spec] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    accounted: list[tuple[str, int, Problem]] = field(default_factory=list)
     is_any: bool = False
+
+    def add(self, specs: Sequence[Spec], problems: Sequence[Problem], root: Path) -> None:
+        """Take in what was read at once, with what its documents say beside it while they are at hand."""
+        unsure = [*unsound(specs, problems)], [*without_groups(specs, root)]
+        raised, left = with_leftovers(specs, (*problems, *unsure[0], *unsure[1]), root)
+        forget_documents()
+        self.specs += specs
+        self.problems += raised[: len(problems)]
+        ends = len(problems) + len(unsure[0])
+        paths = {spec.name: spec.path for spec in specs}
+        for rank, part in enumerate((raised[len(problems) : ends], raised[ends:], left)):
+            self.accounted += [(paths.get(problem.spec or "", ""), rank, problem) for problem in part]
+
+    def about(self, specs: Iterable[Spec]) -> Iterator[Problem]:
+        """What was found beside all that was read of specs, of one kind after the other."""
+        paths = {spec.path for spec in specs}
+        ranked = sorted(self.accounted, key=lambda found: found[1])
+        return (problem for path, _, problem in ranked if path in paths)
 
 
 def read_specs(
@@ -97,17 +115,7 @@ def read_specs(
         raise SpecsMissing(f"no spec in {where}: {_expected_instead(given, dialects)}")
     named, odd = soundly_named(reading.specs)
     specs, doubled = _with_names_of_their_own(named)
-    unsure = (*unsound(specs, reading.problems), *without_groups(specs, root))
-    return specs, _with_leftovers(specs, (*reading.problems, *odd, *doubled, *unsure), root)
-
-
-def _with_leftovers(specs: Sequence[Spec], problems: tuple[Problem, ...], root: Path) -> tuple[Problem, ...]:
-    """Nothing more is asked where no line seems to be left over, and no line is warned of in a spec without errors."""
-    documents = tuple(may_have_leftovers(specs, root))
-    broken = {problem.spec for problem in problems if problem.severity is Severity.ERROR}
-    warned = {problem.spec for problem in problems if problem.severity is Severity.WARNING and ":" in problem.where}
-    doubtful = [spec for spec in specs if spec.name in warned - broken and not spec.is_withdrawn]
-    return leftovers.with_leftovers(doubtful, documents, problems, root) if doubtful or documents else problems
+    return specs, (*reading.problems, *odd, *doubled, *reading.about(specs))
 
 
 @contextmanager
@@ -207,13 +215,10 @@ def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found
     if len(claiming) > 1 and isinstance(dialect, LateDialect | PlainDialect):
         found.problems.append(_two_dialects(path, root, claiming))
     elif isinstance(dialect, Collection):
-        specs, problems = dialect.read_all(path, root)
-        found.specs += specs
-        found.problems += problems
+        found.add(*dialect.read_all(path, root), root)
     else:
         spec, problems = dialect.read(path, root)
-        found.specs += [spec] if spec is not None else []
-        found.problems += problems
+        found.add([spec] if spec is not None else [], problems, root)
     return True
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.specs.tables import cells_of
+from agent_fox.specs.outline import cells_of
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Heading, Line

@@ -18,7 +18,7 @@ from agent_fox.specs.requirement_items import Contents, Item, contents_of
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.tables import Row, Table
+    from agent_fox.specs.outline import Row, Table
 
 _TAKEN_BACK = regex(
     r"""[\W_]{0,6}(?:fully\ |entire(?:\ requirement)?\ )?

@@ -9,15 +9,16 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import TaskState
-from agent_fox.specs.lines import is_rule
+from agent_fox.core.spec import Problem, TaskState
+from agent_fox.specs.files import warning
+from agent_fox.specs.lines import MARK, is_rule
 
 if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
     from agent_fox.specs.lines import Heading, Line
 
 _N = r"\d{1,6}"
 _BOX = regex(r"[-*+] +\[(?P<box>[^\[\]]?)\](?P<star> ?\*(?!\*))? *(?P<rest>.*)$")
-_BULLET = regex(r"(?:[-*+]|\d{1,3}[.)]) +")
 _FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
 """What begins a bullet of its own, though it has no mark of one."""
 _GROUP = regex(rf"\*{{0,2}}(?:Task )?(?:Group )?(?P<number>{_N})[.):](?!\d) *\**\s*(?P<title>\S.*)$", re.IGNORECASE)
@@ -92,9 +93,11 @@ def groups_of(lines: Iterable[Line]) -> tuple[list[GroupDraft], list[GroupDraft]
     lines = tuple(without_title(lines))
     cut = _Cut(_listed_group)
     drafts = cut.read(lines) or _Cut(_headed_group).read(lines)
-    going_on = _going_on(drafts, {line: groups for line, groups in cut.aside.items() if line not in cut.surely_not})
-    if going_on:
-        cut = _Cut(_listed_group, going_on)
+    starts = [(group.line, group.number) for group in drafts]
+    unsure = {line: groups for line, groups in cut.aside.items() if line not in cut.surely_not}
+    tasks = going_on(starts, {line: [(draft.line, draft.number) for draft in aside] for line, aside in unsure.items()})
+    if tasks:
+        cut = _Cut(_listed_group, tasks)
         drafts = cut.read(lines)
     known = {group.number for group in drafts}
     return drafts, [group for groups in cut.aside.values() for group in groups if group.number not in known]
@@ -109,17 +112,19 @@ def without_title(lines: Iterable[Line]) -> Iterator[Line]:
     return (line for line in kept if line.number != title)
 
 
-def _going_on(groups: Iterable[GroupDraft], aside: Mapping[int, Sequence[GroupDraft]]) -> frozenset[int]:
-    """Headings below which the numbers of the groups go on: they are about tasks, whatever they are called."""
-    starts = [(group.line, group.number) for group in groups]
-    numbers: list[int] = []
-    for heading, drafts in aside.items():
+def going_on(starts: list[tuple[int, int]], aside: Mapping[int, Sequence[tuple[int, int]]]) -> frozenset[int]:
+    """Headings below which the numbers of the groups go on: they are about tasks, whatever they are called.
+
+    `starts` are the lines and numbers of the groups, `aside` those below each heading that seems to hold none.
+    """
+    headings: list[int] = []
+    for heading, below in aside.items():
         before = max((number for line, number in starts if line < heading), default=0)
-        first = drafts[0].number
+        first = below[0][1]
         if first == before + 1 and first not in {number for _, number in starts}:
-            starts += [(draft.line, draft.number) for draft in drafts]
-            numbers.append(heading)
-    return frozenset(numbers)
+            starts += below
+            headings.append(heading)
+    return frozenset(headings)
 
 
 def numbers_apart(numbers: Iterable[int]) -> list[int]:
@@ -132,6 +137,26 @@ def numbers_apart(numbers: Iterable[int]) -> list[int]:
         kept.append(next(free) if number in seen else number)
         seen.add(number)
     return kept
+
+
+def tell_apart(markdown: Markdown, groups: Iterable[tuple[int, int]]) -> tuple[list[int], list[Problem]]:
+    """A number of its own for each group, given by number and line; and of which another one was written."""
+    written = tuple(groups)
+    first = dict(reversed(written))
+    apart = numbers_apart(number for number, _ in written)
+    changed = ((*group, other) for group, other in zip(written, apart, strict=True) if group[0] != other)
+    return apart, [
+        warning(markdown.at(line), known_as(number, first[number], other)) for number, line, other in changed
+    ]
+
+
+def doubled_tasks(markdown: Markdown, tasks: Iterable[tuple[str, int]]) -> Iterator[Problem]:
+    """Subtasks that have one number, each given by number and line: said, since evidence is kept by it."""
+    first: dict[str, int] = {}
+    for number, line in tasks:
+        if first.setdefault(number, line) != line:
+            what = f"task {number} stands twice: in lines {first[number]} and {line}. Renumber one"
+            yield warning(markdown.at(line), what)
 
 
 def known_as(number: int, first: int | None, other: int) -> str:
@@ -223,7 +248,7 @@ class _Cut:
             self.wants_bullet = self.wants_bullet or not line.is_code
             return
         text = line.text.strip()
-        bullet = _BULLET.match(text)
+        bullet = MARK.match(text)
         if bullet is None and not self.wants_bullet and not _FIELD.match(text):
             here[-1].lines.append(line)
             return

@@ -12,10 +12,11 @@ from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import beside_box
-from agent_fox.specs.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, known_as, numbers_apart, state_of
+from agent_fox.specs.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, state_of, tell_apart
 from agent_fox.specs.test_writers import mark_test_writers
 
 if TYPE_CHECKING:
+    from agent_fox.core.spec import Dependency, Trace
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.id_ranges import PartIndex
 
@@ -39,6 +40,18 @@ class ReadTasks:
     places: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class TasksPart:
+    """What a tasks file holds, in either form."""
+
+    groups: tuple[Group, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
+    traceability: tuple[Trace, ...] = ()
+    test_commands: dict[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    places: dict[str, str] = field(default_factory=dict)
+
+
 def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks:
     """The groups of a tasks file, in the order of the file.
 
@@ -46,7 +59,9 @@ def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks
     once. `raw` is the whole file: its legend may stand in a comment.
     """
     drafts, aside = groups_of(markdown.lines)
-    twice = _told_apart(markdown, drafts)
+    numbers, twice = tell_apart(markdown, ((draft.number, draft.line) for draft in drafts))
+    for draft, number in zip(drafts, numbers, strict=True):
+        draft.number = number
     reading = _Reading(markdown, index, _MINUS_IS_SKIPPED.search(raw) is not None)
     return ReadTasks(
         mark_test_writers(tuple(reading.group(draft) for draft in drafts)),
@@ -163,18 +178,6 @@ def _title(title: str, first: list[Bullet]) -> str:
 def _line_of_field(bullet: Bullet) -> int:
     lines = [line.number for line in bullet.lines if "equirement" in line.text or "Traces to" in line.text]
     return lines[0] if lines else bullet.lines[0].number
-
-
-def _told_apart(markdown: Markdown, drafts: list[GroupDraft]) -> list[Problem]:
-    """Give each group a number of its own, and say of which another one was written."""
-    problems = []
-    lines = {draft.number: draft.line for draft in reversed(drafts)}
-    for draft, number in zip(drafts, numbers_apart(draft.number for draft in drafts), strict=True):
-        if number != draft.number:
-            what = known_as(draft.number, lines[draft.number], number)
-            problems.append(warning(markdown.at(draft.line), what))
-            draft.number = number
-    return problems
 
 
 def left_out(markdown: Markdown, aside: Iterable[tuple[int, str]]) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from agent_fox.specs.files import warning
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.id_ranges import PartIndex
-    from agent_fox.specs.tables import Table
+    from agent_fox.specs.outline import Table
 
 _ID = regex(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
 _TASKS = regex(

@@ -1,7 +1,7 @@
 """Whether anything stands in a spec's documents and in nothing that was read of it, whatever the dialect.
 
 It knows no dialect's forms, so that it sees what they do not know: items, rows, boxes, sentences that oblige, and ids.
-What is said of it is in `accounts/`, which is loaded only where something may be left over.
+What is said of it is in `accounts/`.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.detection import AGENT_FOX, KIRO, OPENSPEC, SPEC_KIT
-from agent_fox.specs.files import TextFile, error, read_text_file
-from agent_fox.specs.lines import Line, beside_box, in_bold, scan
+from agent_fox.specs.document import Markdown, markdown_at
+from agent_fox.specs.files import error
+from agent_fox.specs.lines import beside_box
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
 
 TASKS = "tasks.md"
 _REQUIREMENTS = frozenset({"requirements.md", "spec.md", "bugfix.md"})
-_PLAIN = "plain"
+_LEADING_TO_THEM = frozenset({"prd.md", "plan.md", "proposal.md"})
+_IN_JSON = frozenset({"requirements.json", "tasks.json"})
 OBLIGES = regex(r"(?<![\"'`“‘\w])(?:SHALL|MUST)\b")
 WORD = regex(r"\w+")
 ID = regex(r"(?<![\w./-])(?P<head>(?:[A-Z0-9]{1,9}-){0,3}[A-Z]{1,9})-(?P<tail>\d{1,9}(?:\.E?\d{1,9})*[a-z]?)(?![\w-])")
 _DECLARES = regex(r"[\s>|*_`~\[(+-]*(?:\d{1,4}[.)]\s+)?(?:\[[ xX]\]\s*)?[*_`~\[(]*$")
 _IS_LAST = regex(r"[\]`*_).,;\s]*(?:$|\|)")
-_MARKS = frozenset("-*+|0123456789")
-_FRONT_MATTER = "---"
 _SHOWN_WORDS = 8
 _MOST_BEFORE = 5
 """Words that may stand before a text and are no part of it: a mark, a box, an id, labels."""
@@ -51,7 +51,7 @@ _CONTEXT = (
     r"introduc|overview|summary|glossar|terminolog|definitions?\b|key (?:terms|entities|concepts|files)"
     r"|entit(?:y|ies)\b|background|context\b|purpose|motivation|why\b|what changes|impact\b|goals?\b"
     r"|non-?goals?\b|scope\b|in scope|out[ -]of[ -]scope|not in scope|assumption|constraint|dependenc|depends on"
-    r"|references?\b|see also|related\b|notes?\b|(?:implementation|technical|design|additional) notes?|rationale"
+    r"|references?\b|see also|related\b|notes?\b|(?:implementation|technical|design|additional|dev) notes?|rationale"
     r"|reason\b|examples?\b|open questions?|questions?\b|clarification|risks?\b|mitigation|decisions?\b"
     r"|amendments?\b|change ?log|changes?$|revision|history|stakeholder|persona|timeline|priorit|appendix"
     r"|notation|conventions?|formats?\b|(?:[\w ]+ )?(?:legend|checkbox(?:es)?|symbols)\b"
@@ -59,6 +59,7 @@ _CONTEXT = (
     r"|path conventions?|prerequisites?|parallel|execution (?:order|flow|status)|implementation strategy"
     r"|independent test|why this priority|review (?:&|and) acceptance|review checklist"
     r"|task (?:dependency graph|graph|generation|summary)|waves?\b|definition of done|metadata|meta\b|migration"
+    r"|dev agent record|qa results|file list"
     r"|design(?: decisions)?$|architecture|data model|user story$|はじめに|概要|序|用語|範囲|スコープ|前提|制約"
     r"|背景|参考|変更履歴|備考|補足|注記|凡例|メモ|简介|簡介|引言|概述|术语|術語|范围|範圍|约束|风险|备注|備註"
     r"|说明|依存|依赖|einleitung|überblick|übersicht|glosario|glossário|introdu|resumen|resumo|alcance|escopo"
@@ -169,7 +170,11 @@ class Known:
         is_of_tasks = PurePosixPath(where).name == TASKS
         is_demand = not is_of_tasks and OBLIGES.search(text) is not None
         required = None if is_of_tasks else (self._asked if is_demand else self._required).owner(text)
-        return required or (self._planned.owner(text) if is_of_tasks or self.spec.dialect == _PLAIN else None)
+        return required or (self._planned.owner(text) if is_of_tasks or is_whole(self.spec) else None)
+
+    def planned(self, text: str) -> str | None:
+        """The group or task that a text is part of."""
+        return self._planned.owner(text)
 
     @cached_property
     def _texts(self) -> dict[str, str]:
@@ -202,17 +207,6 @@ class Known:
         return [match[0] for match in matches if _plain_id(match[0]) not in self._ids and _stands_alone(text, match)]
 
 
-def may_have_leftovers(specs: Iterable[Spec], root: Path) -> Iterator[tuple[Known, TextFile]]:
-    """The documents in which a line stands that nothing holds which was read of its spec, by a look at lines alone."""
-    for spec in specs:
-        known = Known(spec)
-        for where in counted_documents(spec) if not spec.is_withdrawn else ():
-            is_read = spec.groups or PurePosixPath(where).name != TASKS
-            file = read_text_file(root / where, root) if is_read else None
-            if isinstance(file, TextFile) and _may_be_left(file, known):
-                yield known, file
-
-
 def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
     """What is ticked in a spec without groups would never be built, and nobody would miss it."""
     for spec in specs:
@@ -224,58 +218,36 @@ def counted_documents(spec: Spec) -> Iterator[str]:
     """The paths of the documents that say what is to be proven or done. A normal form is what was read elsewhere."""
     for name, where in spec.documents.items() if not spec.origin else ():
         kind = PurePosixPath(name).name
-        if kind in _REQUIREMENTS or kind == TASKS or (spec.dialect == _PLAIN and where.endswith(".md")):
+        if kind in _REQUIREMENTS or kind == TASKS or (is_whole(spec) and where.endswith(".md")):
             yield where
+
+
+def documents_beside(spec: Spec) -> Iterator[str]:
+    """The paths of the documents from which requirements were drawn: what they demand stands in those, or is told."""
+    names = (_LEADING_TO_THEM | _IN_JSON) if not (spec.origin or is_whole(spec)) else frozenset[str]()
+    return (where for name, where in spec.documents.items() if name in names)
+
+
+def is_whole(spec: Spec) -> bool:
+    """Whether any document may say both what is to be proven and what is to be done: in plain specs, and a plugin's."""
+    return spec.dialect not in _OF_DIALECT
+
+
+def counted(spec: Spec, root: Path) -> Iterator[Markdown]:
+    """The same documents, as far as they can be read."""
+    return filter(None, (markdown_at(root / where, root) for where in counted_documents(spec)))
 
 
 def _without_groups(spec: Spec, root: Path) -> Iterator[Problem]:
     where = spec.documents.get(TASKS, spec.path)
-    read = read_text_file(root / where, root) if where.endswith(".md") else None
+    read = markdown_at(root / where, root) if where.endswith(".md") else None
     taken = frozenset(spec.places.values())
-    lines = [line for line in lines_of(read) if beside_box(line.text) is not None] if isinstance(read, TextFile) else []
+    lines = [line for line in read.words if beside_box(line.text) is not None] if read is not None else []
     boxes = [line.number for line in lines if f"{where}:{line.number}" not in taken]
     if boxes:
         count = "a box" if len(boxes) == 1 else f"{len(boxes)} boxes"
         what = f"{count}, and no task group among them: nothing of it would be built. Write `- [ ] 1. Title`"
         yield error(f"{where}:{boxes[0]}", what)
-
-
-def _may_be_left(file: TextFile, known: Known) -> bool:
-    """Whether any line may be left over: a look at lines alone, which costs little where nothing is."""
-    if file.text.startswith(_FRONT_MATTER) and OBLIGES.search(file.text) is not None:
-        return True
-    placed = known.placed(file.where)
-    lines = ((line, kind) for line, kind in _with_kinds(file, known.spec.dialect) if line.number not in placed)
-    is_any = any(_is_silent(line, kind is About.CONTEXT, file.where, known) for line, kind in lines)
-    return is_any or bool(known.unknown_ids(file.text))
-
-
-def _with_kinds(file: TextFile, dialect: str) -> Iterator[tuple[Line, About]]:
-    """Each line with what its section is about, by the nearest title that tells."""
-    titles: list[tuple[int, About]] = [(0, About.UNKNOWN)]
-    for line in lines_of(file):
-        if line.heading is not None:
-            while titles[-1][0] >= line.heading.level:
-                titles.pop()
-            kind = about(line.heading.title, dialect)
-            titles.append((line.heading.level, titles[-1][1] if kind is About.UNKNOWN else kind))
-        yield line, titles[-1][1]
-
-
-def _is_silent(line: Line, is_context: bool, where: str, known: Known) -> bool:
-    bare = line.text.lstrip()
-    is_obliging = "SHALL" in bare or "MUST" in bare
-    is_box = "[" in bare[:8] and beside_box(bare) is not None
-    if not bare or (is_context and not (is_obliging or is_box)):
-        return False
-    title = line.heading.level > 1 if line.heading is not None else in_bold(line) != ""
-    is_title = line.heading is not None or title
-    is_item = (title and any(map(str.isdigit, bare))) if is_title else bare[:1] in _MARKS
-    return (is_item or is_obliging) and WORD.search(bare) is not None and known.owner(bare, where) is None
-
-
-def lines_of(file: TextFile) -> Iterator[Line]:
-    return (line for line in scan(file.text).lines if not line.is_code)
 
 
 def _required(spec: Spec) -> Iterator[tuple[str, str]]:

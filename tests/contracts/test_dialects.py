@@ -20,6 +20,7 @@ from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.specs.reader import read_specs
 from agent_fox.specs.spec_kit.dialect import SpecKitDialect
 from examples.plugins.dialect.notebook_plugin import NotebookDialect
+from examples.plugins.stories.stories_plugin import StoriesDialect
 
 NAME = "01_bell"
 PARTS = ("01-REQ-1.1", "01-REQ-1.2")
@@ -77,6 +78,10 @@ TOML = (
     'criteria = ["It SHALL ring.", "It SHALL stop."]\n\n'
     '[[groups]]\ntitle = "Build"\nrequirements = ["1"]\n'
 )
+STORY = (
+    "# Story 1.1: Bell\n\n## Acceptance Criteria\n\n1. The bell SHALL ring when pulled.\n"
+    "2. The bell SHALL stop when held.\n\n## Tasks / Subtasks\n\n- [ ] Build the bell (AC: 1-2)\n"
+)
 NUMBERS = ("1.1", "1.2")
 DIALECTS = {
     "agent-fox": Case(AgentFoxDialect(), MARKDOWN),
@@ -86,6 +91,7 @@ DIALECTS = {
     "plain": Case(PlainDialect(), {"": PLAIN}, "bell.md", NUMBERS),
     "plain, TOML": Case(PlainDialect(), {"": TOML}, "bell.toml", NUMBERS),
     "a plugin's": Case(NotebookDialect(), NOTEBOOK),
+    "a plugin's over the outline": Case(StoriesDialect(), {"": STORY}, "bell.md", ("AC-1", "AC-2")),
     "a plugin's of many, guarded": Case(
         GuardedCollection("p", "plain", PlainDialect()), {"": TOML}, "bell.toml", NUMBERS
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import os
 from pathlib import Path
 
@@ -231,3 +232,14 @@ def test_every_dialect_of_the_table_can_be_loaded_and_is_called_so() -> None:
     late = [one for one in BUILT_IN if isinstance(one, LateDialect)]
     assert [one.place.load()().name for one in late] == [one.name for one in late]
     assert len(late) == len(BUILT_IN) - 1
+
+
+def test_each_document_is_looked_at_once_for_its_reader_and_its_account(specs: Path) -> None:
+    folder = usual(specs, "01_a")
+    (folder / "prd.md").write_text("# A\n\n| Spec | Dependency |\n|---|---|\n")
+    (folder / "tasks.md").write_text(f"{TASKS}\n## Other\n\n- [ ] Paint every door of the house\n")
+    watched = cProfile.Profile()
+    _, problems = watched.runcall(read_specs, specs, specs.parent)
+    scans = [called for called in watched.getstats() if getattr(called.code, "co_name", "") == "scan"]
+    assert [called.callcount for called in scans] == [3]
+    assert [problem.what.partition(":")[0] for problem in problems] == ["boxes that belong to no task group"]

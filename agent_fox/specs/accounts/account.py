@@ -7,22 +7,26 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.specs.accounts.outline import Block, Kind, outline
+from agent_fox.specs.document import read_markdown
 from agent_fox.specs.files import TextFile, read_text_file
-from agent_fox.specs.unread import ID, OBLIGES, WORD, About, Known, about, counted_documents
+from agent_fox.specs.outline import Block, Kind
+from agent_fox.specs.unread import ID, OBLIGES, WORD, About, Known, about, counted, documents_beside
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
+    from agent_fox.specs.document import Markdown
 
 BOX, SENTENCE = "box", "sentence"
 _NUMBERS = regex(r"\blines? (?P<numbers>\d+(?:(?:, | and | to |-|–)\d+)*)")
 _DIGITS = regex(r"\d+")
+_BOXES = ("[ ]", "[x]", "[X]")
 _TEXTS = frozenset({Kind.PARAGRAPH, Kind.HTML, Kind.ITEM, Kind.QUOTE, Kind.FRONT_MATTER})
 _OF_A_GROUP = ("task ", "group ")
 _NO_WORDS = "no words"
@@ -57,6 +61,10 @@ class Entry:
         return f"{self.document}:{self.line}"
 
     @property
+    def is_demand(self) -> bool:
+        return self.kind == BOX or OBLIGES.search(self.text) is not None
+
+    @property
     def is_unheard(self) -> bool:
         """Whether nothing that was read holds it, wherever it stands."""
         return self.fate in (Fate.LEFTOVER, Fate.CONTEXT) and self.name != _NO_WORDS
@@ -71,17 +79,39 @@ class Entry:
 
 
 def account_of(spec: Spec, root: Path, problems: Collection[Problem]) -> Iterator[Entry]:
-    """Every item of a spec's documents in their order.
+    """Every item of a spec's documents in their order, then what the documents demand from which they were drawn.
 
-    JSON and TOML are not counted here, nor documents that only people and agents read (prd.md, design.md, plan.md,
-    proposal.md), nor a file that can't be read, which is an error.
+    TOML, whose schema refuses what it does not know, is not counted here, nor design.md, which says how, nor a file
+    that can't be read, which is an error.
     """
     named = lines_named(spec, problems)
     known = Known(spec)
-    for where in counted_documents(spec):
+    for document in counted(spec, root):
+        yield from DocumentAccount(known, document, named).entries()
+    yield from (entry for _, entries in beside(known, root) for entry in entries)
+
+
+def beside(known: Known, root: Path) -> Iterator[tuple[str, list[Entry]]]:
+    """By document from which requirements were drawn: what it demands. In Markdown, that is what says SHALL or MUST or
+    has a box in a section that is about requirements, acceptance, tests or tasks; in JSON, each text that says it."""
+    for where in documents_beside(known.spec):
         file = read_text_file(root / where, root)
-        if isinstance(file, TextFile):
-            yield from DocumentAccount(known, file, named).entries()
+        if not isinstance(file, TextFile) or not (OBLIGES.search(file.text) or any(box in file.text for box in _BOXES)):
+            continue
+        if where.endswith(".json"):
+            yield where, [*_demanded_in_json(known, file)]
+        else:
+            yield where, [*DocumentAccount(known, read_markdown(file)).demands()]
+
+
+def _demanded_in_json(known: Known, file: TextFile) -> Iterator[Entry]:
+    from agent_fox.specs.json_places import strings_of, unescaped  # noqa: PLC0415 - most specs are Markdown
+
+    for written, lines in strings_of(file).lines.items():
+        if OBLIGES.search(written):
+            text = unescaped(written)
+            owner = known.owner(text, file.where) or known.planned(text)
+            yield Entry(file.where, lines[0], SENTENCE, text, Fate.PART if owner else Fate.LEFTOVER, owner or "")
 
 
 def lines_named(spec: Spec, problems: Collection[Problem]) -> frozenset[str]:
@@ -96,17 +126,36 @@ def lines_named(spec: Spec, problems: Collection[Problem]) -> frozenset[str]:
 
 
 class DocumentAccount:
-    """The account of one document. `named` are the `path:line` that a problem is about: nothing there is context."""
+    """The account of one document. `named` are the `path:line` that a problem is about: nothing there is context.
 
-    def __init__(self, known: Known, file: TextFile, named: Collection[str]) -> None:
-        self.known, self.file, self.named = known, file, named
-        self.placed = known.placed(file.where)
+    A `is_brief` one does not look for what context is a part of: only what demands, has a box or may be left over.
+    """
+
+    def __init__(
+        self, known: Known, document: Markdown, named: Collection[str] = (), *, is_brief: bool = False
+    ) -> None:
+        self.known, self.document, self.named, self.is_brief = known, document, named, is_brief
+        self.placed = known.placed(document.where)
         self._lines = sorted(self.placed)
+        self._sections: dict[int, tuple[str, About]] = {}
 
     def entries(self) -> Iterator[Entry]:
-        for block, above in outline(self.file.text).walk():
+        for block, above in self.document.blocks.walk():
             if self._is_of_spec(block, above):
                 yield from self._entries(block, above)
+
+    def demands(self) -> Iterator[Entry]:
+        """What says SHALL or MUST or has a box where a title says that the section is about that."""
+        for block, above in self.document.blocks.walk():
+            title, kind = self._section(above)
+            if title and kind is About.SUBJECT:
+                demands = (entry for entry in self._entries(block, above) if entry.is_demand)
+                yield from (self._or_planned(entry) for entry in demands)
+
+    def _or_planned(self, entry: Entry) -> Entry:
+        """A demand that tasks hold is theirs; one that nothing holds is no error: the requirements decide."""
+        planned = self.known.planned(entry.text) if entry.fate is Fate.LEFTOVER else None
+        return replace(entry, fate=Fate.GROUP, name=planned) if planned else replace(entry, is_subject=False)
 
     def _is_of_spec(self, block: Block, above: tuple[Block, ...]) -> bool:
         """A file may hold several specs, each below a heading of the first rank: those of others are theirs."""
@@ -130,22 +179,32 @@ class DocumentAccount:
                     yield self._entry(SENTENCE, first + place, text, block, above)
 
     def _entry(self, kind: str, line: int, text: str, block: Block, above: tuple[Block, ...]) -> Entry:
-        fate, name = self._fate(line, text, block, above)
-        is_subject = fate is Fate.LEFTOVER and self._is_subject(titles_above(above))
-        return Entry(self.file.where, line, kind, text, fate, name, is_subject)
+        fate, name = self._fate(line, kind, text, block, above)
+        is_subject = fate is Fate.LEFTOVER and self._section(above)[1] is About.SUBJECT
+        return Entry(self.document.where, line, kind, text, fate, name, is_subject)
 
-    def _fate(self, line: int, text: str, block: Block, above: tuple[Block, ...]) -> tuple[Fate, str]:
+    def _fate(self, line: int, kind: str, text: str, block: Block, above: tuple[Block, ...]) -> tuple[Fate, str]:
         if line in self.placed:
             name = self.placed[line]
             return (Fate.GROUP if name.startswith(_OF_A_GROUP) else Fate.ID), name
         if not WORD.search(text):
             return Fate.CONTEXT, _NO_WORDS
-        owner = self.known.owner(text, self.file.where) or self._above(line, text)
+        if self.is_brief and kind != BOX and not OBLIGES.search(text):
+            fate = self._without_owner(block, above)
+            if fate[0] is Fate.CONTEXT:
+                return fate
+        owner = self.known.owner(text, self.document.where) or self._above(line, text)
         if owner is not None:
             return (Fate.GROUP if owner.startswith(_OF_A_GROUP) else Fate.PART), owner
-        if f"{self.file.where}:{line}" in self.named:
+        if f"{self.document.where}:{line}" in self.named:
             return Fate.LEFTOVER, ""
-        return self._heading(block) if block.kind is Kind.HEADING else self._context(titles_above(above))
+        return self._without_owner(block, above)
+
+    def _without_owner(self, block: Block, above: tuple[Block, ...]) -> tuple[Fate, str]:
+        if block.kind is Kind.HEADING:
+            return self._heading(block)
+        title, kind = self._section(above)
+        return (Fate.CONTEXT, title) if kind is About.CONTEXT else (Fate.LEFTOVER, "")
 
     def _above(self, line: int, text: str) -> str | None:
         """What stands above a line and has its words: a few words are known only there."""
@@ -160,21 +219,16 @@ class DocumentAccount:
         is_filled = block.level == 1 or self._has_placed(block.line + 1, block.end)
         return (Fate.LEFTOVER, "") if is_numbered and not is_filled else (Fate.CONTEXT, block.text)
 
-    def _context(self, titles: list[str]) -> tuple[Fate, str]:
-        """The nearest title that says what it holds decides."""
-        known = next(((title, kind) for title in titles if (kind := self._about(title)) is not About.UNKNOWN), None)
-        return (Fate.CONTEXT, known[0]) if known and known[1] is About.CONTEXT else (Fate.LEFTOVER, "")
-
-    def _is_subject(self, titles: list[str]) -> bool:
-        """Whether a section is about what is to be proven or done: by the nearest title that tells, else because the
-        whole document is."""
-        kinds = (kind for title in titles if (kind := self._about(title)) is not About.UNKNOWN)
-        return next(kinds, About.SUBJECT if len(titles) < 2 else About.UNKNOWN) is About.SUBJECT
+    def _section(self, above: tuple[Block, ...]) -> tuple[str, About]:
+        """The nearest title that says what it holds, and what that is. Where none says it, a document with one title
+        at most is about what is to be proven or done."""
+        headings = [block for block in reversed(above) if block.kind is Kind.HEADING]
+        nearest = headings[0].line if headings else 0
+        if nearest not in self._sections:
+            titles = ((block.text, self._about(block.text)) for block in headings)
+            untold = ("", About.SUBJECT if len(headings) < 2 else About.UNKNOWN)
+            self._sections[nearest] = next((known for known in titles if known[1] is not About.UNKNOWN), untold)
+        return self._sections[nearest]
 
     def _about(self, title: str) -> About:
         return about(title, self.known.spec.dialect)
-
-
-def titles_above(above: tuple[Block, ...]) -> list[str]:
-    """The titles of the headings that a block stands in, the nearest first."""
-    return [block.text for block in reversed(above) if block.kind is Kind.HEADING]

@@ -6,25 +6,25 @@ Comments and closed code fences are samples, and so are boxes below a heading su
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Severity
-from agent_fox.specs.accounts.account import BOX, DocumentAccount, Fate, account_of, lines_named
-from agent_fox.specs.files import TextFile, error, warning
-from agent_fox.specs.lines import Line, scan
-from agent_fox.specs.unread import OBLIGES, TASKS, Known, lines_of
+from agent_fox.specs.accounts.account import BOX, DocumentAccount, Fate, account_of, beside, lines_named
+from agent_fox.specs.files import error, warning
+from agent_fox.specs.lines import listed
+from agent_fox.specs.outline import Kind
+from agent_fox.specs.unread import OBLIGES, TASKS, Known, counted
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
+    from agent_fox.specs.document import Markdown
 
-_SHOWN_LINES = 10
+_SHOWN = 10
 _SPEAKS_OF_WORDS = regex(r"\b(?:EARS|RFC[ -]?2119|(?i:key ?words?))\b")
-_BEGINS = regex(r"\s*(?:[-*+>|#]|\d{1,4}[.)]\s)")
 _SAMPLES = regex(
     r"(?:.*\b)?(?:legend|checkbox(?:es)?|stat(?:es?|us)|symbols?|notations?|conventions?|examples?|formats?)\b",
     re.IGNORECASE,
@@ -32,37 +32,56 @@ _SAMPLES = regex(
 
 
 def with_leftovers(
-    specs: Iterable[Spec], documents: Iterable[tuple[Known, TextFile]], problems: tuple[Problem, ...], root: Path
-) -> tuple[Problem, ...]:
-    """The problems, with those about what the documents have beside all that was read of them and is reported already.
-    A warning of a line is an error where the line is a grave leftover."""
-    more = tuple(problem for known, file in documents for problem in _Document(file, known, problems).problems())
-    accounts = (account_of(spec, root, (*problems, *more)) for spec in specs)
+    specs: Sequence[Spec], problems: Sequence[Problem], root: Path
+) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """The problems about some specs, and those about what their documents have beside all that was read of them and is
+    reported already. A warning of a line is an error where the line is a grave leftover of a spec without errors."""
+    more = [problem for spec in specs if not spec.is_withdrawn for problem in _leftovers(spec, problems, root)]
+    broken = {problem.spec for problem in problems if problem.severity is Severity.ERROR}
+    warned = {problem.spec for problem in problems if problem.severity is Severity.WARNING and ":" in problem.where}
+    doubtful = [spec for spec in specs if spec.name in warned - broken and not spec.is_withdrawn]
+    accounts = (account_of(spec, root, (*problems, *more)) for spec in doubtful)
     grave = {entry.where for account in accounts for entry in account if entry.is_grave}
-    every = (*problems, *more)
-    return tuple(replace(each, severity=Severity.ERROR) if each.where in grave else each for each in every)
+    raised = (
+        tuple(replace(each, severity=Severity.ERROR) if each.where in grave else each for each in some)
+        for some in (problems, more)
+    )
+    return next(raised), next(raised)
+
+
+def _leftovers(spec: Spec, problems: Sequence[Problem], root: Path) -> Iterator[Problem]:
+    known = Known(spec)
+    for document in counted(spec, root):
+        if spec.groups or PurePosixPath(document.where).name != TASKS:
+            yield from _Document(document, known, problems).problems()
+    for where, entries in beside(known, root):
+        left = sorted({entry.line for entry in entries if entry.fate is Fate.LEFTOVER and entry.name == ""})
+        if left:
+            what = "demanded here, and part of nothing that is to be proven or done"
+            remedy = "Not read; write it as a requirement or a task, or below a heading such as Notes"
+            yield replace(warning(f"{where}:{left[0]}", f"{what}: {listed(left, _SHOWN)}. {remedy}"), spec=spec.name)
 
 
 class _Document:
     """The leftovers of one document."""
 
-    def __init__(self, file: TextFile, known: Known, problems: Collection[Problem]) -> None:
-        self.file, self.known = file, known
-        self.lines = [*lines_of(file)]
-        self.named = _with_sections(file, known.spec, problems)
-        self.entries = [*DocumentAccount(known, file, frozenset()).entries()]
+    def __init__(self, document: Markdown, known: Known, problems: Collection[Problem]) -> None:
+        self.document, self.known = document, known
+        self.named = _with_sections(document, known.spec, problems)
+        self.entries = [*DocumentAccount(known, document, is_brief=True).entries()]
         self.left = [entry for entry in self.entries if entry.fate is Fate.LEFTOVER]
 
     def problems(self) -> Iterator[Problem]:
         """The leftovers as problems of the spec."""
-        each = self._boxes_left() if PurePosixPath(self.file.where).name == TASKS else self._unasked()
+        each = self._boxes_left() if PurePosixPath(self.document.where).name == TASKS else self._unasked()
         yield from (replace(problem, spec=self.known.spec.name) for problem in each)
 
     def _unasked(self) -> Iterator[Problem]:
         silent = [entry.line for entry in self.entries if entry.is_unheard and self._demands(entry.text)]
         what = "SHALL or MUST outside of all that is to be proven: {lines}. Not read; make each an item below a"
         yield from self._report(silent, f"{what} requirement, or say it without these words")
-        ids = {name: line.number for line in reversed(self.lines) for name in self.known.unknown_ids(line.text)}
+        lines = reversed([line for line in self.document.words if "-" in line.text])
+        ids = {name: line.number for line in lines for name in self.known.unknown_ids(line.text)}
         what = "ids that nothing is read under: {names} ({lines}). Not expected; begin an item with each, or correct it"
         yield from self._report(ids.values(), what, ids)
         boxes = [entry.line for entry in self.left if entry.kind == BOX]
@@ -73,17 +92,14 @@ class _Document:
         return OBLIGES.search(text) is not None and _SPEAKS_OF_WORDS.search(text) is None
 
     def _boxes_left(self) -> Iterator[Problem]:
-        silent = {entry.line for entry in self.entries if entry.is_unheard and entry.kind == BOX} - self._samples
+        silent = {entry.line for entry in self.entries if entry.is_unheard and entry.kind == BOX}
+        silent -= {*_samples(self.document)} if silent else silent
         yield from self._boxes(silent)
         yield from self._others(silent, "part of no task group", "task")
 
     def _boxes(self, numbers: Iterable[int]) -> Iterator[Problem]:
         what = "boxes that belong to no task group: {lines}. Not read; move those that are tasks into one"
         yield from self._report(numbers, what)
-
-    @cached_property
-    def _samples(self) -> frozenset[int]:
-        return frozenset(_samples(self.lines))
 
     def _report(self, numbers: Iterable[int], what: str, ids: Mapping[str, int] | None = None) -> Iterator[Problem]:
         """An error about the lines in sections about what is to be proven or done, a warning about the others."""
@@ -93,51 +109,37 @@ class _Document:
             some = [number for number in every if (number in of_subject) == is_grave]
             lines = frozenset(some)
             names = [name for name, number in (ids or {}).items() if number in lines]
-            shown = ", ".join(sorted(names, key=lambda name: (ids or {})[name])[:_SHOWN_LINES])
+            shown = ", ".join(sorted(names, key=lambda name: (ids or {})[name])[:_SHOWN])
             if some:
-                yield make(f"{self.file.where}:{some[0]}", what.format(lines=_listed(some), names=shown))
+                yield make(f"{self.document.where}:{some[0]}", what.format(lines=listed(some, _SHOWN), names=shown))
 
     def _others(self, reported: Collection[int], what: str, below: str) -> Iterator[Problem]:
         rest = sorted({entry.line for entry in self.left} - self.named - {*reported})
         if rest:
             remedy = f"put each below a {below}, or below a heading such as Notes"
-            yield warning(f"{self.file.where}:{rest[0]}", f"{what}: {_listed(rest)}. Not read; {remedy}")
+            yield warning(f"{self.document.where}:{rest[0]}", f"{what}: {listed(rest, _SHOWN)}. Not read; {remedy}")
 
 
-def _samples(lines: Iterable[Line]) -> Iterator[int]:
+def _samples(document: Markdown) -> Iterator[int]:
     """The lines under headings, such as a legend's, whose boxes show what boxes are."""
-    level = 0
-    for line in lines:
-        if line.heading is not None and (not level or line.heading.level <= level):
-            level = line.heading.level if _SAMPLES.match(line.heading.title) else 0
-        if level:
-            yield line.number
+    for block, _ in document.blocks.walk():
+        if block.kind is Kind.HEADING and _SAMPLES.match(block.text):
+            yield from range(block.line, block.end + 1)
 
 
-def _with_sections(file: TextFile, spec: Spec, problems: Collection[Problem]) -> frozenset[int]:
+def _with_sections(document: Markdown, spec: Spec, problems: Collection[Problem]) -> frozenset[int]:
     """The lines that a problem names or a withdrawn id begins, each with what goes on from it: a heading's section, an
     item's wrapped lines."""
     places = {*lines_named(spec, problems), *(spec.places.get(name, "") for name in spec.withdrawn)}
     parts = (place.rpartition(":") for place in places)
-    lines = {int(number) for path, _, number in parts if path == file.where and number.isdigit()}
-    return frozenset(_with_what_follows(lines, file)) if lines else frozenset()
+    lines = {int(number) for path, _, number in parts if path == document.where and number.isdigit()}
+    return frozenset(_with_what_follows(lines, document)) if lines else frozenset()
 
 
-def _with_what_follows(lines: set[int], file: TextFile) -> Iterator[int]:
-    level, is_open = 0, False
-    for line in scan(file.text).lines:
-        if line.heading is not None and line.heading.level <= (level or line.heading.level):
-            level = line.heading.level if line.number in lines else 0
-        is_open = line.number in lines or (is_open and not line.is_blank and not _BEGINS.match(line.text))
-        if level or is_open:
-            yield line.number
-
-
-def _listed(numbers: list[int]) -> str:
-    """`line 4`, `lines 4, 5 and 9`; only the first of very many, and how many more."""
-    lines = [str(number) for number in dict.fromkeys(numbers)]
-    if len(lines) == 1:
-        return f"line {lines[0]}"
-    more = len(lines) - _SHOWN_LINES
-    last = f"{more} more" if more > 0 else lines[-1]
-    return f"lines {', '.join(lines[:_SHOWN_LINES] if more > 0 else lines[:-1])} and {last}"
+def _with_what_follows(lines: set[int], document: Markdown) -> Iterator[int]:
+    yield from lines
+    for block, _ in document.blocks.walk():
+        own = range(block.line, block.line + len(block.texts))
+        first = next((line for line in own if line in lines), None)
+        if first is not None:
+            yield from range(first, block.end + 1 if block.kind is Kind.HEADING else own.stop)

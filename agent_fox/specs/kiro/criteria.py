@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.ids import LETTERS, Kind, Mark, mark_of, numbered
 from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EARS, EDGE, STORY
-from agent_fox.specs.lines import Line, joined, plain
+from agent_fox.specs.lines import Line, is_rule, joined, plain
 
 if TYPE_CHECKING:
     from agent_fox.specs.kiro.blocks import Block
 
-_RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
 _LABEL = regex(
     r" {0,3}(?:[-*+]\s+)?(?:(?:\*\*|__)(?P<bold>[^*_]{1,120})(?:\*\*|__)\s*[:：]?"
     r"|(?P<plain>[^\W\d_][^:：.。]{0,60})[:：])\s*$"
@@ -102,7 +101,7 @@ def contents_of(block: Block) -> Contents:
             intro += before
         contents.items += items
     contents.passed_over = [line for section in sections for line in _passed_over(section)]
-    contents.text = joined(line for line in intro if not _RULE.match(line.text.strip()))
+    contents.text = joined(line for line in intro if not is_rule(line.text.strip()))
     _number(contents)
     return contents
 
@@ -234,7 +233,7 @@ def _ends(line: Line, is_outside: bool) -> bool:
     """A rule ends an item, and so does a field of the requirement, such as `**Priority:** high`."""
     if line.is_code:
         return False
-    return _RULE.match(line.text.strip()) is not None or (is_outside and _FIELD.match(line.text.strip()) is not None)
+    return is_rule(line.text.strip()) or (is_outside and _FIELD.match(line.text.strip()) is not None)
 
 
 def _is_item(mark: Mark, line: Line, begins: str, base: int | None) -> bool:

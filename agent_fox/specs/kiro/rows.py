@@ -9,7 +9,7 @@ from agent_fox.specs.kiro.criteria import Contents, Item, contents_of
 from agent_fox.specs.kiro.ids import Mark, mark_of
 from agent_fox.specs.kiro.words import CRITERIA, REQUIREMENT
 from agent_fox.specs.lines import plain
-from agent_fox.specs.tables import Table, tables_of
+from agent_fox.specs.outline import Table, tables_of, tree_of
 
 if TYPE_CHECKING:
     from agent_fox.specs.kiro.blocks import Block
@@ -40,7 +40,7 @@ def rows_with_ids(block: Block) -> list[Item]:
 
 def _tables(block: Block) -> list[Table]:
     has_any = any("|" in line.text for line in block.lines)
-    return [table for table in tables_of(block.lines) if table.rows] if has_any else []
+    return [table for table in tables_of(tree_of(block.lines)) if table.rows] if has_any else []
 
 
 def _is_of_criteria(table: Table, block: Block) -> bool:

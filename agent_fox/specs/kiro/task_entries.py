@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.kiro.blocks import heading_of
 from agent_fox.specs.kiro.ids import ascii_number
 from agent_fox.specs.kiro.words import NOT_TASKS, OPTIONAL, PARALLEL, TASK
-from agent_fox.specs.task_groups import Bullet, without_title
+from agent_fox.specs.lines import is_rule
+from agent_fox.specs.task_groups import Bullet, going_on, without_title
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Line
@@ -33,7 +34,6 @@ _HEADING = regex(
 )
 _LISTED = regex(rf"(?P<number>{_NUMBER})[.)]\s+(?P<title>\S.*)$")
 _BULLET = regex(r"(?:[-*+]|\d{1,3}[.)])\s+")
-_RULE = regex(r"[-*_]{3,}$")
 _DONE_SIGNS = "✓✔✅☑xX"
 
 
@@ -137,7 +137,7 @@ class _Cut:
     def _text(self, entry: Entry, line: Line) -> None:
         entry.lines.append(line)
         text = line.text.strip()
-        if line.is_code or line.is_blank or _RULE.match(text):
+        if line.is_code or line.is_blank or is_rule(text):
             self.wants_bullet = self.wants_bullet or not line.is_code
             return
         bullet = _BULLET.match(text)
@@ -156,7 +156,8 @@ def entries_of(lines: Iterable[Line]) -> tuple[list[Entry], list[Entry]]:
     lines = tuple(_with_bold_headings(tuple(without_title(kept))))
     cut = _Cut(frozenset())
     entries = cut.read(lines, is_boxed=is_boxed)
-    tasks = frozenset(_going_on(entries, cut.left_out))
+    starts = [(entry.line, _head(entry)) for entry in entries if not entry.level and entry.number]
+    tasks = going_on(starts, {line: [(box.line, _head(box)) for box in out] for line, out in cut.left_out.items()})
     if tasks:
         cut = _Cut(tasks)
         entries = cut.read(lines, is_boxed=is_boxed)
@@ -164,19 +165,6 @@ def entries_of(lines: Iterable[Line]) -> tuple[list[Entry], list[Entry]]:
     known = {entry.number for entry in entries}
     aside = [entry for under in (*cut.left_out.values(), *cut.aside.values()) for entry in under]
     return entries, [entry for entry in aside if entry.number not in known]
-
-
-def _going_on(entries: Iterable[Entry], left_out: Mapping[int, Sequence[Entry]]) -> Iterator[int]:
-    """Headings left out below which the numbers of the tasks go on: they are about tasks after all."""
-    numbers = sorted((entry.line, _head(entry)) for entry in entries if not entry.level and entry.number)
-    firsts = {head for _, head in numbers}
-    for heading, boxes in left_out.items():
-        before = max((head for line, head in numbers if line < heading), default=0)
-        first = _head(boxes[0])
-        if first == before + 1 and first not in firsts:
-            numbers += [(box.line, _head(box)) for box in boxes]
-            firsts.update(_head(box) for box in boxes)
-            yield heading
 
 
 def _head(entry: Entry) -> int:

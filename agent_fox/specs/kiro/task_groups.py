@@ -5,12 +5,12 @@ A box `1.` is a group; where no box is one, numbered headings are, else headings
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.specs.files import warning
-from agent_fox.specs.task_groups import known_as, numbers_apart
+from agent_fox.specs.task_groups import tell_apart
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
@@ -196,7 +196,11 @@ def _numbered(markdown: Markdown, groups: list[GroupDraft], problems: list[Probl
         (number, () if _is_headed(group) else group.sections) for number, group in zip(written, groups, strict=True)
     }
     if all(written) and len(set(written)) == len(lists):
-        _tell_apart(markdown, groups, written, problems)
+        lines = (group.line for group in groups)
+        numbers, twice = tell_apart(markdown, zip(written, lines, strict=True))
+        problems += twice
+        for group, number in zip(groups, numbers, strict=True):
+            group.number = number
         return groups
     changed: list[str] = []
     for place, group in enumerate(groups, 1):
@@ -208,24 +212,3 @@ def _numbered(markdown: Markdown, groups: list[GroupDraft], problems: list[Probl
         what = f"the groups' numbers don't tell them apart, they are counted: {shown}. Number them from 1 on"
         problems.append(warning(markdown.at(groups[0].line), what))
     return groups
-
-
-def _tell_apart(markdown: Markdown, groups: list[GroupDraft], written: list[int], problems: list[Problem]) -> None:
-    lines = {number: group.line for number, group in reversed([*zip(written, groups, strict=True)])}
-    for group, own, number in zip(groups, written, numbers_apart(written), strict=True):
-        group.number = number
-        if number != own:
-            problems.append(warning(markdown.at(group.line), known_as(own, lines[own], number)))
-
-
-def doubled_tasks(markdown: Markdown, groups: Iterable[GroupDraft]) -> list[Problem]:
-    """Subtasks that have one number: said, since evidence is kept by it."""
-    first: dict[str, int] = {}
-    problems: list[Problem] = []
-    for task in (task for group in groups for task in group.subtasks):
-        number, line = task.entry.number, task.entry.line
-        if number in first:
-            what = f"task {number} stands twice: in lines {first[number]} and {line}. Renumber one"
-            problems.append(warning(markdown.at(line), what))
-        first.setdefault(number, line)
-    return problems

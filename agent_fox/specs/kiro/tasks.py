@@ -22,10 +22,10 @@ from agent_fox.specs.kiro.fields import (
     without_fields,
 )
 from agent_fox.specs.kiro.task_entries import Entry, entries_of
-from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble, doubled_tasks
+from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble
 from agent_fox.specs.kiro.waves import check_waves
 from agent_fox.specs.kiro.words import CHECKPOINT
-from agent_fox.specs.task_groups import Bullet, state_of
+from agent_fox.specs.task_groups import Bullet, doubled_tasks, state_of
 from agent_fox.specs.tasks import left_out, rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
 
@@ -55,7 +55,8 @@ def read_tasks(markdown: Markdown, references: References) -> KiroTasks:
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
     places = {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])}
     waves = check_waves(markdown, reading.groups)
-    all_problems = (*problems, *doubled_tasks(markdown, drafts), *reading.problems, *waves)
+    numbers = ((task.entry.number, task.entry.line) for draft in drafts for task in draft.subtasks)
+    all_problems = (*problems, *doubled_tasks(markdown, numbers), *reading.problems, *waves)
     return KiroTasks(groups, all_problems, places, {n: tuple(dict.fromkeys(t)) for n, t in reading.properties.items()})
 
 

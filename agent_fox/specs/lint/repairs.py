@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent_fox.core.spec import Dependency
     from agent_fox.specs.lint.pages import Page
     from agent_fox.specs.lint.world import Case
-    from agent_fox.specs.tables import Row, Table
+    from agent_fox.specs.outline import Row, Table
 
 _UPPER_BOX = regex(r"([ \t]*[-*+][ \t]+\[)X(\](?:[ \t*].*)?)")
 _FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to)\s?:[_*]{0,3}", re.IGNORECASE)

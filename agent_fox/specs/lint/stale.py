@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Spec, TaskState
 from agent_fox.specs.detection import OPENSPEC
-from agent_fox.specs.documents import is_there
+from agent_fox.specs.document import is_there
 from agent_fox.specs.lint.pages import read_pages
 from agent_fox.specs.lint.values import Found, Level, PlanRule, SpecRule
 from agent_fox.specs.openspec.deltas import read_delta

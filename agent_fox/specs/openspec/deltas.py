@@ -8,7 +8,7 @@ from dataclasses import field
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.specs.lines import Heading, Line, in_bold, joined
+from agent_fox.specs.lines import Heading, Line, in_bold, is_rule, joined
 from agent_fox.specs.openspec.words import (
     Operation,
     bare_name,
@@ -24,7 +24,6 @@ from agent_fox.specs.openspec.words import (
 )
 
 _SECTION_RANK = 2
-_RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
 _FROM_TO = regex(
     r"\s*(?:[-*+]\s{1,9})?[*_]{0,3}(?:(?P<old>from|old|从|旧|旧名)|(?:to|new|到|新|新名))[*_]{0,3}\s?[:\uff1a][*_]{0,3}"
     r"\s*(?P<name>\S.*)$",
@@ -107,7 +106,7 @@ def read_delta(lines: Iterable[Line]) -> Delta:
 
 def text_of(lines: Iterable[Line]) -> str:
     """The text of lines, without the rules between sections."""
-    return joined(line for line in lines if line.is_code or not _RULE.match(line.text.strip()))
+    return joined(line for line in lines if line.is_code or not is_rule(line.text.strip()))
 
 
 class _Cut:

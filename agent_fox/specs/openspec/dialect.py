@@ -8,8 +8,7 @@ from pathlib import Path
 from agent_fox.core.spec import Problem, Spec
 from agent_fox.specs.commands import read_commands
 from agent_fox.specs.detection import OPENSPEC, claims
-from agent_fox.specs.document import Markdown, read_markdown
-from agent_fox.specs.documents import Documents, about, is_there, read_documents
+from agent_fox.specs.document import Documents, Markdown, about, is_there, read_documents, read_markdown
 from agent_fox.specs.files import place_of
 from agent_fox.specs.id_ranges import index_of
 from agent_fox.specs.openspec.capabilities import Capability, ReadCapabilities, capability, read_capabilities

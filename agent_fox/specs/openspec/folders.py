@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.specs.documents import is_there
+from agent_fox.specs.document import is_there
 from agent_fox.specs.files import error, place_of
 
 if TYPE_CHECKING:

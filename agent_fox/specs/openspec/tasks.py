@@ -28,7 +28,7 @@ from agent_fox.specs.openspec.task_sections import (
 )
 from agent_fox.specs.openspec.unfinished import half_written
 from agent_fox.specs.openspec.words import is_unfilled
-from agent_fox.specs.task_groups import state_of
+from agent_fox.specs.task_groups import doubled_tasks, state_of
 from agent_fox.specs.tasks import rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
 
@@ -118,7 +118,8 @@ class _Reading:
     def groups(self, units: list[Unit], fallback_title: str) -> tuple[Group, ...]:
         numbers = _group_numbers(units)
         drafts = [list(self._drafts(unit)) for unit in units]
-        self._say_doubled(drafts)
+        named = (draft for of_group in drafts for draft in of_group if draft.number)
+        self.problems += doubled_tasks(self.markdown, ((draft.number, draft.line) for draft in named))
         tasks = (draft.line for of_group in drafts for draft in of_group if is_unfilled(draft.title))
         titles = (unit.line for unit in units if unit.title and is_unfilled(_bare(unit.title)))
         self.problems += half_written(self.markdown, [*tasks, *titles])
@@ -175,14 +176,6 @@ class _Reading:
             what = f"names {', '.join(unknown)}: no such requirement in this change. Correct the title"
             self.problems.append(warning(self.markdown.at(unit.line), what))
         return tuple(dict.fromkeys([*about, *named]))
-
-    def _say_doubled(self, drafts: list[list[TaskDraft]]) -> None:
-        first: dict[str, int] = {}
-        for draft in (draft for of_group in drafts for draft in of_group if draft.number):
-            line = first.setdefault(draft.number, draft.line)
-            if line != draft.line:
-                what = f"task {draft.number} stands twice: in lines {line} and {draft.line}. Renumber one"
-                self.problems.append(warning(self.markdown.at(draft.line), what))
 
 
 def _group_numbers(units: list[Unit]) -> list[int]:

@@ -11,8 +11,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.commands import read_commands
 from agent_fox.specs.dependencies import read_dependencies, without_doubles
-from agent_fox.specs.document import Markdown, read_markdown
-from agent_fox.specs.documents import about
+from agent_fox.specs.document import Markdown, about, read_markdown
 from agent_fox.specs.files import TextFile, error, warning
 from agent_fox.specs.id_ranges import index_of
 from agent_fox.specs.lines import Heading, Line, in_bold, plain

@@ -11,13 +11,12 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Problem, Requirement
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, warning
-from agent_fox.specs.lines import Heading, Line, joined, plain
+from agent_fox.specs.lines import Heading, Line, is_rule, joined, plain
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
 
 _ITEM = regex(r" *(?:[-*+]|\d{1,4}[.)])(?: +(?:\[[ xX~/-]\] +)?(?P<rest>\S.*)|$)")
-_RULE = regex(r" *(?:-{3,}|\*{3,}|_{3,})$")
 _ID = r"(?:\d{1,9}-)?(?:[A-Z]{1,12}-){0,4}[A-Z]{0,12}\d{1,9}(?:\.E?\d{1,9}){0,3}"
 _DOTTED = r"(?:\d{1,9}-REQ-)?\d{1,9}(?:\.E?\d{1,9}){1,3}"
 _WRITTEN_IDS = (
@@ -100,7 +99,7 @@ class _Cut:
             self._lose(line)
         elif line.is_code:
             self._text(line)
-        elif _RULE.match(line.text):
+        elif is_rule(line.text.strip()):
             self.item = None
         elif mark is not None:
             self._item(_Part(line.number, line.indent, self.is_edge, lines=[line._replace(text=mark["rest"] or "")]))

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requirement, Spec, Subtask, TaskState
 from agent_fox.core.words import did_you_mean
-from agent_fox.specs.documents import about
+from agent_fox.specs.document import about
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 from agent_fox.specs.id_ranges import PartIndex, index_of
 from agent_fox.specs.plain.normal_form import coder_text, of_subtasks

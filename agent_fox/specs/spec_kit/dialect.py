@@ -13,8 +13,7 @@ from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
 from agent_fox.specs.commands import read_commands
 from agent_fox.specs.dependencies import without_doubles
 from agent_fox.specs.detection import SPEC_KIT, claims
-from agent_fox.specs.document import Markdown, read_markdown
-from agent_fox.specs.documents import Documents, about, is_there, read_documents
+from agent_fox.specs.document import Documents, Markdown, about, is_there, read_documents, read_markdown
 from agent_fox.specs.files import place_of, warning
 from agent_fox.specs.spec_kit.needs import needs_in, siblings_of
 from agent_fox.specs.spec_kit.references import references_of

@@ -19,7 +19,7 @@ from agent_fox.specs.spec_kit.phases import NUMBER
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.tables import Table
+    from agent_fox.specs.outline import Table
 
 _T = regex(NUMBER)
 _WAITS = regex(

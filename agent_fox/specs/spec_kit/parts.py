@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.lines import Heading, Line, joined
+from agent_fox.specs.lines import Chain, Line, is_rule, joined, with_headings
+from agent_fox.specs.outline import Row, Table, tables_of, tree_of
 from agent_fox.specs.spec_kit.identifiers import declared
 from agent_fox.specs.spec_kit.words import step_at_start
-from agent_fox.specs.tables import Row, Table, tables_of
 
 _BULLET = regex(
     r"(?:(?P<mark>[-*+])|(?P<number>\d{1,3})[.)．）])(?:[ \u3000]+|$)(?:\[(?P<box>[^\[\]]?)\](?!\() *)?(?P<rest>.*)"
@@ -18,7 +18,6 @@ _BULLET = regex(
 _LABEL = regex(
     r"(?:\*\*|__)(?P<label>[^*_][^*]{0,80}?)(?P<colon>[:：]?)\s?(?:\*\*|__)\s{0,3}(?P<after>[:：]?)\s*(?P<rest>.*)"
 )
-_RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
 _LEAST_CELLS = 2
 _NOT_TEXT = (
     "priority",
@@ -64,7 +63,7 @@ class Item:
 class Part:
     """What stands under one heading or label, before the next. `path` are the headings it stands under."""
 
-    path: tuple[tuple[int, Heading], ...]
+    path: Chain
     label: str
     line: int
     lines: list[Line] = field(default_factory=list)
@@ -72,11 +71,9 @@ class Part:
 
 def parts_of(lines: Iterable[Line]) -> list[Part]:
     parts = [Part((), "", 1)]
-    for line in lines:
-        path = parts[-1].path
+    for path, line in with_headings(lines):
         if line.heading is not None:
-            kept = tuple(step for step in path if step[1].level < line.heading.level)
-            parts.append(Part((*kept, (line.number, line.heading)), "", line.number))
+            parts.append(Part(path, "", line.number))
         elif (label := _label(line)) is not None:
             parts.append(Part(path, label[0], line.number))
             parts[-1].lines += [line._replace(text=label[1])] if label[1] else []
@@ -136,7 +133,7 @@ class _Cut:
 
     def _line(self, line: Line) -> None:
         text = line.text.strip()
-        if not text or (_RULE.match(text) and not line.is_code):
+        if not text or (is_rule(text) and not line.is_code):
             self.gap = True
             self.open = None if text else self.open
         elif not self._begins(line, text):
@@ -166,8 +163,8 @@ class _Cut:
         self.items.append(self.open)
 
 
-def _rows(lines: Iterable[Line]) -> Iterator[Item]:
-    for table in tables_of(lines):
+def _rows(lines: list[Line]) -> Iterator[Item]:
+    for table in tables_of(tree_of(lines)):
         for row in table.rows:
             text = _text(table, row)
             if text:

@@ -9,12 +9,10 @@ from itertools import groupby
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.specs.lines import Heading, Line
+from agent_fox.specs.lines import Chain, Heading, Line, with_headings
+from agent_fox.specs.outline import tables_of, tree_of
 from agent_fox.specs.spec_kit.rows import task_rows
 from agent_fox.specs.spec_kit.words import PHASE
-from agent_fox.specs.tables import tables_of
-
-Chain = tuple[tuple[int, Heading], ...]
 
 _BOX = regex(r"(?:[-*+]|\d{1,3}[.)]) +\[(?P<box>[^\[\]]{0,2}?)\](?P<star> ?\*(?!\*))?(?!\() *(?P<rest>.*)$")
 _BULLET = regex(r"(?:[-*+]|\d{1,3}[.)]) +(?P<rest>.*)$")
@@ -118,7 +116,7 @@ def _in_rows(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
     """Tasks that are rows of tables, each number once."""
     lines = {line.number: (chain, line) for chain, line in placed}
     drafts: dict[str, TaskDraft] = {}
-    for table in tables_of(line for _, line in placed):
+    for table in tables_of(tree_of([line for _, line in placed])):
         for row in task_rows(table, _IS_NUMBER):
             chain, line = lines[row.line]
             task = TaskDraft(row.number, f" {row.title}", row.box, row.line, line.indent, chain)
@@ -143,18 +141,16 @@ def _unread(placed: Iterable[tuple[Chain, Line]], tasks: list[TaskDraft]) -> Ite
 
 def _placed(lines: Iterable[Line]) -> Iterator[tuple[Chain, Line]]:
     """Each line with the headings it stands under. A phase's name in bold, or as a box of its own, is a heading too."""
-    chain: Chain = ()
-    for line in lines:
-        heading = _below_phases(line.heading) if line.heading else _bold_phase(line)
-        if heading is not None:
-            chain = (*(step for step in chain if step[1].level < heading.level), (line.number, heading))
-        yield chain, line if heading is line.heading else line._replace(heading=heading)
+    placed = (line if (heading := _heading(line)) is line.heading else line._replace(heading=heading) for line in lines)
+    return with_headings(placed)
 
 
-def _below_phases(heading: Heading) -> Heading:
+def _heading(line: Line) -> Heading | None:
     """A task's heading may have the rank of its phase's; it stands below that all the same."""
-    is_task = _T_NUMBER.match(heading.title) is not None
-    return Heading(_BELOW_HEADINGS + 1, heading.title) if is_task else heading
+    if line.heading is None:
+        return _bold_phase(line)
+    is_task = _T_NUMBER.match(line.heading.title) is not None
+    return Heading(_BELOW_HEADINGS + 1, line.heading.title) if is_task else line.heading
 
 
 def _bold_phase(line: Line) -> Heading | None:

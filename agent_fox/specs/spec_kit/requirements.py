@@ -12,7 +12,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import warning
-from agent_fox.specs.lines import joined
+from agent_fox.specs.lines import joined, listed
 from agent_fox.specs.spec_kit.identifiers import declared
 from agent_fox.specs.spec_kit.labels import stories_in_label, story_name
 from agent_fox.specs.spec_kit.parts import Item, Part, items_of, parts_of
@@ -28,7 +28,7 @@ from agent_fox.specs.spec_kit.stories import (
     scenarios_of,
     stories_counted,
 )
-from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of, lines_named
+from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
@@ -124,7 +124,7 @@ def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETA
     _add_edge_cases(collection, [place for place in places if place.kind is Kind.EDGES and not place.story])
     _add_unnamed(collection, places, stories, statements.unnamed, details)
     if statements.beside:
-        lines = lines_named(statements.beside)
+        lines = listed(statements.beside)
         what = f"no id, among statements that have one: {lines}. Not expected; give ids to what is"
         collection.warn(statements.beside[0], what)
     return collection.read()
@@ -190,11 +190,11 @@ def _answered(collection: _Collection, places: list[Place]) -> list[Scenario]:
     sorts = [_sort(item.text) for item in items]
     asked = [item.line for item, sort in zip(items, sorts, strict=True) if sort is _Sort.ASKS]
     if asked:
-        what = f"questions, with nothing to prove: {lines_named(asked)}. Write what is to happen"
+        what = f"questions, with nothing to prove: {listed(asked)}. Write what is to happen"
         collection.warn(asked[0], what)
     out = [item.line for item, sort in zip(items, sorts, strict=True) if sort is _Sort.OUT]
     if out:
-        what = f"said to be out of scope: {lines_named(out)}. Not expected"
+        what = f"said to be out of scope: {listed(out)}. Not expected"
         collection.warn(out[0], what)
     return [_edge(item) for item, sort in zip(items, sorts, strict=True) if sort is _Sort.SAYS]
 

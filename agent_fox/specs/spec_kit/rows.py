@@ -11,7 +11,7 @@ from agent_fox.specs.lines import plain
 from agent_fox.specs.spec_kit.labels import stories_in_label
 
 if TYPE_CHECKING:
-    from agent_fox.specs.tables import Row, Table
+    from agent_fox.specs.outline import Row, Table
 
 _TEXT_HEADINGS = (
     *(

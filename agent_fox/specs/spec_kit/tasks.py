@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.specs.files import warning
+from agent_fox.specs.lines import listed
 from agent_fox.specs.spec_kit.first_tests import mark_first_tests
 from agent_fox.specs.spec_kit.labels import stories_in_label, stories_in_title
 from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, phase_waits, stated_in, waited_for
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Cut, PhaseDraft, TaskDraft, box_of, cut
 from agent_fox.specs.spec_kit.struck import is_taken_back
-from agent_fox.specs.spec_kit.words import PHASE, lines_named
+from agent_fox.specs.spec_kit.words import PHASE
 from agent_fox.specs.task_groups import state_of
 from agent_fox.specs.tasks import ReadTasks, rolled_up
 
@@ -122,14 +123,12 @@ class _Reading:
                 self._warn(task.line, what)
         boxes = [task.line for task in lost if not task.number]
         if boxes:
-            what = (
-                f"boxes without a number, in no phase: {lines_named(boxes)}. Not planned; number those that are tasks"
-            )
+            what = f"boxes without a number, in no phase: {listed(boxes)}. Not planned; number those that are tasks"
             self._warn(boxes[0], what)
 
     def _warn_of_unread(self, unread: tuple[tuple[int, str], ...]) -> None:
         if unread:
-            lines = lines_named(line for line, _ in unread)
+            lines = listed(line for line, _ in unread)
             what = f"{unread[0][1]} and such are written in another way than other tasks here: {lines}. Not planned"
             self._warn(unread[0][0], f"{what}; write tasks with boxes (`- [ ] T001 ...`), one a line")
 

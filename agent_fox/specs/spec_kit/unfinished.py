@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.files import warning
-from agent_fox.specs.spec_kit.words import Kind, kind_of, lines_named
+from agent_fox.specs.lines import listed
+from agent_fox.specs.spec_kit.words import Kind, kind_of
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
@@ -39,7 +40,7 @@ def unfinished(markdown: Markdown) -> Iterator[Problem]:
             for match in _OPEN.finditer(line.text):
                 yield warning(markdown.at(line.number), _asks(match["question"]))
     if placeholders:
-        lines = lines_named(number for number, _ in placeholders)
+        lines = listed(number for number, _ in placeholders)
         what = f"half-written: the template's words `{placeholders[0][1]}]` and such stand in {lines}. Replace them"
         yield warning(markdown.at(placeholders[0][0]), what)
 

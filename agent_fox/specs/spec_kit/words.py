@@ -6,7 +6,6 @@ Structure decides wherever it can; these words help. What a part says is not rea
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from enum import Enum
 
 from agent_fox.core.regex import regex
@@ -53,7 +52,6 @@ SCENARIO = regex(
     re.IGNORECASE,
 )
 AND = 3
-_SHOWN_LINES = 12
 
 
 def step_at_start(text: str) -> int | None:
@@ -143,13 +141,3 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 def kind_of(title: str) -> Kind | None:
     """What a heading or label announces; None where its words say nothing."""
     return next((kind for kind, words in _KINDS if words.match(title[:200])), None)
-
-
-def lines_named(lines: Iterable[int]) -> str:
-    """`line 4`, `lines 4, 5 and 9`; only the first of very many."""
-    numbers = [str(line) for line in sorted(set(lines))]
-    if len(numbers) == 1:
-        return f"line {numbers[0]}"
-    if len(numbers) > _SHOWN_LINES:
-        return f"lines {', '.join(numbers[:_SHOWN_LINES])} and {len(numbers) - _SHOWN_LINES} more"
-    return f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"

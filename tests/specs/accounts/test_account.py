@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,7 +73,8 @@ def uncounted(place: Path, root: Path) -> Iterator[str]:
         for where in counted_documents(spec):
             seen.setdefault(where, set())
         for entry in entries:
-            seen[entry.document].add((entry.line, entry.kind))
+            if entry.document in seen:
+                seen[entry.document].add((entry.line, entry.kind))
     for where, counted in seen.items():
         expected = items((root / where).read_text("utf-8"))
         yield from (f"- {where}:{line} {kind}" for line, kind in sorted(expected - counted) if kind != " ")
@@ -103,10 +105,12 @@ def test_nothing_of_a_made_document_is_left_over_without_being_told(form: str, s
 
 
 @pytest.mark.parametrize("place", PLACES, ids=[place.name for place in PLACES])
-def test_nothing_of_real_specs_is_left_over(place: Path) -> None:
-    found, _ = accounted(place, SHARED)
-    kept = [entries for spec, entries in found if not spec.is_withdrawn]
-    assert [entry for entries in kept for entry in entries if entry.fate is Fate.LEFTOVER] == []
+def test_nothing_of_real_specs_is_left_over_but_what_is_told_of_what_they_were_drawn_from(place: Path) -> None:
+    found, problems = accounted(place, SHARED)
+    kept = [entry for spec, entries in found if not spec.is_withdrawn for entry in entries]
+    left = [entry for entry in kept if entry.fate is Fate.LEFTOVER]
+    told = {where for spec, _ in found for where in lines_named(spec, problems)}
+    assert [entry for entry in left if not entry.document.endswith("prd.md") or entry.where not in told] == []
 
 
 def test_an_obligation_above_the_criteria_is_asked_by_no_verdict_and_left_over(tmp_path: Path) -> None:
@@ -131,3 +135,55 @@ def test_what_stands_in_a_file_beside_another_spec_is_that_ones(tmp_path: Path) 
         ["1", "group 1"],
         ["1", "group 1"],
     ]
+
+
+REQUIREMENTS = "### 02-REQ-1: T\n\n1. [02-REQ-1.1] THE lock SHALL close at dusk every day.\n"
+DRAWN_FROM = """# Lock
+
+## Background
+
+The old lock MUST have been loud.
+
+## Requirements
+
+- THE lock SHALL close at dusk every day.
+- THE lock MUST be painted in a warm red.
+- It may have a bell.
+
+## Tasks
+
+- [ ] Build the whole lock from brass
+- [ ] Ask the neighbour about the old key
+"""
+
+
+def test_what_the_document_demands_that_requirements_were_drawn_from_stands_in_them_or_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "02_a"
+    folder.mkdir()
+    (folder / "requirements.md").write_text(REQUIREMENTS)
+    (folder / "tasks.md").write_text("- [ ] 1. Build the whole lock from brass\n")
+    (folder / "prd.md").write_text(DRAWN_FROM)
+    ((_, entries),), problems = accounted(tmp_path, tmp_path)
+    found = [(entry.line, entry.fate, entry.name) for entry in entries if entry.document.endswith("prd.md")]
+    assert found == [
+        (9, Fate.PART, "02-REQ-1.1"),
+        (10, Fate.LEFTOVER, ""),
+        (15, Fate.GROUP, "group 1"),
+        (16, Fate.LEFTOVER, ""),
+    ]
+    assert [(problem.where, problem.severity, "lines 10 and 16" in problem.what) for problem in problems] == [
+        ("02_a/prd.md:10", Severity.WARNING, True)
+    ]
+
+
+def test_what_a_json_document_demands_where_no_schema_looks_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "02_a"
+    folder.mkdir()
+    criterion = {"id": "02-REQ-1.1", "text": "THE lock SHALL close at dusk every day."}
+    requirement = {"id": "02-REQ-1", "title": "Lock", "acceptance_criteria": [criterion]}
+    document = {"requirements": [requirement], "constraints": ["THE lock MUST be painted in a warm red."]}
+    (folder / "requirements.json").write_text(json.dumps(document, indent=1))
+    (folder / "tasks.json").write_text('{"task_groups": [{"id": 1, "title": "Build"}]}')
+    ((_, entries),), problems = accounted(tmp_path, tmp_path)
+    assert [(entry.fate, entry.name) for entry in entries] == [(Fate.PART, "02-REQ-1.1"), (Fate.LEFTOVER, "")]
+    assert [entry.where for entry in entries[1:]] == [p.where for p in problems if "demanded here" in p.what]

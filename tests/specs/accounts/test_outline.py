@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from agent_fox.specs.accounts.outline import Block, Kind, outline
+from agent_fox.specs.outline import Block, Kind, outline
 
 REFERENCE = MarkdownIt("commonmark").enable("table")
 OPENS = {"list_item_open": "item", "blockquote_open": "quote", "fence": "fence", "hr": "rule", "paragraph_open": "text"}

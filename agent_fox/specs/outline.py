@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.lines import Heading, Line, in_bold, is_rule, scan
-from agent_fox.specs.tables import cells_of, is_rule_of_table
+from agent_fox.specs.lines import MARK, Heading, Line, box_at_start, in_bold, is_rule, scan
 
-_MARK = regex(r"(?P<mark>[-*+]|\d{1,9}[.)])(?: +|$)")
-_BOX = regex(r"\[(?P<state>[ xX~/-]?)\](?!\()\*? *")
 _FRONT_MATTER = "---"
 _HTML = regex(r"</?[A-Za-z][\w-]*(?:[\s/>]|$)")
 _IN_BOLD = 7
 """The rank of a title in bold: below every heading with `#`."""
 _DEEPEST_QUOTE, _MOST_MARKS = 8, 8
+_ESCAPED = "\0"
+_RULE = frozenset("|:- ")
 
 
 class Kind(StrEnum):
@@ -71,16 +71,62 @@ _MOST_ABOVE = 40
 """Blocks that are told above another: what stands deeper than that stands in these."""
 
 
+class Row(NamedTuple):
+    line: int
+    cells: tuple[str, ...]
+
+    def cell(self, column: int | None) -> str:
+        return self.cells[column] if column is not None and column < len(self.cells) else ""
+
+
+class Table(NamedTuple):
+    """`header` is in lower case, without marks."""
+
+    section: str
+    header: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def column(self, *words: str) -> int | None:
+        """The first column whose header is one of the words."""
+        return next((n for n, name in enumerate(self.header) if name in words), None)
+
+    def column_with(self, *parts: str) -> int | None:
+        """The first column whose header holds one of the parts."""
+        return next((n for n, name in enumerate(self.header) if any(part in name for part in parts)), None)
+
+
 def outline(text: str) -> Block:
     """The tree of a document. Nothing is raised, whatever the text; the time is linear in its length."""
-    lines = list(scan(text.removeprefix("\ufeff")).lines)
+    return tree_of(scan(text.removeprefix("\ufeff")).lines)
+
+
+def tree_of(lines: Sequence[Line]) -> Block:
+    """The tree of a document that was looked at already."""
     document = Block(Kind.DOCUMENT, 1, len(lines))
     begins = _front_matter(lines, document)
     _Builder(document).read(lines[begins:])
     return document
 
 
-def _front_matter(lines: list[Line], document: Block) -> int:
+def tables_of(root: Block) -> Iterator[Table]:
+    """Every table that has a rule below its header, with the headings above it."""
+    for block, above in root.walk():
+        if block.kind is Kind.TABLE:
+            header, *rows = block.children
+            names = tuple(cell.strip("*_` ").lower() for cell in header.cells)
+            yield Table(
+                section_of(above),
+                names,
+                tuple(Row(row.line, row.cells) for row in rows),
+            )
+
+
+def section_of(above: Iterable[Block]) -> str:
+    """The titles of the headings among the blocks that one stands in, in lower case, joined by ` / `."""
+    return " / ".join(block.text.lower() for block in above if block.kind is Kind.HEADING and block.level < _IN_BOLD)
+
+
+def _front_matter(lines: Sequence[Line], document: Block) -> int:
     """How many lines the front matter has; a block of it where there is any."""
     if not lines or lines[0].text != _FRONT_MATTER:
         return 0
@@ -103,7 +149,7 @@ class _Builder:
         self.after_gap = True
         self.quoted: list[Line] = []
 
-    def read(self, lines: list[Line]) -> None:
+    def read(self, lines: Sequence[Line]) -> None:
         for place, line in enumerate(lines):
             if self.quoted and not line.text.lstrip().startswith(">"):
                 self._end_quote()
@@ -128,7 +174,7 @@ class _Builder:
         elif bare[0] in "-*_" and is_rule(bare.replace(" ", "")):
             self._leave_items(line.indent)
             self._add(Block(Kind.RULE, line.number))
-        elif (match := _MARK.match(bare)) is not None:
+        elif (match := MARK.match(bare)) is not None:
             self._items(line, match.end())
         else:
             self._text(line, bare, following)
@@ -143,7 +189,7 @@ class _Builder:
         elif self._is_in_table() and not self.after_gap and "|" not in bare:
             self.leaf = None
             self._go_on(Kind.PARAGRAPH, line, bare)
-        elif self.leaf is None and _HTML.match(bare):
+        elif self.leaf is None and bare[0] == "<" and _HTML.match(bare):
             self._leave_items(line.indent)
             self._go_on(Kind.HTML, line, bare)
         else:
@@ -172,13 +218,13 @@ class _Builder:
             block.mark = line.text[place:begins].strip()
             self._add(block)
             self.items.append(block)
-            further = _MARK.match(line.text, begins)
+            further = MARK.match(line.text, begins)
             if further is None:
                 break
             place, begins = begins, further.end()
         rest = line.text[begins:]
-        box = _BOX.match(rest)
-        block.box, rest = (box["state"], rest[box.end() :]) if box else (None, rest)
+        if (box := box_at_start(rest)) is not None:
+            block.box, rest = box[0], box[1].removeprefix("*").lstrip(" ")
         block.texts.append(rest)
         self.leaf = block
 
@@ -234,3 +280,15 @@ def _close(root: Block) -> None:
     for block in reversed(order):
         if block.children:
             block.end = max(block.end, block.children[-1].end)
+
+
+def is_rule_of_table(text: str) -> bool:
+    """Whether a line is what stands between a table's header and its rows: `|---|:-:|`."""
+    return "-" in text and set(text) <= _RULE
+
+
+def cells_of(text: str) -> tuple[str, ...]:
+    """The cells of a row; `\\|` is a bar in one."""
+    inner = text.strip().replace("\\|", _ESCAPED).removeprefix("|").removesuffix("|")
+    cells = [cell.strip() for cell in inner.split("|")]
+    return tuple([cell.replace(_ESCAPED, "|") for cell in cells] if _ESCAPED in inner else cells)
