@@ -10,7 +10,7 @@ from itertools import count, islice
 from typing import Protocol, cast
 
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.discovery import belongs_to_tests, is_collected, language_of
+from agent_fox.verifier.policy.discovery import belongs_to_tests, home_of_tests, is_collected, language_of
 from agent_fox.verifier.policy.expressions import Tokens, substituted, without_self
 from agent_fox.verifier.policy.reading import (
     Assertion,
@@ -90,30 +90,42 @@ class Test:
 
 
 def sources_of(change: Change, context: PolicyContext) -> tuple[SourceChange, ...]:
-    """The source files of a change, both sides read."""
-    sources = (_source(path, file, context) for path, file in sorted(change.files.items()))
-    return tuple(source for source in sources if source is not None)
+    """The source files of a change, both sides read.
+
+    A script that had tests in a folder of tests, whatever its name, was found by its runner: so are those beside it.
+    """
+    begun = [_begun(path, file, context) for path, file in sorted(change.files.items())]
+    sources = [source for source in begun if source is not None]
+    homes = {home_of_tests(each.before.path, each.language) for each in sources if each.before.reading.tests} - {""}
+    return tuple(source if source.error else _ended(source, change.files[source.path], homes) for source in sources)
 
 
-def _source(path: str, file: FileChange, context: PolicyContext) -> SourceChange | None:
+def _begun(path: str, file: FileChange, context: PolicyContext) -> SourceChange | None:
+    """The file as it was; None for one that is in no language that can be read."""
     old_path = file.renamed_from or path
     language = language_of(path, context.languages) or language_of(old_path, context.languages)
     if language is None:
         return None
     unread = SourceChange(path, language, Side(old_path), Side(path))
+    is_found = is_collected(old_path, language) or home_of_tests(old_path, language) != ""
     try:
-        before = _side(old_path, file.before, language)
+        return replace(unread, before=_side(old_path, file.before, language, is_found))
     except Unreadable as error:
         return replace(unread, error=str(error))
+
+
+def _ended(source: SourceChange, file: FileChange, homes: set[str]) -> SourceChange:
+    path, language = source.path, source.language
+    is_found = is_collected(path, language) or home_of_tests(path, language) in homes
     try:
-        return SourceChange(path, language, before, _side(path, file.after, language))
+        return replace(source, after=_side(path, file.after, language, is_found))
     except Broken as error:
-        return replace(unread, error=str(error), is_broken=True, line=error.line)
+        return replace(source, before=Side(source.before.path), error=str(error), is_broken=True, line=error.line)
     except Unreadable as error:
-        return replace(unread, error=str(error))
+        return replace(source, before=Side(source.before.path), error=str(error))
 
 
-def _side(path: str, data: bytes | None, language: Language) -> Side:
+def _side(path: str, data: bytes | None, language: Language, is_test_file: bool) -> Side:
     if data is None:
         return Side(path)
     if len(data) > LARGEST_SOURCE:
@@ -122,7 +134,7 @@ def _side(path: str, data: bytes | None, language: Language) -> Side:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Broken("not UTF-8") from error
-    return Side(path, text, _reader(language).read(text, is_collected(path, language), language), True)
+    return Side(path, text, _reader(language).read(text, is_test_file, language), True)
 
 
 def _reader(language: Language) -> _Reader:

@@ -203,3 +203,37 @@ def test_a_test_named_for_its_requirement_may_be_named_so_and_other_rules_stay()
         for rule in ("non_snake_case", "dead_code")
     }
     assert found == {"non_snake_case": [], "dead_code": [Rule.SUPPRESSION_ADDED]}
+
+
+CHECKED = "it('adds', function () {\n  assert.strictEqual(add(1, 2), 3)\n})\n"
+WEAK = CHECKED.replace("strictEqual(add(1, 2), 3)", "ok(add(1, 2))")
+
+
+@pytest.mark.parametrize("path", ["test/adding.js", "packages/a/test/adding.mjs", "spec/adding.js"])
+def test_a_script_in_a_folder_of_tests_holds_tests_whatever_its_name(path: str) -> None:
+    report = check_change(one_file(CHECKED, WEAK, path), PolicyContext())
+    assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_WEAKENED, 2)]
+    assert rules(check_change(one_file(CHECKED, None, path), PolicyContext())) == {Rule.TEST_DELETED}
+
+
+def test_a_test_that_loses_the_name_by_which_it_was_found_is_hidden() -> None:
+    moved = {"test/a.test.js": FileChange(CHECKED.encode(), None), "test/a.js": FileChange(None, CHECKED.encode())}
+    helper = FileChange(b"exports.one = 1\n", b"exports.one = 2\n")
+    assert rules(check_change(Change({**moved, "test/help.js": helper}), PolicyContext())) == {Rule.TEST_HIDDEN}
+    among = {"test/b.js": FileChange(CHECKED.encode(), None), "test/c.js": FileChange(None, CHECKED.encode())}
+    assert rules(check_change(Change(among), PolicyContext())) == set()
+
+
+@pytest.mark.parametrize(
+    ("head", "tail"),
+    [
+        (";(function () {\n", "})()\n"),
+        ("(() => {\n", "})();\n"),
+        ("!function () {\n", "}();\n"),
+        ("(function () {\n", "}).call(this);\n"),
+    ],
+)
+def test_tests_inside_a_function_that_is_called_at_once_are_read(head: str, tail: str) -> None:
+    change = one_file(head + CHECKED + tail, head + WEAK + tail, "test/adding.test.js")
+    report = check_change(change, PolicyContext())
+    assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_WEAKENED, 3)]

@@ -135,7 +135,7 @@ def test_each_profile_has_a_command_for_all_one_module_and_one_test(
             "mocha --recursive spec",
             "mocha",
             "./node_modules/.bin/mocha --recursive --forbid-only --reporter=xunit "
-            "--reporter-option=output=REPORTS/mocha.xml spec",
+            "--reporter-options=output=REPORTS/mocha.xml spec",
         ),
     ],
 )
