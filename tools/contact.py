@@ -43,8 +43,8 @@ UNABLE = ("skipped", "errored")
 
 PASSED, AGREED, UNABLE_WORD = "passed", "no, as its own command", "could not, said why"
 WRONG, TOO_KIND, BROKEN = "no, though its own command passes", "passed, though its own command fails", "no answer"
-WORDS = (PASSED, AGREED, UNABLE_WORD, WRONG, TOO_KIND, BROKEN)
-"""What `verify` said of the tree as it is, held against the project's own command; the first three are right."""
+RIGHT = (PASSED, AGREED, UNABLE_WORD)
+"""What `verify` may say of the tree as it is, held against the project's own command; the other three are wrong."""
 
 TOO_LONG = -1000
 """The exit code of a command that did not end in its time."""
@@ -264,7 +264,7 @@ def planted_text(text: str, what: str, project: Project, way: Way) -> tuple[str,
     if not added:
         return None
     whole = text.rstrip("\n") + "\n\n"
-    return whole + added, range(whole.count("\n") + 1, (whole + added).count("\n") + 1)
+    return whole + added, range(whole.count("\n") + 1, len((whole + added).splitlines()) + 1)
 
 
 def verified(project: Project, root: Path, seconds: float) -> tuple[Said, list[dict[str, Any]]]:
@@ -325,7 +325,7 @@ def last_line(out: subprocess.CompletedProcess[str]) -> str:
 
 
 def word(row: dict[str, Any], said: dict[str, Any]) -> str:
-    """One of WORDS: what `verify` said of the tree as it is, held against the project's own command."""
+    """What `verify` said of the tree as it is, held against the project's own command, in words."""
     if not said or said["crash"] or said["code"] is None:
         return BROKEN
     if said["code"] == 0:
@@ -345,8 +345,11 @@ def line_of(row: dict[str, Any]) -> str:
 
 
 def table(rows: Sequence[dict[str, Any]], projects: Sequence[Project]) -> Iterator[str]:
-    """By group: how many projects, how they were met, what was found of what was planted. Markdown."""
-    columns = ("projects", "not had", "not installed", "met", *WORDS, *KINDS, "crashes")
+    """By group, in Markdown: how many there are and were met, what was said rightly, what was found when planted.
+
+    Below it, a line for each project of which something was said wrongly, not found, or could not be met.
+    """
+    columns = ("pinned", "not had", "not installed", "met", *RIGHT, "wrong", *KINDS, "crashes")
     yield "| | " + " | ".join(columns) + " |"
     yield "|---|" + "---:|" * len(columns)
     groups = list(dict.fromkeys(project.group for project in projects))
@@ -356,11 +359,20 @@ def table(rows: Sequence[dict[str, Any]], projects: Sequence[Project]) -> Iterat
         there = [row for row in mine if row["state"] == MET]
         words = [word(row, row["clean"]) for row in there]
         states = [sum(row["state"] == state for row in mine) for state in (NOT_HAD, NOT_INSTALLED, MET)]
+        right = [words.count(each) for each in RIGHT]
         planted = [found_of([row["planted"].get(what, NOT_OFFERED) for row in there]) for what in KINDS]
         crashes = sum(len(row["crashes"]) for row in there)
-        cells = (len(names), *states, *(words.count(each) for each in WORDS), *planted, crashes)
+        cells = (len(names), *states, *right, len(there) - sum(right), *planted, crashes)
         yield f"| {group} | " + " | ".join(map(str, cells)) + " |"
-    yield f"\nnot met yet: {len(projects) - len(rows)} of {len(projects)}"
+    left = len(projects) - len({row["name"] for row in rows} & {project.name for project in projects})
+    yield f"\nnot met yet: {left} of {len(projects)}"
+    yield from (line_of(row) for row in rows if not is_right(row))
+
+
+def is_right(row: dict[str, Any]) -> bool:
+    """Whether a project was met, what was said of it is true, and all that was planted was found."""
+    is_true = row["state"] == MET and word(row, row["clean"]) in RIGHT
+    return is_true and all(found in (FOUND, NOT_OFFERED) for found in row["planted"].values())
 
 
 def found_of(words: Sequence[str]) -> str:

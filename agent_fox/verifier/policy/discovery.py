@@ -62,12 +62,12 @@ def is_collected(path: str, language: Language) -> bool:
 
 
 def home_of_tests(path: str, language: Language) -> str:
-    """The folder `test`, `tests` or `spec` that a script stands in under a name of its own, as mocha and `node --test`
-    find tests there; empty elsewhere. Other runners pass such files by, so the name alone decides nothing.
+    """The folder of a script that stands below `test`, `tests` or `spec` under a name of its own, as mocha and
+    `node --test` find tests there; empty elsewhere. Other runners pass such files by, so this alone decides nothing.
     """
     folder = PurePosixPath(path).parent
-    is_home = language in JAVASCRIPT and folder.name in ("test", "tests", "spec") and not is_collected(path, language)
-    return str(folder) if is_home else ""
+    is_below = language in JAVASCRIPT and not {"test", "tests", "spec"}.isdisjoint(folder.parts)
+    return str(folder) if is_below and not is_collected(path, language) else ""
 
 
 def belongs_to_tests(path: str) -> bool:

@@ -134,15 +134,11 @@ def _side(path: str, data: bytes | None, language: Language, is_test_file: bool)
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Broken("not UTF-8") from error
-    return Side(path, text, _reader(language).read(text, is_test_file, language), True)
-
-
-def _reader(language: Language) -> _Reader:
-    """The reader of a language, imported when it is first needed: all but Python's need an extra."""
     try:
-        return cast(_Reader, import_module(f"agent_fox.verifier.policy.{_READERS[language]}"))
-    except ImportError as error:
+        reader = cast(_Reader, import_module(f"agent_fox.verifier.policy.{_READERS[language]}"))
+    except ImportError as error:  # all but Python's need an extra
         raise Unreadable(f"reading {language} needs the extra `policy`: pip install 'agent-fox[policy]'") from error
+    return Side(path, text, reader.read(text, is_test_file, language), True)
 
 
 def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...]:
@@ -157,7 +153,8 @@ def _helpers(side: Side) -> Iterator[Function]:
 
 
 def _expanded(side: Side, everywhere: dict[str, Function]) -> Iterator[Test]:
-    expansion = Expansion(everywhere | {helper.leaf: helper for helper in _helpers(side)})
+    own = {helper.leaf: helper for helper in _helpers(side)}
+    expansion = Expansion(everywhere | own, frozenset(own))
     for helper in side.reading.functions:
         yield Test(side.path, helper, tuple(map(_plain, expansion.assertions(helper))))
 
@@ -173,9 +170,10 @@ MOST_STEPS = 20_000  # of one test, helpers and rows counted in
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The helpers that a test may call, by their last name."""
+    """The helpers that a test may call, by their last name. own: those that stand in its file."""
 
     helpers: Mapping[str, Function]
+    own: frozenset[str] = frozenset()
 
     def assertions(self, test: Function) -> tuple[Assertion, ...]:
         return tuple(islice(self._walk(test.steps, {}, 0, count()), MOST_ASSERTIONS))
@@ -210,7 +208,8 @@ class Expansion:
         given = [substituted(argument, values) for argument in use.arguments]
         for assertion in self._walk(helper.steps, dict(bound_arguments(helper.parameters, given)), depth + 1, taken):
             guard = (*substituted(use.guard, values), *assertion.guard)
-            yield replace(assertion, guard=guard, line=use.line)
+            origin = assertion.place if use.function in self.own else None
+            yield replace(assertion, guard=guard, line=use.line, origin=origin)
 
 
 def bound_arguments(parameters: tuple[str, ...], given: list[Tokens]) -> Iterator[tuple[str, Tokens]]:

@@ -168,7 +168,7 @@ def _statements(nodes: list[Node], around: _Around, is_test_file: bool) -> Itera
             elif node.type in ("if_statement", "statement_block", "else_clause"):
                 inside = _with_condition(node, around)
                 yield from _statements(children(node), inside, is_test_file)
-            elif call is not None and (body := _called_at_once(call) or callback_of(call)) is not None:
+            elif call is not None and (body := callback_of(call)) is not None:
                 yield from _statements(children(body), around, is_test_file)
             around = _after(node, around)
             continue
@@ -193,17 +193,6 @@ def _call_in(node: Node) -> Node | None:
             inner = children(inner)[-1]
         return inner if inner.type == "call_expression" else None
     return None
-
-
-def _called_at_once(call: Node) -> Node | None:
-    """The body of `(function () { … })()`, in which whole files stand."""
-    callee = field(call, "function")
-    while callee is not None and callee.type == "parenthesized_expression" and children(callee):
-        callee = children(callee)[0]
-    if callee is not None and callee.type == "member_expression":  # (function () { … }).call(this)
-        inner = field(callee, "object")
-        callee = children(inner)[0] if inner is not None and inner.type == "parenthesized_expression" else None
-    return field(callee, "body") if callee is not None and callee.type in FUNCTIONS else None
 
 
 def _with_condition(node: Node, around: _Around) -> _Around:

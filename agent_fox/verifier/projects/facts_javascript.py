@@ -84,26 +84,21 @@ def read_script(written: str, others: Mapping[str, str] | None = None) -> Script
 
 
 def _lines(written: str, others: Mapping[str, str], depth: int) -> Iterator[str]:
-    """The commands of a script, in order; those of the scripts that it calls in their place."""
-    for line in (link.strip() for link in _CHAIN.split(written)):
-        called = _called(line, others) if depth < _DEEPEST else []
+    """The commands of a script, in order; in the place of `npm run NAME -- MORE` and `pnpm run "/^NAME/"` those of the
+    scripts that it calls.
+    """
+    for line in (link.strip() for link in _CHAIN.split(written) if link.strip()):
+        _, argv = _command(line)
+        is_call = len(argv) > 1 and argv[0] in _MANAGERS and depth < _DEEPEST
+        name, *given = (argv[2:] if argv[1] in ("run", "run-script") else argv[1:]) or [""] if is_call else [""]
+        some = _SOME_SCRIPTS.fullmatch(name)
+        called = [script for other, script in others.items() if some and other.startswith(some[1])]
+        if name in others:
+            called = [f"{others[name]} {shlex.join(given[1:] if given[:1] == ['--'] else given)}".strip()]
         for script in called:
             yield from _lines(script, others, depth + 1)
-        if line and not called:
+        if not called:
             yield line
-
-
-def _called(line: str, others: Mapping[str, str]) -> list[str]:
-    """What `npm run NAME -- MORE` or `pnpm run "/^NAME/"` calls; empty where it calls no script."""
-    _, argv = _command(line)
-    if len(argv) < 2 or argv[0] not in _MANAGERS:
-        return []
-    name, *more = argv[2:] if argv[1] in ("run", "run-script") and len(argv) > 2 else argv[1:]
-    some = _SOME_SCRIPTS.fullmatch(name)
-    if some:
-        return [script for other, script in others.items() if other.startswith(some[1])]
-    given = more[1:] if more[:1] == ["--"] else more
-    return [f"{others[name]} {shlex.join(given)}".strip()] if name in others else []
 
 
 def _command(line: str) -> tuple[dict[str, str], list[str]]:

@@ -134,6 +134,14 @@ def test_a_tool_is_in_use_where_a_manifest_says_so(tmp_path: Path, files: dict[s
     assert trait in facts(tmp_path, files).traits
 
 
+def test_a_submodule_that_is_not_checked_out_is_told_with_the_command(tmp_path: Path) -> None:
+    modules = '[submodule "a"]\n\tpath = tests/a\n\turl = u\n[submodule "b"]\n\tpath = tests/b\n'
+    files = {"setup.py": "", ".gitmodules": modules, "tests/b/here.txt": "x"}
+    (tmp_path / "tests" / "a").mkdir(parents=True)
+    told = [note for note in facts(tmp_path, files).notes if "submodule" in note]
+    assert told == ["the submodule tests/a is not checked out: git submodule update --init"]
+
+
 def test_a_plugin_of_pytest_alone_is_not_pytest(tmp_path: Path) -> None:
     assert "pytest" not in facts(tmp_path, {"requirements.txt": "pytest-randomly-lookalike\n"}).traits
 
