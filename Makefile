@@ -19,7 +19,7 @@ AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 unexport PYTHONDONTWRITEBYTECODE # what pytest makes of a test file is kept: making it again takes half a minute
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test full test-mcp test-agents check bench bench-long backtest mutants planted proofs contact faults acceptance release clean
+.PHONY: help run quick test full test-mcp test-agents check bench bench-long backtest mutants planted proofs contact simulate faults acceptance release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ planted: $(READY) ## planted bugs: every one that the tests do not catch needs a
 
 proofs: $(READY) $(GATES) ## may gamed, empty and honest tests be called proven? (SEED=N: a tenth of the cases)
 	$(PYTHON) -m tools.proofs $(if $(SEED),--part $(SEED))
+
+simulate: $(READY) ## the engine on a made world where everything goes wrong, seed by seed (SEEDS=1000 JOBS=1)
+	$(PYTHON) -m tools.simulation --seeds $(or $(SEEDS),1000) --jobs $(or $(JOBS),1)
 
 # Packages that some of the cases need; where they cannot be had, these are left out, and counted.
 $(GATES):

@@ -90,9 +90,13 @@ def test_memory_that_many_processes_share_counts_once(tmp_path: Path) -> None:
 
 
 @needs_proc
-@pytest.mark.parametrize("multiply", ["os.fork()", "threading.Thread(target=time.sleep, args=(10,)).start()"])
+@pytest.mark.parametrize(
+    "multiply",
+    ["if os.fork() == 0: time.sleep(10); os._exit(0)", "threading.Thread(target=time.sleep, args=(10,)).start()"],
+    ids=["processes", "threads"],
+)
 def test_a_process_that_multiplies_beyond_its_bound_is_killed(tmp_path: Path, multiply: str) -> None:
-    code = f"import os, threading, time\nfor n in range(40): {multiply}; time.sleep(0.01)\ntime.sleep(10)"
+    code = f"import os, threading, time\nfor n in range(40):\n    {multiply}\n    time.sleep(0.01)\ntime.sleep(10)"
     end, _ = run(python(tmp_path, code, {"processes": 20}))
     assert (end.exceeded, end.signal) == ("processes", 9)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from PIL import Image, ImageChops, ImageStat
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 from pypdf import PdfReader
 
 from agent_fox.engine.account.run_document import RunDocument
@@ -25,8 +25,6 @@ TAKEN = "taken"
 MOST_BYTES = 3 * 1024 * 1024
 MOST_DIFFERENCE = 10
 """Of 255: another font makes 1 to 3, a page without cards 11 to 14, one without its style 16 to 26."""
-_PARTS = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
-"""`<style>p { color: red }</style>`; no `<p>style</p>`."""
 
 
 def test_nothing_is_asked_for_and_nothing_is_complained_of(opened: Open, hundred_nodes: RunDocument) -> None:
@@ -92,31 +90,6 @@ def test_the_other_keys(opened: Open, hundred_nodes: RunDocument) -> None:
     page.keyboard.type("22_spec")
     expect(page.locator("tr.req:visible")).to_have_count(6)
     expect(page.locator("#match-count")).to_have_text("6 shown")
-
-
-PAINT = "() => performance.getEntriesByName('first-contentful-paint')[0].startTime"
-READY = "() => performance.getEntriesByType('navigation')[0].domInteractive"
-
-
-def opening(page: Page) -> tuple[float, float]:
-    """Milliseconds until something is painted, and until the document stands."""
-    page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
-    return page.evaluate(PAINT), page.evaluate(READY)
-
-
-@pytest.mark.parametrize(
-    ("specs", "parts", "paint", "ready", "bare"), [(25, 6, 500, 1000, 200), (200, 50, 3000, 3000, 2000)]
-)
-def test_it_is_there_at_once(opened: Open, specs: int, parts: int, paint: float, ready: float, bare: float) -> None:
-    """In milliseconds, for 150 and for 10,000 requirements, on a machine whose browser lets the same document without
-    scripts and styles stand in `bare`. Where that takes longer now, all may; the best of three openings counts.
-    """
-    whole = html_of(of_size(specs, parts, 3 if parts == 6 else 1))
-    tries = [opening(opened(whole)) for _ in range(3)]
-    floor = min(opening(opened(_PARTS.sub("", whole)))[1] for _ in range(2))
-    by = max(1.0, floor / bare)
-    assert min(painted for painted, _ in tries) <= paint * by
-    assert min(stood for _, stood in tries) <= ready * by
 
 
 def test_a_hundred_nodes_fit_into_a_mail(hundred_nodes: RunDocument) -> None:

@@ -134,8 +134,9 @@ def as_written(guess: Guess, text: str) -> Guess:
 
 
 def lent_words(number: int, asked: Mapping[str, Words], named: Mapping[str, tuple[int, ...]]) -> Words:
-    """What the requirements say that are this group's alone."""
-    return frozenset().union(*(words for id, words in asked.items() if named.get(id) == (number,)))
+    """What the requirements say that are this group's alone, but for what every requirement of the spec says."""
+    everywhere = frozenset.intersection(*asked.values())
+    return frozenset().union(*(words for id, words in asked.items() if named.get(id) == (number,))) - everywhere
 
 
 def saying_of(group: Group, lent: Words) -> _Saying:

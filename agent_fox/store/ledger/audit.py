@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
+from functools import cache
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ledger.evidence import Json, Link
@@ -278,42 +279,35 @@ def run_heads(db: Database) -> list[RunHeads]:
 
 def missing_guards(db: Database) -> list[str]:
     """The names of triggers, views and indexes that the state file should have, and has not, or has in other words."""
-    with _as_made() as whole:
-        wanted = dict(whole.execute(TRIGGERS))
     triggers = dict(db.execute(TRIGGERS))
-    return sorted(name for name, text in wanted.items() if triggers.get(name) != text)
+    return sorted(str(name) for name, text in _as_made(TRIGGERS) if triggers.get(name) != text)
 
 
 def foreign_triggers(db: Database) -> list[str]:
     """The names of triggers of our tables that are not ours: what one of them changes looks as if we had written it."""
-    with _as_made() as whole:
-        tables = {name for (name,) in whole.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
-        ours = {name for (name,) in whole.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
+    tables = {name for (name,) in _as_made("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
+    ours = {name for (name,) in _as_made("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
     triggers = db.execute("SELECT name, tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
     return sorted(name for name, table in triggers if table in tables and name not in ours)
 
 
 def changed_tables(db: Database) -> list[str]:
     """The fixed tables of the program that hold something else here."""
-    with _as_made() as whole:
-        return [name for name in FIXED if _all_of(whole, name) != _all_of(db, name)]
-
-
-def _all_of(db: Database | sqlite3.Connection, table: str) -> set[tuple[str | int, ...]]:
-    return {tuple(row) for row in db.execute(f"SELECT * FROM main.{table}")}
+    every = {name: f"SELECT * FROM main.{name}" for name in FIXED}
+    return [name for name, sql in every.items() if _as_made(sql) != frozenset(map(tuple, db.execute(sql)))]
 
 
 FIXED = ("legal_transitions", "gate_transitions")
 """Which moves of nodes and of gates the database lets through."""
 
 
-@contextmanager
-def _as_made() -> Iterator[sqlite3.Connection]:
-    """A state file as we make it, in memory."""
+@cache
+def _as_made(sql: str) -> frozenset[tuple[str | int, ...]]:
+    """What a query gives of a state file as we make it, in memory; asked once, since nothing changes it."""
     with closing(sqlite3.connect(":memory:")) as whole:
         for script in MIGRATIONS:
             whole.executescript(script)
-        yield whole
+        return frozenset(map(tuple, whole.execute(sql)))
 
 
 TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'view', 'index') AND sql IS NOT NULL"
