@@ -19,7 +19,7 @@ AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 unexport PYTHONDONTWRITEBYTECODE # what pytest makes of a test file is kept: making it again takes half a minute
 
 .DEFAULT_GOAL := help
-.PHONY: simulate help run quick test full test-mcp test-agents check bench bench-long backtest mutants planted proofs faults acceptance release clean
+.PHONY: help run quick test full test-mcp test-agents check bench bench-long backtest mutants planted proofs contact simulate faults acceptance release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,10 @@ simulate: $(READY) ## the engine on a made world where everything goes wrong, se
 $(GATES):
 	@mkdir -p $(@D) && cp fixtures/gates/package.json $(@D)/ && \
 		(cd $(@D) && npm install --silent --no-audit --no-fund) || echo "jest and vitest cannot be had: cases that need them are left out" >&2
+
+contact: $(READY) ## what `verify` says to real projects at first contact (CONTACT=FOLDER SOURCES=FOLDER PART=n/m ONLY="click Go")
+	$(PYTHON) -m tools.contact $(if $(CONTACT),--folder "$(CONTACT)") $(if $(SOURCES),--sources "$(SOURCES)") \
+		$(if $(PART),--part $(PART)) $(if $(ONLY),--only $(ONLY))
 
 faults: $(READY) ## crash and fault injection, longer than the tests
 	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest $(SPREAD) $(FAULTS)

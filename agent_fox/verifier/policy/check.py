@@ -201,7 +201,7 @@ def _emptied(paths: set[str], before: tuple[Test, ...], after: tuple[Test, ...])
             if turn.fate in _LOSING:
                 rule = Rule.ASSERTION_REMOVED if turn.after is None else Rule.ASSERTION_WEAKENED
                 yield PolicyFinding(
-                    *(rule, Severity.BLOCK, test.path, other.function.line, test.name),
+                    *(rule, Severity.BLOCK, test.path, (turn.after or other.function).line, test.name),
                     "a helper that tests share demands less than before",
                     shown(turn.before),
                     shown(turn.after),

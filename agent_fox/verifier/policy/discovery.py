@@ -61,6 +61,15 @@ def is_collected(path: str, language: Language) -> bool:
     return in_folder or re.fullmatch(_NAMES[language], name) is not None
 
 
+def home_of_tests(path: str, language: Language) -> str:
+    """The folder of a script that stands below `test`, `tests` or `spec` under a name of its own, as mocha and
+    `node --test` find tests there; empty elsewhere. Other runners pass such files by, so this alone decides nothing.
+    """
+    folder = PurePosixPath(path).parent
+    is_below = language in JAVASCRIPT and not {"test", "tests", "spec"}.isdisjoint(folder.parts)
+    return str(folder) if is_below and not is_collected(path, language) else ""
+
+
 def belongs_to_tests(path: str) -> bool:
     """Whether a file is a test or stands beside tests: helpers, data, configuration of tests."""
     pure = PurePosixPath(path)

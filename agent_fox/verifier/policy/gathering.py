@@ -10,7 +10,7 @@ from itertools import count, islice
 from typing import Protocol, cast
 
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.discovery import belongs_to_tests, is_collected, language_of
+from agent_fox.verifier.policy.discovery import belongs_to_tests, home_of_tests, is_collected, language_of
 from agent_fox.verifier.policy.expressions import Tokens, substituted, without_self
 from agent_fox.verifier.policy.reading import (
     Assertion,
@@ -90,30 +90,42 @@ class Test:
 
 
 def sources_of(change: Change, context: PolicyContext) -> tuple[SourceChange, ...]:
-    """The source files of a change, both sides read."""
-    sources = (_source(path, file, context) for path, file in sorted(change.files.items()))
-    return tuple(source for source in sources if source is not None)
+    """The source files of a change, both sides read.
+
+    A script that had tests in a folder of tests, whatever its name, was found by its runner: so are those beside it.
+    """
+    begun = [_begun(path, file, context) for path, file in sorted(change.files.items())]
+    sources = [source for source in begun if source is not None]
+    homes = {home_of_tests(each.before.path, each.language) for each in sources if each.before.reading.tests} - {""}
+    return tuple(source if source.error else _ended(source, change.files[source.path], homes) for source in sources)
 
 
-def _source(path: str, file: FileChange, context: PolicyContext) -> SourceChange | None:
+def _begun(path: str, file: FileChange, context: PolicyContext) -> SourceChange | None:
+    """The file as it was; None for one that is in no language that can be read."""
     old_path = file.renamed_from or path
     language = language_of(path, context.languages) or language_of(old_path, context.languages)
     if language is None:
         return None
     unread = SourceChange(path, language, Side(old_path), Side(path))
+    is_found = is_collected(old_path, language) or home_of_tests(old_path, language) != ""
     try:
-        before = _side(old_path, file.before, language)
+        return replace(unread, before=_side(old_path, file.before, language, is_found))
     except Unreadable as error:
         return replace(unread, error=str(error))
+
+
+def _ended(source: SourceChange, file: FileChange, homes: set[str]) -> SourceChange:
+    path, language = source.path, source.language
+    is_found = is_collected(path, language) or home_of_tests(path, language) in homes
     try:
-        return SourceChange(path, language, before, _side(path, file.after, language))
+        return replace(source, after=_side(path, file.after, language, is_found))
     except Broken as error:
-        return replace(unread, error=str(error), is_broken=True, line=error.line)
+        return replace(source, before=Side(source.before.path), error=str(error), is_broken=True, line=error.line)
     except Unreadable as error:
-        return replace(unread, error=str(error))
+        return replace(source, before=Side(source.before.path), error=str(error))
 
 
-def _side(path: str, data: bytes | None, language: Language) -> Side:
+def _side(path: str, data: bytes | None, language: Language, is_test_file: bool) -> Side:
     if data is None:
         return Side(path)
     if len(data) > LARGEST_SOURCE:
@@ -122,15 +134,11 @@ def _side(path: str, data: bytes | None, language: Language) -> Side:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Broken("not UTF-8") from error
-    return Side(path, text, _reader(language).read(text, is_collected(path, language), language), True)
-
-
-def _reader(language: Language) -> _Reader:
-    """The reader of a language, imported when it is first needed: all but Python's need an extra."""
     try:
-        return cast(_Reader, import_module(f"agent_fox.verifier.policy.{_READERS[language]}"))
-    except ImportError as error:
+        reader = cast(_Reader, import_module(f"agent_fox.verifier.policy.{_READERS[language]}"))
+    except ImportError as error:  # all but Python's need an extra
         raise Unreadable(f"reading {language} needs the extra `policy`: pip install 'agent-fox[policy]'") from error
+    return Side(path, text, reader.read(text, is_test_file, language), True)
 
 
 def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...]:
@@ -145,7 +153,8 @@ def _helpers(side: Side) -> Iterator[Function]:
 
 
 def _expanded(side: Side, everywhere: dict[str, Function]) -> Iterator[Test]:
-    expansion = Expansion(everywhere | {helper.leaf: helper for helper in _helpers(side)})
+    own = {helper.leaf: helper for helper in _helpers(side)}
+    expansion = Expansion(everywhere | own, frozenset(own))
     for helper in side.reading.functions:
         yield Test(side.path, helper, tuple(map(_plain, expansion.assertions(helper))))
 
@@ -161,9 +170,10 @@ MOST_STEPS = 20_000  # of one test, helpers and rows counted in
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The helpers that a test may call, by their last name."""
+    """The helpers that a test may call, by their last name. own: those that stand in its file."""
 
     helpers: Mapping[str, Function]
+    own: frozenset[str] = frozenset()
 
     def assertions(self, test: Function) -> tuple[Assertion, ...]:
         return tuple(islice(self._walk(test.steps, {}, 0, count()), MOST_ASSERTIONS))
@@ -198,7 +208,8 @@ class Expansion:
         given = [substituted(argument, values) for argument in use.arguments]
         for assertion in self._walk(helper.steps, dict(bound_arguments(helper.parameters, given)), depth + 1, taken):
             guard = (*substituted(use.guard, values), *assertion.guard)
-            yield replace(assertion, guard=guard, line=use.line)
+            origin = assertion.place if use.function in self.own else None
+            yield replace(assertion, guard=guard, line=use.line, origin=origin)
 
 
 def bound_arguments(parameters: tuple[str, ...], given: list[Tokens]) -> Iterator[tuple[str, Tokens]]:

@@ -189,7 +189,8 @@ def _looped(node: Node, around: _Around, is_test_file: bool) -> Iterator[Functio
 def _call_in(node: Node) -> Node | None:
     if node.type == "expression_statement" and children(node):
         inner = children(node)[0]
-        inner = children(inner)[0] if inner.type == "await_expression" and children(inner) else inner
+        while inner.type in ("await_expression", "unary_expression", "parenthesized_expression") and children(inner):
+            inner = children(inner)[-1]
         return inner if inner.type == "call_expression" else None
     return None
 

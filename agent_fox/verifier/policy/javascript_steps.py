@@ -143,7 +143,14 @@ def _check(found: Assertion, guard: Tokens, is_idle: bool) -> Check:
 
 
 def callback_of(call: Node) -> Node | None:
-    """The body of a function given to a call such as `cases.forEach(…)`."""
+    """The body of a function given to a call such as `cases.forEach(…)`, or of `(function () { … })()` itself."""
+    callee = field(call, "function")
+    if callee is not None and callee.type == "member_expression":  # (function () { … }).call(this)
+        callee = field(callee, "object")
+    if callee is not None and callee.type == "parenthesized_expression" and children(callee):
+        callee = children(callee)[0]
+    if callee is not None and callee.type in FUNCTIONS:
+        return field(callee, "body")
     arguments = field(call, "arguments")
     for argument in children(arguments) if arguments is not None else []:
         if argument.type in FUNCTIONS:

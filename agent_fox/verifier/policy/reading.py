@@ -24,6 +24,7 @@ class Assertion:
 
     tolerance: absolute, where one is stated as a number. detail: a message that an error must have, for one.
     guard: conditions under which it is looked at all. written: the subject before local names were put in.
+    line: where the test demands it, and origin: where a helper of the same file that it calls is written to do so.
     """
 
     subject: Tokens
@@ -36,6 +37,11 @@ class Assertion:
     guard: Tokens = ()
     text: str = ""
     written: Tokens = ()
+    origin: int | None = None
+
+    @property
+    def place(self) -> int:
+        return self.origin or self.line
 
     @property
     def key(self) -> tuple[Tokens, str, Tokens, Tokens, float | None, Tokens, Strength]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import starmap, takewhile
+from operator import eq
 from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.matching import How, Matched
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.policy.gathering import SourceChange, Test
 
 MOST_NAMES = 5
+MOST_LINES = 1_000  # between the first and the last that differ; more are not compared line by line
 
 _FATES: dict[Fate, tuple[Rule, Severity, str, str]] = {
     Fate.GONE: (Rule.ASSERTION_REMOVED, Severity.BLOCK, "an assertion is gone", "Put the assertion back."),
@@ -41,14 +45,14 @@ _FATES: dict[Fate, tuple[Rule, Severity, str, str]] = {
 
 def findings_about_tests(matched: Matched, sources: tuple[SourceChange, ...]) -> Iterator[PolicyFinding]:
     """Everything that happened to tests that were there before, and new tests that say nothing."""
-    replacements = Replacements(matched)
+    replacements, places = Replacements(matched), Places(sources)
     yield from _of_gone(matched, removed_names(sources), replacements)
     spare = Counter(matched.spare)
     for match in matched.matches:
         if match.how is How.HIDDEN and match.after is not None:
             yield _hidden(match.before, match.after)
         elif match.after is not None:
-            yield from _of_pair(match.before, match.after, spare, replacements)
+            yield from _of_pair(match.before, match.after, spare, replacements, places)
     yield from (_empty(test) for test in matched.fresh if says_nothing(test))
     yield from (_fresh_skip(test) for test in matched.fresh if test.function.skips)
     yield from _focus(sources)
@@ -115,7 +119,7 @@ def _hidden(before: Test, after: Test) -> PolicyFinding:
 
 
 def _of_pair(
-    before: Test, after: Test, spare: Counter[Hashable], replacements: Replacements
+    before: Test, after: Test, spare: Counter[Hashable], replacements: Replacements, places: Places
 ) -> Iterator[PolicyFinding]:
     skips = added_skips(before, after)
     if skips:
@@ -126,7 +130,7 @@ def _of_pair(
         is_repeated = turn.fate is Fate.OTHER_SUBJECT and has_other_subject
         if turn.fate in _FATES and not is_repeated and not _is_elsewhere(turn, spare):
             has_other_subject = has_other_subject or turn.fate is Fate.OTHER_SUBJECT
-            turned = _turned(before, after, turn)
+            turned = _turned(before, after, turn, places)
             is_rewritten = turn.fate is Fate.GONE and (
                 is_within(turn.before, after.assertions) or replacements.replaces(turn.before, after.path)
             )
@@ -141,9 +145,39 @@ def _is_elsewhere(turn: Turn, spare: Counter[Hashable]) -> bool:
     return True
 
 
-def _turned(before: Test, after: Test, turn: Turn) -> PolicyFinding:
+class Places:
+    """Where a line that is gone stood, in the file as it is now."""
+
+    def __init__(self, sources: Iterable[SourceChange]) -> None:
+        self._texts = {each.path: (each.before.text.splitlines(), each.after.text.splitlines()) for each in sources}
+
+    def stood(self, path: str, lines: Sequence[int], otherwise: int) -> int:
+        """Where the first of these lines of the file before that was changed stood, or where the first of all stands;
+        `otherwise` where too much was changed.
+        """
+        old, new = self._texts.get(path, ([], []))
+        head: int = sum(takewhile(bool, starmap(eq, zip(old, new, strict=False))))
+        tail: int = sum(takewhile(bool, starmap(eq, zip(old[head:][::-1], new[head:][::-1], strict=False))))
+        changed, now = old[head : len(old) - tail], new[head : len(new) - tail]
+        if len(changed) + len(now) > MOST_LINES:
+            return otherwise
+        edits = SequenceMatcher(None, changed, now, autojunk=False).get_opcodes()
+        for line in (line - 1 - head for line in lines):
+            for tag, start, end, new_start, new_end in edits:
+                if tag != "equal" and start <= line < end:
+                    return min(head + new_start + min(line - start, max(new_end - new_start - 1, 0)) + 1, len(new) or 1)
+        shift = sum(
+            new_end - new_start - end + start for _, start, end, new_start, new_end in edits if end < lines[0] - head
+        )
+        return lines[0] + shift
+
+
+def _turned(before: Test, after: Test, turn: Turn, places: Places) -> PolicyFinding:
     rule, severity, message, remedy = _FATES[turn.fate]
-    line = after.function.line if turn.after is None else turn.after.line
+    line = after.function.line if turn.after is None else turn.after.place
+    if turn.after is None and before.path == after.path:
+        alike = (each.place for each in before.assertions if each.key == turn.before.key)
+        line = places.stood(after.path, (turn.before.place, *alike, turn.before.line), line)
     return PolicyFinding(
         *(rule, severity, after.path, line, before.name, message, shown(turn.before), shown(turn.after), remedy)
     )

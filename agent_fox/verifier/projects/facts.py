@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,7 @@ _GRADLE_SKIPS = regex(
     r"|\btest\w*\.(?:enabled\s*=\s*false|ignoreFailures\s*=\s*true|onlyIf\b)[^\n]*"
     r"|\bexcludeTaskNames?\b[^\n]*|-x\s+test\b"
 )
+_SUBMODULE = regex(r"^\s*path\s*=\s*(\S+)\s*$", re.MULTILINE)
 _MAVEN_FILES = (".mvn/maven.config", ".mvn/jvm.config")
 
 
@@ -167,5 +169,9 @@ _READERS: dict[SystemKind, Callable[[Manifests, Place], Facts]] = {
 
 
 def facts_of(manifests: Manifests, place: Place) -> Facts:
-    """What the project uses at this place."""
-    return _READERS[place.system.kind](manifests, place)
+    """What the project uses at this place, and which submodules its tests may miss."""
+    facts = _READERS[place.system.kind](manifests, place)
+    text = manifests.text(".gitmodules") or "" if manifests.is_file(".gitmodules") else ""
+    missing = (path for path in _SUBMODULE.findall(text) if not manifests.names(path))
+    notes = (f"the submodule {path} is not checked out: git submodule update --init" for path in missing)
+    return replace(facts, notes=(*facts.notes, *notes))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
@@ -20,6 +21,9 @@ _NODE_TEST = "node-test"
 _CHAIN = regex(r"&&|;")
 _EMPTY_SCRIPT = "no test specified"
 _PREFIXES = frozenset({"cross-env", "npx", "dotenv", "c8", "nyc"})
+_MANAGERS = frozenset({"npm", "pnpm", "yarn"})
+_SOME_SCRIPTS = regex(r"/\^([\w:-]+)(?:\.\*)?/")
+_DEEPEST = 4  # scripts that call one another
 _DEPENDENCIES = ("devDependencies", "dependencies", "peerDependencies")
 _CONFIGURED = {
     "jest": r"jest\.config\.\w+",
@@ -34,6 +38,8 @@ _REPORTING = regex(
     r"(?:--test-reporter(?:-destination)?|--reporters?|-R|--reporter-options?|-O|--outputFile(?:\.\w+)?|--json)(?:=|$)"
 )
 _TEST_FILE = regex(r".+[.\-_]test\.[cm]?js|test-.+\.[cm]?js|test\.[cm]?js")
+_SCRIPT_FILE = regex(r".+\.[cm]?js")
+_ALL_TESTS = regex(r"(?:.*/)?tests?(?:/index)?\.[cm]?js|.+[.\-_]test\.[cm]?js")
 _GLOB = regex(r"[*?\[]")
 
 
@@ -54,9 +60,10 @@ def javascript_facts(manifests: Manifests, place: Place) -> Facts:
     traits = {
         trait for folder, package in zip(folders, packages, strict=True) for trait in _tools(manifests, folder, package)
     }
-    written = text(record(packages[0].get("scripts")).get("test"))
-    script = read_script(written) or _by_use(manifests, place.folder, traits)
-    notes = (*script.notes, *_other_script(written, script)) if script else _unread(written)
+    scripts = {name: text(line) for name, line in record(packages[0].get("scripts")).items()}
+    written = scripts.get("test", "")
+    script = read_script(written, scripts) or _by_use(manifests, place.folder, traits)
+    notes = (*script.notes, *_other_script(written, scripts, script)) if script else _unread(written)
     traits = (traits - set(RUNNERS)) | ({script.runner} if script else set())
     lists = {"script": script.options if script else (), "targets": script.targets if script else ()}
     variables = dict(script.variables) if script else {}
@@ -65,32 +72,60 @@ def javascript_facts(manifests: Manifests, place: Place) -> Facts:
     )
 
 
-def read_script(written: str) -> Script | None:
-    """The runner that a test script calls, None where it calls none that is known."""
-    links = [link.strip() for link in _CHAIN.split(written) if link.strip()]
-    scripts = [script for link in links if (script := _link(link))]
+def read_script(written: str, others: Mapping[str, str] | None = None) -> Script | None:
+    """The runner that a test script calls, itself or through other scripts; None where it calls none that is known."""
+    lines = list(_lines(written, others or {}, 0))
+    scripts = [script for line in lines if (script := _link(line))]
     if not scripts:
         return None
-    others = len(links) - 1
-    note = (f"the script `test` does more than run {scripts[0].runner}: the rest is not run",) if others else ()
+    note = (f"the script `test` does more than run {scripts[0].runner}: the rest is not run",) if len(lines) > 1 else ()
     first = scripts[0]
     return Script(first.runner, first.options, first.targets, first.variables, (*first.notes, *note))
 
 
-def _link(line: str) -> Script | None:
-    """One command of a script."""
+def _lines(written: str, others: Mapping[str, str], depth: int) -> Iterator[str]:
+    """The commands of a script, in order; in the place of `npm run NAME -- MORE` and `pnpm run "/^NAME/"` those of the
+    scripts that it calls.
+    """
+    for line in (link.strip() for link in _CHAIN.split(written) if link.strip()):
+        _, argv = _command(line)
+        is_call = len(argv) > 1 and argv[0] in _MANAGERS and depth < _DEEPEST
+        name, *given = (argv[2:] if argv[1] in ("run", "run-script") else argv[1:]) or [""] if is_call else [""]
+        some = _SOME_SCRIPTS.fullmatch(name)
+        called = [script for other, script in others.items() if some and other.startswith(some[1])]
+        if name in others:
+            called = [f"{others[name]} {shlex.join(given[1:] if given[:1] == ['--'] else given)}".strip()]
+        for script in called:
+            yield from _lines(script, others, depth + 1)
+        if not called:
+            yield line
+
+
+def _command(line: str) -> tuple[dict[str, str], list[str]]:
+    """The variables and words of one command, without what only measures it or sets its variables."""
     try:
         command = split_command(line)
     except CommandRefused:
-        return None
+        return {}, []
     variables, argv = dict(command.variables), list(command.argv)
-    while argv and (PurePosixPath(argv[0]).name in _PREFIXES or re.match(r"\w+=", argv[0])):
-        name, is_set, value = argv.pop(0).partition("=")
-        variables.update({name: value} if is_set else {})
+    while argv and PurePosixPath(argv[0]).name in _PREFIXES:
+        argv = argv[1:]
+        while argv and PurePosixPath(argv[0]).name not in (*RUNNERS, *_PREFIXES, *_MANAGERS, "node"):
+            name, is_set, value = argv.pop(0).partition("=")
+            variables.update({name: value} if is_set and name.isidentifier() else {})
+    return variables, argv
+
+
+def _link(line: str) -> Script | None:
+    """One command of a script."""
+    variables, argv = _command(line)
+    if argv and argv[0] in _MANAGERS:  # `pnpm vitest run`, `yarn run vitest`, `npm exec vitest`
+        argv = argv[2:] if argv[1:2] in (["exec"], ["run"]) else argv[1:]
     if not argv:
         return None
     program, arguments = PurePosixPath(argv[0]).name, argv[1:]
-    if program == "node" and "--test" in arguments:
+    file = next((each for each in arguments if _SCRIPT_FILE.fullmatch(each)), "")
+    if program == "node" and ("--test" in arguments or _ALL_TESTS.fullmatch(file)):
         return _script(_NODE_TEST, "node", [argument for argument in arguments if argument != "--test"], variables)
     if program not in RUNNERS:
         return None
@@ -155,8 +190,8 @@ def _tools(manifests: Manifests, folder: str, package: Record) -> Iterator[str]:
         yield "yarn-classic"
 
 
-def _other_script(written: str, script: Script) -> Iterator[str]:
-    if written and _EMPTY_SCRIPT not in written and read_script(written) is None:
+def _other_script(written: str, scripts: Mapping[str, str], script: Script) -> Iterator[str]:
+    if written and _EMPTY_SCRIPT not in written and read_script(written, scripts) is None:
         yield f"the script `test` ({_shown(written)}) calls no runner that is known; {script.runner} is run instead"
 
 

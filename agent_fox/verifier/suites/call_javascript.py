@@ -63,7 +63,7 @@ def vitest_report(call: Call, report: Path) -> Call:
 def mocha_report(call: Call, report: Path) -> Call:
     """Mocha has one reporter at a time: what people read is left out."""
     call = call.without(valued=_MOCHA_REPORTERS)
-    return call.with_more("--reporter", "xunit", "--reporter-option", f"output={report}")
+    return call.with_more("--reporter", "xunit", "--reporter-options", f"output={report}")
 
 
 def titled_tests(call: Call, tests: Sequence[Case]) -> Call:

@@ -203,3 +203,66 @@ def test_a_test_named_for_its_requirement_may_be_named_so_and_other_rules_stay()
         for rule in ("non_snake_case", "dead_code")
     }
     assert found == {"non_snake_case": [], "dead_code": [Rule.SUPPRESSION_ADDED]}
+
+
+CHECKED = "it('adds', function () {\n  assert.strictEqual(add(1, 2), 3)\n})\n"
+WEAK = CHECKED.replace("strictEqual(add(1, 2), 3)", "ok(add(1, 2))")
+
+
+@pytest.mark.parametrize("path", ["test/adding.js", "packages/a/test/adding.mjs", "spec/adding.js"])
+def test_a_script_in_a_folder_of_tests_holds_tests_whatever_its_name(path: str) -> None:
+    report = check_change(one_file(CHECKED, WEAK, path), PolicyContext())
+    assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_WEAKENED, 2)]
+    assert rules(check_change(one_file(CHECKED, None, path), PolicyContext())) == {Rule.TEST_DELETED}
+
+
+def test_a_test_that_loses_the_name_by_which_it_was_found_is_hidden() -> None:
+    moved = {"test/a.test.js": FileChange(CHECKED.encode(), None), "test/a.js": FileChange(None, CHECKED.encode())}
+    helper = FileChange(b"exports.one = 1\n", b"exports.one = 2\n")
+    assert rules(check_change(Change({**moved, "test/help.js": helper}), PolicyContext())) == {Rule.TEST_HIDDEN}
+    among = {"test/b.js": FileChange(CHECKED.encode(), None), "test/c.js": FileChange(None, CHECKED.encode())}
+    assert rules(check_change(Change(among), PolicyContext())) == set()
+
+
+@pytest.mark.parametrize(
+    ("head", "tail"),
+    [
+        (";(function () {\n", "})()\n"),
+        ("(() => {\n", "})();\n"),
+        ("!function () {\n", "}();\n"),
+        ("(function () {\n", "}).call(this);\n"),
+    ],
+)
+def test_tests_inside_a_function_that_is_called_at_once_are_read(head: str, tail: str) -> None:
+    change = one_file(head + CHECKED + tail, head + WEAK + tail, "test/adding.test.js")
+    report = check_change(change, PolicyContext())
+    assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_WEAKENED, 3)]
+
+
+def test_an_assertion_that_is_gone_is_shown_where_it_stood() -> None:
+    head = "import one\n\n\ndef test_a():\n    assert one.f(1) == 2\n"
+    before = (
+        head + "    x = one.g()\n    assert x == 3\n    assert x != 4\n\n\ndef test_b():\n    assert one.h() == 5\n"
+    )
+    gone = before.replace("    assert x == 3\n", "")
+    elsewhere = "# a line more\n" + before.replace("    assert x == 3\n", "    print(x)\n") + "# and another\n"
+    for after, line in ((gone, 7), (elsewhere, 8)):
+        report = check_change(one_file(before, after), PolicyContext())
+        assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_REMOVED, line)]
+
+
+def test_what_a_helper_of_the_file_no_longer_demands_is_shown_in_the_helper() -> None:
+    before = "def check(value):\n    assert value == 3\n    assert value.b\n\n\ndef test_a():\n    check(f())\n"
+    for after, line in ((before.replace("== 3", "is not None"), 2), (before.replace("    assert value.b\n", ""), 3)):
+        report = check_change(one_file(before, after), PolicyContext())
+        assert {finding.line for finding in report.findings} == {line}
+
+
+def test_of_two_equal_assertions_the_one_that_went_is_shown() -> None:
+    before = "def test_a():\n    assert f() == 3\n    g()\n    assert f() == 3\n"
+    for after, line in (
+        (before.replace("    assert f() == 3\n    g()", "    g()\n    h()"), 2),
+        (before[:-20] + "    h()\n", 4),
+    ):
+        report = check_change(one_file(before, after), PolicyContext())
+        assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_REMOVED, line)]

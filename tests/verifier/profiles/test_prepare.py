@@ -135,7 +135,7 @@ def test_each_profile_has_a_command_for_all_one_module_and_one_test(
             "mocha --recursive spec",
             "mocha",
             "./node_modules/.bin/mocha --recursive --forbid-only --reporter=xunit "
-            "--reporter-option=output=REPORTS/mocha.xml spec",
+            "--reporter-options=output=REPORTS/mocha.xml spec",
         ),
     ],
 )
@@ -145,6 +145,13 @@ def test_the_runner_that_package_json_names_is_called_itself(
     root = project(tmp_path / "root", {"package.json": PACKAGE % script, f"{BIN}/{runner}": ""})
     (root / BIN / runner).chmod(0o755)
     assert shown(root, "javascript-npm", Tool.UNIT_TESTS) == line
+
+
+def test_the_linter_passes_by_what_a_run_with_coverage_wrote(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", {"package.json": PACKAGE % "jest", f"{BIN}/eslint": ""})
+    (root / BIN / "eslint").chmod(0o755)
+    line = shown(root, "javascript-npm", Tool.LINT)
+    assert line.endswith("--ignore-pattern coverage/ --ignore-pattern .nyc_output/ .")
 
 
 def test_a_runner_of_the_workspace_serves_its_packages(tmp_path: Path) -> None:

@@ -47,6 +47,43 @@ def test_a_test_script_is_read_for_its_runner(
     assert (read.runner, read.options, read.targets) == (runner, options, targets)
 
 
+OTHERS = {
+    "lint": "eslint .",
+    "unit": "nyc --reporter=lcov --reporter text mocha --require test/support/env",
+    "test:types": "tsc --noEmit",
+    "test:spec": "vitest run",
+    "api": "node --conditions development test/index.js",
+    "cover": "c8 --100 --reporter lcov -- npm run api",
+    "round": "npm run round",
+}
+
+
+@pytest.mark.parametrize(
+    ("script", "runner", "options", "targets"),
+    [
+        ("npm run lint && npm run unit", "mocha", ("--require", "test/support/env"), ()),
+        ("npm run unit -- --exit", "mocha", ("--require", "test/support/env", "--exit"), ()),
+        ('pnpm run "/^test:.*/"', "vitest", (), ()),
+        ("pnpm run /^test:/", "vitest", (), ()),
+        ("yarn unit", "mocha", ("--require", "test/support/env"), ()),
+        ("pnpm lint && pnpm vitest run", "vitest", (), ()),
+        ("npm run lint && npm run cover", "node-test", ("--conditions", "development"), ("test/index.js",)),
+        ("node test.js", "node-test", (), ("test.js",)),
+    ],
+)
+def test_a_script_that_calls_others_is_followed(
+    script: str, runner: str, options: tuple[str, ...], targets: tuple[str, ...]
+) -> None:
+    read = read_script(script, OTHERS)
+    assert read is not None
+    assert (read.runner, read.options, read.targets) == (runner, options, targets)
+
+
+@pytest.mark.parametrize("script", ["npm run round", "npm run lint", "npm run", "node scripts/check.js test/a.js"])
+def test_a_script_that_leads_to_no_runner_is_not_guessed(script: str) -> None:
+    assert read_script(script, OTHERS) is None
+
+
 @pytest.mark.parametrize("script", ["", "make test", "tsc", "jest | tee log", "echo $(jest)", "karma start"])
 def test_a_script_without_a_known_runner_is_not_guessed(script: str) -> None:
     assert read_script(script) is None
@@ -95,6 +132,14 @@ def test_an_unknown_script_is_told_with_what_it_says(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_tool_is_in_use_where_a_manifest_says_so(tmp_path: Path, files: dict[str, str], trait: str) -> None:
     assert trait in facts(tmp_path, files).traits
+
+
+def test_a_submodule_that_is_not_checked_out_is_told_with_the_command(tmp_path: Path) -> None:
+    modules = '[submodule "a"]\n\tpath = tests/a\n\turl = u\n[submodule "b"]\n\tpath = tests/b\n'
+    files = {"setup.py": "", ".gitmodules": modules, "tests/b/here.txt": "x"}
+    (tmp_path / "tests" / "a").mkdir(parents=True)
+    told = [note for note in facts(tmp_path, files).notes if "submodule" in note]
+    assert told == ["the submodule tests/a is not checked out: git submodule update --init"]
 
 
 def test_a_plugin_of_pytest_alone_is_not_pytest(tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def _call(line: str, workspace: Path | None = None) -> Call:
         ("npx jest --ci", "npx jest --ci --json --outputFile=/r"),
         ("npx vitest run", "npx vitest run --reporter=default --reporter=junit --outputFile.junit=/r"),
         ("npx vitest run --reporter=dot", "npx vitest run --reporter=dot --reporter=junit --outputFile.junit=/r"),
-        ("npx mocha test", "npx mocha test --reporter xunit --reporter-option output=/r"),
-        ("npx mocha -R dot -O output=x test", "npx mocha test --reporter xunit --reporter-option output=/r"),
+        ("npx mocha test", "npx mocha test --reporter xunit --reporter-options output=/r"),
+        ("npx mocha -R dot -O output=x test", "npx mocha test --reporter xunit --reporter-options output=/r"),
         ("npx jest --json --outputFile x a", "npx jest a --json --outputFile=/r"),
         ("npx jest --outputFile=x --silent", "npx jest --silent --json --outputFile=/r"),
         (
