@@ -86,6 +86,9 @@ class Claims:
         with closing(sqlite3.dbapi2.Connection(f"file:{self.file}?mode=ro", uri=True)) as db:
             return db.execute(sql).fetchall()
 
+    def undelivered(self) -> list[tuple[Any, ...]]:
+        return self.rows("SELECT kind, fingerprint, state, note FROM outbox WHERE state NOT IN ('done', 'moot')")
+
     def at_the_end(self, how: str) -> None:
         """What the run claims is what stands on its branch; what is filed is what fails."""
         files = self.place.git.files(self.place.git.refs[BRANCH])
@@ -100,8 +103,7 @@ class Claims:
                 assert not missing, f"{id} is {status}, {outcome}, and {missing} are wrong on the branch"
         prints = [issue.fingerprint for issue in self.place.issues.values() if issue.is_open]
         assert len(prints) == len(set(prints)), f"two open issues of one cause: {prints}"
-        undone = self.rows("SELECT kind, fingerprint, state, note FROM outbox WHERE state NOT IN ('done', 'moot')")
-        assert not undone, f"not delivered: {undone}"
+        assert not self.undelivered(), f"not delivered: {self.undelivered()}"
         assert sorted(prints) == sorted(
             fp for (fp,) in self.rows("SELECT fingerprint FROM issues WHERE state = 'open'")
         )

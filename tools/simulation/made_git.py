@@ -264,6 +264,13 @@ class MadeGit:
         stage = "--stage" in words
         return 0, "".join(f"{FILE} {'0' * 40} 0\t{name}\0" if stage else f"{name}\0" for name in names).encode()
 
+    def _ls_tree(self, words: list[str], data: bytes, where: Path) -> tuple[int, bytes]:
+        assert words[:-1] == ["-r", "-d", "-z", "--name-only"], words
+        folders = {
+            "/".join(path.split("/")[:deep]) for path in self.files(words[-1]) for deep in range(1, path.count("/") + 1)
+        }
+        return 0, "".join(f"{folder}\0" for folder in sorted(folders)).encode()
+
     def _check_ignore(self, words: list[str], data: bytes, where: Path) -> tuple[int, bytes]:
         return 0, b""
 

@@ -237,7 +237,10 @@ def told_by(seed: int, story: Story, chance: random.Random, bounds: Bounds) -> T
 
 
 def go(whole: Told, root: Path, claims: Claims, chance: random.Random, bounds: Bounds) -> None:
-    """One orchestrator after the other, until one of them comes to an end."""
+    """One orchestrator after the other, until one of them comes to an end; what a tracker has refused by then is
+    delivered by one more.
+    """
+    how = ""
     for number in range(bounds.parts + AFTERWARDS):
         own = random.Random(chance.random())
         is_calm = number >= bounds.parts
@@ -252,9 +255,16 @@ def go(whole: Told, root: Path, claims: Claims, chance: random.Random, bounds: B
         whole.parts.append(how)
         claims.after_part(is_whole=is_end(how) or own.random() < 0.2)
         if is_end(how):
-            claims.at_the_end(how)
-            return
-    raise Stuck(f"no end after {bounds.parts + AFTERWARDS} orchestrators: {whole.parts[-3:]}")
+            break
+    else:
+        raise Stuck(f"no end after {bounds.parts + AFTERWARDS} orchestrators: {whole.parts[-3:]}")
+    if claims.undelivered():
+        stage = Stage(random.Random(0), calm=True)
+        whole.trace.append(stage.trace)
+        whole.parts.append(part(root, whole.place, stage, Troubles()))
+        assert whole.parts[-1] == how, f"{how}; and once more, with nothing left but to deliver: {whole.parts[-1]}"
+        claims.after_part(is_whole=True)
+    claims.at_the_end(how)
 
 
 def commit_on_head(repository: MadeGit, number: int) -> None:
