@@ -45,7 +45,7 @@ def attacks() -> list[list[str]]:
 
 def test_every_attack_of_the_page_has_its_tests_and_no_more_held_than_were_tried() -> None:
     for _, tries, held, _, tests in attacks():
-        assert 0 <= int(held) <= int(tries)
+        assert 0 <= int(held.rstrip("*")) <= int(tries)
         named = NAMED.findall(tests)
         assert named
         assert [f"{path}::{name}" for path, name in named if name not in named_in(ROOT / path)] == []

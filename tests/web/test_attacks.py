@@ -7,11 +7,13 @@ import dataclasses
 import html.parser
 import re
 import shlex
+from collections.abc import MutableMapping
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from agent_fox.engine.account.run_document import RunDocument
 from agent_fox.web.page import page as html_of
@@ -20,7 +22,6 @@ from tests.web.models import HOSTILE, of_size
 
 PAGE = "<p>the page of the run</p>"
 PORT = 8123
-T = TypeVar("T")
 
 
 def view() -> View:
@@ -34,24 +35,28 @@ class Answer:
     body: str
 
 
+async def answered(own: View, scope: Scope, receive: Receive, send: Send) -> None:
+    await application(own)(scope, receive, send)
+
+
 def ask(own: View, path: str = "", method: str = "GET", query: str = "", **more: str) -> Answer:
     """What the application answers to one request. `more` are headers; `host` and `cookie` are right unless given."""
     headers = {"host": f"127.0.0.1:{PORT}", "cookie": f"{own.cookie}={own.token}", **more}
-    scope = {
+    scope: dict[str, Any] = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
         "path": path or own.path, "raw_path": (path or own.path).encode(), "query_string": query.encode(),
         "root_path": "", "server": ("127.0.0.1", PORT), "client": ("127.0.0.1", 1),
         "headers": [(name.replace("_", "-").encode(), value.encode("latin-1")) for name, value in headers.items()],
     }  # fmt: skip
-    said: list[dict[str, Any]] = []
+    said: list[MutableMapping[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    async def send(message: dict[str, Any]) -> None:
+    async def send(message: MutableMapping[str, Any]) -> None:
         said.append(message)
 
-    asyncio.run(application(own)(scope, receive, send))  # type: ignore[arg-type]
+    asyncio.run(answered(own, scope, receive, send))
     named = {name.decode(): value.decode() for name, value in said[0]["headers"]}
     return Answer(said[0]["status"], named, b"".join(each.get("body", b"") for each in said[1:]).decode())
 
@@ -200,16 +205,16 @@ def test_no_more_than_so_many_listen() -> None:
 
 
 def test_a_websocket_is_not_spoken() -> None:
-    said: list[object] = []
+    said: list[MutableMapping[str, Any]] = []
 
-    async def send(message: object) -> None:
+    async def send(message: MutableMapping[str, Any]) -> None:
         said.append(message)
 
-    async def receive() -> dict[str, str]:
+    async def receive() -> dict[str, Any]:
         return {"type": "websocket.connect"}
 
-    scope = {"type": "websocket", "path": "/", "headers": [], "query_string": b""}
-    asyncio.run(application(view())(scope, receive, send))  # type: ignore[arg-type]
+    scope: dict[str, Any] = {"type": "websocket", "path": "/", "headers": [], "query_string": b""}
+    asyncio.run(answered(view(), scope, receive, send))
     assert said in ([], [{"type": "websocket.close"}])
 
 
@@ -234,12 +239,15 @@ def test_it_listens_where_only_this_machine_comes_and_a_port_is_not_shared() -> 
 # Texts of others.
 
 
+Tag = tuple[str, dict[str, str]]
+
+
 class Shown(html.parser.HTMLParser):
     """What a browser would make of a page: its tags with their attributes."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.tags: list[Tag] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -251,19 +259,24 @@ TIMES = ("at", "made_at", "began_at", "ended_at", "started_at")
 """Members whose words are ours or a profile's, or times that are parsed."""
 
 
-def with_every_text(value: T, text: str, name: str = "") -> T:
-    """The value with each text of others in it replaced."""
+def with_every_text(document: RunDocument, text: str) -> RunDocument:
+    """The document with each text of others in it changed."""
+    changed = with_text(document, text, "")
+    assert isinstance(changed, RunDocument)
+    return changed
+
+
+def with_text(value: object, text: str, name: str) -> object:
     if isinstance(value, str):
         return value if name in (*KEPT, *TIMES) or not value else f"{value} {text}"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [each for each in dataclasses.fields(value) if each.init]
-        return replace(
-            value, **{each.name: with_every_text(getattr(value, each.name), text, each.name) for each in fields}
-        )
+        names = [each.name for each in dataclasses.fields(value) if each.init]
+        members: Any = {each: with_text(getattr(value, each), text, each) for each in names}
+        return replace(value, **members)
     if isinstance(value, dict):
-        return {key: with_every_text(inner, text, str(key)) for key, inner in value.items()}
-    if type(value) in (tuple, list):
-        return type(value)(with_every_text(inner, text, name) for inner in value)
+        return {key: with_text(inner, text, str(key)) for key, inner in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)(with_text(inner, text, name) for inner in value)
     return value
 
 
@@ -285,7 +298,8 @@ ODD = [
 @pytest.mark.parametrize("text", ODD)
 def test_a_text_in_every_place_makes_no_tag_and_no_attribute(plain: RunDocument, text: str) -> None:
     before, after = (Shown(html_of(with_every_text(plain, each))) for each in ("plain", text))
-    pairs = zip_longest(before.tags, after.tags, fillvalue=("nothing", {}))
+    nothing: Tag = ("nothing", {})
+    pairs = zip_longest(before.tags, after.tags, fillvalue=nothing)
     others = ((was, now) for was, now in pairs if (was[0], was[1].keys()) != (now[0], now[1].keys()))
     assert next(others, None) is None
     for _, names in after.tags:
