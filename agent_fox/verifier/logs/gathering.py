@@ -80,6 +80,14 @@ class Counts:
         return TestSummary(tests, self.passed, self.failures, self.errors, self.skipped, self.xfailed)
 
 
+MILD = ("warning", "warn", "info", "information", "note", "message")
+
+
+def is_mild(severity: str | None) -> bool:
+    """Whether a tool's word for how grave a finding is means that it fails nothing."""
+    return (severity or "").strip().lower() in MILD
+
+
 STILL_RUNNING = "the log ends while this was running"
 
 
