@@ -321,17 +321,12 @@ def format_of(document: Mapping[str, Any]) -> LineFormat:
 
 
 def _row(written: Mapping[str, Any], document: Mapping[str, Any], parts: Mapping[str, str]) -> Row:
-    known = dict(written)
-    patterns = texts_of(known.pop("pattern"))
-    more = {name: regex(with_parts(known.pop(name), parts)) for name in ("above", "spot") if name in known}
-    kind = FailureKind(known.pop("kind", document.get("kind", FailureKind.UNKNOWN)))
-    return Row(
-        tuple(regex(with_parts(pattern, parts)) for pattern in patterns),
-        texts_of(known.pop("when", ())),
-        kind=kind,
-        **more,
-        **known,
-    )
+    known = {"kind": document.get("kind", FailureKind.UNKNOWN), **written}
+    patterns = [regex(with_parts(pattern, parts)) for pattern in texts_of(known.pop("pattern"))]
+    known["when"], known["kind"] = texts_of(known.get("when", ())), FailureKind(known["kind"])
+    for name in {"above", "spot"} & known.keys():
+        known[name] = regex(with_parts(known[name], parts))
+    return Row(tuple(patterns), **known)
 
 
 def texts_of(value: str | Sequence[str]) -> tuple[str, ...]:
