@@ -480,6 +480,11 @@ class VerifySettings(Table):
     advisories: Text | None = Field(
         default=None, description="Folder of known vulnerabilities for offline scanners. Unset: no scan can pass."
     )
+    formats: list[Text] = Field(
+        default=[],
+        description="Files of this repository with formats of lines of your own, for the logs that `verify` reads "
+        "(docs/contributing.md).",
+    )
     total_timeout: Seconds = Field(default=3600.0, description="Seconds for all commands of one `verify`.")
     format_apply: Flag = Field(default=False, description="May the formatter change files that only lack format?")
     documents: list[Text] = Field(default=[], description="More globs of files that no test reads.")

@@ -60,6 +60,7 @@ LOWER = {
     "agent_fox.verifier.plans.steps.UnknownPlan": Exit.INPUT,
     "agent_fox.verifier.profiles.context.ProfileUnconfirmed": Exit.INPUT,
     "agent_fox.verifier.profiles.loading.UnknownProfile": Exit.INPUT,
+    "agent_fox.verifier.logs.outside_formats.BadFormat": Exit.INPUT,
     "agent_fox.verifier.ground.request.Refused": Exit.INPUT,
 }
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

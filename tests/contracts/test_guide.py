@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from agent_fox.testing.worlds import SOURCE
+from tests.cli.program import start
 
 GUIDE = (SOURCE / "docs" / "contributing.md").read_text(encoding="utf-8")
 OFFLINE = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
@@ -32,6 +33,14 @@ def test_a_log_format_of_another_package_is_read_after_the_steps_of_the_guide(tm
         text=True,
     )
     assert (done.stdout, done.returncode) == (expected, 0), done.stderr
+
+
+def test_a_format_of_lines_needs_a_file_and_no_code(tmp_path: Path) -> None:
+    steps, expected = re.findall(r"```(?:sh|text)\n(.*?)```", GUIDE.split("### A format of lines")[1], re.DOTALL)[:2]
+    *making, command = steps.strip().splitlines()
+    subprocess.run(["sh", "-euc", "\n".join(making)], cwd=tmp_path, check=True)
+    done = start(tmp_path, *command.split()[1:])
+    assert (done.stdout, done.stderr, done.returncode) == (expected, "", 0)
 
 
 def test_every_hook_has_a_template_that_the_guide_names() -> None:

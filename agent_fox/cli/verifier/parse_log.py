@@ -14,8 +14,8 @@ from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.core.regex import regex
 from agent_fox.engine.planning.plugged_parsers import parsers_of
 from agent_fox.plugins import load_plugins
-from agent_fox.verifier.ground.results import Failure, Status
-from agent_fox.verifier.logs.document import outcome_document
+from agent_fox.verifier.ground.results import Status
+from agent_fox.verifier.logs.document import line_of, outcome_document
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN, UnknownTool
@@ -41,12 +41,16 @@ def tools(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list
 @click.option("--report", "reports", multiple=True, type=_FILE, help="A report of the same run, such as JUnit XML.")
 @click.option("--exit-code", type=int, metavar="N", help="How the tool exited. Unset, or -1: not known.")
 @click.option("--timed-out", "has_timed_out", is_flag=True, help="The tool was stopped for running too long.")
+@click.option(
+    "--format", "formats", multiple=True, type=_FILE, help="A format of lines of your own (docs/contributing.md)."
+)
 @json_option
 def command(
     log: Path,
     tool: str,
     root: str | None,
     reports: tuple[Path, ...],
+    formats: tuple[Path, ...],
     exit_code: int | None,
     has_timed_out: bool,
     as_json: bool,
@@ -59,7 +63,7 @@ def command(
     code = None if exit_code == UNSEEN else exit_code
     run = Run(Ending(tool, code, has_timed_out), log, reports)
     try:
-        outcome = read_run(run, Workspace(_root(root)), parsers_of(load_plugins()))
+        outcome = read_run(run, Workspace(_root(root)), parsers_of(load_plugins(), formats))
     except UnknownTool as unknown:
         raise UserError(str(unknown)) from unknown
     if as_json:
@@ -79,8 +83,8 @@ def _root(root: str | None) -> PurePosixPath:
 
 def _lines(outcome: Outcome) -> Iterator[str]:
     yield click.style(outcome.status, fg=COLOURS.get(outcome.status, "red"), bold=True) + _counts(outcome)
-    yield from (_line(failure) for failure in outcome.parsed.failures)
-    yield from (f"warning: {_line(warning)}" for warning in outcome.parsed.warnings)
+    yield from (plain(line_of(failure)) for failure in outcome.parsed.failures)
+    yield from (f"warning: {plain(line_of(warning))}" for warning in outcome.parsed.warnings)
 
 
 def _counts(outcome: Outcome) -> str:
@@ -91,9 +95,3 @@ def _counts(outcome: Outcome) -> str:
         f" ({summary.tests} tests: {summary.passed} passed, {summary.failures} failed, "
         f"{summary.errors} broken, {summary.skipped} skipped)"
     )
-
-
-def _line(failure: Failure) -> str:
-    place = ":".join(str(part) for part in (failure.file, failure.line, failure.column) if part is not None)
-    name = f" [{failure.test_name}]" if failure.test_name else ""
-    return plain(f"{place or '-'}: {failure.kind}: {failure.message}{name}")

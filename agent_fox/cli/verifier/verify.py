@@ -97,9 +97,10 @@ def command(
 
 def _report(wish: verifying.Wish, screen: verified.Screen) -> reports.VerificationReport:
     root, stop = here(), threading.Event()
-    checkout = verifying.Checkout(
-        root, config.load(root, os.environ), os.environ, plugged_parsers.parsers_of(plugins.load_plugins())
-    )
+    settings = config.load(root, os.environ)
+    formats = [root / file for file in settings.verify.formats]
+    parsers = plugged_parsers.parsers_of(plugins.load_plugins(), formats)
+    checkout = verifying.Checkout(root, settings, os.environ, parsers)
     try:
         ready = verifying.verification(
             checkout, wish, plan_run.Listener(screen.begins, screen.runs, screen.ended), stop

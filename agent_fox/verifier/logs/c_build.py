@@ -13,9 +13,9 @@ from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.logs.frames import c_place
 from agent_fox.verifier.logs.gathering import Counts
+from agent_fox.verifier.logs.line_formats import RowReader, built_in
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.linker import LinkerReader
-from agent_fox.verifier.logs.make import MakeReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
@@ -71,7 +71,7 @@ class _Reader:
             self._ctest,
             cmake,
             sanitizer,
-            MakeReader(self._findings, self._folders),
+            RowReader(built_in("make"), self._findings, self._folders.source),
             linker,
             self._compiler,
         )

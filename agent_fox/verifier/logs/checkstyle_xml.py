@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.diagnostics import is_mild, position
-from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.logs.gathering import Gathering, is_mild
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.xml_stream import XmlCut, read_xml
 
@@ -73,8 +72,8 @@ class _Reader:
             FailureKind.LINT_FAILURE,
             message,
             file=self._file or None,
-            line=position(line if line.isdecimal() else None),
-            column=position(column if column.isdecimal() else None),
+            line=_position(line),
+            column=_position(column),
             evidence=f"{message} ({rule})" if rule else message,
             code=rule or None,
         )
@@ -82,3 +81,7 @@ class _Reader:
             self.found.warn(failure)
         else:
             self.found.fail(failure)
+
+
+def _position(digits: str) -> int | None:
+    return int(digits) or None if digits.isdecimal() else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -30,6 +31,11 @@ _ESCAPE = regex(
     r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
     r"|[()][0-9A-Za-z]|[ -/]*[0-~])?"
 )
+_STAMP = regex(  # GitHub's, GitLab's with the stream behind it, Jenkins' in brackets
+    r"^\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\]?(?: \d\d[OE]\+|(?: \d\d[OE])?(?: |$))",
+    re.MULTILINE,
+)
+_LOOKED_AT = 40  # lines that tell whether a runner of CI put the time before each
 _UTF8_LETTER = regex(rb"[\xc3-\xf4][\x80-\xbf]")
 
 
@@ -81,7 +87,22 @@ def _with_short_lines(block: str, longest: int) -> str:
 
 
 def pieces(file: BinaryIO) -> Iterator[str]:
-    """The decoded text in pieces of any length, colours removed."""
+    """The decoded text in pieces of any length, without colours, nor the time that a runner of CI put before lines."""
+    is_stamped: bool | None = None
+    for text in _decoded(file):
+        is_stamped = _is_stamped(text) if is_stamped is None else is_stamped
+        yield _STAMP.sub("", text) if is_stamped else text
+
+
+def _is_stamped(text: str) -> bool:
+    """Whether nearly all lines at the beginning begin with a time."""
+    if not any(letter.isdigit() for letter in text[:2]):  # cheaper
+        return False
+    first = [line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
+    return sum(1 for line in first if _STAMP.match(line)) * 5 >= 4 * len(first)
+
+
+def _decoded(file: BinaryIO) -> Iterator[str]:
     start = _beginning(file)
     encoding, mark = _encoding(start + _peek(file))
     chunks = _chunks(file, start[mark:] if mark <= len(start) else b"")

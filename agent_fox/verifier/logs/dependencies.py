@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.diagnostics import first_match
 from agent_fox.verifier.logs.drafts import Findings
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ class DependencyLog:
 
 def _take(line: str, findings: Findings) -> None:
     kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE
-    if match := first_match(_LINES, line):
+    if match := _first_match(_LINES, line):
         findings.gathering.fail(_failure(kind, match["message"], line, match.groupdict().get("code")))
-    elif match := first_match(_FALLBACKS, line):
+    elif match := _first_match(_FALLBACKS, line):
         findings.fall_back(_failure(kind, match["message"], line))
     elif match := _FILES.match(line):
         findings.fall_back(_failure(FailureKind.UNKNOWN, match["message"], line))
@@ -117,3 +117,7 @@ def _kind(code: str) -> FailureKind:
     if _UNRESOLVED.match(code):
         return FailureKind.DEPENDENCY_RESOLUTION_FAILURE
     return FailureKind.ENVIRONMENT_FAILURE if _OF_MACHINE.match(code) else FailureKind.UNKNOWN
+
+
+def _first_match(patterns: Iterable[re.Pattern[str]], line: str) -> re.Match[str] | None:
+    return next((match for pattern in patterns if (match := pattern.match(line))), None)

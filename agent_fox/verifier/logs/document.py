@@ -1,4 +1,4 @@
-"""An outcome as the JSON document that programs read: its words and fields. Nothing is decided here."""
+"""An outcome as programs and people read it: a JSON document, a line for a failure. Nothing is decided here."""
 
 from __future__ import annotations
 
@@ -22,6 +22,13 @@ def outcome_document(outcome: Outcome) -> dict[str, object]:
         "warnings": [_failure(warning) for warning in parsed.warnings],
         "testSummary": _summary(parsed.summary) if parsed.summary else None,
     }
+
+
+def line_of(failure: Failure) -> str:
+    """A failure as one line: `file:line:column: kind: message [test]`, with `-` where no place is known."""
+    place = ":".join(str(part) for part in (failure.file, failure.line, failure.column) if part is not None)
+    name = f" [{failure.test_name}]" if failure.test_name else ""
+    return f"{place or '-'}: {failure.kind}: {failure.message}{name}"
 
 
 def _failure(failure: Failure) -> dict[str, Json]:

@@ -28,9 +28,14 @@ class Draft:
     evidence: list[str] = field(default_factory=list)
     _length: int = 0
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no more evidence is kept."""
+        return len(self.evidence) >= MOST_LINES or self._length >= LONGEST_EVIDENCE
+
     def add(self, line: str) -> None:
         """One more line of evidence, up to the limits."""
-        if len(self.evidence) < MOST_LINES and self._length < LONGEST_EVIDENCE:
+        if not self.is_full:
             self.evidence.append(line)
             self._length += len(line) + 1
 

@@ -16,7 +16,7 @@ from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.frames import java_file, java_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.gradle_problems import Problems
-from agent_fox.verifier.logs.javac import JavacReader
+from agent_fox.verifier.logs.line_formats import RowReader, built_in
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.maven_checks import check_draft
 
@@ -53,7 +53,7 @@ class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()
-        self._compiler = JavacReader(self._findings, workspace)
+        self._compiler = RowReader(built_in("javac"), self._findings, workspace.relative)
         self._problems = Problems(self._findings, workspace)
         self._task = ""
         self._test: TestDraft | None = None

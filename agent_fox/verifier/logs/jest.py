@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.diagnostics import diagnostic
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, thrown_at
+from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.logs.tsc import PLAIN, PRETTY
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -69,9 +68,9 @@ class _Block:
 
     def failures(self, workspace: Workspace) -> Iterator[Failure]:
         """One failure; as many as there are compiler errors where the suite is in TypeScript."""
-        compiler = [match for line in self.shown if (match := PRETTY.match(line.strip()) or PLAIN.match(line.strip()))]
-        if self.is_of_suite and compiler:
-            yield from (diagnostic(match, FailureKind.COMPILE_ERROR, workspace).failure() for match in compiler)
+        compiler = built_in("tsc").parse(map(str.strip, self.shown), workspace) if self.is_of_suite else Parsed()
+        if compiler.failures:
+            yield from compiler.failures
         else:
             yield self._failure(workspace)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.drafts import Draft
-from agent_fox.verifier.logs.javac import invalid_environment
 
 _DEPENDENCY = regex(
     r"Could not resolve dependencies|Could not find artifact|Failed to collect dependencies"
@@ -21,6 +20,10 @@ _ENVIRONMENT = regex(
     r"|OutOfMemoryError|Cannot allocate memory|Could not find the selected project|Unable to parse command line"
     r"|Could not find goal|The specified user settings file|Error occurred in starting fork|toolchain|JDK version"
     r"|requires Maven version|RequireJavaVersion|RequireMavenVersion|Detected JDK"
+)
+_JAVAC_REFUSED = regex(
+    r"invalid (?:target|source) release|release version \S+ not supported|invalid flag|no source files"
+    r"|source release \S+ requires"
 )
 _TIMEOUT = regex(r"There was a timeout|timeout or other error in the fork")
 _NO_TESTS = regex(r"No tests (?:were executed|matching pattern|to run)")
@@ -45,6 +48,11 @@ _GOALS = (
 )
 _POSITION = regex(r"@ ?(?:line |\S*, line )?(?P<line>\d+)(?:, column |:)(?P<column>\d+)")
 _HELP = regex(r"\s*-> \[Help \d+\]\s*$")
+
+
+def invalid_environment(message: str) -> bool:
+    """Whether the compiler refused its settings, not the source."""
+    return bool(_JAVAC_REFUSED.search(message))
 
 
 def without_help(message: str) -> str:

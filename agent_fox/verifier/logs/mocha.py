@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.coverage import too_little
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import first_line
-from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.gathering import MOST_KEPT, too_little
 from agent_fox.verifier.logs.javascript import exception_of, thrown_at
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.node import node_failure

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.coverage import too_little
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import python_place
-from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running
+from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running, too_little
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.pytest_blocks import Block, distinct, exception_of
 from agent_fox.verifier.logs.pytest_summary import Entry, Summary

@@ -160,6 +160,12 @@ def _ready(place: str, *tools: str) -> Entry[P]:
     return Entry(tools, entry.load)
 
 
+def _rows(name: str, *tools: str) -> Entry[LogParser]:
+    """The format of lines that `data/NAME.lines.toml` describes."""
+    made: Late[Callable[[str], LogParser]] = Late("agent_fox.verifier.logs.line_formats:built_in")
+    return Entry(tools, lambda: made.load()(name))
+
+
 def canonical(word: str) -> str:
     """One word for each tool: `./mvnw`, `MVN` and `maven` are the same."""
     plain = word.strip().lower().replace("\\", "/").rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd")
@@ -182,8 +188,8 @@ BUILT_IN = Parsers(
         _ready("findings_json:PYLINT_2", "pylint"),
         _ready("findings_json:GCC", "gcc", "g++", "cc", "c++", "make"),
         _ready("findings_json:RDJSON", "ruff", "rdjson"),
-        _late("eslint_json:EslintJson", "eslint", "oxlint"),
-        _late("ruff_json:RuffJson", "ruff", "ruff-format"),
+        _ready("findings_json:ESLINT", "eslint", "oxlint"),
+        _ready("findings_json:RUFF", "ruff", "ruff-format"),
         _late("jest_json:JestJson", "jest", "vitest"),
         _late("mocha_json:MochaJson", "mocha"),
     ),
@@ -195,7 +201,7 @@ BUILT_IN = Parsers(
     of_texts=(
         _late("maven:MavenLog", "maven", "mvn", "mvnw", "mvnd"),
         _late("gradle:GradleLog", "gradle", "gradlew"),
-        _late("javac:JavacLog", "javac"),
+        _rows("javac", "javac"),
         _late(
             "c_build:CBuildLog",
             "gcc",
@@ -217,28 +223,28 @@ BUILT_IN = Parsers(
         _late("gotestsum:GotestsumLog", "gotestsum"),
         _late("go_text:GoLog", "go", "gotest", "gotestsum", "govet", "golangci-lint", "staticcheck"),
         _late("cargo_text:CargoLog", "cargo", "rustc", "clippy", "nextest"),
-        _late("tsc:TscLog", "tsc", "vue-tsc", "ts-node"),
-        _late("mypy:MypyLog", "mypy", "dmypy"),
-        _late("pyright:PyrightLog", "pyright", "basedpyright"),
+        _rows("tsc", "tsc", "vue-tsc", "ts-node"),
+        _rows("mypy", "mypy", "dmypy"),
+        _rows("pyright", "pyright", "basedpyright"),
         _late("pytest_text:PytestLog", "pytest"),
         _late("unittest_text:UnittestLog", "unittest", "django"),
         _late("jest:JestLog", "jest"),
         _late("vitest:VitestLog", "vitest"),
         _late("mocha:MochaLog", "mocha"),
         _late("node_spec:NodeSpec", "node-test"),
-        _late("eslint_text:EslintLog", "eslint"),
-        _late("ruff_text:RuffLog", "ruff", "ruff-format"),
-        _late("flake8:Flake8Log", "flake8", "pycodestyle", "pyflakes", "pylint"),
-        _late("prettier:PrettierLog", "prettier"),
-        _late("formatters:BlackLog", "black"),
-        _late("formatters:IsortLog", "isort"),
-        _late("formatters:GofmtLog", "gofmt", "goimports", "gofumpt"),
-        _late("formatters:RustfmtLog", "rustfmt", "cargo-fmt"),
-        _late("compileall:CompileallLog", "compileall", "py_compile"),
+        _rows("eslint", "eslint"),
+        _rows("ruff", "ruff", "ruff-format"),
+        _rows("flake8", "flake8", "pycodestyle", "pyflakes", "pylint"),
+        _rows("prettier", "prettier"),
+        _rows("black", "black"),
+        _rows("isort", "isort"),
+        _rows("gofmt", "gofmt", "goimports", "gofumpt"),
+        _rows("rustfmt", "rustfmt", "cargo-fmt"),
+        _rows("compileall", "compileall", "py_compile"),
     ),
     of_fallbacks=(
         _late("dependencies:DependencyLog", "npm", "pnpm", "yarn", "pip", "uv", "poetry"),
         _late("node:NodeLog", "node", "node-test"),
-        _late("environment:EnvironmentLog", "environment"),
+        _rows("environment", "environment"),
     ),
 )

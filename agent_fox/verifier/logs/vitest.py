@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.coverage import too_little
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import Place, first_line, javascript_place
+from agent_fox.verifier.logs.gathering import too_little
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, loader_place
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 

@@ -10,12 +10,12 @@ from agent_fox.verifier.logs.c_build import CBuildLog
 from agent_fox.verifier.logs.cargo_text import CargoLog
 from agent_fox.verifier.logs.go_text import GoLog
 from agent_fox.verifier.logs.gradle import GradleLog
-from agent_fox.verifier.logs.javac import JavacLog
+from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.maven import MavenLog
 from agent_fox.verifier.logs.protocol import LogParser
 from tests.verifier.logs.samples import read_text
 
-PARSERS: list[LogParser] = [MavenLog(), GradleLog(), JavacLog(), CBuildLog(), GoLog(), CargoLog()]
+PARSERS: list[LogParser] = [MavenLog(), GradleLog(), built_in("javac"), CBuildLog(), GoLog(), CargoLog()]
 OPENINGS = ("[ERROR] Failures: ", "> Task :test", "a.B > c FAILED", "=== RUN   T", "error: x", "a.c:1:2: error: x")
 LONG = 8_000  # characters, as long as a line gets
 QUADRATIC = 3.0  # seconds: what reading in the square of a line's length would take many times over

@@ -10,22 +10,20 @@ import pytest
 
 from agent_fox.verifier.ground.results import Failure, TestSummary
 from agent_fox.verifier.logs import decode
-from agent_fox.verifier.logs.eslint_text import EslintLog
-from agent_fox.verifier.logs.mypy import MypyLog
+from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.protocol import LogParser, Workspace
 from agent_fox.verifier.logs.pytest_text import PytestLog
-from agent_fox.verifier.logs.ruff_text import RuffLog
 from agent_fox.verifier.logs.unittest_text import UnittestLog
 
 CORPUS = Path(__file__).parents[4] / "shared" / "data" / "logs"
 PARSERS: dict[str, LogParser] = {
-    "eslint/stylish": EslintLog(),
-    "mypy/type-errors": MypyLog(),
+    "eslint/stylish": built_in("eslint"),
+    "mypy/type-errors": built_in("mypy"),
     "pytest/collection-error": PytestLog(),
     "pytest/fail-error-skip-xfail-param": PytestLog(),
     "pytest/no-tests-collected": PytestLog(),
-    "ruff/check-concise": RuffLog(),
-    "ruff/check-full": RuffLog(),
+    "ruff/check-concise": built_in("ruff"),
+    "ruff/check-full": built_in("ruff"),
     "unittest/fail-and-error": UnittestLog(),
 }
 

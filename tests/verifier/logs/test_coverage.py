@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.verifier.logs.coverage import too_little
+from agent_fox.verifier.logs.gathering import too_little
 from agent_fox.verifier.logs.pytest_text import PytestLog
 from agent_fox.verifier.logs.vitest import VitestLog
 from tests.verifier.logs.samples import messages, read_text

@@ -96,3 +96,16 @@ def test_blocks_are_the_lines_with_their_ends() -> None:
 def test_a_line_is_cut_wherever_it_stands_in_a_block(length: int, before: int) -> None:
     data = b"a" * before + b"\n" + b"x" * length + b"\n" + b"b"
     assert read(data) == ["a" * before, "x" * min(length, LONGEST_LINE), "b"]
+
+
+@pytest.mark.parametrize(
+    "stamp", ["2026-11-21T10:00:00.1234567Z ", "2026-11-21T10:00:00.123456Z 01O+", "[2026-11-21T10:00:00.123+01:00] "]
+)
+def test_times_that_a_runner_of_ci_put_before_the_lines_are_left_out(stamp: str) -> None:
+    stamped = "".join(f"{stamp}{line}\n" for line in ("a.c:1:2: error: x", "    1 | y", ""))
+    assert read(stamped.encode()) == ["a.c:1:2: error: x", "    1 | y", ""]
+
+
+def test_a_log_in_which_only_some_lines_begin_with_a_time_keeps_them() -> None:
+    own = ["2026-11-21T10:00:00Z it begins", "a.c:1:2: error: x", "2026-11-21T10:00:01Z it ends"]
+    assert read("\n".join(own).encode()) == own

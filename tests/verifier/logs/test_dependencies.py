@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.logs.dependencies import DependencyLog
-from agent_fox.verifier.logs.environment import EnvironmentLog
+from agent_fox.verifier.logs.line_formats import built_in
 from tests.verifier.logs.samples import kinds, messages, read, read_text
 
 
@@ -74,8 +74,8 @@ def test_other_package_managers_are_read_too(line: str) -> None:
     ],
 )
 def test_a_missing_tool_or_a_machine_without_room_is_the_environment(line: str) -> None:
-    assert kinds(read_text(EnvironmentLog(), f"before\n{line}\nafter")) == {"environment_failure"}
+    assert kinds(read_text(built_in("environment"), f"before\n{line}\nafter")) == {"environment_failure"}
 
 
 def test_a_test_that_is_not_found_is_not_the_environment() -> None:
-    assert read_text(EnvironmentLog(), "assert 'x' not found in 'y'\nuser: not found").failures == ()
+    assert read_text(built_in("environment"), "assert 'x' not found in 'y'\nuser: not found").failures == ()

@@ -53,8 +53,8 @@ hostile = [
 ]
 
 
-def name_of(parser: object) -> str:
-    return type(parser).__name__
+def name_of(parser: DocumentParser | LogParser) -> str:
+    return f"{type(parser).__name__} of {parser.tools[0]}"
 
 
 def in_bounds(parsed: Parsed) -> bool:

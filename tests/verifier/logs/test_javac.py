@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from agent_fox.verifier.logs.javac import JavacLog
+from agent_fox.verifier.logs.line_formats import built_in
 from tests.verifier.logs.samples import Samples, messages, places, read_text
 
-SAMPLES = Samples(JavacLog, "javac", "/workspace/javac")
+SAMPLES = Samples(lambda: built_in("javac"), "javac", "/workspace/javac")
 sample = SAMPLES.sample
 
 
@@ -39,6 +39,6 @@ def test_werror_is_one_failure_beside_the_warnings() -> None:
 
 def test_source_lines_are_no_carets_and_notes_no_errors() -> None:
     parsed = read_text(
-        JavacLog(), "A.java:1: error: illegal start\n   ^\n   ^\nNote: A.java uses unchecked operations."
+        built_in("javac"), "A.java:1: error: illegal start\n   ^\n   ^\nNote: A.java uses unchecked operations."
     )
     assert places(parsed) == ["A.java:1:4"]

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.decode import lines
-from agent_fox.verifier.logs.eslint_text import EslintLog
 from agent_fox.verifier.logs.go_json import GoJson
 from agent_fox.verifier.logs.go_text import GoLog
 from agent_fox.verifier.logs.gradle import GradleLog
+from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.line_log import SkippingLog, read_block
 from agent_fox.verifier.logs.maven import MavenLog
 from agent_fox.verifier.logs.tap import Tap
@@ -90,7 +90,7 @@ SAMPLES = (
         ),
     ),
     Sample(
-        EslintLog(),
+        built_in("eslint"),
         "eslint/*.txt",
         (
             "/workspace/src/a@.js\n",

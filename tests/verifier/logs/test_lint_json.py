@@ -7,11 +7,8 @@ import json
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.eslint_json import EslintJson
-from agent_fox.verifier.logs.ruff_json import RuffJson
+from agent_fox.verifier.logs.findings_json import ESLINT, RUFF
 from tests.verifier.logs.at_hand import places, read_document
-
-ESLINT, RUFF = EslintJson(), RuffJson()
 
 
 def eslint(*messages: dict[str, object], path: str = "/workspace/src/a b.js") -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""A log says the same whatever its line ends, colours and encoding are, and however it comes in pieces."""
+"""A log says the same whatever its line ends, colours, encoding and times before lines are, and in whatever pieces."""
 
 from __future__ import annotations
 
@@ -46,12 +46,13 @@ def readings(path: Path, data: bytes) -> list[Parsed]:
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_line_ends_colours_and_encodings_change_nothing(path: Path) -> None:
+def test_line_ends_colours_encodings_and_times_before_lines_change_nothing(path: Path) -> None:
     data = plain(path)
     wanted = readings(path, data)
     assert readings(path, data.replace(b"\n", b"\r\n")) == wanted
     assert readings(path, b"\xef\xbb\xbf" + data) == wanted
     assert readings(path, b"\n".join(b"\x1b[31m" + line + b"\x1b[0m" for line in data.split(b"\n"))) == wanted
+    assert readings(path, b"\n".join(b"2026-11-21T10:00:00.1234567Z " + line for line in data.split(b"\n"))) == wanted
     assert readings(path, data.decode(errors="replace").encode("utf-16")) == readings(
         path, data.decode(errors="replace").encode()
     )

@@ -1,0 +1,216 @@
+"""A format of lines out of somebody's file: what it has to hold, and whether it does what its examples say.
+
+Nothing of it is believed before it was tried: a file with one mistake is refused whole, and the row is named.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path, PurePosixPath
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+from agent_fox.core.words import did_you_mean
+from agent_fox.verifier.ground.results import FailureKind
+from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
+from agent_fox.verifier.logs.document import line_of
+from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.line_formats import (
+    GIVES,
+    GROUPS,
+    LineFormat,
+    Row,
+    RowReader,
+    format_of,
+    texts_of,
+    with_parts,
+)
+from agent_fox.verifier.logs.line_log import read_block
+from agent_fox.verifier.logs.protocol import Workspace
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.ground.results import Parsed
+
+SLOWEST = 0.8
+"""Seconds of the processor that a pattern may take for the longest line there is, whatever stands in it."""
+
+SIZES = (*range(4, 64, 2), 64, 96, 144, 216, 324, 486, 730, 1_100, 1_650, 2_500, 3_700, 5_500, LONGEST_LINE)
+MOST_PLACES = 24
+
+_TEXTS: tuple[type, ...] = (str, list)
+_KEYS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("tools", "pattern", "when"), _TEXTS),
+    **dict.fromkeys(("kind", "gives", "message", "above", "spot", "within", "enters", "log", "code"), (str,)),
+    **dict.fromkeys(("columns_from", "indent"), (int,)),
+    **dict.fromkeys(("is_error", "on_kind", "closes", "joins", "turns", "is_json"), (bool,)),
+    **dict.fromkeys(("row", "example"), (list,)),
+    **dict.fromkeys(("parts", "turned"), (dict,)),
+}
+_FILE, _EXAMPLE, _TURNED = ("tools", "kind", "parts", "turned", "row", "example"), ("log", "gives"), ("kind", "code")
+_ROW = ("pattern", *(each.name for each in fields(Row) if each.name != "patterns"))
+_WORDS = {"kind": tuple(FailureKind), "gives": GIVES}
+_PIECE = re.compile(r"[A-Za-z]+|\d+|\s+|.")
+
+
+class BadFormat(ValueError):
+    """A file that is no usable format; the message says which, what is wrong in it, and where."""
+
+
+def outside_format(path: Path) -> LineFormat:
+    """The format that a file describes. Raises BadFormat."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFormat(f"{path}: it cannot be read ({error.strerror}); name a file with a format of lines") from error
+    except ValueError as error:
+        raise BadFormat(f"{path}: it is no TOML: {error}") from error
+    if problem := next(problems(document), None):
+        raise BadFormat(f"{path}: {problem}")
+    return format_of(document)
+
+
+def problems(document: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with a format; what comes later is only looked at where all before it is right."""
+    for problem in _written(document):
+        yield problem
+        return
+    for problem in _patterns(document):
+        yield problem
+        return
+    yield from _examples(document)
+
+
+def _written(document: Mapping[str, Any]) -> Iterator[str]:
+    """Whether keys, types and words are those of a format."""
+    if wrong := list(_table(document, "", _FILE, ("tools", "row", "example"))):
+        yield from wrong
+        return
+    for n, row in enumerate(document["row"], 1):
+        yield from _table(row, f"row {n}: ", _ROW, ("pattern",))
+    for n, example in enumerate(document["example"], 1):
+        yield from _table(example, f"example {n}: ", _EXAMPLE, ("log", "gives"))
+    yield from _table(document.get("turned", {}), "turned: ", _TURNED, ())
+
+
+def _table(table: Mapping[str, object], where: str, keys: tuple[str, ...], needed: tuple[str, ...]) -> Iterator[str]:
+    for key, value in table.items():
+        if key not in keys:
+            yield f"{where}there is no key {key!r}{did_you_mean(key, keys, '; there are: ' + ', '.join(keys))}"
+        elif not _is_of_type(value, (list,) if (key, keys) == ("gives", _EXAMPLE) else _KEYS[key], key):
+            yield f"{where}{key} is of the wrong type: {value!r}"
+        elif key in _WORDS and isinstance(value, str) and value not in _WORDS[key]:
+            yield f"{where}{key} is {value!r}; it has to be one of: {', '.join(_WORDS[key])}"
+    for key in needed:
+        if key not in table or (table[key] == [] and key != "gives"):
+            yield f"{where}{key} is missing"
+
+
+def _is_of_type(value: object, types: tuple[type, ...], key: str) -> bool:
+    inner = dict if key in ("row", "example") else str
+    return isinstance(value, types) and not (
+        isinstance(value, list) and not all(isinstance(each, inner) for each in value)
+    )
+
+
+def _patterns(document: Mapping[str, Any]) -> Iterator[str]:
+    """Whether each pattern can be compiled, names only known groups, and is fast on lines made to be slow."""
+    parts = document.get("parts", {})
+    lines = [line for example in document["example"] for line in example["log"].splitlines() if line.strip()]
+    for n, row in enumerate(document["row"], 1):
+        for text in texts_of(row["pattern"]):
+            yield from _pattern(with_parts(text, parts), f"row {n}: ", lines, row)
+        for name in ("above", "spot"):
+            if name in row:
+                yield from _pattern(with_parts(row[name], parts), f"row {n}: {name}: ", lines, {})
+
+
+def _pattern(pattern: str, where: str, lines: list[str], row: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        compiled = re.compile(pattern)
+        said = {name for _, name, _, _ in Formatter().parse(row.get("message", "")) if name is not None}
+    except re.error as error:
+        yield f"{where}the pattern {pattern!r} cannot be compiled: {error}"
+        return
+    except ValueError as error:
+        yield f"{where}message {row['message']!r} cannot be read: {error}"
+        return
+    if unknown := sorted(set(compiled.groupindex) - set(GROUPS) - said):
+        yield f"{where}nothing is made of a group {unknown[0]!r}; the groups are: {', '.join(GROUPS)}"
+    elif missing := sorted(said - set(compiled.groupindex)):
+        yield f"{where}message {row['message']!r} names {missing[0]!r}, and the pattern {pattern!r} has no such group"
+    elif row.get("gives") == "heading" and "file" not in compiled.groupindex:
+        yield f"{where}a heading has to name a file by the group `file`"
+    elif slow := slow_on(compiled, lines):
+        yield (
+            f"{where}the pattern {pattern!r} takes far longer the longer a line is ({slow}); make repeats that may "
+            "take the same text possessive (`++`, `*+`), or give them an end"
+        )
+
+
+def slow_on(pattern: re.Pattern[str], lines: list[str]) -> str:
+    """How a line looks that the pattern takes too long for; empty where none was found.
+
+    Lines that fit are stretched at each place, by little at first: time that doubles with every letter is noticed long
+    before it is a burden.
+    """
+    near = next((line for line in lines if pattern.match(line)), lines[0] if lines else "a")
+    pieces, before = _PIECE.findall(near[:200])[:MOST_PLACES], ""
+    for piece, following in zip(pieces, [*pieces[1:], ""], strict=True):
+        for pump in dict.fromkeys((piece[:1], piece[:1] + following[:1])):
+            if slow := _slow_on(pattern, before, pump):
+                return slow
+        before += piece
+    return ""
+
+
+def _slow_on(pattern: re.Pattern[str], before: str, pump: str) -> str:
+    for size in SIZES:
+        times = size // len(pump)
+        start = time.process_time()
+        pattern.match(before + pump * times + "\x00")
+        if (seconds := time.process_time() - start) > (SLOWEST if size == LONGEST_LINE else SLOWEST / 4):
+            return f"{seconds:.1f} s where {pump!r} comes {times} times after {before[-20:]!r}"
+    return ""
+
+
+class _Watched(RowReader):
+    """A reader that remembers which patterns took a line."""
+
+    def __init__(self, of: LineFormat, workspace: Workspace) -> None:
+        super().__init__(of, Findings(), workspace.relative)
+        self.used: set[tuple[int, str]] = set()
+        self._number = {id(row): n for n, row in enumerate(of.rows, 1)}
+
+    def _use(self, row: Row, match: re.Match[str]) -> bool:
+        took = super()._use(row, match)
+        if took:
+            self.used.add((self._number[id(row)], match.re.pattern))
+        return took
+
+
+def _examples(document: Mapping[str, Any]) -> Iterator[str]:
+    """Whether each example gives what it says, and every pattern has a line in one."""
+    of, used = format_of(document), set[tuple[int, str]]()
+    for n, example in enumerate(document["example"], 1):
+        reader = _Watched(of, Workspace(PurePosixPath("/workspace")))
+        read_block(without_colours(example["log"]).rstrip("\n") + "\n", reader)
+        given, expected = [*describe(reader.parsed())], example["gives"]
+        used |= reader.used
+        if given != expected:
+            yield f"example {n} gives {given}, and not {expected}"
+    for n, row in enumerate(of.rows, 1):
+        for pattern in row.patterns:
+            if (n, pattern.pattern) not in used:
+                yield f"row {n}: no example has a line that {pattern.pattern!r} takes; add one, or remove the pattern"
+
+
+def describe(parsed: Parsed) -> Iterator[str]:
+    """What was found, a line each, as `parse-log` prints it and with the code in parentheses."""
+    for failure in parsed.failures:
+        yield line_of(failure) + (f" ({failure.code})" if failure.code else "")
+    for warning in parsed.warnings:
+        yield f"warning: {line_of(warning)}" + (f" ({warning.code})" if warning.code else "")
