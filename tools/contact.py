@@ -227,7 +227,7 @@ def judge(row: Row, project: Project, way: Way, root: Path, seconds: float) -> N
 
 
 def looked_for(what: str, project: Project, way: Way, root: Path, seconds: float) -> tuple[str, list[str], list[Said]]:
-    """Plant one thing, verify, and take it back: FOUND and so on, the failures that were seen, what was said."""
+    """Plant one thing, verify, and take it back: FOUND and so on or BROKEN, the failures seen, and what was said."""
     path = project.tests if what in ("failing", "weakened") else project.source
     file = root / path
     before = file.read_bytes()
@@ -245,8 +245,13 @@ def looked_for(what: str, project: Project, way: Way, root: Path, seconds: float
         one for one in failures if one["file"] == path and (one["kind"] == kind or (not kind and one["tool"] == tool))
     ]
     found = FOUND if any(one["line"] in lines for one in ours) else ELSEWHERE if ours else MISSED
+    found = found if said.code is not None and not said.crash else BROKEN
     seen = [f"{one['tool']} {one['kind']} {one['file']}:{one['line']}: {one['message'][:160]}" for one in failures[:6]]
-    return found, [] if found == FOUND else [f"lines {lines.start} to {lines.stop - 1}", *seen, *said.why[:3]], [said]
+    return (
+        found,
+        [] if found == FOUND else [f"lines {lines.start} to {lines.stop - 1}", said.status, *seen, *said.why[:3]],
+        [said],
+    )
 
 
 def planted_text(text: str, what: str, project: Project, way: Way) -> tuple[str, range] | None:

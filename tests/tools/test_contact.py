@@ -100,3 +100,10 @@ def test_the_table_counts_what_could_not_be_met() -> None:
     row = {"name": PROJECTS[0].name, "state": contact.NOT_INSTALLED, "told": "no", "crashes": []}
     lines = list(table([row], PROJECTS[:2]))
     assert lines[2].split(" | ")[1:5] == ["2", "0", "1", "0"]
+
+
+def test_an_answer_that_does_not_come_is_not_taken_for_a_miss(tmp_path: Path) -> None:
+    (tmp_path / "it.py").write_text("one = 1\n")
+    found, seen, said = contact.looked_for("broken", PROJECT, WAY, tmp_path, 0.0)
+    assert (found, seen[1], said[0].code) == (contact.BROKEN, "did not end in time", None)
+    assert (tmp_path / "it.py").read_text() == "one = 1\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
@@ -24,6 +25,7 @@ _PREFIXES = frozenset({"cross-env", "npx", "dotenv", "c8", "nyc"})
 _MANAGERS = frozenset({"npm", "pnpm", "yarn"})
 _SOME_SCRIPTS = regex(r"/\^([\w:-]+)(?:\.\*)?/")
 _DEEPEST = 4  # scripts that call one another
+_MOST_COMMANDS = 200  # of a test script, those of the scripts that it calls counted in
 _DEPENDENCIES = ("devDependencies", "dependencies", "peerDependencies")
 _CONFIGURED = {
     "jest": r"jest\.config\.\w+",
@@ -74,7 +76,7 @@ def javascript_facts(manifests: Manifests, place: Place) -> Facts:
 
 def read_script(written: str, others: Mapping[str, str] | None = None) -> Script | None:
     """The runner that a test script calls, itself or through other scripts; None where it calls none that is known."""
-    lines = list(_lines(written, others or {}, 0))
+    lines = list(_lines(written, others or {}, 0, count()))
     scripts = [script for line in lines if (script := _link(line))]
     if not scripts:
         return None
@@ -83,20 +85,22 @@ def read_script(written: str, others: Mapping[str, str] | None = None) -> Script
     return Script(first.runner, first.options, first.targets, first.variables, (*first.notes, *note))
 
 
-def _lines(written: str, others: Mapping[str, str], depth: int) -> Iterator[str]:
+def _lines(written: str, others: Mapping[str, str], depth: int, taken: Iterator[int]) -> Iterator[str]:
     """The commands of a script, in order; in the place of `npm run NAME -- MORE` and `pnpm run "/^NAME/"` those of the
     scripts that it calls.
     """
     for line in (link.strip() for link in _CHAIN.split(written) if link.strip()):
+        if next(taken) >= _MOST_COMMANDS:
+            return
         _, argv = _command(line)
         is_call = len(argv) > 1 and argv[0] in _MANAGERS and depth < _DEEPEST
         name, *given = (argv[2:] if argv[1] in ("run", "run-script") else argv[1:]) or [""] if is_call else [""]
         some = _SOME_SCRIPTS.fullmatch(name)
         called = [script for other, script in others.items() if some and other.startswith(some[1])]
-        if name in others:
+        if is_call and name in others:
             called = [f"{others[name]} {shlex.join(given[1:] if given[:1] == ['--'] else given)}".strip()]
         for script in called:
-            yield from _lines(script, others, depth + 1)
+            yield from _lines(script, others, depth + 1, taken)
         if not called:
             yield line
 

@@ -84,6 +84,18 @@ def test_a_script_that_leads_to_no_runner_is_not_guessed(script: str) -> None:
     assert read_script(script, OTHERS) is None
 
 
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"": "npm run x", "x": ""},
+        {f"x{number}": 'npm run "/^x/"' for number in range(1_000)},
+        {"x": "npm run y;" * 20_000, "y": "npm run z;" * 20_000, "z": ""},
+    ],
+)
+def test_scripts_that_call_one_another_without_end_are_given_up(others: dict[str, str]) -> None:
+    assert read_script('npm run x; npm run "/^x/"', others) is None
+
+
 @pytest.mark.parametrize("script", ["", "make test", "tsc", "jest | tee log", "echo $(jest)", "karma start"])
 def test_a_script_without_a_known_runner_is_not_guessed(script: str) -> None:
     assert read_script(script) is None
