@@ -17,7 +17,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.document import read_markdown
 from agent_fox.specs.files import TextFile, read_text_file
 from agent_fox.specs.outline import Block, Kind
-from agent_fox.specs.unread import ID, OBLIGES, WORD, About, Known, about, counted, documents_beside
+from agent_fox.specs.unread import ID, OBLIGES, WORD, About, Known, about, counted, documents_beside, is_whole
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
@@ -30,6 +30,7 @@ _BOXES = ("[ ]", "[x]", "[X]")
 _TEXTS = frozenset({Kind.PARAGRAPH, Kind.HTML, Kind.ITEM, Kind.QUOTE, Kind.FRONT_MATTER})
 _OF_A_GROUP = ("task ", "group ")
 _NO_WORDS = "no words"
+_FOREWORD = "what was said, quoted before all sections"
 _MARKS_BEFORE = 12
 
 
@@ -67,7 +68,7 @@ class Entry:
     @property
     def is_unheard(self) -> bool:
         """Whether nothing that was read holds it, wherever it stands."""
-        return self.fate in (Fate.LEFTOVER, Fate.CONTEXT) and self.name != _NO_WORDS
+        return self.fate in (Fate.LEFTOVER, Fate.CONTEXT) and self.name not in (_NO_WORDS, _FOREWORD)
 
     @property
     def is_grave(self) -> bool:
@@ -198,7 +199,12 @@ class DocumentAccount:
             return (Fate.GROUP if owner.startswith(_OF_A_GROUP) else Fate.PART), owner
         if f"{self.document.where}:{line}" in self.named:
             return Fate.LEFTOVER, ""
-        return self._without_owner(block, above)
+        return (Fate.CONTEXT, _FOREWORD) if self._is_foreword(above) else self._without_owner(block, above)
+
+    def _is_foreword(self, above: tuple[Block, ...]) -> bool:
+        """Whether it stands in a quote below the title of a plain spec, where a draft has the issue it comes from."""
+        first = next((place for place, block in enumerate(above) if block.kind is Kind.QUOTE), None)
+        return first is not None and is_whole(self.known.spec) and all(block.level == 1 for block in above[:first])
 
     def _without_owner(self, block: Block, above: tuple[Block, ...]) -> tuple[Fate, str]:
         if block.kind is Kind.HEADING:
