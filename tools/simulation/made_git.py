@@ -18,6 +18,7 @@ from agent_fox.system import git, programs
 T = TypeVar("T")
 FOLDER = "40000"
 FILE = "100644"
+SPACE = "\n\n"
 REFUSED = 128
 """The exit status with which git says that something is not as it was asked for."""
 Files = Mapping[str, bytes]
@@ -285,7 +286,7 @@ class MadeGit:
         base, _, tip = next(word for word in words if ".." in word).partition("..")
         old = set(self.ancestors(self.resolve(base) or ""))
         new = [commit for commit in self.ancestors(self.resolve(tip) or "") if commit not in old]
-        return 0, "".join(self.objects[c][1].decode().partition("\n\n")[2] for c in new).encode()
+        return 0, "".join(f"{self.objects[c][1].decode().partition(SPACE)[2]}\n" for c in new).encode()
 
 
 class Resident:
