@@ -111,7 +111,7 @@ def tree_of(lines: Sequence[Line]) -> Block:
 def tables_of(root: Block) -> Iterator[Table]:
     """Every table that has a rule below its header, with the headings above it."""
     for block, above in root.walk():
-        if block.kind is Kind.TABLE:
+        if block.kind is Kind.TABLE and block.children:
             header, *rows = block.children
             names = tuple(cell.strip("*_` ").lower() for cell in header.cells)
             yield Table(

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent_fox.core.graph import Plan
@@ -98,6 +98,7 @@ def assert_whole(plan: Plan) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(tasks=TEXT, requirements=TEXT, prd=TEXT)
+@example(tasks="", requirements="", prd="-|\n-")
 def test_any_markdown_is_read(tasks: str, requirements: str, prd: str) -> None:
     texts = {"tasks.md": tasks, "requirements.md": requirements, "prd.md": prd}
     assert_whole(plan_of_files({name: text.encode("utf-8", "surrogatepass") for name, text in texts.items()}))

@@ -58,9 +58,9 @@ def test_what_is_left_out_leaves_the_rest_as_it_was() -> None:
 def test_what_was_run_is_written_down_and_gone_on_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = tmp_path / "results.jsonl"
     note(results, Block(0, 2))
-    assert main(["--seeds", "1", "--results", str(results)]) == 0
-    assert [(block.first, block.count) for block in read_blocks(results)] == [(0, 2), (2, 1)]
-    assert "seeds 2 to 2, 2 were run before" in capsys.readouterr().out
+    assert main(["--seeds", "3", "--block", "1", "--results", str(results)]) == 0
+    assert [(block.first, block.count) for block in read_blocks(results)] == [(0, 2), (2, 1), (3, 1), (4, 1)]
+    assert "seeds 2 to 4, 2 were run before" in capsys.readouterr().out
 
 
 def test_the_planted_bugs_can_be_planted() -> None:

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from tools.planted_bugs import Bug, planted, read_bugs
@@ -58,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--first", type=int, help="the first one, in place of the one behind all that were run")
     found.add_argument("--seconds", type=float, help="begin no block after so many")
     found.add_argument("--jobs", type=int, default=1, help="processes")
+    found.add_argument("--block", type=int, default=BLOCK, help="seeds that are written down together")
     found.add_argument("--results", type=Path, default=RESULTS, help="where it is written down what was run")
     found.add_argument("--stop", action="store_true", help="end at the first seed that is wrong")
     found.add_argument("--seed", type=int, help="tell this one, step by step")
@@ -69,13 +71,13 @@ def run(options: argparse.Namespace) -> int:
     """Run seeds, block by block. The exit code is 1 where one is wrong."""
     before = read_blocks(options.results)
     first = options.first if options.first is not None else max((one.first + one.count for one in before), default=0)
-    starts = range(first, first + options.seeds, BLOCK)
+    starts = range(first, first + options.seeds, options.block)
     print(
         f"seeds {first} to {first + options.seeds - 1}, {sum(one.count for one in before)} were run before", flush=True
     )
     began, done = time.monotonic(), list[Block]()
     with ProcessPoolExecutor(options.jobs) as pool:
-        waiting = iter([(start, min(BLOCK, first + options.seeds - start)) for start in starts])
+        waiting = iter([(start, min(options.block, first + options.seeds - start)) for start in starts])
         for block in blocks(pool, waiting, options):
             done.append(block)
             note(options.results, block)
@@ -93,7 +95,7 @@ def blocks(
     """As many at a time as there are processes; none is begun once the time is over, or somebody stops asking."""
     began = time.monotonic()
     while options.seconds is None or time.monotonic() - began < options.seconds:
-        some = [one for one, _ in zip(waiting, range(options.jobs), strict=False)]
+        some = [*islice(waiting, options.jobs)]
         if not some:
             return
         yield from pool.map(block_of, some, [options.stop] * len(some))

@@ -204,7 +204,7 @@ class MadeRunner:
         self.place.stage.step(f"start {order.node_id}")
         job = self.place.jobs.get(order.launch)
         if job is None:
-            takes = 1.0 if self.place.stage.calm else self.place.chance.choice([0.1, 1.0, 5.0, 60.0, 600.0])
+            takes = 1.0 if self.place.stage.calm else self.place.chance.choice([0.1, 1.0, 5.0, 60.0])
             job = self.place.jobs[order.launch] = MadeJob(order, self.place.stage.monotonic + takes)
             self.place.started[order.launch] = self.place.started.get(order.launch, 0) + 1
         self.place.stage.step(f"started {order.node_id}")

@@ -15,6 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
+from pluggy import PluginManager
+
 from agent_fox.config import load
 from agent_fox.engine.issues import courier
 from agent_fox.engine.planning.workplace import RunOptions
@@ -153,16 +155,20 @@ def part(root: Path, place: Place, stage: Stage, troubles: Troubles) -> str:
     plugins = load_plugins()
     plugins.register(MadePlugin(place))
     with on(stage, place), stage.play():
-        try:
-            engine = Engine(root, load(root, {}), plugins, partial(note, stage), {"HOME": str(root.parent)})
-            stop = engine.run(RunOptions(parallel=place.story.parallel), orders_of(stage, place))
-        except Killed:
-            return "killed"
-        except (StateError, git.GitError) as error:
-            return f"could not go on: {error}"
-        if stage.broken:
-            raise stage.broken[0]
-        return ended(stop)
+        how = ending_of(root, place, stage, plugins)
+    if stage.broken:
+        raise stage.broken[0]
+    return how
+
+
+def ending_of(root: Path, place: Place, stage: Stage, plugins: PluginManager) -> str:
+    try:
+        engine = Engine(root, load(root, {}), plugins, partial(note, stage), {"HOME": str(root.parent)})
+        return ended(engine.run(RunOptions(parallel=place.story.parallel), orders_of(stage, place)))
+    except Killed:
+        return "killed"
+    except (StateError, git.GitError) as error:
+        return f"could not go on: {error}"
 
 
 def orders_of(stage: Stage, place: Place) -> Orders:

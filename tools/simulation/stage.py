@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-MOST_STEPS = 60_000
+MOST_STEPS = 30_000
 """Steps of one part of a run, beyond which it is said to go round in circles."""
 
 
@@ -65,7 +65,7 @@ class Stage:
     trace: list[str] = field(default_factory=list)
     actors: list[Actor] = field(default_factory=list)
     broken: list[BaseException] = field(default_factory=list)
-    """What threads raised and nobody caught."""
+    """What threads raised and nobody caught, and claims that did not hold."""
     now_playing: Actor | None = None
     after_step: Callable[[str], None] = lambda what: None
 
@@ -97,17 +97,24 @@ class Stage:
         if self.now_playing is None:
             return
         self.refuse_dead()
-        self.steps += 1
         self.trace.append(f"{self.now_playing.name}: {what}")
-        if self.steps > MOST_STEPS:
-            raise Stuck(f"no end after {MOST_STEPS} steps; the last: {self.trace[-8:]}")
+        self._count()
         if self.dies_at is not None and self.steps >= self.dies_at:
             self.trace.append("killed")
             self.is_dead = True
             raise Killed
-        self.after_step(what)
+        try:
+            self.after_step(what)
+        except AssertionError as error:
+            self.broken.append(error)  # whoever plays may take it for a defect of its own, and go on
+            raise
         if not self.calm and self.chance.random() < 0.2:
             self._hand_over()
+
+    def _count(self) -> None:
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise Stuck(f"no end after {MOST_STEPS} steps; the last: {self.trace[-8:]}")
 
     def refuse_dead(self) -> None:
         if self.is_dead:
@@ -116,6 +123,7 @@ class Stage:
     def wait(self, holds: Callable[[], bool], seconds: float | None) -> bool:
         """Wait until it holds, or for so long; whether it holds. Raises Killed."""
         self.refuse_dead()
+        self._count()
         actor = self._playing()
         if not holds() and (seconds is None or seconds > 0):
             actor.holds, actor.until = holds, None if seconds is None else self.monotonic + seconds
