@@ -239,7 +239,7 @@ def test_continuous_integration_runs_what_a_newcomer_runs_and_a_part_of_the_rest
         "make test",
         ".venv/bin/python -m pytest tests/web",
         f'{spread} -m "agents and landing"',
-        f'{spread} --part "$seed" --flaky "$flaky"',
+        f'{spread} --part="$seed" --flaky="$flaky"',
     ]
 
 

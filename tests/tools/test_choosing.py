@@ -84,11 +84,12 @@ def test_what_passes_the_second_time_is_named_until_the_end_and_what_fails_again
     (tmp_path / "pyproject.toml").write_text(SETTINGS + 'testpaths = ["tests"]\n')
     (tmp_path / "tests" / "long.txt").write_text("tests/test_well.py::test_well\n")  # it is not met the second time
     assert pytest_in(tmp_path).returncode == 1
-    second = pytest_in(tmp_path, "--last-failed", "--last-failed-no-failures", "none", "--flaky", "build/flaky.txt")
+    second = pytest_in(tmp_path, "--last-failed", "--last-failed-no-failures", "none", "--flaky=build/flaky.txt")
     assert (second.returncode, "1 failed, 1 passed" in second.stdout) == (1, True)
     told = "FLAKY: tests/test_once.py::test_once failed, and passed when it was tried once more, alone"
     assert told in second.stdout
-    last = pytest_in(tmp_path, "tests/test_well.py", "--flaky", "build/flaky.txt").stdout.splitlines()
+    # A file that is there must not be taken for a test's: `--flaky FILE`, without `=`, was.
+    last = pytest_in(tmp_path, "-m", "slow", "--flaky=build/flaky.txt").stdout.splitlines()
     assert (told in last, last[-1].strip("= ").startswith("1 passed")) == (True, True)
     assert "test_well" not in (tmp_path / "build" / "flaky.txt").read_text()
 

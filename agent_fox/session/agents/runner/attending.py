@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import queue
 import time
 from collections.abc import Callable
@@ -98,14 +97,6 @@ class Attendance:
             self._look()
             self.write()
         return self.stop
-
-    def settle(self) -> None:
-        """What still waits when it is over: the proxy's counts are taken, the lines are dropped."""
-        with contextlib.suppress(queue.Empty):
-            while True:
-                item = self.inbox.get_nowait()
-                if isinstance(item, FromProxy):
-                    self.hearing.take_from_proxy(item.event)
 
     def _hear_next(self) -> None:
         try:

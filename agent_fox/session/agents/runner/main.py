@@ -79,10 +79,18 @@ class Conversation:
         except (NotServed, SandboxMissing, OSError, ValueError) as error:
             is_absent = isinstance(error, FileNotFoundError)
             kind = Infrastructure.MISSING_BINARY if is_absent else Infrastructure.WORKSPACE
+            self.settle()
             return self.report(Outcome(Ending.INFRASTRUCTURE, str(error), kind))
+        self.settle()  # a request may have been counted to its end after the program had its answer and was gone
         hearing, has_asked = self.hearing, self.hearing.has_asked(is_proxied=credentials.is_held)
         complaints = "\n".join(hearing.complaints if has_asked else (*hearing.unread, *hearing.complaints))
         return self.report(outcome_of(hearing.tally, self.stop, self.exit_status, complaints, has_asked=has_asked))
+
+    def settle(self) -> None:
+        """What still waits when a process is over: the proxy's counts are taken, the lines are dropped."""
+        while not self.inbox.empty():  # nobody else takes from it
+            if isinstance(item := self.inbox.get_nowait(), FromProxy):
+                self.hearing.take_from_proxy(item.event)
 
     def hear_proxy(self, event: Event) -> None:
         self.inbox.put(FromProxy(event))
@@ -132,7 +140,7 @@ class Conversation:
                 lines.is_closed = True
                 child.kill()
                 self.exit_status = child.wait(DRAINING)
-        attendance.settle()
+        self.settle()
         self.note_dialogue(start.dialogue)
         last = reader.end(self.exit_status)
         if last is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -180,6 +182,51 @@ def test_a_provider_makes_its_requests_metered_and_keeps_the_key_from_it(tmp_pat
     assert report.summary.startswith("Done by a model.")
     assert key not in report.summary
     assert sent == [f"Bearer {key}"]
+    assert report.cost_source is CostSource.METERED
+    assert report.cost_usd == pytest.approx(0.0042)
+
+
+class _EndsLate(BaseHTTPRequestHandler):
+    """An answer of a model whose last bytes are sent after its text was, and never in the session of this test."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        usage = {"prompt_tokens": 1000, "completion_tokens": 10}
+        said = {"model": "gpt-5.6-sol", "choices": [{"message": {"content": "Done."}}], "usage": usage}
+        body = json.dumps(said).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"%x\r\n%b\r\n" % (len(body), body))
+        self.wfile.flush()
+        self.rfile.read(1)  # until the proxy is closed
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+def test_what_is_counted_after_the_program_has_gone_is_counted(tmp_path: Path) -> None:
+    reads = ASKS.replace(
+        "json.load(urllib.request.urlopen(request))", "json.loads(urllib.request.urlopen(request).read1())"
+    )
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _EndsLate)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    made = replace(
+        make_task(tmp_path, "The brief."), cli="command", provider=Provider.OPENAI,
+        upstream=f"http://127.0.0.1:{server.server_address[1]}/v1",
+        program=sys.executable, arguments=("-c", reads, "{prompt}"),
+    )  # fmt: skip
+    try:
+        hearing = Hearing(made, COMMAND, read_prices(None))
+        report = Conversation(made, COMMAND, hearing, Orders()).hold(Credentials("OPENAI_API_KEY", "sk-of-a-person"))
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert report.summary.startswith("Done.")
     assert report.cost_source is CostSource.METERED
     assert report.cost_usd == pytest.approx(0.0042)
 
