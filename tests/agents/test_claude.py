@@ -212,7 +212,7 @@ def test_a_login_is_handed_to_the_program_and_kept_from_its_shell(world: World) 
     look = {"tool": "Bash", "arguments": {"command": "env | grep -c a-person | cat"}}
     with ModelServer(script(look, {"say": "done"})) as server:
         task = replace(world.task, environment={**world.task.environment, "HTTPS_PROXY": "http://127.0.0.1:9"})
-        door = Door(server.url, "", credentials={"CLAUDE_CODE_OAUTH_TOKEN": "login-of-a-person"})
+        door = Door(server.url, "login-of-a-person", is_login=True)
         CLAUDE.prepare(task, door)
         ran = run(task, CLAUDE.start(task, door))
         requests = work(server)
