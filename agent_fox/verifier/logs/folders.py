@@ -55,8 +55,8 @@ class Folders:
         name = path.rpartition("/")[2]
         if name not in self._sources and name.rpartition(".")[2] in _SUFFIXES:
             self._sources[name] = self.relative(path)
-        if name not in self._of_objects and _OF_TARGET.search(path):  # CMake's, which mirrors the project's folders
-            self._of_objects[name] = self._workspace.relative(_OF_TARGET.sub("", path))
+            if _OF_TARGET.search(path):  # an object of CMake's, which mirrors the project's folders
+                self._of_objects[name] = self._workspace.relative(_OF_TARGET.sub("", path))
 
     def source(self, name: str) -> str:
         """The path of a source that the linker names without a folder; the name itself where no command does."""
