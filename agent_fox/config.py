@@ -482,7 +482,7 @@ class VerifySettings(Table):
     )
     formats: list[Text] = Field(
         default=[],
-        description="Files of this repository with formats of lines of your own, for the logs that `verify` reads "
+        description="Files of this repository with formats of lines of your own, for logs that `verify` and runs read "
         "(docs/contributing.md).",
     )
     total_timeout: Seconds = Field(default=3600.0, description="Seconds for all commands of one `verify`.")

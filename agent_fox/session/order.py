@@ -63,17 +63,18 @@ class Closing:
 class LaunchOrder:
     """One launch: one process for one ticket, at the commit `pinned`, with the folder `state` for itself.
 
-    `repo` is the root of the person's repository, `log` where the redacted session log is kept, `spec_places`
-    the folders and files of all specs (relative to `repo`), `message` the commit message of a
-    coder's work, `document` what a backend without a model needs to know, `changes` what is done about a change that
-    weakens tests (see `policy_gate`), `format_apply` whether work that only lacks format is formatted, in `sandbox`,
-    with its log in `artifacts`. With `unmerged`, the session's whole task is to finish the merge of that work; the
-    work may not add more than `sizes`, `other_specs` says what is done about files that other specs' work made,
-    `landed_text` what about keys and conflict markers in its text, and `closing` what a coder's work is held to when
-    it ends. `resume` is a tree that is laid over the checkout: what an attempt that was cut off had done; `handoff` the
-    text of a file that tells it. `keeps_brief`: the brief is kept beside the log, for people, and with
-    `keeps_transcript` all that a coder said, called and was shown.
-    `place` is the first of `[places]` that it fits in, else its archetype. `launch` is safe in file and ref names.
+    `repo` is the root of the person's repository, `log` where the redacted session log is kept, `spec_places` the
+    folders and files of all specs (relative to `repo`), `message` the commit message of a coder's work, `document`
+    what a backend without a model needs to know, `changes` what is done about a change that weakens tests (see
+    `policy_gate`), `format_apply` whether work that only lacks format is formatted, in `sandbox`, with its log in
+    `artifacts`, and `formats` the files in `repo` by whose formats of lines the verifier's tools read logs. With
+    `unmerged`, the session's whole task is to finish the merge of that work; the work may not add more than
+    `sizes`, `other_specs` says what is done about files that other specs' work made, `landed_text` what about keys
+    and conflict markers in its text, and `closing` what a coder's work is held to when it ends. `resume` is a tree
+    that is laid over the checkout: what an attempt that was cut off had done; `handoff` the text of a file that
+    tells it. `keeps_brief`: the brief is kept beside the log, for people, and with `keeps_transcript` all that a
+    coder said, called and was shown. `place` is the first of `[places]` that it fits in, else its archetype.
+    `launch` is safe in file and ref names.
     """
 
     launch: str
@@ -103,6 +104,7 @@ class LaunchOrder:
     format_apply: bool = False
     sandbox: str = "auto"
     artifacts: str = ""
+    formats: tuple[str, ...] = ()
     unmerged: Unmerged | None = None
     sizes: Sizes = Sizes()
     left_usd: float | None = None

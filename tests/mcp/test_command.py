@@ -15,6 +15,7 @@ from agent_fox.testing.worlds import wait_until
 from tests.cli.program import SOURCE, said, start
 from tests.mcp import clients
 from tests.mcp.clients import MODES, children_of, environment, text
+from tests.verifier.made_projects import with_own_linter
 
 SUM = "def total(items):\n    return sum(items)\n"
 PASSING = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
@@ -55,6 +56,19 @@ def test_an_agent_builds_and_tests_a_project_and_reads_what_failed(project: Path
         assert again.structured_content["failures"][0]["testName"]
 
     served(project, ask, mode)
+
+
+def test_a_linters_own_format_is_read_as_it_was_when_the_server_started(project: Path) -> None:
+    with_own_linter(project)
+    mine = project / "lint/mylint.toml"
+
+    async def ask(client: Client) -> None:
+        mine.write_text("row = []")
+        (found,) = (await client.call_tool("run_lint", {})).structured_content["failures"]
+        assert (found["kind"], found["file"], found["line"], found["code"]) == ("lint_failure", "cart.py", 2, "M7")
+
+    variables = environment(project.parent, AGENT_FOX_VERIFIER_FORMATS=str(mine))
+    clients.served(project, ask, "verifier", variables=variables)
 
 
 def test_a_repair_is_seen_by_the_selected_test_and_then_by_all(project: Path) -> None:

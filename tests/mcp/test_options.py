@@ -108,6 +108,16 @@ def test_a_token_file_that_others_may_read_is_refused(project: Path, console: Co
     assert f"chmod 600 {file}" in console.refused("--http", "--port", "0", "--token-file", str(file))
 
 
+def test_a_format_that_cannot_be_used_is_said_before_anything_is_served(
+    project: Path, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    format_file = project.parent / "mine.toml"
+    format_file.write_text("row = []\n")
+    assert "mine.toml: tools is missing" in console.refused("--format", str(format_file))
+    monkeypatch.setenv("AGENT_FOX_VERIFIER_FORMATS", str(format_file))
+    assert "mine.toml: tools is missing" in console.refused()
+
+
 def test_logs_are_kept_outside_of_the_workspace(project: Path, tmp_path: Path, console: Console) -> None:
     console.shown()
     assert [path.name for path in project.iterdir() if path.name not in ("pyproject.toml", ".agent-fox")] == []

@@ -33,6 +33,21 @@ def test_total():
 def test_empty():
     assert total([]) == 0
 """
+MYLINT = r"""
+tools = ["flake8"]
+kind = "lint_failure"
+
+[[row]]
+when = "mylint: "
+pattern = 'mylint: (?P<severity>error|warning) (?P<file>[^:]+):(?P<line>\d+) (?P<code>[A-Z]\d+) (?P<message>.*)$'
+
+[[example]]
+log = '''
+mylint: error a.py:3 M7 a name is used twice
+mylint: warning b.py:1 M2 an empty file'''
+gives = ["a.py:3: lint_failure: a name is used twice (M7)", "warning: b.py:1: lint_failure: an empty file (M2)"]
+"""
+LINTER = "#!/bin/sh\necho 'mylint: error cart.py:2 M7 a name is used twice'\nexit 1\n"
 PYTHON = {"pyproject.toml": PYPROJECT, "cart.py": CART, "tests/test_cart.py": TEST_CART}
 
 
@@ -46,6 +61,20 @@ def write(root: Path, files: Mapping[str, str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return root
+
+
+def with_own_linter(root: Path) -> None:
+    """The checkout's linter is a script that prints lines which only its own format reads."""
+    write(
+        root,
+        {
+            ".flake8": "[flake8]\n",
+            ".venv/bin/flake8": LINTER,
+            "lint/mylint.toml": MYLINT,
+            ".gitignore": ".venv/\n",
+        },
+    )
+    (root / ".venv/bin/flake8").chmod(0o755)
 
 
 def git(root: Path, *arguments: str) -> str:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from agent_fox.verifier.projects.detect import detect
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent_fox.verifier.ground.request import Request
     from agent_fox.verifier.ground.results import VerificationResult
     from agent_fox.verifier.plans.toolbox import Verifier
@@ -23,6 +25,8 @@ class LateVerifier:
     """Answers from `context` what a start needs. May be used from several threads."""
 
     context: RunContext
+    formats: tuple[Path, ...] = ()
+    """Files with formats of lines, read when the verifier is put together."""
     _verifier: Verifier | None = field(init=False, default=None)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
@@ -48,10 +52,13 @@ class LateVerifier:
         return self.ready().report(run, attempt)
 
     def ready(self) -> Verifier:
-        """The verifier itself, with the log parsers of plugins. Raises PluginError for a plugin that cannot be used."""
+        """The verifier itself, with formats of lines and the log parsers of plugins.
+
+        Raises BadFormat for a file that is no format, and PluginError for a plugin that cannot be used.
+        """
         from agent_fox.cli.verifier.making import verifier_of  # noqa: PLC0415 - slow, and a start does not need it
 
         with self._lock:
             if self._verifier is None:
-                self._verifier = verifier_of(self.context)
+                self._verifier = verifier_of(self.context, self.formats)
             return self._verifier

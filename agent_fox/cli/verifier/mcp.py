@@ -74,9 +74,9 @@ def verifier(
     """
     with _the_extra():
         from agent_fox.mcp import serving  # noqa: PLC0415 - the extra `mcp` may not be installed
-    box = late_verifier.LateVerifier(context_of(options))
-    if plugins.load_plugins().list_name_plugin():
-        box.ready()  # what is wrong with a plugin is said at once
+    box = late_verifier.LateVerifier(context_of(options), options.formats)
+    if options.formats or plugins.load_plugins().list_name_plugin():
+        box.ready()  # what is wrong with a format or a plugin is said at once, and no edit changes it later
     if box.profile().policy.network is not profiles.NetworkProfile.NONE and not as_json:
         fetched = box.ready().resolve()
         click.echo(f"fetching dependencies: {plain(fetched.summary)}", err=True)

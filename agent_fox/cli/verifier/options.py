@@ -76,6 +76,7 @@ class VerifierOptions(BaseModel, defer_build=True):
     network: str
     accepted: str | None
     advisories: Path | None
+    formats: tuple[Path, ...]
 
 
 _OPTIONS = (
@@ -147,6 +148,14 @@ _OPTIONS = (
         type=_FOLDER,
         envvar=f"{PREFIX}ADVISORIES",
         help="Folder of known vulnerabilities for offline scanners. Unset: no scan can pass.",
+    ),
+    click.option(
+        "--format",
+        "formats",
+        multiple=True,
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        envvar=f"{PREFIX}FORMATS",
+        help="A format of lines of your own (docs/contributing.md), read once at the start; repeatable.",
     ),
     click.option(
         "--base",

@@ -199,6 +199,7 @@ class Workshop:
             format_apply=self.settings.verify.format_apply,
             sandbox=container or self.settings.verify.sandbox,
             artifacts=str(self.artifacts),
+            formats=tuple(self.settings.verify.formats),
             unmerged=task_of(db, self.repo, ticket),
             sizes=self.sizes(),
             other_specs=self.settings.policy.other_specs,

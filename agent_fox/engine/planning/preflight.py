@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent_fox.system.sandbox import bubblewrap as sandbox
     from agent_fox.trackers.text import template
     from agent_fox.verifier.lanes import formal
+    from agent_fox.verifier.logs import outside_formats
 else:
     places = late_module("agent_fox.cluster.places")
     pushing = late_module("agent_fox.engine.launching.pushing")
@@ -36,6 +37,7 @@ else:
     sandbox = late_module("agent_fox.system.sandbox.bubblewrap")
     template = late_module("agent_fox.trackers.text.template")
     formal = late_module("agent_fox.verifier.lanes.formal")
+    outside_formats = late_module("agent_fox.verifier.logs.outside_formats")
 
 NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"
 
@@ -104,6 +106,7 @@ def check_settings(
         *(pushing.objections(root, settings.git) if settings.git.push else ()),
         *own_words_trouble(root),
         *template_trouble(settings, root),
+        *format_trouble(settings, root),
     ]
     if missing:
         raise RunRefused("\n".join(dict.fromkeys(missing)))
@@ -117,6 +120,15 @@ def template_trouble(settings: Settings, root: Path) -> Iterator[str]:
         template.read_template(root / settings.tracker.template)
     except template.TemplateTrouble as error:
         yield f"[tracker] template: {error}"
+
+
+def format_trouble(settings: Settings, root: Path) -> Iterator[str]:
+    """Why a format of lines cannot be used, without which no session's verifier would start."""
+    for file in settings.verify.formats:
+        try:
+            outside_formats.outside_format(root / file)
+        except outside_formats.BadFormat as error:
+            yield f"[verify] formats: {error}"
 
 
 def unreachable(settings: Settings) -> Iterator[str]:
@@ -141,6 +153,9 @@ def not_sent(settings: Settings, root: Path) -> Iterator[str]:
                     f"[workspace] {setting}: {pattern!r} is not in git, so that workers do not get it; have "
                     "[workspace] setup make what sessions need, or run them here"
                 )
+    for file in settings.verify.formats:
+        if file not in tracked:
+            yield f"[verify] formats: {file!r} is not in git, so that workers do not get it; commit it"
 
 
 def are_elsewhere(

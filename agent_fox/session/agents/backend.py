@@ -207,6 +207,7 @@ def verifier_argv(order: LaunchOrder, paths: Paths) -> tuple[str, ...]:
     words = ["mcp", "verifier", "--http", "--port", "0", "--root", str(paths.workspace.resolve())]
     words += ["--artifacts", order.artifacts or str(paths.state / "artifacts"), "--run", order.launch]
     words += ["--attempt", str(order.attempt), "--sandbox", order.sandbox]
+    words += [word for file in order.formats for word in ("--format", str(order.repo / file))]
     state = order.repo / ".agent-fox/state.db"
     if order.writes and state.is_file():
         words += ["--state", str(state)]

@@ -14,7 +14,6 @@ from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.logs.frames import c_place
 from agent_fox.verifier.logs.gathering import Counts
 from agent_fox.verifier.logs.line_formats import RowReader, built_in
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.linker import LinkerReader
 
 if TYPE_CHECKING:
@@ -30,33 +29,8 @@ _COMMAND = regex(
 _ENDINGS = (":", "内")
 
 
-class CBuildLog(LineLog):
+class CBuildReader:
     """Reads what compilers of C and C++ print, alone or within make, ninja and CMake."""
-
-    tools = (
-        "gcc",
-        "g++",
-        "cc",
-        "c++",
-        "clang",
-        "clang++",
-        "ld",
-        "lld",
-        "make",
-        "gmake",
-        "ninja",
-        "cmake",
-        "ctest",
-        "clang-tidy",
-        "clang-format",
-    )
-
-    def reader(self, workspace: Workspace) -> LineReader:
-        return _Reader(workspace)
-
-
-class _Reader:
-    """Shows each line to the reader of every format, until one takes it."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._folders = Folders(workspace)
@@ -182,10 +156,5 @@ class CtestReader(DraftReader):
             self._counts.skipped += 1
         else:
             self._counts.failures += 1
-            self._open = _draft(found["name"], word, line)
-
-
-def _draft(name: str, word: str, line: str) -> Draft:
-    kind = _KINDS.get(word, FailureKind.TEST_FAILURE)
-    is_error = word != "Failed"
-    return Draft(kind, f"{name}: {word}", test_name=name, is_error=is_error, evidence=[line])
+            name, kind = found["name"], _KINDS.get(word, FailureKind.TEST_FAILURE)
+            self._open = Draft(kind, f"{name}: {word}", test_name=name, is_error=word != "Failed", evidence=[line])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.frames import rust_place
+from agent_fox.verifier.logs.frames import at, rust_place
 from agent_fox.verifier.logs.gathering import Counts, Gathering
+from agent_fox.verifier.logs.line_log import LineStream
 from agent_fox.verifier.logs.records import Record, number, record, record_of, records, text
 
 if TYPE_CHECKING:
@@ -21,32 +21,19 @@ _SUMMARY = regex(r"^(?:aborting due to|\d+ warnings? emitted|Some errors have de
 _PANIC = regex(r"panicked at [^\n]+:\n([^\n]+)|panicked at '([^\n]*)', ")
 
 
-class CargoJson:
+class _Reader:
     """Reads compiler messages, and the events of tests."""
 
-    tools = ("cargo", "rustc", "clippy")
-    stands_alone = False  # tests that `cargo test` ran print for people
-
-    def recognises(self, head: str) -> bool:
-        match = _OURS.search(head)
-        return match is not None and not _TEXT_RUN.search(head, 0, match.start())
-
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            if line.startswith("{") and (message := record_of(line)):
-                reader.take(message)
-        return reader.found.parsed(reader.counts.summary() if reader.has_tests else None)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
-        self.found = Gathering()
-        self.counts = Counts()
-        self.has_tests = False
+        self._found = Gathering()
+        self._counts = Counts()
+        self._has_tests = False
         self._workspace = workspace
 
-    def take(self, message: Record) -> None:
+    def take(self, line: str) -> None:
+        message = record_of(line) if line.startswith("{") else None
+        if message is None:
+            return
         if message.get("reason") == "compiler-message":
             self._diagnostic(record(message.get("message")))
         elif "spans" in message and "level" in message:
@@ -60,22 +47,25 @@ class _Reader:
             return
         finding = _finding(message, message_text, self._workspace)
         if level == "warning":
-            self.found.warn(finding)
+            self._found.warn(finding)
         else:
-            self.found.fail(finding)
+            self._found.fail(finding)
 
     def _test(self, event: Record) -> None:
         match event.get("event"):
             case "ok":
-                self.counts.passed += 1
+                self._counts.passed += 1
             case "ignored":
-                self.counts.skipped += 1
+                self._counts.skipped += 1
             case "failed":
-                self.counts.failures += 1
-                self.found.fail(_failed_test(event, self._workspace))
+                self._counts.failures += 1
+                self._found.fail(_failed_test(event, self._workspace))
             case _:
                 return
-        self.has_tests = True
+        self._has_tests = True
+
+    def parsed(self) -> Parsed:
+        return self._found.parsed(self._counts.summary() if self._has_tests else None)
 
 
 def _finding(message: Record, message_text: str, workspace: Workspace) -> Failure:
@@ -116,9 +106,15 @@ def _failed_test(event: Record, workspace: Workspace) -> Failure:
     return Failure(
         kind=FailureKind.TEST_FAILURE,
         message=(panic[1] or panic[2]) if panic else "the test failed",
-        file=place.file if place else None,
-        line=place.line if place else None,
-        column=place.column if place else None,
+        **at(place),
         test_name=text(event.get("name")) or None,
         evidence=output,
     )
+
+
+def _recognises(head: str) -> bool:
+    match = _OURS.search(head)
+    return match is not None and not _TEXT_RUN.search(head, 0, match.start())
+
+
+CARGO_JSON = LineStream(_Reader, _recognises, stands_alone=False)  # tests that `cargo test` ran print for people

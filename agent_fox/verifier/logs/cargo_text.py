@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.drafts import Draft, Findings
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.nextest import NextestReader
 from agent_fox.verifier.logs.rust_tests import RustTarget
 from agent_fox.verifier.logs.rustc import RustcReader
@@ -48,16 +47,9 @@ _ENVIRONMENT = regex(
 _SCRIPT = regex(r"failed to run custom build (?:command|script)")
 
 
-class CargoLog(LineLog):
+class CargoReader:
     """Reads what cargo and rustc print for people."""
 
-    tools = ("cargo", "rustc", "clippy", "nextest")
-
-    def reader(self, workspace: Workspace) -> LineReader:
-        return _Reader(workspace)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()

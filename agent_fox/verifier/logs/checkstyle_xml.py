@@ -2,53 +2,41 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
+from agent_fox.verifier.logs.documents import Document
 from agent_fox.verifier.logs.gathering import Gathering, is_mild
-from agent_fox.verifier.logs.opening import stands_first
-from agent_fox.verifier.logs.xml_stream import XmlCut, read_xml
+from agent_fox.verifier.logs.xml_stream import read_xml
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-_STARTS = regex(r"^[ \t\ufeff]*(?:<\?xml|<checkstyle\b|<pmd\b)", re.MULTILINE)
-_ROOT = regex(r"<(?:checkstyle|pmd)\b")
+_BEGINS = regex(r"(?=[\s\S]*<(?:checkstyle|pmd)\b)<(?:\?xml|checkstyle\b|pmd\b)")
 _LONGEST = 2_000  # characters kept of a violation's text
 
 
-class CheckstyleXml:
+class _Reader:
     """Reads errors as failures; warnings and information are warnings."""
 
-    tools = ("checkstyle", "pmd")
-
-    def recognises(self, head: str) -> bool:
-        match = _STARTS.search(head)
-        return match is not None and bool(_ROOT.search(head, match.start())) and stands_first(head, match.start())
-
-    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        try:
-            read_xml(file, reader)
-        except XmlCut:
-            return reader.found.parsed(is_complete=False)
-        return reader.found.parsed(is_complete=reader.is_ours)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
-        self.found = Gathering()
-        self.is_ours = False
+        self._found = Gathering()
+        self._is_ours = False
         self._workspace = workspace
         self._file = ""
         self._violation: dict[str, str] | None = None
         self._text = ""
 
+    def read(self, file: BinaryIO) -> None:
+        read_xml(file, self)
+
+    def parsed(self, *, is_complete: bool) -> Parsed:
+        return self._found.parsed(is_complete=is_complete and self._is_ours)
+
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if tag in ("checkstyle", "pmd"):
-            self.is_ours = True
+            self._is_ours = True
         elif tag == "file":
             self._file = self._workspace.relative(attributes.get("name", ""))
         elif tag == "error" and self._file:
@@ -77,11 +65,11 @@ class _Reader:
             evidence=f"{message} ({rule})" if rule else message,
             code=rule or None,
         )
-        if is_mild(attributes.get("severity")):
-            self.found.warn(failure)
-        else:
-            self.found.fail(failure)
+        (self._found.warn if is_mild(attributes.get("severity")) else self._found.fail)(failure)
 
 
 def _position(digits: str) -> int | None:
     return int(digits) or None if digits.isdecimal() else None
+
+
+CHECKSTYLE = Document(_BEGINS, _Reader)

@@ -23,6 +23,7 @@ _UNRESOLVED = regex(
 )
 _OF_MACHINE = regex(r"ENOSPC$|EACCES$|EPERM$|EROFS$|EMFILE$|ENOMEM$")
 _OF_SCRIPT = regex(r"ELIFECYCLE$|\d+$")
+_SCRIPT = ("Lifecycle script", "command failed", "Test failed.")  # of the project: its own output says why
 _NOTABLE = regex(r"error |ERROR: |error: |➤ YN|ERR_PNPM_|No solution found|version solving failed")
 _LINES = (
     regex(r"error (?P<message>(?:Couldn't find|An unexpected error occurred: \"http|No matching).*)$"),
@@ -53,64 +54,48 @@ _FALLBACKS = (
 _FILES = regex(r"ERROR: (?P<message>Could not open requirements file: .*'(?P<file>[^']+)')$")
 
 
-class DependencyLog:
-    """Reads why packages could not be installed. A script that failed, not an installation, says why itself."""
+class DependencyReader:
+    """Reads why packages could not be installed. A script that failed, not an installation, says why itself.
 
-    tools = ("npm", "pnpm", "yarn", "pip", "uv", "poetry")
+    npm marks the lines of its error: a code, then what happened, then advice.
+    """
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        findings, npm = Findings(), _Npm()
-        for line in lines:
-            if match := _NPM.match(line):
-                npm.take(match["text"])
-            elif _NOTABLE.search(line):
-                _take(line, findings)
-        npm.end(findings, workspace)
-        return findings.parsed()
-
-
-def _take(line: str, findings: Findings) -> None:
-    kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE
-    if match := _first_match(_LINES, line):
-        findings.gathering.fail(_failure(kind, match["message"], line, match.groupdict().get("code")))
-    elif match := _first_match(_FALLBACKS, line):
-        findings.fall_back(_failure(kind, match["message"], line))
-    elif match := _FILES.match(line):
-        findings.fall_back(_failure(FailureKind.UNKNOWN, match["message"], line))
-
-
-def _failure(kind: FailureKind, message: str, evidence: str, code: str | None = None) -> Failure:
-    return Failure(kind, message.strip(), evidence=evidence, code=code, is_error=True)
-
-
-class _Npm:
-    """The lines that npm marks as its error: a code, then what happened, then advice."""
-
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace) -> None:
+        self._findings = Findings()
         self._code: str | None = None
         self._lines: list[str] = []
 
-    def take(self, text: str) -> None:
+    def take(self, line: str) -> None:
+        if match := _NPM.match(line):
+            self._take_npm(match["text"])
+        elif _NOTABLE.search(line):
+            kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE
+            if match := _first_match(_LINES, line):
+                code = match.groupdict().get("code")
+                self._findings.gathering.fail(_failure(kind, match["message"], line, code))
+            elif match := _first_match(_FALLBACKS, line):
+                self._findings.fall_back(_failure(kind, match["message"], line))
+            elif match := _FILES.match(line):
+                self._findings.fall_back(_failure(FailureKind.UNKNOWN, match["message"], line))
+
+    def _take_npm(self, text: str) -> None:
         if (code := _NPM_CODE.match(text)) and self._code is None:
             self._code = code["code"]
         elif len(self._lines) < 30 and text.strip():
             self._lines.append(text)
 
-    def end(self, findings: Findings, workspace: Workspace) -> None:
+    def parsed(self) -> Parsed:
         code = self._code or ""
-        if not self._lines or _OF_SCRIPT.match(code) or self._is_of_script():
-            return
-        first_line = next((line for line in self._lines if not _NPM_NOISE.match(line)), self._lines[0])
-        message = _NPM_LABEL.sub("", first_line, count=1)
-        failure = _failure(_kind(code), message, "\n".join(self._lines[:10]), self._code)
-        if code:
-            findings.gathering.fail(failure)
-        else:
-            findings.fall_back(failure)
+        if self._lines and not _OF_SCRIPT.match(code) and not any(line.startswith(_SCRIPT) for line in self._lines):
+            first_line = next((line for line in self._lines if not _NPM_NOISE.match(line)), self._lines[0])
+            message = _NPM_LABEL.sub("", first_line, count=1)
+            failure = _failure(_kind(code), message, "\n".join(self._lines[:10]), self._code)
+            (self._findings.gathering.fail if code else self._findings.fall_back)(failure)
+        return self._findings.parsed()
 
-    def _is_of_script(self) -> bool:
-        """Whether a script of the project failed, whose own output says why."""
-        return any(line.startswith(("Lifecycle script", "command failed", "Test failed.")) for line in self._lines)
+
+def _failure(kind: FailureKind, message: str, evidence: str, code: str | None = None) -> Failure:
+    return Failure(kind, message.strip(), evidence=evidence, code=code, is_error=True)
 
 
 def _kind(code: str) -> FailureKind:

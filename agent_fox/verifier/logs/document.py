@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.values import Json, to_object
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.ground.results import Failure, TestSummary
+    from agent_fox.verifier.ground.results import Failure
     from agent_fox.verifier.logs.status import Outcome
 
 BEFORE, BEHIND = ("kind", "file", "line", "column", "message", "symbol"), ("code", "exception", "evidence")
@@ -20,7 +20,9 @@ def outcome_document(outcome: Outcome) -> dict[str, object]:
         "status": outcome.status.value,
         "failures": [_failure(failure) for failure in parsed.failures],
         "warnings": [_failure(warning) for warning in parsed.warnings],
-        "testSummary": _summary(parsed.summary) if parsed.summary else None,
+        "testSummary": to_object(parsed.summary, without=() if parsed.summary.xfailed else ("xfailed",))
+        if parsed.summary
+        else None,
     }
 
 
@@ -34,7 +36,3 @@ def line_of(failure: Failure) -> str:
 def _failure(failure: Failure) -> dict[str, Json]:
     """One failure; what is not known is null."""
     return {**to_object(failure, only=BEFORE), "testName": failure.test_name, **to_object(failure, only=BEHIND)}
-
-
-def _summary(summary: TestSummary) -> dict[str, Json]:
-    return to_object(summary, without=() if summary.xfailed else ("xfailed",))

@@ -10,9 +10,9 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces
+from agent_fox.verifier.logs.documents import stands_first
 from agent_fox.verifier.logs.gathering import MILD, Gathering
 from agent_fox.verifier.logs.json_stream import EACH, JsonCut, Path, parts, start_of
-from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.records import Record, number, record, record_of, records, text
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ class FindingsJson:
     between them, and `|` between places of which the first that holds something counts.
     """
 
-    tools: tuple[str, ...]
     begins: re.Pattern[str]
     keys: tuple[str, ...]
     paths: tuple[Path, ...]
@@ -144,7 +143,6 @@ _RDJSON = _fields(
     file="location.path", line="location.range.start.line", column="location.range.start.column", code="code.value"
 )
 PYRIGHT = FindingsJson(
-    ("pyright", "basedpyright"),
     _OBJECT,
     ("version", "generalDiagnostics"),
     (("generalDiagnostics", EACH),),
@@ -154,7 +152,6 @@ PYRIGHT = FindingsJson(
     first_line=0,
 )
 CODE_QUALITY = FindingsJson(
-    ("codequality", "ruff", "eslint", "mypy", "golangci-lint"),
     _ARRAY,
     ("description", "fingerprint", "location"),
     ((EACH,),),
@@ -163,7 +160,6 @@ CODE_QUALITY = FindingsJson(
     before="{code}: ",
 )
 GOLANGCI = FindingsJson(
-    ("golangci-lint",),
     regex(r'\{\s*"Issues"'),
     ("FromLinter", "Pos"),
     (("Issues", EACH),),
@@ -171,11 +167,8 @@ GOLANGCI = FindingsJson(
     mild=MILD,
     kinds=(("typecheck", FailureKind.COMPILE_ERROR),),
 )
-PYLINT = FindingsJson(
-    ("pylint",), _ARRAY, ("message-id", "symbol", "path"), ((EACH,),), _PYLINT, mild=("info",), first=0
-)
+PYLINT = FindingsJson(_ARRAY, ("message-id", "symbol", "path"), ((EACH,),), _PYLINT, mild=("info",), first=0)
 PYLINT_2 = FindingsJson(
-    ("pylint",),
     regex(r'\{\s*"messages":\s*\[\s*(?:\]|\{\s*"type")'),
     (),
     (("messages", EACH),),
@@ -184,7 +177,6 @@ PYLINT_2 = FindingsJson(
     first=0,
 )
 GCC = FindingsJson(
-    ("gcc", "g++", "cc", "c++", "make"),
     _ARRAY,
     ("kind", "caret", "locations"),
     ((EACH,),),
@@ -194,7 +186,6 @@ GCC = FindingsJson(
     kind=FailureKind.COMPILE_ERROR,
 )
 RDJSON = FindingsJson(
-    ("ruff", "rdjson"),
     _OBJECT,
     ("diagnostics", "location", "range"),
     (("diagnostics", EACH),),
@@ -202,7 +193,6 @@ RDJSON = FindingsJson(
     mild=("warning", "info"),
 )
 ESLINT = FindingsJson(
-    ("eslint", "oxlint"),
     regex(r'\[\s*\{\s*"filePath"|\{\s*"(?:results|metadata)"\s*:'),
     (),
     ((EACH,), ("results", EACH)),
@@ -214,7 +204,6 @@ ESLINT = FindingsJson(
     may_follow=True,
 )
 RUFF = FindingsJson(
-    ("ruff", "ruff-format"),
     regex(r'\[\s*\{|\{"(?:cell|code|end_location)":'),
     ("end_location", "location", "filename"),
     ((EACH,),),
@@ -225,4 +214,3 @@ RUFF = FindingsJson(
     may_follow=True,
     is_of_lines=True,
 )
-ALL = (PYRIGHT, CODE_QUALITY, GOLANGCI, PYLINT, PYLINT_2, GCC, RDJSON, ESLINT, RUFF)

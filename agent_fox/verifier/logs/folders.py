@@ -15,6 +15,7 @@ MOST_SOURCES = 5_000
 _ENTERS = regex(
     r"(?:[\w./+-]*make|ninja)(?:\[(?P<level>\d+)\])?(?:\.exe)?: [^'`‘«„“]*['`‘«„“] ?(?P<folder>[^'’»“”]+?) ?['’»“”]"
 )
+_ABSOLUTE = regex(r"/|[A-Za-z]:")
 _LEAVES = regex(r"Leaving|verlassen|quitte|Saliendo|Saindo|Uscita|离开|離開|出ます|Выход|Opuszczenie")
 _SUFFIXES = frozenset(("c", "cc", "cpp", "cxx", "c++", "C", "m", "mm", "s", "S", "f90", "f"))
 _NAMED = _SUFFIXES | {"o", "obj"}
@@ -29,11 +30,12 @@ class Folders:
         self._workspace = workspace
         self._entered: dict[int, str] = {}
         self._sources: dict[str, str] = {}
+        self._of_objects: dict[str, str] = {}
 
     def feed(self, line: str) -> bool:
         """Whether the line names a folder."""
         match = _ENTERS.match(line) if (": " in line and "ake" in line[:20]) or line.startswith("ninja: ") else None
-        if not match or not _is_folder(match["folder"], line):
+        if not match or not (_ABSOLUTE.match(match["folder"]) or "ntering directory" in line):
             return False
         level = int(match["level"] or 0)
         self._entered = {other: folder for other, folder in self._entered.items() if other < level}
@@ -52,12 +54,14 @@ class Folders:
     def _note_source(self, path: str) -> None:
         name = path.rpartition("/")[2]
         if name not in self._sources and name.rpartition(".")[2] in _SUFFIXES:
-            self._sources[name] = self.relative(_OF_TARGET.sub("", path))
+            self._sources[name] = self.relative(path)
+            if _OF_TARGET.search(path):  # an object of CMake's, which mirrors the project's folders
+                self._of_objects[name] = self._workspace.relative(_OF_TARGET.sub("", path))
 
     def source(self, name: str) -> str:
         """The path of a source that the linker names without a folder; the name itself where no command does."""
         path = self.relative(name)
-        return self._sources.get(path, path) if "/" not in path else path
+        return self._of_objects.get(name) or (self._sources.get(path, path) if "/" not in path else path)
 
     def relative(self, path: str) -> str:
         """`path`, meant from the folder that was entered last, relative to the workspace."""
@@ -69,7 +73,3 @@ class Folders:
 
     def holds(self, path: str) -> bool:
         return self._workspace.holds(path)
-
-
-def _is_folder(name: str, line: str) -> bool:
-    return name.startswith("/") or bool(re.match(r"[A-Za-z]:", name)) or "ntering directory" in line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
@@ -47,6 +47,19 @@ class Place:
     file: str
     line: int
     column: int | None = None
+
+
+class At(TypedDict):
+    """What a failure or a draft is given of its place."""
+
+    file: str | None
+    line: int | None
+    column: int | None
+
+
+def at(place: Place | None, file: str | None = None) -> At:
+    """The place; in `file`, where none is known."""
+    return At(file=place.file, line=place.line, column=place.column) if place else At(file=file, line=None, column=None)
 
 
 def python_place(text: str, workspace: Workspace) -> Place | None:

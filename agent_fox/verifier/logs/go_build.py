@@ -11,7 +11,7 @@ from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.logs.go_packages import Packages
+    from agent_fox.verifier.logs.go_places import Packages
     from agent_fox.verifier.logs.protocol import Workspace
 
 _PLACE = regex(

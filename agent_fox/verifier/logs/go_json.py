@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import without_colours
-from agent_fox.verifier.logs.frames import first_line
+from agent_fox.verifier.logs.frames import at, first_line
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
 from agent_fox.verifier.logs.go_build import build_kind
-from agent_fox.verifier.logs.go_packages import Packages
-from agent_fox.verifier.logs.go_panic import Panic
-from agent_fox.verifier.logs.go_places import in_folder, logged_failure
-from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
+from agent_fox.verifier.logs.go_places import Packages, Panic, in_folder, logged_failure
+from agent_fox.verifier.logs.line_log import LineStream
 from agent_fox.verifier.logs.records import Record, record_of, text
 
 if TYPE_CHECKING:
@@ -37,20 +35,6 @@ _PASSED = regex(  # all events of a test that passed, with none of another's bet
     re.VERBOSE,
 )
 _NOTHING_SAID = regex(r"^(?:FAIL|PASS|ok|exit status \d+|\?|coverage:)")
-
-
-class GoJson(SkippingLog):
-    """Reads the events. A parent of sub-tests is neither counted nor a failure where one of them failed."""
-
-    tools = ("go", "gotestsum")
-    stands_alone = True
-
-    def recognises(self, head: str) -> bool:
-        match = _OURS.search(head)
-        return match is not None and not _TEXT_RUN.search(head, 0, match.start())
-
-    def reader(self, workspace: Workspace) -> SkippingReader:
-        return _Reader(workspace)
 
 
 @dataclass(slots=True)
@@ -86,6 +70,8 @@ class _Package:
 
 
 class _Reader:
+    """Reads the events. A parent of sub-tests is neither counted nor a failure where one of them failed."""
+
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._packages: dict[str, _Package] = {}
@@ -236,8 +222,15 @@ def _failure(lines: list[str], test: str | None, workspace: Workspace) -> Failur
     return Failure(
         kind=FailureKind.TEST_FAILURE,
         message=message or "it failed without a word",
-        file=place.file if place else None,
-        line=place.line if place else None,
+        **at(place),
         test_name=test,
         evidence=output,
     )
+
+
+def _recognises(head: str) -> bool:
+    match = _OURS.search(head)
+    return match is not None and not _TEXT_RUN.search(head, 0, match.start())
+
+
+GO_JSON = LineStream(_Reader, _recognises)

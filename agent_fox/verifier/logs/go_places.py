@@ -1,12 +1,16 @@
-"""Where a Go failure is: the module of packages, and the line of a test's log."""
+"""Where a Go failure is: the folder of a package, the line of a test's log, the trace of a panic."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind
+from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.frames import Place
 
 if TYPE_CHECKING:
@@ -56,3 +60,94 @@ def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place, s
     match, n = next(((f, n) for f, n in logged if _SAYS_WRONG.search(f[3])), logged[-1])
     message = match[3].strip() or next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
     return Place(match[1], int(match[2])), message
+
+
+MOST_PACKAGES = 10_000
+
+
+@dataclass(slots=True)
+class Packages:
+    """The packages that a log names, and what it tells of their module's path."""
+
+    names: set[str] = field(default_factory=set)
+    _module: str | None = None
+
+    def see(self, package: str) -> None:
+        if len(self.names) < MOST_PACKAGES:
+            self.names.add(package.removesuffix("_test"))
+
+    def lies(self, package: str, folder: str) -> None:
+        """A line shows that `package` lies in `folder`, relative to the workspace."""
+        folder = folder.strip("/")
+        if not folder or folder == ".":
+            self._module = self._module or package
+        elif package.endswith("/" + folder):
+            self._module = package[: -len(folder) - 1]
+
+    def folder(self, package: str) -> str:
+        """The folder of a package below the workspace; `""` is the workspace itself."""
+        known = self._module or ""
+        module = known if known and f"{package}/".startswith(f"{known}/") else self._guess(package)
+        return package[len(module) + 1 :]
+
+    def _guess(self, package: str) -> str:
+        """Without evidence: the packages' common path where it is a package itself, else what hosts usually use."""
+        common = posixpath.commonpath([*self.names, package])
+        return common if common in self.names and len(self.names) > 1 else module_of({*self.names, package})
+
+
+MOST_LINES = 400  # kept of one trace
+_BEGINS = regex(
+    r"(?:panic|fatal error|runtime): (?!goroutine)|unexpected fault address|SIG[A-Z]+: |WARNING: DATA RACE$"
+)
+_FIRST = "pfruSW"
+_TIMEOUT = regex(r"panic: test timed out after ")
+_RUNNING = regex(r"\t\t?(?P<name>(?:Test|Fuzz|Example|Benchmark)\S*) \([\dhms.]+\)$")
+_FUNCTION = regex(r"(?P<package>[\w.~/-]+?)\.(?P<name>[\w.*()\[\]]+)\(.*\)$|created by ")
+_PLACE = regex(r"[\t ]+(?P<file>(?:[A-Za-z]:)?[/\\][^:\n]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
+_TEST = regex(r"\.(?P<name>(?:Test|Fuzz|Example|Benchmark)\w*)(?:\.func\d+[\d.]*)?\(")
+_LIBRARY = regex(r"/pkg/mod/|/vendor/|_testmain\.go$")
+_ENDS = regex(r"(?:FAIL|ok  |PASS|---|===)(?:[\t ]|$)|exit status \d+$")
+
+
+class Panic:
+    """The lines from `panic:` to the end of the package."""
+
+    def __init__(self, first: str) -> None:
+        self._lines = [first]
+
+    @staticmethod
+    def begins(line: str) -> bool:
+        return line[:1] in _FIRST and bool(_BEGINS.match(line))
+
+    def takes(self, line: str) -> bool:
+        """Whether the line still belongs to it."""
+        if _ENDS.match(line):
+            return False
+        if len(self._lines) < MOST_LINES:
+            self._lines.append(line)
+        return True
+
+    @property
+    def test(self) -> str | None:
+        """The test that a timeout names, or the first that a stack trace shows."""
+        named = next((match["name"] for line in self._lines if (match := _RUNNING.match(line))), None)
+        traced = (match["name"] for line in self._lines if (match := _TEST.search(line)))
+        return named.partition("/")[0] if named else next(traced, None)
+
+    def draft(self, workspace: Workspace, packages: Packages) -> Draft:
+        is_timeout = bool(_TIMEOUT.match(self._lines[0]))
+        draft = Draft(
+            kind=FailureKind.TIMEOUT if is_timeout else FailureKind.TEST_FAILURE,
+            message=self._lines[0].removesuffix(" [recovered]"),
+            is_error=True,
+            evidence=["\n".join(self._lines)],
+        )
+        for above, line in zip(self._lines, self._lines[1:], strict=False):
+            match = _PLACE.match(line)
+            if match and workspace.holds(match["file"]) and not _LIBRARY.search(match["file"]):
+                draft.file, draft.line = workspace.relative(match["file"]), int(match["line"])
+                if function := _FUNCTION.match(above):
+                    packages.lies(function["package"] or "", draft.file.rpartition("/")[0])
+                break
+        return draft

@@ -11,11 +11,10 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.go_panic import Panic
-from agent_fox.verifier.logs.go_places import in_folder, logged_failure
+from agent_fox.verifier.logs.go_places import Panic, in_folder, logged_failure
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.logs.go_packages import Packages
+    from agent_fox.verifier.logs.go_places import Packages
     from agent_fox.verifier.logs.protocol import Workspace
 
 _RESULT = regex(r"(?P<indent> *)--- (?P<how>FAIL|PASS|SKIP|BENCH): (?P<name>\S+) \([\d.]+s\)$")

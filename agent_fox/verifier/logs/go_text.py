@@ -8,9 +8,8 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.go_build import GoBuildReader
-from agent_fox.verifier.logs.go_packages import Packages
+from agent_fox.verifier.logs.go_places import Packages
 from agent_fox.verifier.logs.go_tests import GoTestReader
-from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -22,16 +21,9 @@ _PACKAGE_ENDS = regex(
 _BUILD_FAILED = regex(r"\[(?:build|setup) failed\]")
 
 
-class GoLog(SkippingLog):
+class GoReader:
     """Reads what the go command prints for people."""
 
-    tools = ("go", "gotest", "gotestsum", "govet", "golangci-lint", "staticcheck")
-
-    def reader(self, workspace: Workspace) -> SkippingReader:
-        return _Reader(workspace)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._findings, self._packages = Findings(), Packages()
         self._build = GoBuildReader(self._findings, self._packages, workspace)
@@ -52,14 +44,11 @@ class _Reader:
         if not _BUILD_FAILED.search(note):
             self._tests.end_package(package, line)
         elif package not in self._build.told:
-            self._findings.fall_back(_unbuilt(package, line), on_kind=True)
+            unbuilt = Failure(FailureKind.COMPILE_ERROR, f"{package}: build failed", evidence=line)
+            self._findings.fall_back(unbuilt, on_kind=True)
 
     def parsed(self) -> Parsed:
         self._build.finish()
         for draft in self._tests.failures():
             self._findings.keep(draft)
         return self._findings.parsed(self._tests.summary(), is_complete=not self._tests.is_running)
-
-
-def _unbuilt(package: str, line: str) -> Failure:
-    return Failure(FailureKind.COMPILE_ERROR, f"{package}: build failed", evidence=line)

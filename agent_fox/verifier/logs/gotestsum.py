@@ -11,7 +11,6 @@ from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, Test
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.go_places import in_folder, logged_failure
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -43,16 +42,9 @@ class _Test:
         )
 
 
-class GotestsumLog(LineLog):
+class GotestsumReader:
     """Reads the lists at the end. The compiler's output is read as go's."""
 
-    tools = ("gotestsum",)
-
-    def reader(self, workspace: Workspace) -> LineReader:
-        return _Reader(workspace)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._tests: list[_Test] = []

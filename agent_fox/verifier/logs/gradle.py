@@ -17,8 +17,7 @@ from agent_fox.verifier.logs.frames import java_file, java_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.gradle_problems import Problems
 from agent_fox.verifier.logs.line_formats import RowReader, built_in
-from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
-from agent_fox.verifier.logs.maven_checks import check_draft
+from agent_fox.verifier.logs.maven_messages import check_draft
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -40,16 +39,9 @@ _DULL_LINES = regex(  # blank, what a test printed (but no place in a source), a
 )
 
 
-class GradleLog(SkippingLog):
+class GradleReader:
     """Reads what `gradle` prints, from the plain console or the rich one."""
 
-    tools = ("gradle", "gradlew")
-
-    def reader(self, workspace: Workspace) -> SkippingReader:
-        return _Reader(workspace)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()

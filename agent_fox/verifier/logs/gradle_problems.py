@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.drafts import Draft, Findings
-from agent_fox.verifier.logs.maven_problems import invalid_environment
+from agent_fox.verifier.logs.maven_messages import invalid_environment
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -1,11 +1,18 @@
-"""What JavaScript's test runners share: places in V8 stack traces, syntax errors of loaders, names of exceptions."""
+"""What JavaScript's test runners share: places in V8 stack traces, names of exceptions, what does not load, and what
+Node prints when a script dies."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.frames import Place, javascript_place
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
+from agent_fox.verifier.logs.drafts import Excerpt
+from agent_fox.verifier.logs.frames import Place, first_line, javascript_place
+from agent_fox.verifier.logs.gathering import Gathering
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -22,6 +29,7 @@ _LOADER = regex(rf"\s*(?:At file|File): {_PATH}:(?P<line>\d+):(?P<column>\d+)$")
 _ESBUILD = regex(rf"\s*(?:✘ \[ERROR\] .*|{_PATH}:(?P<line>\d+):(?P<column>\d+): ERROR: .*)$")
 _OXC = regex(rf"\s*[╭,┌]─+\[ ?{_PATH}:(?P<line>\d+):(?P<column>\d+) ?\]$")
 _NODE = regex(rf"\s*{_PATH}:(?P<line>\d+)$")
+_NAMED_FILE = regex(r"\((?P<file>[^()\n]+\.[cm]?[jt]sx?)\)$|of file (?P<other>\S.*\.[cm]?[jt]sx?)$")
 _FROM_ZERO = (_BABEL, _LOADER, _ESBUILD)
 
 
@@ -30,6 +38,12 @@ def exception_of(message: str) -> str | None:
     match = _EXCEPTION.match(message)
     is_class = match is not None and match["exception"].endswith(("Error", "Exception"))
     return match["exception"] if match and is_class else None
+
+
+def named_file(message: str, workspace: Workspace) -> str | None:
+    """The test file that mocha names at the end of a message where no trace tells it."""
+    match = _NAMED_FILE.search(message)
+    return workspace.relative(match["file"] or match["other"]) if match else None
 
 
 def thrown_at(text: str, workspace: Workspace) -> Place | None:
@@ -47,3 +61,121 @@ def loader_place(text: str, workspace: Workspace) -> Place | None:
                 column = int(match["column"]) + (pattern in _FROM_ZERO) if pattern is not _NODE else None
                 return Place(workspace.relative(match["file"]), int(match["line"]), column)
     return None
+
+
+_HEAD = regex(r"(?:file://|node:|/|[A-Za-z]:[\\/])\S.*:\d+$|\S[^:\n]*\.[cm]?[jt]sx?:\d+$")
+_VERSION = regex(r"Node\.js v\d")
+_MESSAGE = regex(r"(?:Uncaught )?(?P<message>(?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)\b(?: \[\w+\])?(?:: .*)?)$")
+_CARET = regex(r"\s*\^+\s*$")
+_IMPORTER = regex(r"imported from (?P<file>\S.*)$|^- (?P<required>\S.*)$", re.MULTILINE)
+
+
+class NodeReader:
+    """Reads uncaught errors, with the place in the project that they came from."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._found = Gathering()
+        self._crash: Excerpt | None = None
+
+    def take(self, line: str) -> None:
+        if self._crash is None and (_HEAD.match(line) or _is_not_loaded(line)):
+            self._crash = Excerpt()
+        if self._crash is not None:
+            self._crash.add(line)
+        if _VERSION.match(line):
+            self._keep()
+
+    def _keep(self) -> None:
+        text, self._crash = self._crash.text if self._crash is not None else "", None
+        if _MESSAGE.search(text) or "\n    at " in text or "^\n" in text:
+            self._found.fail(node_failure(text, self._workspace))
+
+    def parsed(self) -> Parsed:
+        self._keep()
+        return self._found.parsed()
+
+
+def node_failure(text: str, workspace: Workspace) -> Failure:
+    """An uncaught error, from its first line to the end of its trace."""
+    own_message = next((match["message"] for line in text.split("\n") if (match := _MESSAGE.match(line.strip()))), None)
+    message = own_message or _thrown(text)
+    place, is_loading = thrown_at(text, workspace), bool(LOADING.search(message))
+    return Failure(
+        FailureKind.COMPILE_ERROR if is_loading else FailureKind.UNKNOWN,
+        message,
+        file=place.file if place else _importer(text, workspace),
+        line=place.line if place else None,
+        column=_column(text, place),
+        evidence=text,
+        exception=exception_of(message),
+        is_error=True,
+    )
+
+
+def _is_not_loaded(line: str) -> bool:
+    """Whether a runner of tests passes on why a file could not be loaded."""
+    return line[:1].isalpha() and bool(_MESSAGE.match(line) and LOADING.search(line))
+
+
+def _thrown(text: str) -> str:
+    """What was thrown that is no error: the line below the caret."""
+    _, _, below = text.partition("^\n")
+    return first_line(below) or first_line(text)
+
+
+def _column(text: str, place: Place | None) -> int | None:
+    if place is None or place.column is not None:
+        return place.column if place else None
+    caret = next((line for line in text.split("\n") if _CARET.match(line)), None)
+    return None if caret is None else caret.index("^") + 1
+
+
+def _importer(text: str, workspace: Workspace) -> str | None:
+    match = _IMPORTER.search(text)
+    path = (match["file"] or match["required"]) if match else ""
+    return workspace.relative(path) if workspace.holds(path) else None
+
+
+_FILE = regex(r"^(?:[A-Za-z]:)?[^:*?<>|]*\.[cm]?[jt]sx?$")
+_NOT_LOADED = regex(
+    r"SyntaxError|ERR_MODULE_NOT_FOUND|MODULE_NOT_FOUND|Cannot find (?:module|package)|Failed to (?:load|resolve|parse)"
+    r"|Unexpected token|Transform failed|does not provide an export named"
+)
+_ERROR = regex(r"^(?:Uncaught )?((?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)(?: \[\w+\])?: .+)$")
+
+
+def is_file(name: str) -> bool:
+    """Whether the name of a test is that of a file of JavaScript or TypeScript."""
+    return bool(_FILE.match(name))
+
+
+def kind_of_broken_file(text: str) -> FailureKind:
+    """What cannot be parsed or resolved never ran: that is no failed test."""
+    return FailureKind.COMPILE_ERROR if _NOT_LOADED.search(text) else FailureKind.TEST_FAILURE
+
+
+def broken_file(name: str, before: Sequence[str], text: str, declared: Place | None, workspace: Workspace) -> Failure:
+    """A file that stands for a test that failed: Node's own words, printed before, say why it could not be loaded."""
+    if not error_line(before):
+        message = first_line(text).strip("'") or "the file could not be run"
+        failure = Failure(kind_of_broken_file(text), message, evidence=text)
+    else:
+        failure = node_failure("\n".join(before), workspace)
+    if failure.line is None:
+        file = failure.file or (declared.file if declared else workspace.relative(name))
+        is_same = declared is not None and declared.file == file
+        failure = replace(failure, file=file, line=declared.line if declared and is_same else None)
+    kind = FailureKind.TEST_FAILURE if failure.kind is FailureKind.UNKNOWN else failure.kind
+    return replace(failure, kind=kind, test_name=workspace.relative(name))
+
+
+def error_line(lines: Sequence[str]) -> str:
+    """The line that names the error that Node died of, empty without one."""
+    return next((match[1] for line in lines if (match := _ERROR.match(line))), "")
+
+
+def test_path(names: Sequence[str]) -> str:
+    """Names of groups and of a test as one, without files that only wrap them."""
+    parts = [part for name in names for part in name.split(" > ") if part]
+    return " > ".join([*(part for part in parts[:-1] if not is_file(part)), *parts[-1:]])

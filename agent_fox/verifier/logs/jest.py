@@ -8,30 +8,17 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.excerpt import Excerpt
-from agent_fox.verifier.logs.frames import first_line
+from agent_fox.verifier.logs.drafts import Excerpt, Findings
+from agent_fox.verifier.logs.frames import at, first_line
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, thrown_at
 from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 _MARKS = (
-    "PASS",
-    "FAIL",
-    " PASS",
-    " FAIL",
-    "Test",
-    "Sn",
-    " › ",
-    "Summ",
-    "No tests",
-    "● ",
-    "Jest:",
-    "Error: C",
-    "Can't f",
+    *("PASS", "FAIL", " PASS", " FAIL", "Test", "Sn", " › ", "Summ", "No tests"),
+    *("● ", "Jest:", "Error: C", "Can't f"),
 )
 _FIRST, _SECOND = "PFTSNJ●EC", "PF›"  # letters of the marks: cheaper to look at than the marks
 _SUITE = regex(r" ?(?P<outcome>PASS|FAIL) {1,2}(?P<file>\S.*)$")
@@ -80,9 +67,7 @@ class _Block:
         return Failure(
             FailureKind.COMPILE_ERROR if is_loading else FailureKind.TEST_FAILURE,
             self.message,
-            file=place.file if place else workspace.relative(self.file) or None,
-            line=place.line if place else None,
-            column=place.column if place else None,
+            **at(place, workspace.relative(self.file) or None),
             test_name=None if self.is_of_suite else self.title.replace(" › ", " > "),
             evidence=self.shown.text,
             exception=exception_of(self.message),
@@ -90,16 +75,9 @@ class _Block:
         )
 
 
-class JestLog(LineLog):
+class JestReader:
     """Reads failed tests and suites that did not load, with the place in the project where each was thrown."""
 
-    tools = ("jest",)
-
-    def reader(self, workspace: Workspace) -> LineReader:
-        return _Reader(workspace)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.logs.documents import Cut
 
 LONGEST_VALUE = 32_000_000  # characters of one part that is read whole
 
@@ -21,7 +22,7 @@ EACH = "*"
 _END = object()
 
 
-class JsonCut(ValueError):
+class JsonCut(Cut):
     """The document ends too early, or is not JSON."""
 
 

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, BinaryIO
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import without_colours
-from agent_fox.verifier.logs.frames import Place, any_place, first_line, java_place, python_place
+from agent_fox.verifier.logs.documents import Document
+from agent_fox.verifier.logs.frames import Place, any_place, at, first_line, java_place, python_place
 from agent_fox.verifier.logs.gathering import Counts, Gathering
-from agent_fox.verifier.logs.javascript import loader_place
-from agent_fox.verifier.logs.javascript_files import is_file, kind_of_broken_file, test_path
+from agent_fox.verifier.logs.javascript import is_file, kind_of_broken_file, loader_place, test_path
 from agent_fox.verifier.logs.junit_cases import PYTEST, CaseOutcome, CaseReader, Ending, JunitCase
-from agent_fox.verifier.logs.opening import stands_first
-from agent_fox.verifier.logs.xml_stream import XmlCut
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.junit_cases import JunitCase
     from agent_fox.verifier.logs.protocol import Workspace
 
-_STARTS = regex(r"^[ \t\ufeff]*(?:<\?xml|<testsuites?\b)", re.MULTILINE)
+_BEGINS = regex(r"(?=[\s\S]*<testsuite)<(?:\?xml|testsuites?\b)")
 _JAVA_TRACE = regex(r"^\s*at [\w.@/$<>-]+\([\w$-]+\.(?:java|kt|groovy|scala):\d+\)", re.MULTILINE)
 _PYTEST_WRAPPED = regex(r'^failed on (?:setup|teardown) with "(.*?)"?$', re.DOTALL)
 _PYTEST_ERROR = regex(r"^E {3}([A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*)$", re.MULTILINE)
@@ -35,36 +33,21 @@ _CPP_PREFIX = regex(r"^(?P<file>\S+\.(?:cc|cpp|cxx|c|hh|hpp|hxx|h)):(?P<line>\d+
 _GO_PREFIX = regex(r"^[\w./\\-]+\.go:\d+: ")
 
 
-class JunitParser:
-    """Reads JUnit XML, whoever wrote it."""
-
-    tools = ("junit",)
-
-    def recognises(self, head: str) -> bool:
-        match = _STARTS.search(head)
-        return match is not None and "<testsuite" in head and stands_first(head, match.start())
-
-    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        reading = _Reading(workspace)
-        try:
-            for cases in reading.cases.read(file):
-                for case in cases:
-                    reading.take(case)
-        except XmlCut:
-            return reading.parsed(is_complete=False)
-        return reading.parsed(is_complete=True)
-
-
-class _Reading:
-    """Counts the tests of a report, and keeps what failed."""
+class _Reader:
+    """Counts the tests of a report, whoever wrote it, and keeps what failed."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.cases = CaseReader()
+        self._cases = CaseReader()
         self._workspace = workspace
         self._found = Gathering()
         self._counts = Counts()
 
-    def take(self, case: JunitCase) -> None:
+    def read(self, file: BinaryIO) -> None:
+        for cases in self._cases.read(file):
+            for case in cases:
+                self._take(case)
+
+    def _take(self, case: JunitCase) -> None:
         match case.outcome:
             case CaseOutcome.PASSED:
                 return
@@ -90,11 +73,11 @@ class _Reading:
                 self._found.fail(_failure(case, ending, module, self._workspace))
 
     def parsed(self, *, is_complete: bool) -> Parsed:
-        self._counts.passed = self.cases.passed
-        summary = self._counts.summary() if self.cases.is_junit else None
+        self._counts.passed = self._cases.passed
+        summary = self._counts.summary() if self._cases.is_junit else None
         if summary == TestSummary() and (not is_complete or self._found.failures):
             summary = None
-        return self._found.parsed(summary, is_complete=is_complete and self.cases.is_junit)
+        return self._found.parsed(summary, is_complete=is_complete and self._cases.is_junit)
 
 
 def _module_of(case: JunitCase, workspace: Workspace) -> str:
@@ -111,14 +94,14 @@ def _is_collection(ending: Ending) -> bool:
 
 def _failure(case: JunitCase, ending: Ending, module: str, workspace: Workspace) -> Failure:
     text = ending.text or case.output
-    place = _place(case, text, module, workspace) or _cpp_place(ending, workspace)
+    place = _place(case, text, module, workspace)
+    if place is None and (match := _CPP_PREFIX.match(ending.message)):
+        place = Place(workspace.relative(match["file"]), int(match["line"]))
     exception = _exception(ending, text)
     return Failure(
         kind=_kind(case, ending, text),
         message=_message(ending, text),
-        file=place.file if place else _file(case, workspace),
-        line=place.line if place else None,
-        column=place.column if place else None,
+        **at(place, _file(case, workspace)),
         test_name=_test_name(case, workspace),
         evidence=text or ending.message,
         exception=exception,
@@ -138,11 +121,6 @@ def _place(case: JunitCase, text: str, module: str, workspace: Workspace) -> Pla
     if _is_pytest(case):
         return python_place(text, workspace)
     return (loader_place(text, workspace) if is_file(case.name) else None) or any_place(text, workspace)
-
-
-def _cpp_place(ending: Ending, workspace: Workspace) -> Place | None:
-    match = _CPP_PREFIX.match(ending.message)
-    return Place(workspace.relative(match["file"]), int(match["line"])) if match else None
 
 
 def _is_pytest(case: JunitCase) -> bool:
@@ -240,3 +218,6 @@ def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:
         evidence=case.text,
         code=rule["rule"],
     )
+
+
+JUNIT = Document(_BEGINS, _Reader)

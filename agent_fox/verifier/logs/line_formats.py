@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT, is_mild
-from agent_fox.verifier.logs.line_log import SkippingLog
+from agent_fox.verifier.logs.line_log import read_lines
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -37,8 +37,8 @@ class Row:
 
     `gives`, of GIVES, says what comes of it: a failure; a fallback, which counts where the log names no failure (with
     `on_kind`, none of its kind); a file that counts where the log holds nothing but listed ones; one that is held until
-    a row that `turns` the log is seen; a heading that names the file of the failures below it; more about the open
-    failure, or its end; nothing; or that warnings fail the run.
+    a row that `turns` the log is seen; a heading that names the file, perhaps the line, of the failures below it; more
+    about the open failure, or its end; nothing; or that warnings fail the run.
     """
 
     patterns: tuple[re.Pattern[str], ...]
@@ -80,7 +80,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class LineFormat(SkippingLog):
+class LineFormat:
     """The rows of one format, in the order in which they are asked; the first that fits takes a line."""
 
     tools: tuple[str, ...]
@@ -105,6 +105,9 @@ class LineFormat(SkippingLog):
     def reader(self, workspace: Workspace) -> RowReader:
         return RowReader(self, Findings(), workspace.relative)
 
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        return read_lines(lines, self.reader(workspace))
+
 
 class RowReader:
     """Reads one log, or takes the lines of its format out of one. `relative` makes paths those of the workspace."""
@@ -113,7 +116,8 @@ class RowReader:
         self._format, self._findings, self._relative = of, findings, relative
         self._open: Draft | None = None
         self._is_joining = False
-        self._file, self._above, self._within = "", "", ""
+        self._heading: Mapping[str, str | None] = {}
+        self._above = self._within = ""
         self._listed: list[Draft] | None = [] if any(row.gives == "listed" for row in of.rows) else None
         self._held: list[Draft] = []
         self._is_turned = self._fails_warnings = False
@@ -197,7 +201,7 @@ class RowReader:
             case "more":
                 self._add(row, groups, match)
             case "heading":
-                self._file = groups["file"]
+                self._heading = groups
             case "fails warnings":
                 self._fails_warnings = True
             case "failure" if _is_warning(groups) and self._findings.gathering.is_warned:
@@ -209,8 +213,9 @@ class RowReader:
         return True
 
     def _draft(self, row: Row, groups: Mapping[str, str | None], above: list[str], line: str) -> Draft:
-        of = groups.get
-        file, column = of("file") or (self._file if row.gives == "failure" else ""), _position(of("column"))
+        if row.gives == "failure" and not groups.get("file"):
+            groups = {**groups, **{name: text for name, text in self._heading.items() if not groups.get(name)}}
+        of, file = groups.get, groups.get("file")
         return Draft(
             kind=row.kind,
             message=(of("message", line) or "").strip()
@@ -218,7 +223,7 @@ class RowReader:
             else row.message.format(**{name: text or "" for name, text in groups.items()}),
             file=self._relative(file) or None if file else None,
             line=_position(of("line")) or None,
-            column=None if column is None else column + 1 - row.columns_from or None,
+            column=_column(of("column"), row),
             symbol=" ".join((of("symbol") or "").split()) or None,
             test_name=of("test"),
             code=(of("code") or "").strip().rstrip(":") or None,
@@ -247,8 +252,14 @@ class RowReader:
         assert draft is not None  # only then is such a row asked
         draft.add(match.string)
         self._is_joining = self._is_joining and row.joins
+        if not groups:
+            return
         if text := groups.get("message"):
             draft.message = f"{draft.message} {text.strip()}".strip()
+        if draft.line is None and (file := groups.get("file")):
+            draft.file, draft.line = self._relative(file), _position(groups.get("line")) or None
+            draft.column = _column(groups.get("column"), row)
+        draft.is_warning = draft.is_warning or _is_warning(groups)
         draft.code = draft.code or groups.get("code")
         draft.exception = draft.exception or groups.get("exception")
         draft.symbol = draft.symbol or " ".join((groups.get("symbol") or "").split()) or None
@@ -298,6 +309,10 @@ def _unescaped(text: str | None) -> str | None:
 
 def _position(digits: str | None) -> int | None:
     return int(digits) if digits else None
+
+
+def _column(digits: str | None, row: Row) -> int | None:
+    return int(digits) + 1 - row.columns_from or None if digits else None
 
 
 def _is_warning(groups: Mapping[str, str | None]) -> bool:

@@ -6,11 +6,11 @@ once, without splitting them; what it may pass over depends on where it stands, 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.decode import Lines
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class LineReader(Protocol):
     def parsed(self) -> Parsed: ...
 
 
+@runtime_checkable
 class SkippingReader(LineReader, Protocol):
     """A reader that can pass over lines, with the same result as if it had taken each of them."""
 
@@ -36,33 +37,44 @@ class SkippingReader(LineReader, Protocol):
         ...
 
 
-class LineLog(ABC):
+@dataclass(frozen=True, slots=True)
+class LineLog:
     """A LogParser that makes a new reader for each log."""
 
-    tools: tuple[str, ...] = ()
-
-    @abstractmethod
-    def reader(self, workspace: Workspace) -> LineReader: ...
+    tools: tuple[str, ...]
+    reader: Callable[[Workspace], LineReader]
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = self.reader(workspace)
-        take = reader.take
-        for line in lines:
-            take(line)
-        return reader.parsed()
+        return read_lines(lines, self.reader(workspace))
 
 
-class SkippingLog(LineLog):
-    """A LogParser that skips lines which add nothing new."""
+@dataclass(frozen=True, slots=True)
+class LineStream:
+    """A StreamParser that makes a new reader for each log."""
 
-    @abstractmethod
-    def reader(self, workspace: Workspace) -> SkippingReader: ...
+    reader: Callable[[Workspace], LineReader]
+    recognises: Callable[[str], bool]
+    stands_alone: bool = True
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = self.reader(workspace)
+        return read_lines(lines, self.reader(workspace))
+
+
+def last_line(block: str, at: int, end: int) -> str:
+    """The last of the whole lines from `at` to `end`, without its end."""
+    return block[block.rfind("\n", at, end - 1) + 1 : end - 1]
+
+
+def read_lines(lines: Iterable[str], reader: LineReader) -> Parsed:
+    """What `reader` makes of the lines, of which it skips what adds nothing new where it can."""
+    if isinstance(reader, SkippingReader):
         for block in _blocks(lines):
             read_block(block, reader)
         return reader.parsed()
+    take = reader.take
+    for line in lines:
+        take(line)
+    return reader.parsed()
 
 
 def read_block(block: str, reader: SkippingReader) -> None:

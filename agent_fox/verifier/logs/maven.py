@@ -14,9 +14,7 @@ from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
-from agent_fox.verifier.logs.maven_checks import check_draft, format_draft
-from agent_fox.verifier.logs.maven_problems import kind_of, pom_problem, without_help
+from agent_fox.verifier.logs.maven_messages import check_draft, format_draft, kind_of, pom_problem, without_help
 from agent_fox.verifier.logs.surefire import SurefireReader
 
 if TYPE_CHECKING:
@@ -58,16 +56,9 @@ _PASSED_CLASS = regex(
 )
 
 
-class MavenLog(SkippingLog):
+class MavenReader:
     """Reads what `mvn` prints, quiet or not."""
 
-    tools = ("maven", "mvn", "mvnw", "mvnd")
-
-    def reader(self, workspace: Workspace) -> SkippingReader:
-        return _Reader(workspace)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()
@@ -177,7 +168,7 @@ class _Reader:
         self._open = Draft(
             kind=FailureKind.COMPILE_ERROR,
             message=found["message"].strip(),
-            file=self._workspace.relative(_without_slash(found["file"])),
+            file=self._workspace.relative(re.sub(r"^/(?=[A-Za-z]:)", "", found["file"])),
             line=int(found["line"]) if found["line"] else None,
             column=int(found["column"]) if found["column"] else None,
             is_warning=level != "ERROR",
@@ -258,8 +249,3 @@ class _Reader:
             self._findings.keep(goal)
         else:
             self._findings.fall_back(goal.failure(), on_kind=True)
-
-
-def _without_slash(path: str) -> str:
-    """`/C:/work/A.java`, as Maven writes it on Windows, without the slash."""
-    return path[1:] if re.match(r"/[A-Za-z]:", path) else path

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.excerpt import Excerpt
-from agent_fox.verifier.logs.frames import first_line
+from agent_fox.verifier.logs.drafts import Excerpt, Findings
+from agent_fox.verifier.logs.frames import at, first_line
 from agent_fox.verifier.logs.gathering import MOST_KEPT, too_little
-from agent_fox.verifier.logs.javascript import exception_of, thrown_at
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.logs.node import node_failure
+from agent_fox.verifier.logs.javascript import exception_of, named_file, node_failure, thrown_at
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -22,7 +19,6 @@ _PASSING = regex(r"  (?P<count>\d+) passing(?: \(.*\))?$")
 _PENDING = regex(r"  (?P<count>\d+) pending$")
 _FAILING = regex(r"  (?P<count>\d+) failing$")
 _TITLE = regex(r"  (?P<number>\d+)\) (?P<title>\S.*)$")
-_FILE = regex(r"\((?P<file>[^()\n]+\.[cm]?[jt]sx?)\)$|of file (?P<other>\S.*\.[cm]?[jt]sx?)$")
 _CRASH = regex(r"\s*(?:✖ ERROR: |Exception during run: )(?P<rest>.*)$")
 _REFUSED = regex(r"(?:Error: )?(?P<message>No test files found.*)$")
 
@@ -49,33 +45,23 @@ class _Block:
     def failure(self, workspace: Workspace) -> Failure:
         text = self.shown.text
         place, message = thrown_at(text, workspace), first_line(text)
-        named = _FILE.search(message)
-        file = workspace.relative(named["file"] or named["other"]) if named else None
+        file = named_file(message, workspace)
         return Failure(
             FailureKind.TEST_FAILURE,
             message,
-            file=place.file if place else file,
-            line=place.line if place else None,
-            column=place.column if place else None,
+            **at(place, file),
             test_name=" > ".join(title for title in self.titles if title) or None,
             evidence=text,
             exception=exception_of(message),
         )
 
 
-class MochaLog(LineLog):
+class MochaReader:
     """Reads the list at the end, and what kept mocha from loading its files.
 
     The list begins after the last count of passing tests: what a test printed comes before it.
     """
 
-    tools = ("mocha",)
-
-    def reader(self, workspace: Workspace) -> LineReader:
-        return _Reader(workspace)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()

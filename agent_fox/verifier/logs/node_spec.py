@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.frames import Place, first_line, javascript_place
+from agent_fox.verifier.logs.frames import Place, at, first_line, javascript_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
-from agent_fox.verifier.logs.javascript_files import broken_file, is_file, test_path
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
+from agent_fox.verifier.logs.javascript import broken_file, is_file, test_path
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -23,15 +22,6 @@ _AGAIN = regex(r"^✖ failing tests:$")
 _AT = regex(r"^test at (.+):(\d+):(\d+)$")
 _OF_INNER = regex(r"'?\d+ subtests? failed'?$")
 _NAMED = regex(r"^\[?([A-Za-z_$][\w$.]*)(?: \[\w+\])?: (.*)$")
-
-
-class NodeSpec(LineLog):
-    """Reads the tree for names and counts, and the list at the end for what went wrong."""
-
-    tools = ("node-test",)
-
-    def reader(self, workspace: Workspace) -> LineReader:
-        return _Reader(workspace)
 
 
 @dataclass(slots=True)
@@ -55,7 +45,9 @@ class _Broken:
         return self.path[-1]
 
 
-class _Reader:
+class NodeSpecReader:
+    """Reads the tree for names and counts, and the list at the end for what went wrong."""
+
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._counts = Counts()
@@ -147,9 +139,7 @@ def _failure(broken: _Broken, workspace: Workspace) -> Failure:
     return Failure(
         kind=FailureKind.TEST_FAILURE,
         message=(named[2] if named else first_line(text).strip("'")) or broken.name,
-        file=place.file if place else None,
-        line=place.line if place else None,
-        column=place.column if place else None,
+        **at(place),
         test_name=test_path(broken.path),
         evidence=text,
         exception=named[1] if named else None,

@@ -70,7 +70,7 @@ class LogParser(Protocol):
 
 
 @runtime_checkable
-class StreamParser(LogParser, Protocol):
+class StreamParser(Protocol):
     """Reads a format made for programs, line by line; other lines may stand between.
 
     `stands_alone`: whether it says everything, so that the parser of the tool's text need not read the log too.
@@ -83,13 +83,12 @@ class StreamParser(LogParser, Protocol):
         """Whether a log or report that begins with `head` is in this format."""
         ...
 
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed: ...
+
 
 @runtime_checkable
 class DocumentParser(Protocol):
     """Reads one document (XML, JSON) that a tool writes as a report or as its whole output."""
-
-    @property
-    def tools(self) -> tuple[str, ...]: ...
 
     def recognises(self, head: str) -> bool:
         """Whether a log or report that begins with `head` is in this format; a few lines may stand before it."""

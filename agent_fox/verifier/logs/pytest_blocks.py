@@ -1,4 +1,5 @@
-"""One failure as pytest shows it: the block below a title. Which blocks count, and tests' names, are elsewhere."""
+"""One failure as pytest shows it, and the end of its output: the short summary's entries and the totals. Which blocks
+count is elsewhere."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.excerpt import Excerpt
-from agent_fox.verifier.logs.frames import Place, first_line, python_place
+from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
+from agent_fox.verifier.logs.drafts import Excerpt
+from agent_fox.verifier.logs.frames import Place, at, first_line, python_place
+from agent_fox.verifier.logs.gathering import MOST_KEPT
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -112,8 +114,7 @@ class Block:
         return Failure(
             FailureKind.COMPILE_ERROR if self.is_of_collection else FailureKind.TEST_FAILURE,
             self.message,
-            file=place.file if place else file,
-            line=place.line if place else None,
+            **at(place, file),
             test_name=test_name,
             evidence="\n".join(self.said) or self.shown.text,
             exception=exception_of(self.message) or self.exception,
@@ -137,3 +138,105 @@ def distinct(failures: Iterable[Failure]) -> Iterator[Failure]:
         seen[key] += 1
         is_repeated = seen[key] > 1 and failure.test_name is not None
         yield replace(failure, test_name=f"{failure.test_name} #{seen[key]}") if is_repeated else failure
+
+
+_OUTCOME = regex(r"(?P<outcome>FAILED|ERROR|SUBFAILED(?:\(.*?\)|\[.*?\])*) (?P<node>\S.*)$")
+_COLLECTION_ERRORS = regex(r"!+ (?:Interrupted: )?(?P<count>\d+) errors? during collection !+$")
+_TOTALS = regex(
+    r"(?:=+ )?(?P<counts>\d+ [a-z]+(?: [a-z]+)?(?:, \d+ [a-z]+(?: [a-z]+)?)*|no tests (?:ran|collected)[^\n]*?)"
+    r" in \d[\d.]*s?(?: \([\d:, a-z]+\))?(?: =+)?$"
+)
+_RESULT = regex(r" {3,}(?P<count>\d+) (?P<word>passed|failed|errors?|skipped|xfailed|xpassed)$")
+_COUNT = regex(r"(\d+) ([a-z]+)(?=,|$| \w+,| \w+$)")
+_WORDS = {
+    *("passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed", "warning", "warnings", "deselected"),
+    *("rerun", "reruns", "subtests", "tests"),
+}
+
+
+@dataclass(slots=True)
+class Entry:
+    """A failed test or file as the summary, or a line of `-v`, names it."""
+
+    outcome: str
+    node: str
+    message: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        return self.outcome == "ERROR"
+
+    @property
+    def is_test(self) -> bool:
+        return "::" in self.node
+
+    @property
+    def file(self) -> str:
+        return self.node.split("::", 1)[0]
+
+    @property
+    def subject(self) -> str:
+        """As the title of its block names it."""
+        before, bracket, parameters = self.node.partition("::")[2].partition("[")
+        return before.replace("::", ".") + bracket + parameters if self.is_test else self.file
+
+    def is_shown_by(self, block: Block) -> bool:
+        if block.is_error is not self.is_error or block.is_of_collection is self.is_test:
+            return False
+        is_subtest = self.outcome.startswith("SUBFAILED") and block.subject.startswith(self.subject + " ")
+        return is_subtest or block.subject == self.subject
+
+
+@dataclass(slots=True)
+class Summary:
+    """The entries of one summary, and the last totals seen."""
+
+    entries: list[Entry] = field(default_factory=list)
+    collection_errors: int = 0
+    counts: dict[str, int] | None = None
+
+    def restart(self) -> None:
+        """Forget a summary that was none: the true one comes last."""
+        self.entries = []
+
+    def take(self, line: str) -> None:
+        if self.counts is not None and (count := _RESULT.match(line)):
+            self.counts[count["word"]] = int(count["count"])
+        elif errors := _COLLECTION_ERRORS.match(line):
+            self.collection_errors = int(errors["count"])
+        elif len(self.entries) < MOST_KEPT and (outcome := _OUTCOME.match(line)):
+            node, message = _node_and_message(outcome["node"])
+            self.entries.append(Entry(outcome["outcome"], node, message))
+
+    def total(self, line: str) -> bool:
+        """Whether the line holds the totals, which it then keeps."""
+        totals = _TOTALS.match(line) if " in " in line else None
+        if totals is None:
+            return False
+        counts = {word: int(number) for number, word in _COUNT.findall(totals["counts"])}
+        if not counts.keys() <= _WORDS:
+            return False
+        self.counts = counts
+        return True
+
+    def tests(self) -> TestSummary | None:
+        """The counts of tests; None before the totals. A file that cannot be collected is an error of no test."""
+        if self.counts is None:
+            return None
+        of = self.counts.get
+        passed, xfailed = of("passed", 0) + of("xpassed", 0), of("xfailed", 0)
+        failed, skipped, errors = of("failed", 0), of("skipped", 0), of("error", 0) + of("errors", 0)
+        files = self.collection_errors or sum(entry.is_error and not entry.is_test for entry in self.entries)
+        tests = passed + failed + errors + skipped + xfailed - min(files, errors)
+        return TestSummary(tests, passed, failed, errors, skipped, xfailed)
+
+
+def _node_and_message(text: str) -> tuple[str, str]:
+    """`tests/test_x.py::test_y[a - b] - message`: a parameter may hold the dash that divides the two."""
+    depth = 0
+    for n, letter in enumerate(text):
+        depth += (letter == "[") - (letter == "]")
+        if depth <= 0 and text.startswith(" - ", n):
+            return text[:n].strip(), text[n + 3 :].strip()
+    name, _, message = text.partition(" - ") if depth > 0 else (text, "", "")
+    return name.strip(), message.strip()

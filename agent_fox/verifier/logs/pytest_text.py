@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.excerpt import Excerpt
-from agent_fox.verifier.logs.frames import python_place
+from agent_fox.verifier.logs.drafts import Excerpt, Findings
+from agent_fox.verifier.logs.frames import at, python_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running, too_little
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.logs.pytest_blocks import Block, distinct, exception_of
-from agent_fox.verifier.logs.pytest_summary import Entry, Summary
+from agent_fox.verifier.logs.line_log import last_line
+from agent_fox.verifier.logs.pytest_blocks import Block, Entry, Summary, distinct, exception_of
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -24,9 +22,11 @@ _SECTION = regex(
     r"=+ (?P<name>ERRORS|FAILURES|X?PASSES|XFAILURES|SUBPASSES|warnings summary(?: \(final\))?|test session starts"
     r"|short test summary info|slowest (?:\d+ )?(?:test )?durations|tests coverage) =+$"
 )
-_SUMMARY = "short test summary info"
+_SUMMARY, _STARTS = "short test summary info", "test session starts"
+_RESULTS = "results"  # of pytest-sugar: a count a line
+_PASSED = regex(r"(?>(?:[^\s:=_EI/\[][^\s:]*\.py::[^\n]* PASSED(?: +\[ *\d+%\])?\n)+)")
 _BLOCKS = ("ERRORS", "FAILURES")
-_TITLE = regex(r"_+ (?P<title>.*[^_ ].*?) _+$")
+_TITLE = regex(r"(?P<rule>[_―])(?P=rule)* (?P<title>.*[^_ ―].*?) (?P=rule)+$")
 _VERBOSE = regex(
     r"(?:\[gw\d+\] (?:\[ *\d+%\] )?(?P<early>FAILED|ERROR) (?P<early_node>\S.*)"
     r"|(?P<node>\S(?:(?!::).)*::.*?) (?P<outcome>FAILED|ERROR)(?: +\[ *\d+%\])?)$"
@@ -44,20 +44,13 @@ _STUCK = regex(r"(?:.* )?\++ Timeout \++$")
 _CRASHED = regex(r"Fatal Python error: ")
 
 
-class PytestLog(LineLog):
+@dataclass(slots=True)
+class PytestReader:
     """Reads failures with their places, errors of collection, and the counts of the last line.
 
     The short summary decides which failures there are: what a test printed may look like a block.
     """
 
-    tools = ("pytest",)
-
-    def reader(self, workspace: Workspace) -> LineReader:
-        return _Reader(workspace)
-
-
-@dataclass(slots=True)
-class _Reader:
     workspace: Workspace
     findings: Findings = field(default_factory=Findings)
     summary: Summary = field(default_factory=Summary)
@@ -78,6 +71,14 @@ class _Reader:
         self._root = f"{self.workspace.root}/"
         self._of_root = self._root[0]
 
+    def skip(self, block: str, at: int) -> int:
+        """Passes over tests that passed, as `-v` names them."""
+        if self.section in ("", _STARTS) and self.conftest is None and self._of_root == "/":
+            match = _PASSED.match(block, at)
+            if match:
+                self.last, at = last_line(block, at, match.end()), match.end()
+        return at
+
     def take(self, line: str) -> None:
         first = line[:1]
         if first.strip():
@@ -90,9 +91,13 @@ class _Reader:
             self.section = self.section if self.section in _BLOCKS else "end"
         elif first == "=" and (section := _SECTION.match(line)):
             self._enter(section["name"])
+        elif first == "―" and (title := _TITLE.match(line)):
+            self._begin(title["title"].strip())
+        elif first == "R" and line.startswith("Results ("):
+            self.section, self.summary.counts = _RESULTS, {}
         elif first == "_" and self.section in (*_BLOCKS, _SUMMARY, "end") and (title := _TITLE.match(line)):
             self._begin(title["title"].strip())
-        elif self.section == _SUMMARY:
+        elif self.section in (_SUMMARY, _RESULTS):
             self.summary.take(line)
         elif self.section in _BLOCKS:
             self._explain(line)
@@ -214,8 +219,7 @@ class _Reader:
         return Failure(
             kind,
             message,
-            file=place.file if place else None,
-            line=place.line if place else None,
+            **at(place),
             evidence="\n".join(text.splitlines()[-20:]),
             exception=exception_of(message),
             is_error=True,
@@ -244,12 +248,14 @@ def _of_one_line(short: re.Match[str], workspace: Workspace) -> Failure:
     )
 
 
-def _blocks_of(entries: list[Entry], blocks: list[Block]) -> Iterator[Block | None]:
-    """For each entry the first block left that tells of it."""
-    left = list(blocks)
+def _blocks_of(entries: list[Entry], blocks: list[Block]) -> list[Block | None]:
+    """For each entry the first block left that tells of it. What broke around a test, pytest-sugar calls failed."""
+    left, shown = list(blocks), list[Block | None]()
     for entry in entries:
         at = next((at for at, block in enumerate(left) if entry.is_shown_by(block)), None)
-        yield None if at is None else left.pop(at)
+        shown.append(None if at is None else left.pop(at))
+    broken = {block.subject: block for block in left if block.is_error and not block.is_of_collection}
+    return [block or broken.get(entry.subject) for entry, block in zip(entries, shown, strict=True)]
 
 
 def _lines_of(entries: list[Entry], lines: list[Failure]) -> Iterator[Failure | None]:

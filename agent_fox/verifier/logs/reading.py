@@ -15,7 +15,7 @@ from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamPa
 from agent_fox.verifier.logs.status import Ending, Outcome, Readings, outcome_of
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.logs.registry import Chosen, Parsers
+    from agent_fox.verifier.logs.registry import Parsers
 
 TAIL_LINES = 20
 _REPORT_FOLDER = regex(r"^(.*?)/?(?:target/(?:surefire|failsafe)-reports|build/test-results)(?:/|$)")
@@ -61,7 +61,7 @@ def _module_of(path: Path, workspace: Workspace) -> str:
     return match[1] if match and workspace.holds(match[1] or "x") else ""
 
 
-def _read_log(log: BinaryIO, workspace: Workspace, chosen: Chosen) -> tuple[Parsed, Parsed]:
+def _read_log(log: BinaryIO, workspace: Workspace, chosen: Parsers) -> tuple[Parsed, Parsed]:
     """What the log says in a format for programs, and what its text says."""
     head = decode.head(log)
     parsed = chosen.structured(head)
@@ -75,7 +75,7 @@ def _read_log(log: BinaryIO, workspace: Workspace, chosen: Chosen) -> tuple[Pars
     return structured, _read_text(log, workspace, chosen, has_more=structured == Parsed())
 
 
-def _read_text(log: BinaryIO, workspace: Workspace, chosen: Chosen, *, has_more: bool) -> Parsed:
+def _read_text(log: BinaryIO, workspace: Workspace, chosen: Parsers, *, has_more: bool) -> Parsed:
     """What the text says.
 
     Where it counts no test and knows no failure's kind, the last parsers are asked (if `has_more`).

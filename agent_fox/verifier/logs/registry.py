@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from agent_fox.core.late import Late
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.line_log import LineLog, LineReader
+    from agent_fox.verifier.logs.protocol import Workspace
 
 # Other words for a tool -> the word that its parsers go by.
 ALIASES = {
@@ -34,8 +38,16 @@ ALIASES = {
     "bun": "npm",
 }
 # Wrappers that run another tool: the log is the other tool's, whichever it is.
-_SCRIPTS = ("node-test", "jest", "vitest", "mocha", "eslint", "tsc", "prettier")
-_WRAPPED = {"npm": _SCRIPTS, "pnpm": _SCRIPTS, "yarn": _SCRIPTS, "npx": _SCRIPTS, "node": ("node-test",)}
+_SCRIPTS = ("node-test", "jest", "vitest", "mocha", "eslint", "tsc", "prettier", "jasmine")
+_SESSIONS = ("pytest", "unittest", "ruff", "mypy", "flake8", "black", "isort")
+_WRAPPED = {
+    **dict.fromkeys(("npm", "pnpm", "yarn", "npx"), _SCRIPTS),
+    **dict.fromkeys(("tox", "nox"), _SESSIONS),
+    "node": ("node-test",),
+}
+_C_COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "lld")
+_C_TOOLS = ("make", "gmake", "ninja", "cmake", "ctest", "clang-tidy", "clang-format")
+_LINTERS = ("yamllint", "stylelint", "markdownlint", "codespell", "vulture", "hadolint", "cppcheck", "actionlint")
 _ANY_TOOL = ("junit", "sarif", "checkstyle", "codequality")
 
 P = TypeVar("P", DocumentParser, StreamParser, LogParser)
@@ -54,14 +66,18 @@ class Entry(Generic[P]):
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """The parsers for one tool's logs, each loaded when it is asked for."""
+class Parsers:
+    """Parsers, each loaded when it is asked for. Of two that read the same, the earlier is trusted more.
 
-    tool: str
+    `fallbacks` read what any tool's log may end with where nothing else is found in it: why it could not start.
+    """
+
     of_documents: tuple[Entry[DocumentParser], ...]
     of_streams: tuple[Entry[StreamParser], ...]
     of_texts: tuple[Entry[LogParser], ...]
-    of_fallbacks: tuple[Entry[LogParser], ...]
+    of_fallbacks: tuple[Entry[LogParser], ...] = ()
+    tool: str = ""
+    """Whose logs these are for; empty for all that there are."""
 
     @property
     def documents(self) -> tuple[DocumentParser, ...]:
@@ -86,19 +102,6 @@ class Chosen:
             return (document,)
         return tuple(parser for parser in self.streams if parser.recognises(head))
 
-
-@dataclass(frozen=True, slots=True)
-class Parsers:
-    """All parsers there are. Of two that read the same, the earlier is trusted more.
-
-    `fallbacks` read what any tool's log may end with where nothing else is found in it: why it could not start.
-    """
-
-    of_documents: tuple[Entry[DocumentParser], ...]
-    of_streams: tuple[Entry[StreamParser], ...]
-    of_texts: tuple[Entry[LogParser], ...]
-    of_fallbacks: tuple[Entry[LogParser], ...] = ()
-
     def words(self) -> list[str]:
         """Every word for a tool."""
         groups = (self.of_documents, self.of_streams, self.of_texts, self.of_fallbacks)
@@ -112,16 +115,18 @@ class Parsers:
             raise UnknownTool(self._unknown(word))
         return tool
 
-    def for_tool(self, word: str) -> Chosen:
+    def for_tool(self, word: str) -> Parsers:
         """The parsers for the tool that `word` names. Raises UnknownTool."""
         tool = self.known(word)
         wanted = {tool, *_WRAPPED.get(tool, ())}
-        return Chosen(
-            tool,
-            tuple(entry for entry in self.of_documents if _fits(entry.tools, wanted, any_tool=True)),
-            tuple(entry for entry in self.of_streams if _fits(entry.tools, wanted)),
-            tuple(entry for entry in self.of_texts if _fits(entry.tools, wanted)),
-            self.of_fallbacks,
+        return replace(
+            self,
+            tool=tool,
+            of_documents=tuple(
+                entry for entry in self.of_documents if not {*wanted, *_ANY_TOOL}.isdisjoint(entry.tools)
+            ),
+            of_streams=tuple(entry for entry in self.of_streams if not wanted.isdisjoint(entry.tools)),
+            of_texts=tuple(entry for entry in self.of_texts if not wanted.isdisjoint(entry.tools)),
         )
 
     def for_report(self, head: str) -> DocumentParser | StreamParser | None:
@@ -148,14 +153,15 @@ def _given(parser: LogParser) -> Entry[LogParser]:
     return Entry(tuple(parser.tools), lambda: parser)
 
 
-def _late(place: str, *tools: str) -> Entry[P]:
-    """A parser of this folder by `module:CLASS`."""
-    made: Late[Callable[[], P]] = Late(f"agent_fox.verifier.logs.{place}")
-    return Entry(tools, lambda: made.load()())
+def _lines(place: str, *tools: str) -> Entry[LogParser]:
+    """What the reader of lines at `module:CLASS` of this folder reads."""
+    reader: Late[Callable[[Workspace], LineReader]] = Late(f"agent_fox.verifier.logs.{place}")
+    log: Late[type[LineLog]] = Late("agent_fox.verifier.logs.line_log:LineLog")
+    return Entry(tools, lambda: log.load()(tools, reader.load()))
 
 
 def _ready(place: str, *tools: str) -> Entry[P]:
-    """A parser of this folder by `module:NAME`, made already."""
+    """A parser of this folder by `module:NAME`."""
     entry: Late[P] = Late(f"agent_fox.verifier.logs.{place}")
     return Entry(tools, entry.load)
 
@@ -172,15 +178,11 @@ def canonical(word: str) -> str:
     return ALIASES.get(plain, plain)
 
 
-def _fits(tools: Sequence[str], wanted: set[str], *, any_tool: bool = False) -> bool:
-    return bool(wanted & set(tools)) or (any_tool and bool(set(_ANY_TOOL) & set(tools)))
-
-
 BUILT_IN = Parsers(
     of_documents=(
-        _late("junit:JunitParser", "junit"),
-        _late("sarif:Sarif", "sarif"),
-        _late("checkstyle_xml:CheckstyleXml", "checkstyle", "pmd"),
+        _ready("junit:JUNIT", "junit"),
+        _ready("sarif:SARIF", "sarif"),
+        _ready("checkstyle_xml:CHECKSTYLE", "checkstyle", "pmd"),
         _ready("findings_json:PYRIGHT", "pyright", "basedpyright"),
         _ready("findings_json:CODE_QUALITY", "codequality", "ruff", "eslint", "mypy", "golangci-lint"),
         _ready("findings_json:GOLANGCI", "golangci-lint"),
@@ -190,48 +192,31 @@ BUILT_IN = Parsers(
         _ready("findings_json:RDJSON", "ruff", "rdjson"),
         _ready("findings_json:ESLINT", "eslint", "oxlint"),
         _ready("findings_json:RUFF", "ruff", "ruff-format"),
-        _late("jest_json:JestJson", "jest", "vitest"),
-        _late("mocha_json:MochaJson", "mocha"),
+        _ready("javascript_json:JEST", "jest", "vitest"),
+        _ready("javascript_json:MOCHA", "mocha"),
     ),
     of_streams=(
-        _late("go_json:GoJson", "go", "gotestsum"),
-        _late("cargo_json:CargoJson", "cargo", "rustc", "clippy"),
-        _late("tap:Tap", "tap", "node-test", "mocha", "vitest", "jest", "bats", "prove"),
+        _ready("go_json:GO_JSON", "go", "gotestsum"),
+        _ready("cargo_json:CARGO_JSON", "cargo", "rustc", "clippy"),
+        _ready("tap:TAP", "tap", "node-test", "mocha", "vitest", "jest", "bats", "prove"),
     ),
     of_texts=(
-        _late("maven:MavenLog", "maven", "mvn", "mvnw", "mvnd"),
-        _late("gradle:GradleLog", "gradle", "gradlew"),
+        _lines("maven:MavenReader", "maven", "mvn", "mvnw", "mvnd"),
+        _lines("gradle:GradleReader", "gradle", "gradlew"),
         _rows("javac", "javac"),
-        _late(
-            "c_build:CBuildLog",
-            "gcc",
-            "g++",
-            "cc",
-            "c++",
-            "clang",
-            "clang++",
-            "ld",
-            "lld",
-            "make",
-            "gmake",
-            "ninja",
-            "cmake",
-            "ctest",
-            "clang-tidy",
-            "clang-format",
-        ),
-        _late("gotestsum:GotestsumLog", "gotestsum"),
-        _late("go_text:GoLog", "go", "gotest", "gotestsum", "govet", "golangci-lint", "staticcheck"),
-        _late("cargo_text:CargoLog", "cargo", "rustc", "clippy", "nextest"),
+        _lines("c_build:CBuildReader", *_C_COMPILERS, *_C_TOOLS),
+        _lines("gotestsum:GotestsumReader", "gotestsum"),
+        _lines("go_text:GoReader", "go", "gotest", "gotestsum", "govet", "golangci-lint", "staticcheck"),
+        _lines("cargo_text:CargoReader", "cargo", "rustc", "clippy", "nextest"),
         _rows("tsc", "tsc", "vue-tsc", "ts-node"),
         _rows("mypy", "mypy", "dmypy"),
         _rows("pyright", "pyright", "basedpyright"),
-        _late("pytest_text:PytestLog", "pytest"),
-        _late("unittest_text:UnittestLog", "unittest", "django"),
-        _late("jest:JestLog", "jest"),
-        _late("vitest:VitestLog", "vitest"),
-        _late("mocha:MochaLog", "mocha"),
-        _late("node_spec:NodeSpec", "node-test"),
+        _lines("pytest_text:PytestReader", "pytest"),
+        _lines("unittest_text:UnittestReader", "unittest", "django"),
+        _lines("jest:JestReader", "jest"),
+        _lines("vitest:VitestReader", "vitest"),
+        _lines("mocha:MochaReader", "mocha"),
+        _lines("node_spec:NodeSpecReader", "node-test"),
         _rows("eslint", "eslint"),
         _rows("ruff", "ruff", "ruff-format"),
         _rows("flake8", "flake8", "pycodestyle", "pyflakes", "pylint"),
@@ -241,10 +226,18 @@ BUILT_IN = Parsers(
         _rows("gofmt", "gofmt", "goimports", "gofumpt"),
         _rows("rustfmt", "rustfmt", "cargo-fmt"),
         _rows("compileall", "compileall", "py_compile"),
+        _rows("prove", "prove"),
+        _rows("bandit", "bandit"),
+        _rows("shellcheck", "shellcheck"),
+        _rows("biome", "biome"),
+        _rows("oxlint", "oxlint"),
+        _rows("jasmine", "jasmine"),
+        _rows("playwright", "playwright"),
+        _rows("linters", *_LINTERS),
     ),
     of_fallbacks=(
-        _late("dependencies:DependencyLog", "npm", "pnpm", "yarn", "pip", "uv", "poetry"),
-        _late("node:NodeLog", "node", "node-test"),
+        _lines("dependencies:DependencyReader", "npm", "pnpm", "yarn", "pip", "uv", "poetry"),
+        _lines("javascript:NodeReader", "node", "node-test"),
         _rows("environment", "environment"),
     ),
 )

@@ -10,10 +10,10 @@ from urllib.parse import unquote
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import pieces
+from agent_fox.verifier.logs.documents import Document
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Gathering
-from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
-from agent_fox.verifier.logs.opening import stands_first
+from agent_fox.verifier.logs.json_stream import EACH, parts
 from agent_fox.verifier.logs.records import Record, number, record, records, text
 
 if TYPE_CHECKING:
@@ -26,33 +26,10 @@ _TOLD = tuple((*_INVOCATION, f"tool{what}Notifications", EACH) for what in ("Con
 _TOOL = (*_RUN, "tool")
 _BASES = (*_RUN, "originalUriBaseIds")
 _ARTIFACT = (*_RUN, "artifacts", EACH)
-_RUNS = regex(r'"runs"\s*:')
+_BEGINS = regex(r'\{(?=[\s\S]*"runs"\s*:)(?=[\s\S]*(?i:sarif))')
 _COMPILERS = regex(r"^(?:GNU |gcc|g\+\+|clang|cl\b|MSVC|Microsoft.*Compiler|javac|rustc|swiftc)", re.IGNORECASE)
 _READ = ("ruleId", "rule", "message", "locations", "level", "kind", "suppressions", "baselineState")
 MOST_HELD = 20_000  # results, and names of files, held of one run
-
-
-class Sarif:
-    """Reads the results of every run, and the files it could not read. Accepted and absent results are left out."""
-
-    tools = ("sarif",)
-
-    def recognises(self, head: str) -> bool:
-        at = start_of(head)
-        if at is None or head[at] != "{" or not stands_first(head, at):
-            return False
-        return bool(_RUNS.search(head, at)) and "sarif" in head[at:].lower()
-
-    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        wanted = (_RESULT, *_TOLD, _TOOL, _BASES, _ARTIFACT)
-        try:
-            for path, value in parts(pieces(file), wanted, closing=_RUN):
-                reader.take(path, record(value))
-        except JsonCut:
-            reader.finish_run()
-            return reader.found.parsed(is_complete=False)
-        return reader.found.parsed()
 
 
 @dataclass(slots=True)
@@ -67,19 +44,32 @@ class _Run:
 
 
 class _Reader:
-    """Holds the results of a run until it ends: SARIF leaves the order of its parts free."""
+    """Reads the results of every run, and the files it could not read. Accepted and absent results are left out.
+
+    It holds the results of a run until that ends: SARIF leaves the order of its parts free.
+    """
 
     def __init__(self, workspace: Workspace) -> None:
-        self.found = Gathering()
+        self._found = Gathering()
         self._workspace = workspace
         self._run = _Run()
 
-    def take(self, path: tuple[str, ...], value: Record) -> None:
+    def read(self, file: BinaryIO) -> None:
+        for path, value in parts(pieces(file), (_RESULT, *_TOLD, _TOOL, _BASES, _ARTIFACT), closing=_RUN):
+            self._take(path, record(value))
+
+    def parsed(self, *, is_complete: bool) -> Parsed:
+        self._finish_run()
+        return self._found.parsed(is_complete=is_complete)
+
+    def _take(self, path: tuple[str, ...], value: Record) -> None:
         run = self._run
         if path == _RUN:
-            self.finish_run()
+            self._finish_run()
         elif path == _TOOL:
-            run.kind, run.levels = _kind(value), _default_levels(value)
+            is_compiler = _COMPILERS.match(text(record(value.get("driver")).get("name")))
+            run.kind = FailureKind.COMPILE_ERROR if is_compiler else FailureKind.LINT_FAILURE
+            run.levels = _default_levels(value)
         elif path == _BASES:
             run.bases = {name: text(record(base).get("uri")) for name, base in value.items()}
         elif path == _ARTIFACT and len(run.artifacts) < MOST_HELD:
@@ -88,7 +78,7 @@ class _Reader:
             rule = text(record(value.get("descriptor")).get("id"))
             run.results.append({"ruleId": rule} | {name: value[name] for name in _READ if name in value})
 
-    def finish_run(self) -> None:
+    def _finish_run(self) -> None:
         for result in self._run.results:
             if _counts(result):
                 self._finding(result)
@@ -97,7 +87,11 @@ class _Reader:
     def _finding(self, result: Record) -> None:
         rule = text(result.get("ruleId")) or text(record(result.get("rule")).get("id"))
         message_text = _message(record(result.get("message")))
-        physical = record(next(records(result.get("locations")), {}).get("physicalLocation"))
+        location = next(records(result.get("locations")), {})
+        physical, logical = (
+            record(location.get("physicalLocation")),
+            next(records(location.get("logicalLocations")), {}),
+        )
         region = record(physical.get("region"))
         failure = Failure(
             kind=self._run.kind,
@@ -105,14 +99,14 @@ class _Reader:
             file=self._file(record(physical.get("artifactLocation"))),
             line=number(region.get("startLine")),
             column=number(region.get("startColumn")),
-            symbol=_symbol(result),
+            symbol=text(logical.get("fullyQualifiedName")) or text(logical.get("name")) or None,
             evidence=f"{rule} {message_text}".strip(),
             code=rule or None,
         )
         if (text(result.get("level")) or self._run.levels.get(rule, "warning")) == "error":
-            self.found.fail(failure)
+            self._found.fail(failure)
         else:
-            self.found.warn(failure)
+            self._found.warn(failure)
 
     def _file(self, location: Record) -> str | None:
         index = location.get("index")
@@ -122,11 +116,6 @@ class _Reader:
         base = self._run.bases.get(text(location.get("uriBaseId")), "")
         path = base + uri if base.startswith(("file:", "/")) else unquote(uri)
         return self._workspace.relative(path) or None
-
-
-def _kind(tool: Record) -> FailureKind:
-    name = text(record(tool.get("driver")).get("name"))
-    return FailureKind.COMPILE_ERROR if _COMPILERS.match(name) else FailureKind.LINT_FAILURE
 
 
 def _default_levels(tool: Record) -> dict[str, str]:
@@ -158,6 +147,4 @@ def _message(message: Record) -> str:
     return message_text
 
 
-def _symbol(result: Record) -> str | None:
-    logical = next(records(next(records(result.get("locations")), {}).get("logicalLocations")), {})
-    return text(logical.get("fullyQualifiedName")) or text(logical.get("name")) or None
+SARIF = Document(_BEGINS, _Reader)

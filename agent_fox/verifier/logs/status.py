@@ -63,19 +63,16 @@ class Outcome:
 
 def outcome_of(ending: Ending, readings: Readings) -> Outcome:
     """A run's outcome. What a test printed changes no status: a log's text only explains an exit code that failed."""
-    code = _shell_code(ending.exit_code)
+    code = ending.exit_code if ending.exit_code is None or ending.exit_code >= 0 else SIGNAL_BASE - ending.exit_code
     both = completed(readings.structured, readings.text)
     if ending.has_timed_out:
         return _timed_out(both, readings)
     if code == 0:
-        return _succeeded(readings, both)
+        failures = readings.structured.failures
+        return Outcome(Status.FAILED if failures else Status.PASSED, replace(both, failures=failures))
     if code in _ENVIRONMENT:
         return _unable(code, both, readings)
     return _failed(ending.tool, code, both, readings)
-
-
-def _shell_code(code: int | None) -> int | None:
-    return code if code is None or code >= 0 else SIGNAL_BASE - code
 
 
 def _timed_out(both: Parsed, readings: Readings) -> Outcome:
@@ -92,11 +89,6 @@ def _hung(failure: Failure) -> Failure:
     return replace(failure, kind=FailureKind.TIMEOUT, message="it did not end in time")
 
 
-def _succeeded(readings: Readings, both: Parsed) -> Outcome:
-    failures = readings.structured.failures
-    return Outcome(Status.FAILED if failures else Status.PASSED, replace(both, failures=failures))
-
-
 def _unable(code: int, both: Parsed, readings: Readings) -> Outcome:
     known = tuple(failure for failure in both.failures if failure.kind is not FailureKind.UNKNOWN)
     if not any(failure.kind is FailureKind.ENVIRONMENT_FAILURE for failure in known):
@@ -108,7 +100,9 @@ def _unable(code: int, both: Parsed, readings: Readings) -> Outcome:
 
 
 def _failed(tool: str, code: int | None, both: Parsed, readings: Readings) -> Outcome:
-    has_run_nothing = (tool, code) in _RAN_NOTHING or (not both.failures and _is_empty(readings))
+    has_run_nothing = (tool, code) in _RAN_NOTHING or (
+        not both.failures and bool(_EMPTY.search("\n".join(line.strip() for line in readings.tail)))
+    )
     if not both.failures:
         message = NO_TESTS_RAN if has_run_nothing else _generic(code)
         both = replace(both, failures=(_failure(FailureKind.UNKNOWN, message, readings),))
@@ -118,10 +112,6 @@ def _failed(tool: str, code: int | None, both: Parsed, readings: Readings) -> Ou
         has_no_tests = both.summary is not None and both.summary.tests == 0
         is_unable = is_unable or has_no_tests or code is None or (tool, code) in _COULD_NOT_RUN
     return Outcome(Status.ERRORED if is_unable else Status.FAILED, both)
-
-
-def _is_empty(readings: Readings) -> bool:
-    return bool(_EMPTY.search("\n".join(line.strip() for line in readings.tail)))
 
 
 def _generic(code: int | None) -> str:

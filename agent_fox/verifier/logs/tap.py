@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
+from agent_fox.verifier.logs.documents import stands_first
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gathering
-from agent_fox.verifier.logs.javascript_files import is_file, test_path
-from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
-from agent_fox.verifier.logs.opening import stands_first
+from agent_fox.verifier.logs.javascript import is_file, test_path
+from agent_fox.verifier.logs.line_log import LineStream
 from agent_fox.verifier.logs.tap_failures import TapTest, crash_of, failure_of, is_parents
 
 if TYPE_CHECKING:
@@ -41,26 +41,9 @@ _PASSED = regex(  # with its YAML block, or before another test: whatever else f
 )
 
 
-class Tap(SkippingLog):
+class _Reader:
     """Reads test lines. A parent is neither counted nor a failure where one of its sub-tests failed."""
 
-    tools = ("tap", "node-test", "mocha", "vitest", "jest", "bats", "prove")
-    stands_alone = True
-
-    def recognises(self, head: str) -> bool:
-        match = _STARTS.search(head)
-        if match is None:
-            return False
-        is_ours = match[0].startswith("TAP") or bool(_PLANNED.search(head))
-        if stands_first(head, match.start()):
-            return is_ours or not _SPEC.search(head)
-        return match[0].startswith("TAP") and not _SPEC.search(head)  # something was printed while a file was loaded
-
-    def reader(self, workspace: Workspace) -> SkippingReader:
-        return _Reader(workspace)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._found = Gathering()
@@ -234,3 +217,16 @@ def _plain(text: str) -> str:
         return text
     directive = _DIRECTIVE.search(text)
     return (text[: directive.start() + 1].rstrip(" #") if directive else text).replace("\\#", "#")
+
+
+def _recognises(head: str) -> bool:
+    match = _STARTS.search(head)
+    if match is None:
+        return False
+    is_ours = match[0].startswith("TAP") or bool(_PLANNED.search(head))
+    if stands_first(head, match.start()):
+        return is_ours or not _SPEC.search(head)
+    return match[0].startswith("TAP") and not _SPEC.search(head)  # something was printed while a file was loaded
+
+
+TAP = LineStream(_Reader, _recognises)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.frames import Place, any_place, first_line, javascript_place
-from agent_fox.verifier.logs.javascript_files import broken_file, error_line, is_file, kind_of_broken_file
+from agent_fox.verifier.logs.frames import Place, any_place, at, first_line, javascript_place
+from agent_fox.verifier.logs.javascript import broken_file, error_line, is_file, kind_of_broken_file, named_file
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -45,7 +45,10 @@ def is_parents(test: TapTest) -> bool:
 
 def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None) -> Failure:
     fields, text = fields_of(test.yaml), "\n".join(test.after)
-    place = place_of(fields, workspace) or _place_in(text, workspace)
+    place = place_of(fields, workspace)
+    if place is None and (match := _BATS.search(text) or _PERL.search(text)):
+        place = Place(workspace.relative(match[1]), int(match[2]))
+    place = place or any_place(text, workspace)
     message = first_line(message_of(fields)) or first_line(text) or test.name
     evidence = "\n".join(test.yaml) or text
     if is_file(test.name):
@@ -55,19 +58,11 @@ def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None)
     return Failure(
         kind=FailureKind.TEST_FAILURE,
         message=message,
-        file=place.file if place else file,
-        line=place.line if place else None,
-        column=place.column if place else None,
+        **at(place, file or named_file(message, workspace)),
         test_name=name or None,
         evidence=evidence,
         exception=exception_of(fields),
     )
-
-
-def _place_in(text: str, workspace: Workspace) -> Place | None:
-    """The place in the comments that bats and Perl write below a test line, or in a stack trace there."""
-    match = _BATS.search(text) or _PERL.search(text)
-    return Place(workspace.relative(match[1]), int(match[2])) if match else any_place(text, workspace)
 
 
 def crash_of(lines: list[str], workspace: Workspace) -> Failure | None:
@@ -80,9 +75,7 @@ def crash_of(lines: list[str], workspace: Workspace) -> Failure | None:
     return Failure(
         kind=kind_of_broken_file(text),
         message=error,
-        file=place.file if place else None,
-        line=place.line if place else None,
-        column=place.column if place else None,
+        **at(place),
         evidence=text,
         exception=error.partition(":")[0],
         is_error=True,
@@ -148,7 +141,7 @@ def _flow(at: str, workspace: Workspace) -> Place | None:
 def _position(fields: Fields, workspace: Workspace) -> Place | None:
     for text in (fields.get("at", ""), fields.get("location", "")):
         match = _POSITION.match(text)
-        if match and workspace.holds(match[1]):
+        if match and workspace.holds(match[1]) and "node_modules/" not in match[1]:
             return Place(workspace.relative(match[1]), int(match[2]), int(match[3]) if match[3] else None)
     return None
 

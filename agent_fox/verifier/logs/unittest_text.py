@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.excerpt import Excerpt
-from agent_fox.verifier.logs.frames import first_line, python_place
+from agent_fox.verifier.logs.drafts import Excerpt, Findings
+from agent_fox.verifier.logs.frames import at, first_line, python_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
+from agent_fox.verifier.logs.line_log import last_line
 from agent_fox.verifier.logs.pytest_blocks import distinct, exception_of
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 UNEXPECTED = "UNEXPECTED SUCCESS"
 _RULE = "=" * 70
 _LINE = "-" * 70
+_PASSED = regex(r"(?>(?:[^\n]* \.\.\. ok\n)+)")
 _TITLE = regex(r"(?P<outcome>FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>\S.*)$")
 _NAME = regex(r"(?P<method>\S+) \((?P<path>[\w.<>]+)\)(?P<subtest> [\[(].*)?$")
 _BEGUN = regex(r"(?P<name>\S+ \([\w.]+\)) \.\.\.\s*$")
@@ -84,8 +84,7 @@ class _Block:
         return Failure(
             FailureKind.COMPILE_ERROR if self.is_import else FailureKind.TEST_FAILURE,
             self.message,
-            file=place.file if place else None,
-            line=place.line if place else None,
+            **at(place),
             test_name=None if self.is_import else self.test_name,
             evidence=self.shown.text,
             exception=self.exception or exception_of(self.message),
@@ -93,19 +92,12 @@ class _Block:
         )
 
 
-class UnittestLog(LineLog):
+class UnittestReader:
     """Reads failures, with one for each failed sub-test, and the counts at the end.
 
     The failures are shown last, and their number is known: what a test printed before them is none of them.
     """
 
-    tools = ("unittest", "django")
-
-    def reader(self, workspace: Workspace) -> LineReader:
-        return _Reader(workspace)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._blocks: list[_Block] = []
@@ -114,6 +106,14 @@ class _Reader:
         self._last = ""
         self._ran: int | None = None
         self._counts: dict[str, int] | None = None
+
+    def skip(self, block: str, at: int) -> int:
+        """Passes over tests that passed, as `-v` names them."""
+        is_between = self._open is None and self._ran is None and self._before not in (_RULE, _LINE)
+        match = _PASSED.match(block, at) if is_between else None
+        if match:
+            self._before = self._last = last_line(block, at, match.end())
+        return match.end() if match else at
 
     def take(self, line: str) -> None:
         if self._before == _RULE and (title := _TITLE.match(line)):

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.excerpt import Excerpt
-from agent_fox.verifier.logs.frames import Place, first_line, javascript_place
+from agent_fox.verifier.logs.drafts import Excerpt, Findings
+from agent_fox.verifier.logs.frames import Place, at, first_line, javascript_place
 from agent_fox.verifier.logs.gathering import too_little
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, loader_place
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -52,9 +50,7 @@ class _Block:
         return Failure(
             FailureKind.COMPILE_ERROR if is_loading else FailureKind.TEST_FAILURE,
             message,
-            file=place.file if place else workspace.relative(file) or None,
-            line=place.line if place else None,
-            column=place.column if place else None,
+            **at(place, workspace.relative(file) or None),
             test_name=test or None,
             evidence=self.shown.text,
             exception=exception_of(message),
@@ -72,16 +68,9 @@ class _Block:
         return loader_place(self.shown.text, workspace)
 
 
-class VitestLog(LineLog):
+class VitestReader:
     """Reads the errors at the end, which name tests, suites that did not load, and what nothing caught."""
 
-    tools = ("vitest",)
-
-    def reader(self, workspace: Workspace) -> LineReader:
-        return _Reader(workspace)
-
-
-class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()

@@ -8,6 +8,7 @@ from typing import BinaryIO, Protocol
 from xml.parsers import expat
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.logs.documents import Cut
 
 LARGEST_PART = 8 << 20  # bytes of one tag or comment
 _CHUNK = 1 << 16
@@ -20,7 +21,7 @@ _UTF8 = ("utf-8", "utf8")
 _DROPPED = bytes(set(range(32)) - set(b"\t\n\r"))
 
 
-class XmlCut(ValueError):
+class XmlCut(Cut):
     """What cannot be read to its end: cut off, no XML, or with a document type. The message says which."""
 
 

@@ -1,24 +1,21 @@
-"""What readers of syntax trees share to find sites: the grammar, where a node stands, pieces of text, a free name."""
+"""What readers of syntax trees share to find sites: the tree, where a node stands, pieces of text, a free name."""
 
 from __future__ import annotations
 
 from dataclasses import field as default
-from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING
-
-from tree_sitter import Language as Grammar
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.mutants.sites import Kind, Piece, Site, Unreadable
 from agent_fox.verifier.policy.reading import Unreadable as Unparsed
 from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of
-from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tree_sitter import Node
+
+    from agent_fox.verifier.policy.values import Language
 
 LONGEST_SHOWN = 50
 FLIPPED = {
@@ -34,26 +31,11 @@ FLIPPED = {
     "||": "&&",
 }
 
-_GRAMMARS = {
-    Language.JAVASCRIPT: ("tree_sitter_javascript", "language"),
-    Language.TYPESCRIPT: ("tree_sitter_typescript", "language_typescript"),
-    Language.TSX: ("tree_sitter_typescript", "language_tsx"),
-    Language.GO: ("tree_sitter_go", "language"),
-    Language.JAVA: ("tree_sitter_java", "language"),
-    Language.RUST: ("tree_sitter_rust", "language"),
-}
-
-
-@lru_cache(maxsize=8)
-def _grammar(language: Language) -> Grammar:
-    module, maker = _GRAMMARS[language]
-    return Grammar(getattr(import_module(module), maker)())
-
 
 def tree(text: str, language: Language) -> Node:
     """Raises Unreadable for a text that the grammar does not take."""
     try:
-        return parsed(text, _grammar(language))
+        return parsed(text, language)
     except Unparsed as error:
         raise Unreadable(str(error)) from error
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 
 _ORDER = list(Severity)
+_TEXTS = (".toml", ".json", ".yml", ".yaml", ".ini", ".cfg", ".xml", ".gradle", ".kts", "Makefile")
 
 
 def check_change(change: Change, context: PolicyContext) -> PolicyReport:
@@ -81,12 +82,12 @@ def _unreadable(change: Change, sources: Iterable[SourceChange]) -> Iterator[Pol
             yield _unknown(source.path, source.error)
     known = {source.path for source in sources}
     for path, file in change.files.items():
-        if path not in known and max(len(file.before or b""), len(file.after or b"")) > LARGEST_TEXT and _is_text(path):
+        if (
+            path not in known
+            and max(len(file.before or b""), len(file.after or b"")) > LARGEST_TEXT
+            and path.endswith(_TEXTS)
+        ):
             yield _unknown(path, f"larger than {LARGEST_TEXT} bytes")
-
-
-def _is_text(path: str) -> bool:
-    return path.endswith((".toml", ".json", ".yml", ".yaml", ".ini", ".cfg", ".xml", ".gradle", ".kts", "Makefile"))
 
 
 def _unknown(path: str, why: str) -> PolicyFinding:

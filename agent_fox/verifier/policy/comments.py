@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.discovery import belongs_to_tests
-from agent_fox.verifier.policy.lines import LONGEST_LINE, TextChange
-from agent_fox.verifier.policy.quoting import comment_columns
+from agent_fox.verifier.policy.lines import LONGEST_LINE, TextChange, comment_columns
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 _PYTHON, _SCRIPT = (".py", ".pyi"), (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")

@@ -11,18 +11,17 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.values import Language
 
 _LANGUAGES = {
-    ".py": Language.PYTHON,
-    ".js": Language.JAVASCRIPT,
-    ".jsx": Language.JAVASCRIPT,
-    ".mjs": Language.JAVASCRIPT,
-    ".cjs": Language.JAVASCRIPT,
-    ".ts": Language.TYPESCRIPT,
-    ".mts": Language.TYPESCRIPT,
-    ".cts": Language.TYPESCRIPT,
-    ".tsx": Language.TSX,
-    ".java": Language.JAVA,
-    ".go": Language.GO,
-    ".rs": Language.RUST,
+    suffix: language
+    for language, suffixes in (
+        (Language.PYTHON, ".py"),
+        (Language.JAVASCRIPT, ".js .jsx .mjs .cjs"),
+        (Language.TYPESCRIPT, ".ts .mts .cts"),
+        (Language.TSX, ".tsx"),
+        (Language.JAVA, ".java"),
+        (Language.GO, ".go"),
+        (Language.RUST, ".rs"),
+    )
+    for suffix in suffixes.split()
 }
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs", "e2e", "testdata"})
 _PASSED_BY = regex(

@@ -21,41 +21,12 @@ _TOKEN = regex(
 _STRING = regex(r"^[rbfuRBFU]{0,2}[\"'`]")
 _NUMBER = regex(r"^\d[\w.]*$")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "undefined", "nil", "NaN"})
-_COMMON = _CONSTANTS | frozenset(
-    {
-        "len",
-        "list",
-        "dict",
-        "set",
-        "tuple",
-        "str",
-        "int",
-        "float",
-        "bool",
-        "sorted",
-        "sum",
-        "any",
-        "all",
-        "next",
-        "iter",
-    }
-    | {"range", "zip", "map", "isinstance", "await", "async", "for", "not", "and", "new", "const", "let", "function"}
-    | {
-        "self",
-        "this",
-        "length",
-        "name",
-        "size",
-        "value",
-        "get",
-        "toString",
-        "expect",
-        "assert",
-        "return",
-        "lambda",
-        "else",
-    }
-)
+_COMMON = _CONSTANTS | {
+    *("len", "list", "dict", "set", "tuple", "str", "int", "float", "bool", "sorted", "sum", "any", "all", "next"),
+    *("iter", "range", "zip", "map", "isinstance", "await", "async", "for", "not", "and", "new", "const", "let"),
+    *("function", "self", "this", "length", "name", "size", "value", "get", "toString", "expect", "assert", "return"),
+    *("lambda", "else"),
+}
 _NAME = regex(r"^[^\W\d]\w*$")
 
 

@@ -21,17 +21,13 @@ _PROGRAMS = regex(r"(?:^|/)(?:node_modules/\.bin|\.?venv/bin)/")
 _WRAPPERS = regex(r"(?:^|/)(?:mvnw|gradlew)(?:\.cmd|\.bat)?$|(?:^|/)(?:\.mvn|gradle)/wrapper/")
 _RUNS_FIRST = (
     (
-        _STARTUP,
-        Severity.BLOCK,
-        "Python runs this file before everything else",
+        *(_STARTUP, Severity.BLOCK, "Python runs this file before everything else"),
         "Take the file away: nothing may run before the tests.",
     ),
     (_SHADOWING, Severity.BLOCK, "this module is found in place of the test runner's own", "Give it another name."),
     (_PROGRAMS, Severity.BLOCK, "a program that verification runs is replaced", "Take the file away, and install it."),
     (
-        _WRAPPERS,
-        Severity.NEEDS_REASON,
-        "the script that starts the build is changed",
+        *(_WRAPPERS, Severity.NEEDS_REASON, "the script that starts the build is changed"),
         "Say in the summary why, such as the version it was updated to.",
     ),
 )

@@ -136,9 +136,9 @@ def _side(path: str, data: bytes | None, language: Language, is_test_file: bool)
         raise Broken("not UTF-8") from error
     try:
         reader = cast(_Reader, import_module(f"agent_fox.verifier.policy.{_READERS[language]}"))
+        return Side(path, text, reader.read(text, is_test_file, language), True)
     except ImportError as error:  # all but Python's need an extra
         raise Unreadable(f"reading {language} needs the extra `policy`: pip install 'agent-fox[policy]'") from error
-    return Side(path, text, reader.read(text, is_test_file, language), True)
 
 
 def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...]:

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
-
-import tree_sitter_go
-from tree_sitter import Language as Grammar
-from tree_sitter import Node
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, joined
@@ -24,11 +19,14 @@ from agent_fox.verifier.policy.reading import (
     Step,
     Strength,
     Use,
+    by_word,
     settled,
 )
-from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of, tokens, walk
+from agent_fox.verifier.policy.trees import children, field, is_a, line_of, parsed, text_of, tokens, walk
 
 if TYPE_CHECKING:
+    from tree_sitter import Node
+
     from agent_fox.verifier.policy.values import Language
 
 MOST_ROWS = 500
@@ -36,34 +34,24 @@ MOST_ROWS = 500
 _FAILING = regex(r"\b(?:t|b|f|tb)\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\bpanic\(")
 _SKIPPING = regex(r"^(?:t|b|tb)\.(?:Skip|Skipf|SkipNow)\(")
 _TEST = regex(r"(?:Test|Example|Fuzz)(?:[^a-z]|$)")
-_TESTIFY: dict[str, tuple[str, Strength]] = {
-    "Equal": ("equal", Strength.EXACT),
-    "EqualValues": ("equal", Strength.EXACT),
-    "Exactly": ("equal", Strength.EXACT),
-    "JSONEq": ("equal", Strength.EXACT),
-    "ErrorIs": ("error is", Strength.EXACT),
-    "EqualError": ("error is", Strength.EXACT),
-    "NotEqual": ("not equal", Strength.PARTIAL),
-    "Contains": ("contains", Strength.PARTIAL),
-    "ElementsMatch": ("elements", Strength.PARTIAL),
-    "Greater": (">", Strength.PARTIAL),
-    "Less": ("<", Strength.PARTIAL),
-    "Error": ("error", Strength.LOOSE),
-    "NotNil": ("is something", Strength.LOOSE),
-    "NotEmpty": ("is something", Strength.LOOSE),
-    "True": ("truthy", Strength.LOOSE),
-    "False": ("falsy", Strength.PARTIAL),
-}
-
-
-@lru_cache(maxsize=1)
-def _grammar() -> Grammar:
-    return Grammar(tree_sitter_go.language())
+_TESTIFY = by_word(
+    ("equal", Strength.EXACT, "Equal EqualValues Exactly JSONEq"),
+    ("error is", Strength.EXACT, "ErrorIs EqualError"),
+    ("not equal", Strength.PARTIAL, "NotEqual"),
+    ("contains", Strength.PARTIAL, "Contains"),
+    ("elements", Strength.PARTIAL, "ElementsMatch"),
+    (">", Strength.PARTIAL, "Greater"),
+    ("<", Strength.PARTIAL, "Less"),
+    ("error", Strength.LOOSE, "Error"),
+    ("is something", Strength.LOOSE, "NotNil NotEmpty"),
+    ("truthy", Strength.LOOSE, "True"),
+    ("falsy", Strength.PARTIAL, "False"),
+)
 
 
 def read(text: str, is_test_file: bool, language: Language) -> Reading:
     """Raises Unreadable for what the grammar does not take."""
-    root = parsed(text, _grammar())
+    root = parsed(text, language)
     functions = tuple(_functions(root, is_test_file))
     return Reading(functions=functions, defined=frozenset(function.leaf for function in functions))
 
@@ -75,31 +63,30 @@ def _functions(root: Node, is_test_file: bool) -> Iterator[Function]:
             continue
         is_method = node.type == "method_declaration"
         is_test = is_test_file and _TEST.match(text_of(name)) is not None
-        parameters = field(node, "parameters")
         yield Function(
             name=text_of(name),
             line=line_of(node),
             is_test=is_test and (not is_method or text_of(name).startswith("Test")),
-            parameters=tuple(_parameters(parameters)) if parameters is not None else (),
+            parameters=tuple(_parameters(field(node, "parameters"))),
             steps=tuple(_block(body, ())),
             skips=tuple(_skips(body)),
             shape=joined(tokens(body)),
         )
 
 
-def _parameters(node: Node) -> Iterator[str]:
+def _parameters(node: Node | None) -> Iterator[str]:
     for declaration in children(node):
         for part in children(declaration):
             if part.type == "identifier":
                 yield text_of(part)
 
 
-def _statements(body: Node) -> list[Node]:
+def _statements(body: Node | None) -> list[Node]:
     inner = children(body)
     return children(inner[0]) if len(inner) == 1 and inner[0].type == "statement_list" else inner
 
 
-def _skips(body: Node) -> Iterator[Skip]:
+def _skips(body: Node | None) -> Iterator[Skip]:
     statements = _statements(body)
     for place, node in enumerate(statements):
         text = text_of(node)
@@ -107,20 +94,13 @@ def _skips(body: Node) -> Iterator[Skip]:
             yield Skip("return", line_of(node))
         if _SKIPPING.match(text):
             yield Skip(text, line_of(node))
-        if (
-            node.type == "if_statement"
-            and (inner := field(node, "consequence")) is not None
-            and not _FAILING.search(text)
-        ):
-            ends = [
-                statement
-                for statement in _statements(inner)
-                if statement.type == "return_statement" or _SKIPPING.match(text_of(statement))
-            ]
-            if ends and place < len(statements) - 1:
+        if node.type == "if_statement" and place < len(statements) - 1 and not _FAILING.search(text):
+            inner = _statements(field(node, "consequence"))
+            ends = (each for each in inner if each.type == "return_statement" or _SKIPPING.match(text_of(each)))
+            if end := next(ends, None):
                 condition = text_of(field(node, "condition") or node)
                 is_usual = any(word in condition for word in ("testing.Short()", "runtime.GOOS", "LookPath", "GOARCH"))
-                yield Skip(f"if {condition} {text_of(ends[0])}", line_of(node), is_usual)
+                yield Skip(f"if {condition} {text_of(end)}", line_of(node), is_usual)
         yield from _inner_skips(node)
 
 
@@ -132,7 +112,7 @@ def _inner_skips(node: Node) -> Iterator[Skip]:
             return
 
 
-def _block(body: Node, guard: Tokens) -> Iterator[Step]:
+def _block(body: Node | None, guard: Tokens) -> Iterator[Step]:
     is_over = False
     for node in _statements(body):
         steps = _step(node, guard)
@@ -147,8 +127,7 @@ def _idle(step: Step) -> Step:
 def _step(node: Node, guard: Tokens) -> Iterator[Step]:
     match node.type:
         case "short_var_declaration" | "assignment_statement":
-            left, right = field(node, "left"), field(node, "right")
-            names, values = children(left) if left is not None else [], children(right) if right is not None else []
+            names, values = children(field(node, "left")), children(field(node, "right"))
             if len(names) == len(values) == 1 and names[0].type == "identifier":
                 yield Bind(text_of(names[0]), tokens(values[0]))
         case "if_statement":
@@ -201,9 +180,9 @@ def _loop(node: Node, guard: Tokens) -> Iterator[Step]:
     if body is None:
         return
     inner = tuple(_block(body, guard))
-    right, left = (field(head, "right"), field(head, "left")) if head is not None else (None, None)
+    right, left = field(head, "right"), children(field(head, "left"))
     rows = tuple(_rows(right, node)) if right is not None else ()
-    name = text_of(children(left)[-1]) if left is not None and children(left) else ""
+    name = text_of(left[-1]) if left else ""
     if rows and name:
         yield Rows((name,), tuple((row,) for row in rows[:MOST_ROWS]), inner)
     else:
@@ -217,24 +196,20 @@ def _rows(table: Node, loop: Node) -> Iterator[Tokens]:
         literal = next(
             (rows for child in children(loop.parent) if (rows := _range_of(child, text_of(table))) is not None), None
         )
-    body = field(literal, "body") if literal is not None and literal.type == "composite_literal" else None
-    for element in children(body) if body is not None else []:
-        yield tokens(element)
+    body = field(literal, "body") if is_a(literal, "composite_literal") else None
+    yield from map(tokens, children(body))
 
 
 def _range_of(node: Node, name: str) -> Node | None:
-    left, right = field(node, "left"), field(node, "right")
-    if node.type == "short_var_declaration" and left is not None and right is not None and text_of(left) == name:
-        return children(right)[0] if children(right) else None
-    return None
+    is_of_name = node.type == "short_var_declaration" and text_of(field(node, "left")) == name
+    return next(iter(children(field(node, "right"))), None) if is_of_name else None
 
 
 def _call(node: Node, guard: Tokens) -> Iterator[Step]:
-    callee, arguments = field(node, "function"), field(node, "arguments")
-    if node.type != "call_expression" or callee is None or arguments is None:
+    if node.type != "call_expression":
         return
-    given = children(arguments)
-    owner, _, word = text_of(callee).rpartition(".")
+    given = children(field(node, "arguments"))
+    owner, _, word = text_of(field(node, "function")).rpartition(".")
     literal = next((each for each in given if each.type == "func_literal"), None)
     if literal is not None and (body := field(literal, "body")) is not None:
         yield from _block(body, guard)

@@ -6,48 +6,33 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.expressions import Tokens, joined, number_of
-from agent_fox.verifier.policy.reading import Assertion, Strength, settled
-from agent_fox.verifier.policy.trees import children, field, line_of, text_of, tokens
+from agent_fox.verifier.policy.reading import Assertion, Strength, by_word, settled
+from agent_fox.verifier.policy.trees import children, field, is_a, line_of, text_of, tokens
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _BROAD = ("Exception", "Throwable", "RuntimeException", "Error")
-_CALLS: dict[str, tuple[str, Strength]] = {
-    "assertEquals": ("equal", Strength.EXACT),
-    "assertSame": ("same", Strength.EXACT),
-    "assertArrayEquals": ("equal", Strength.EXACT),
-    "assertIterableEquals": ("equal", Strength.EXACT),
-    "assertLinesMatch": ("equal", Strength.EXACT),
-    "assertNotEquals": ("not equal", Strength.PARTIAL),
-    "assertNotSame": ("not same", Strength.PARTIAL),
-    "assertInstanceOf": ("instance of", Strength.PARTIAL),
-}
-_OF_CHAINS: dict[str, Strength] = {
-    "isNotNull": Strength.LOOSE,
-    "isTrue": Strength.LOOSE,
-    "isPresent": Strength.LOOSE,
-    "isNotEmpty": Strength.LOOSE,
-    "isNotEqualTo": Strength.PARTIAL,
-    "contains": Strength.PARTIAL,
-    "startsWith": Strength.PARTIAL,
-    "endsWith": Strength.PARTIAL,
-    "matches": Strength.PARTIAL,
-    "isGreaterThan": Strength.PARTIAL,
-    "isGreaterThanOrEqualTo": Strength.PARTIAL,
-    "isLessThan": Strength.PARTIAL,
-    "isLessThanOrEqualTo": Strength.PARTIAL,
-    "isPositive": Strength.PARTIAL,
-    "isInstanceOf": Strength.PARTIAL,
-}
+_CALLS = by_word(
+    ("equal", Strength.EXACT, "assertEquals assertArrayEquals assertIterableEquals assertLinesMatch"),
+    ("same", Strength.EXACT, "assertSame"),
+    ("not equal", Strength.PARTIAL, "assertNotEquals"),
+    ("not same", Strength.PARTIAL, "assertNotSame"),
+    ("instance of", Strength.PARTIAL, "assertInstanceOf"),
+)
+_OF_CHAINS = by_word(
+    ("", Strength.LOOSE, "isNotNull isTrue isPresent isNotEmpty"),
+    ("", Strength.PARTIAL, "isNotEqualTo contains startsWith endsWith matches isPositive isInstanceOf isGreaterThan"),
+    ("", Strength.PARTIAL, "isGreaterThanOrEqualTo isLessThan isLessThanOrEqualTo"),
+    ("equal", Strength.EXACT, "isEqualTo"),
+)
 
 
 _ROOTS = frozenset({"assertThat", "assertThatThrownBy", "assertThatCode", "assertThatExceptionOfType", "then"})
 
 
 def arguments_of(node: Node) -> list[Node]:
-    arguments = field(node, "arguments")
-    return children(arguments) if arguments is not None else []
+    return children(field(node, "arguments"))
 
 
 def assertions_of_call(node: Node) -> tuple[Assertion, ...]:
@@ -76,8 +61,7 @@ def _thrown(given: list[Node], node: Node, subject: Tokens = ()) -> Assertion:
     """`assertThrows(A.class, () -> call)`; `subject` where the call stands elsewhere."""
     error = tokens(given[0])
     strength = Strength.LOOSE if error and error[0] in _BROAD else Strength.PARTIAL
-    body = field(given[1], "body")
-    subject = subject or tokens(body if body is not None else given[1])
+    subject = subject or tokens(field(given[1], "body") or given[1])
     return Assertion(subject, "throws", strength, line_of(node), error, text=text_of(node)[:200])
 
 
@@ -88,11 +72,10 @@ def _of_one(name: str, given: list[Node], node: Node) -> Assertion:
         return settled(Assertion(tokens(subject_node), "is something", Strength.LOOSE, line, text=text))
     if name == "assertNull":
         return settled(Assertion(tokens(subject_node), "is none", Strength.EXACT, line, text=text))
-    operator = field(subject_node, "operator") if subject_node.type == "binary_expression" else None
-    if operator is not None and name == "assertTrue" and text_of(operator) in ("==", ">", "<", ">=", "<=", "!="):
-        strength = Strength.EXACT if text_of(operator) == "==" else Strength.PARTIAL
+    operator = text_of(field(subject_node, "operator")) if subject_node.type == "binary_expression" else ""
+    if name == "assertTrue" and operator in ("==", ">", "<", ">=", "<=", "!="):
+        word, strength = ("equal", Strength.EXACT) if operator == "==" else (operator, Strength.PARTIAL)
         left, right = tokens(field(subject_node, "left")), tokens(field(subject_node, "right"))
-        word = "equal" if text_of(operator) == "==" else text_of(operator)
         return settled(Assertion(left, word, strength, line, right, text=text))
     is_equality = ".equals(" in text_of(subject_node)
     strength = Strength.EXACT if is_equality else Strength.LOOSE
@@ -134,7 +117,7 @@ def _hamcrest(given: list[Node], node: Node) -> Assertion:
 def _of_chain(node: Node) -> Iterator[Assertion]:
     """`assertThat(x).isNotNull().isEqualTo(3)`, `assertThatThrownBy(…).isInstanceOf(…)`, `verify(mock).call(3)`."""
     links = [node]
-    while (inner := field(links[-1], "object")) is not None and inner.type == "method_invocation":
+    while is_a(inner := field(links[-1], "object"), "method_invocation"):
         links.append(inner)
     root = links.pop()
     word, given = text_of(field(root, "name") or root), arguments_of(root)
@@ -143,8 +126,7 @@ def _of_chain(node: Node) -> Iterator[Assertion]:
     if word == "verify":
         yield _verified(given, links[-1], node)
     elif word in _ROOTS:
-        body = field(given[0], "body")
-        subject = tokens(body if body is not None else given[0])
+        subject = tokens(field(given[0], "body") or given[0])
         for link in reversed(links):
             yield _link(subject, link, node, is_about_error="Thrown" in word)
 
@@ -154,11 +136,10 @@ def _link(subject: Tokens, link: Node, node: Node, is_about_error: bool) -> Asse
     if is_about_error and word in ("isInstanceOf", "isExactlyInstanceOf"):
         return _thrown([*arguments_of(link), node], link, subject)
     expected = tuple(token for argument in arguments_of(link) for token in tokens(argument))
-    strength = _OF_CHAINS.get(word, Strength.EXACT)
+    operator, strength = _OF_CHAINS.get(word, ("", Strength.EXACT))
     if word == "isInstanceOf" and expected[:1] and expected[0] in _BROAD:
         strength = Strength.LOOSE
-    operator = "equal" if word == "isEqualTo" else word
-    return settled(Assertion(subject, operator, strength, line_of(node), expected, text=text_of(node)[:200]))
+    return settled(Assertion(subject, operator or word, strength, line_of(node), expected, text=text_of(node)[:200]))
 
 
 def _verified(given: list[Node], called: Node, node: Node) -> Assertion:

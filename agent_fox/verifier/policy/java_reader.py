@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
-
-import tree_sitter_java
-from tree_sitter import Language as Grammar
-from tree_sitter import Node
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
@@ -28,9 +23,11 @@ from agent_fox.verifier.policy.reading import (
     Strength,
     Use,
 )
-from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of, tokens, walk
+from agent_fox.verifier.policy.trees import children, field, is_a, line_of, parsed, text_of, tokens, walk
 
 if TYPE_CHECKING:
+    from tree_sitter import Node
+
     from agent_fox.verifier.policy.values import Language
 
 _TEST_MARKS = ("Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property")
@@ -45,11 +42,6 @@ _CELL = regex(r'"(?:[^"\\]|\\.)*"|(?<=[\s{,(])-?\d[\w.]*')
 _TABLES = ("CsvSource", "ValueSource")
 
 
-@lru_cache(maxsize=1)
-def _grammar() -> Grammar:
-    return Grammar(tree_sitter_java.language())
-
-
 @dataclass(frozen=True, slots=True)
 class _Around:
     names: tuple[str, ...] = ()
@@ -59,32 +51,32 @@ class _Around:
 
 def read(text: str, is_test_file: bool, language: Language) -> Reading:
     """Raises Unreadable for what the grammar does not take."""
-    root = parsed(text, _grammar())
+    root = parsed(text, language)
     functions = tuple(_members(root, _Around(), is_test_file))
     return Reading(functions=functions, defined=frozenset(function.leaf for function in functions))
 
 
-def _members(node: Node, around: _Around, is_test_file: bool) -> Iterator[Function]:
+def _members(node: Node | None, around: _Around, is_test_file: bool) -> Iterator[Function]:
     for child in children(node):
         name = field(child, "name")
         if child.type in ("class_declaration", "record_declaration", "interface_declaration") and name is not None:
             is_out = around.is_out_of_reach or (bool(around.names) and _is_passed_over(child))
             inside = _Around((*around.names, text_of(name)), (*around.skips, *_skips(child)), is_out)
-            body = field(child, "body")
-            if body is not None:
-                yield from _members(body, inside, is_test_file)
+            yield from _members(field(child, "body"), inside, is_test_file)
         elif child.type == "method_declaration" and name is not None:
             yield _method(child, text_of(name), around, is_test_file)
 
 
 def _marks(node: Node) -> list[tuple[str, str, int]]:
     """Annotations: name, whole text, line."""
-    modifiers = next((child for child in children(node) if child.type == "modifiers"), None)
-    marks = children(modifiers) if modifiers is not None else []
-    named = [(field(mark, "name"), mark) for mark in marks]
+    named = [(field(mark, "name"), mark) for mark in children(_modifiers(node))]
     return [
         (text_of(name).rpartition(".")[2], text_of(mark), line_of(mark)) for name, mark in named if name is not None
     ]
+
+
+def _modifiers(node: Node) -> Node | None:
+    return next((child for child in children(node) if child.type == "modifiers"), None)
 
 
 def _skips(node: Node) -> Iterator[Skip]:
@@ -95,20 +87,20 @@ def _skips(node: Node) -> Iterator[Skip]:
 
 def _method(node: Node, name: str, around: _Around, is_test_file: bool) -> Function:
     marks = _marks(node)
-    body, parameters = field(node, "body"), field(node, "parameters")
+    body = field(node, "body")
     is_test = any(mark in _TEST_MARKS for mark, _, _ in marks) or (
-        name.startswith("test") and _is_public(node) and not marks
+        name.startswith("test") and text_of(node).lstrip().startswith("public void") and not marks
     )
     expects = [_expected_error(text, line) for mark, text, line in marks if mark == "Test" and "expected" in text]
-    given = [field(each, "name") for each in children(parameters)] if parameters is not None else []
+    given = [field(each, "name") for each in children(field(node, "parameters"))]
     return Function(
         name="::".join((*around.names, name)),
         line=line_of(node),
         is_test=is_test and is_test_file and not around.is_out_of_reach and not _is_out_of_reach(node),
         parameters=tuple(text_of(each) for each in given if each is not None),
-        steps=_with_rows(node, (*expects, *(_block(body, (), False) if body is not None else ()))),
-        skips=(*around.skips, *_skips(node), *(_early_ends(body) if body is not None else ())),
-        patches=tuple(_patches(body)) if body is not None else (),
+        steps=_with_rows(node, (*expects, *_block(body, (), False))),
+        skips=(*around.skips, *_skips(node), *_early_ends(body)),
+        patches=tuple(_patches(body)),
         shape=joined(tokens(body)),
         said="",
     )
@@ -144,12 +136,8 @@ def _is_passed_over(node: Node) -> bool:
 
 
 def _words(node: Node) -> set[str]:
-    modifiers = next((child for child in children(node) if child.type == "modifiers"), None)
+    modifiers = _modifiers(node)
     return {text_of(child) for child in modifiers.children} if modifiers is not None else set()
-
-
-def _is_public(node: Node) -> bool:
-    return text_of(node).lstrip().startswith("public void")
 
 
 def _expected_error(text: str, line: int) -> Check:
@@ -157,7 +145,7 @@ def _expected_error(text: str, line: int) -> Check:
     return Check(Assertion(("test",), "throws", Strength.PARTIAL, line, (error,)))
 
 
-def _early_ends(body: Node) -> Iterator[Skip]:
+def _early_ends(body: Node | None) -> Iterator[Skip]:
     statements = children(body)
     for place, node in enumerate(statements):
         text = text_of(node)
@@ -169,13 +157,15 @@ def _early_ends(body: Node) -> Iterator[Skip]:
             yield Skip(text, line_of(node), "os.name" in text)
 
 
-def _block(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+def _block(node: Node | None, guard: Tokens, is_idle: bool) -> Iterator[Step]:
     for statement in children(node):
         yield from _step(statement, guard, is_idle)
         is_idle = is_idle or statement.type in ("return_statement", "throw_statement")
 
 
-def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+def _step(node: Node | None, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    if node is None:
+        return
     match node.type:
         case "local_variable_declaration":
             for declarator in children(node):
@@ -188,27 +178,22 @@ def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
         case "if_statement":
             condition = tokens(field(node, "condition"))
             is_never = condition == ("false",)
-            yield from _part(field(node, "consequence"), (*guard, "if", *condition), is_idle or is_never)
-            yield from _part(field(node, "alternative"), (*guard, "else", *condition), is_idle)
+            yield from _step(field(node, "consequence"), (*guard, "if", *condition), is_idle or is_never)
+            yield from _step(field(node, "alternative"), (*guard, "else", *condition), is_idle)
         case "try_statement" | "try_with_resources_statement":
             yield from _attempt(node, guard, is_idle)
         case "for_statement" | "enhanced_for_statement" | "while_statement":
-            yield from _part(field(node, "body"), guard, is_idle)
+            yield from _step(field(node, "body"), guard, is_idle)
         case "block":
             yield from _block(node, guard, is_idle)
         case _:
             return
 
 
-def _part(node: Node | None, guard: Tokens, is_idle: bool) -> Iterator[Step]:
-    if node is not None:
-        yield from _step(node, guard, is_idle)
-
-
 def _attempt(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
     catches = [each for each in children(node) if each.type == "catch_clause"]
     is_swallowed = any(_swallows(each) for each in catches)
-    yield from _part(field(node, "body"), guard, is_idle or is_swallowed)
+    yield from _step(field(node, "body"), guard, is_idle or is_swallowed)
     for each in (inner for clause in catches for inner in children(clause) if inner.type == "block"):
         yield from _block(each, guard, is_idle)
 
@@ -221,9 +206,9 @@ def _swallows(clause: Node) -> bool:
 
 def _call(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
     if node.type == "assignment_expression":
-        left, right = field(node, "left"), field(node, "right")
-        if left is not None and right is not None and left.type == "identifier":
-            yield Bind(text_of(left), tokens(right))
+        left = field(node, "left")
+        if is_a(left, "identifier"):
+            yield Bind(text_of(left), tokens(field(node, "right")))
     if node.type != "method_invocation":
         return
     if text_of(field(node, "name") or node) == "assertAll":
@@ -254,14 +239,14 @@ def _expected_failure(node: Node) -> Node | None:
 def _executable(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
     body = field(node, "body") if node.type == "lambda_expression" else None
     if body is not None:
-        yield from _block(body, guard, is_idle) if body.type == "block" else _call(body, guard, is_idle)
+        yield from (_block if body.type == "block" else _call)(body, guard, is_idle)
 
 
-def _patches(body: Node) -> Iterator[Patch]:
+def _patches(body: Node | None) -> Iterator[Patch]:
     """`when(cart.total()).thenReturn(…)` replaces `total`."""
     for node in walk(body):
         if node.type == "method_invocation" and text_of(field(node, "name") or node) in ("when", "doReturn"):
             for argument in arguments_of(node):
                 owner, name = field(argument, "object"), field(argument, "name")
-                if argument.type == "method_invocation" and owner is not None and name is not None:
+                if argument.type == "method_invocation" and owner is not None:
                     yield Patch(text_of(owner), (text_of(name),), line_of(node), text_of(node)[:200])

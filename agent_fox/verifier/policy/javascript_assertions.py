@@ -8,77 +8,31 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from agent_fox.verifier.policy.expressions import Tokens, number_of
-from agent_fox.verifier.policy.reading import Assertion, Strength, settled
-from agent_fox.verifier.policy.trees import children, field, line_of, text_of, tokens
+from agent_fox.verifier.policy.reading import Assertion, Strength, by_word, settled
+from agent_fox.verifier.policy.trees import children, field, is_a, line_of, text_of, tokens
 
 _EQUAL = frozenset({"toBe", "toEqual", "toStrictEqual", "equal", "equals", "eql", "eq", "deepEqual", "deep_equal"})
-_MATCHERS: dict[str, Strength] = {
-    "toBeTruthy": Strength.LOOSE,
-    "toBeDefined": Strength.LOOSE,
-    "toHaveBeenCalled": Strength.LOOSE,
-    "toBeCalled": Strength.LOOSE,
-    "exist": Strength.LOOSE,
-    "ok": Strength.LOOSE,
-    "toBeFalsy": Strength.PARTIAL,
-    "toContain": Strength.PARTIAL,
-    "toContainEqual": Strength.PARTIAL,
-    "toMatch": Strength.PARTIAL,
-    "toMatchObject": Strength.PARTIAL,
-    "toBeGreaterThan": Strength.PARTIAL,
-    "toBeGreaterThanOrEqual": Strength.PARTIAL,
-    "toBeLessThan": Strength.PARTIAL,
-    "toBeLessThanOrEqual": Strength.PARTIAL,
-    "toBeInstanceOf": Strength.PARTIAL,
-    "toHaveProperty": Strength.PARTIAL,
-    "include": Strength.PARTIAL,
-    "contain": Strength.PARTIAL,
-    "match": Strength.PARTIAL,
-    "above": Strength.PARTIAL,
-    "below": Strength.PARTIAL,
-    "greaterThan": Strength.PARTIAL,
-    "lessThan": Strength.PARTIAL,
-    "least": Strength.PARTIAL,
-    "most": Strength.PARTIAL,
-    "instanceOf": Strength.PARTIAL,
-    "instanceof": Strength.PARTIAL,
-    "a": Strength.PARTIAL,
-    "an": Strength.PARTIAL,
-    "property": Strength.PARTIAL,
-}
-_ORDERS = {
-    "toBeGreaterThan": ">",
-    "toBeGreaterThanOrEqual": ">=",
-    "toBeLessThan": "<",
-    "toBeLessThanOrEqual": "<=",
-    "above": ">",
-    "least": ">=",
-    "below": "<",
-    "most": "<=",
-}
+_MATCHERS = by_word(
+    ("", Strength.LOOSE, "toBeTruthy toBeDefined toHaveBeenCalled toBeCalled exist ok"),
+    ("", Strength.PARTIAL, "toBeFalsy toContain toContainEqual toMatch toMatchObject toBeInstanceOf toHaveProperty"),
+    (">", Strength.PARTIAL, "toBeGreaterThan above"),
+    (">=", Strength.PARTIAL, "toBeGreaterThanOrEqual least"),
+    ("<", Strength.PARTIAL, "toBeLessThan below"),
+    ("<=", Strength.PARTIAL, "toBeLessThanOrEqual most"),
+    ("", Strength.PARTIAL, "include contain match greaterThan lessThan instanceOf instanceof a an property"),
+)
 _THROWS = frozenset({"toThrow", "toThrowError", "throw", "throws", "rejects", "rejectedWith"})
 _FILLERS = frozenset(
     {"to", "be", "been", "is", "that", "which", "and", "has", "have", "with", "of", "same", "deep", "should"}
 )
-_ASSERT: dict[str, tuple[str, Strength]] = {
-    "equal": ("equal", Strength.EXACT),
-    "strictEqual": ("equal", Strength.EXACT),
-    "deepEqual": ("equal", Strength.EXACT),
-    "deepStrictEqual": ("equal", Strength.EXACT),
-    "notEqual": ("not equal", Strength.PARTIAL),
-    "notStrictEqual": ("not equal", Strength.PARTIAL),
-    "notDeepEqual": ("not equal", Strength.PARTIAL),
-    "notDeepStrictEqual": ("not equal", Strength.PARTIAL),
-    "match": ("toMatch", Strength.PARTIAL),
-    "include": ("include", Strength.PARTIAL),
-    "throws": ("throws", Strength.PARTIAL),
-    "rejects": ("throws", Strength.PARTIAL),
-    "ok": ("truthy", Strength.LOOSE),
-    "isTrue": ("truthy", Strength.LOOSE),
-    "isOk": ("truthy", Strength.LOOSE),
-    "exists": ("truthy", Strength.LOOSE),
-    "isDefined": ("truthy", Strength.LOOSE),
-    "isNotNull": ("truthy", Strength.LOOSE),
-}
+_ASSERT = by_word(
+    ("equal", Strength.EXACT, "equal strictEqual deepEqual deepStrictEqual"),
+    ("not equal", Strength.PARTIAL, "notEqual notStrictEqual notDeepEqual notDeepStrictEqual"),
+    ("toMatch", Strength.PARTIAL, "match"),
+    ("include", Strength.PARTIAL, "include"),
+    ("throws", Strength.PARTIAL, "throws rejects"),
+    ("truthy", Strength.LOOSE, "ok isTrue isOk exists isDefined isNotNull"),
+)
 _ANYTHING = ("expect.anything", "expect.any(", "jasmine.any")
 _OPEN = ("expect.objectContaining", "expect.arrayContaining", "expect.stringContaining", "expect.stringMatching")
 _COMPARISONS = {"===": "equal", "==": "equal", ">": ">", "<": "<", ">=": ">=", "<=": "<="}
@@ -112,12 +66,10 @@ def _chain(node: Node) -> _Chain:
     current: Node | None = node
     while current is not None:
         if current.type == "call_expression":
-            arguments = field(current, "arguments")
-            given = tuple(children(arguments)) if arguments is not None else ()
+            given = tuple(children(field(current, "arguments")))
             current = field(current, "function")
         elif current.type == "member_expression":
-            name = field(current, "property")
-            links.append((text_of(name) if name is not None else "", given))
+            links.append((text_of(field(current, "property")), given))
             given, current = None, field(current, "object")
         else:
             links.append((text_of(current), given))
@@ -129,8 +81,7 @@ def _is_dropped(chain: _Chain, node: Node) -> bool:
     """Whether a promise's failure reaches nobody: neither awaited nor returned, or caught and dropped."""
     words = {word for word, _ in chain}
     is_promise = not words.isdisjoint({"resolves", "rejects", "eventually"})
-    parent = node.parent
-    return is_promise and ("catch" in words or (parent is not None and parent.type == "expression_statement"))
+    return is_promise and ("catch" in words or is_a(node.parent, "expression_statement"))
 
 
 def _of_expect(chain: _Chain, node: Node) -> Assertion | None:
@@ -148,8 +99,7 @@ def _of_expect(chain: _Chain, node: Node) -> Assertion | None:
 
 def _called(node: Node) -> Node:
     """What a function given to expect calls: `() => total([])` is about `total([])`."""
-    body = field(node, "body") if node.type == "arrow_function" else None
-    return body if body is not None else node
+    return (field(node, "body") if node.type == "arrow_function" else None) or node
 
 
 def _judged(subject: Tokens, word: str, is_negated: bool, given: tuple[Node, ...], node: Node) -> Assertion:
@@ -163,10 +113,10 @@ def _judged(subject: Tokens, word: str, is_negated: bool, given: tuple[Node, ...
         word, expected = "toBeFalsy", ()
     if word == "toBeCloseTo":
         return _close(subject, given, node)
-    strength = _MATCHERS.get(word, Strength.EXACT)
+    operator, strength = _MATCHERS.get(word, ("", Strength.EXACT))
     if word in _EQUAL | {"toMatchObject", "toHaveBeenCalledWith"} and given:
         strength = min(strength, _openness(text_of(given[0])))
-    operator = "equal" if word in _EQUAL else _ORDERS.get(word, word)
+    operator = "equal" if word in _EQUAL else operator or word
     if is_negated:
         operator, strength = _negated(operator, strength, word)
     return settled(Assertion(subject, operator, strength, line, expected, text=text))
@@ -224,8 +174,7 @@ def _of_assert(chain: _Chain, node: Node) -> Assertion | None:
 def _truth(node: Node, call: Node) -> Assertion:
     """`assert(a === b)` demands as much as `assert.equal(a, b)`."""
     line, text = line_of(call), text_of(call)[:200]
-    operator = field(node, "operator") if node.type == "binary_expression" else None
-    name = _COMPARISONS.get(text_of(operator)) if operator is not None else None
+    name = _COMPARISONS.get(text_of(field(node, "operator"))) if node.type == "binary_expression" else None
     if name is not None:
         strength = Strength.EXACT if name == "equal" else Strength.PARTIAL
         left, right = tokens(field(node, "left")), tokens(field(node, "right"))

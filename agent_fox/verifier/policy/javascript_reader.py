@@ -5,50 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
-
-import tree_sitter_javascript
-import tree_sitter_typescript
-from tree_sitter import Language as Grammar
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.expressions import Tokens, joined
-from agent_fox.verifier.policy.javascript_patches import patches_of
 from agent_fox.verifier.policy.javascript_steps import (
     FUNCTIONS,
     LOOPS,
     MOST_ROWS,
     callback_of,
     early_ends,
+    patches_of,
     rows_of_loop,
     steps_of,
     table_of,
 )
-from agent_fox.verifier.policy.reading import (
-    Function,
-    Patch,
-    Reading,
-    Rows,
-    Skip,
-)
-from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of, tokens, walk
-from agent_fox.verifier.policy.values import Language
+from agent_fox.verifier.policy.reading import Function, Reading, Rows, Skip
+from agent_fox.verifier.policy.trees import children, field, is_a, line_of, parsed, text_of, tokens, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from agent_fox.verifier.policy.values import Language
 
 _TESTS = frozenset({"it", "test", "specify", "fit", "xit", "xtest", "ftest", "xspecify"})
 _MACHINE = ("process.platform", "process.version", "process.arch", "os.platform")
 _BLOCKS = frozenset({"describe", "suite", "context", "fdescribe", "xdescribe", "xcontext", "xsuite"})
 _SETTING_UP = frozenset({"before", "beforeEach", "beforeAll", "after", "afterEach", "afterAll", "setup", "suiteSetup"})
 _SKIPPING = frozenset({"skip", "todo", "failing", "fails", "skipIf", "runIf"})
-
-
-@lru_cache(maxsize=4)
-def _grammar(language: Language) -> Grammar:
-    if language is Language.TYPESCRIPT:
-        return Grammar(tree_sitter_typescript.language_typescript())
-    if language is Language.TSX:
-        return Grammar(tree_sitter_typescript.language_tsx())
-    return Grammar(tree_sitter_javascript.language())
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +55,7 @@ class _Block:
 
 def read(text: str, is_test_file: bool, language: Language) -> Reading:
     """Raises Unreadable for what the grammar does not take."""
-    root = parsed(text, _grammar(language))
+    root = parsed(text, language)
     imports = tuple(_imports(root))
     functions = tuple(_statements(children(root), _Around(), is_test_file))
     return Reading(
@@ -85,19 +69,15 @@ def read(text: str, is_test_file: bool, language: Language) -> Reading:
 def _imports(root: Node) -> Iterator[tuple[str, str]]:
     for node in walk(root):
         if node.type == "import_statement":
-            source = field(node, "source")
-            module = text_of(source).strip("'\"") if source is not None else ""
+            module = text_of(field(node, "source")).strip("'\"")
             for inner in walk(node):
                 if inner.type == "identifier":
                     yield text_of(inner), module
-        elif node.type == "variable_declarator" and "require(" in text_of(node)[:400]:
-            value, name = field(node, "value"), field(node, "name")
-            if value is not None and name is not None and value.type == "call_expression":
-                arguments = field(value, "arguments")
-                module = text_of(arguments).strip("()'\"") if arguments is not None else ""
-                for inner in walk(name):
-                    if inner.type in ("identifier", "shorthand_property_identifier_pattern"):
-                        yield text_of(inner), module
+        elif is_a(node, "variable_declarator") and is_a(value := field(node, "value"), "call_expression"):
+            module = text_of(field(value, "arguments")).strip("()'\"")
+            for inner in walk(field(node, "name")) if "require(" in text_of(node)[:400] else ():
+                if inner.type in ("identifier", "shorthand_property_identifier_pattern"):
+                    yield text_of(inner), module
 
 
 def _defined(root: Node) -> Iterator[str]:
@@ -113,40 +93,35 @@ def _defined(root: Node) -> Iterator[str]:
 
 def _block_of(node: Node) -> _Block | None:
     """`it("…", fn)`, `it.skip(…)`, `describe.each([…])("…", fn)`."""
-    call = node
-    rows = None
-    callee = field(call, "function")
-    if callee is not None and callee.type == "call_expression":
-        rows = field(callee, "arguments")
-        callee = field(callee, "function")
+    rows, callee = None, field(node, "function")
+    if is_a(callee, "call_expression"):
+        rows, callee = field(callee, "arguments"), field(callee, "function")
     if callee is None:
         return None
-    callee = _declared(callee, call) or callee
+    callee = _declared(callee, node) or callee
     chosen = _chosen_callee(callee)
     callee = chosen or callee
     words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
     if words[0] not in _TESTS | _BLOCKS or not all(word.isidentifier() for word in words):
         return None
-    arguments = field(call, "arguments")
     words = [*words, *(["skip"] if chosen is not None else [])]
-    return _Block(words[0], tuple(words[1:]), tuple(children(arguments)) if arguments is not None else (), rows)
+    return _Block(words[0], tuple(words[1:]), tuple(children(field(node, "arguments"))), rows)
 
 
 def _declared(callee: Node, call: Node) -> Node | None:
     """What a name of the file stands for, as `maybe` of `const maybe = condition ? describe : describe.skip`, where it
     is called as a block is.
     """
-    if callee.type != "identifier" or text_of(callee) in _TESTS | _BLOCKS or callback_of(call) is None:
+    name = text_of(callee)
+    if callee.type != "identifier" or name in _TESTS | _BLOCKS or callback_of(call) is None:
         return None
     top = call
     while top.parent is not None:
         top = top.parent
     parts = (part for node in children(top) if node.type.endswith("_declaration") for part in children(node))
-    for part in parts:
-        name, value = field(part, "name"), field(part, "value")
-        if part.type == "variable_declarator" and name is not None and text_of(name) == text_of(callee):
-            return value if value is not None and value.type in ("ternary_expression", "member_expression") else None
-    return None
+    named = (part for part in parts if part.type == "variable_declarator" and text_of(field(part, "name")) == name)
+    value = field(next(named, None), "value")
+    return value if is_a(value, "ternary_expression", "member_expression") else None
 
 
 def _chosen_callee(callee: Node) -> Node | None:
@@ -182,8 +157,7 @@ def _looped(node: Node, around: _Around, is_test_file: bool) -> Iterator[Functio
         around = replace(around, skips=(*around.skips, Skip("a loop over nothing", line_of(node))))
     elif table is not None:
         around = replace(around, wraps=(*around.wraps, table))
-    if body is not None:
-        yield from _statements(children(body), around, is_test_file)
+    yield from _statements(children(body), around, is_test_file)
 
 
 def _call_in(node: Node) -> Node | None:
@@ -211,7 +185,7 @@ def _after(node: Node, around: _Around) -> _Around:
     if node.type == "return_statement":
         return replace(around, skips=(*around.skips, Skip("return", line_of(node))))
     then = field(node, "consequence") if node.type == "if_statement" else None
-    ends = then is not None and any(each.type == "return_statement" for each in (then, *children(then)))
+    ends = any(is_a(each, "return_statement") for each in (then, *children(then)))
     return _with_condition(node, around) if ends else around
 
 
@@ -221,16 +195,16 @@ def _of_block(block: _Block, node: Node, around: _Around, is_test_file: bool) ->
     names = (*around.names, title)
     is_focused = around.is_focused or "only" in block.modifiers or block.word in ("fit", "fdescribe", "ftest")
     callback = next((argument for argument in reversed(block.arguments) if argument.type in FUNCTIONS), None)
-    body = field(callback, "body") if callback is not None else None
+    body = field(callback, "body")
     rows = _rows(block, callback)
     wraps = (*around.wraps, rows) if rows is not None else around.wraps
     if block.word in _BLOCKS:
         inside = _Around(names, skips, is_focused, wraps)
-        yield from _statements(children(body) if body is not None else [], inside, is_test_file)
+        yield from _statements(children(body), inside, is_test_file)
         return
     if callback is None and "todo" not in block.modifiers:
         return
-    steps = tuple(steps_of(body, ())) if body is not None else ()
+    steps = tuple(steps_of(body, ()))
     for inner_names, inner_rows in reversed(wraps):
         steps = (Rows(inner_names, inner_rows, steps),)
     yield Function(
@@ -238,17 +212,12 @@ def _of_block(block: _Block, node: Node, around: _Around, is_test_file: bool) ->
         line=line_of(node),
         is_test=is_test_file,
         steps=steps,
-        skips=(*skips, *(early_ends(body) if body is not None else ())),
-        patches=tuple(_patches_in(body)) if body is not None else (),
+        skips=(*skips, *early_ends(body)),
+        patches=tuple(patch for inner in walk(body) for patch in patches_of(inner, {})),
         is_focused=is_focused,
-        shape=joined(tokens(body)) if body is not None else "",
+        shape=joined(tokens(body)),
         said=title,
     )
-
-
-def _patches_in(body: Node) -> Iterator[Patch]:
-    for node in walk(body):
-        yield from patches_of(node, {})
 
 
 def _skips(block: _Block, node: Node) -> Iterator[Skip]:
@@ -287,27 +256,22 @@ def _rows(block: _Block, callback: Node | None) -> tuple[tuple[str, ...], tuple[
 
 
 def _plain(parameter: Node) -> str:
-    pattern = field(parameter, "pattern")
-    return text_of(pattern if pattern is not None else parameter)
+    return text_of(field(parameter, "pattern") or parameter)
 
 
 def _object_row(row: Node, names: tuple[str, ...]) -> tuple[Tokens, ...]:
-    values = {}
-    for pair in children(row):
-        key, value = field(pair, "key"), field(pair, "value")
-        if key is not None and value is not None:
-            values[text_of(key)] = tokens(value)
+    pairs = ((field(pair, "key"), field(pair, "value")) for pair in children(row))
+    values = {text_of(key): tokens(value) for key, value in pairs if key is not None and value is not None}
     return tuple(values.get(name, (name,)) for name in names)
 
 
 def _hooks(root: Node) -> Iterator[Function]:
     """What runs before or after each test, or all of them."""
     for node in walk(root):
-        callee = field(node, "function") if node.type == "call_expression" else None
-        body = callback_of(node) if callee is not None and text_of(callee) in _SETTING_UP else None
-        if callee is not None and body is not None:
+        name = text_of(field(node, "function")) if node.type == "call_expression" else ""
+        if name in _SETTING_UP and (body := callback_of(node)) is not None:
             skips = tuple(early_ends(body))
-            yield Function(text_of(callee), line_of(node), False, skips=skips, is_hook=True, is_for_all=True)
+            yield Function(name, line_of(node), False, skips=skips, is_hook=True, is_for_all=True)
 
 
 def _helpers(root: Node) -> Iterator[Function]:
@@ -317,18 +281,15 @@ def _helpers(root: Node) -> Iterator[Function]:
         if inner.type == "function_declaration":
             yield from _helper(field(inner, "name"), inner)
         for declarator in (child for child in children(inner) if child.type == "variable_declarator"):
-            value = field(declarator, "value")
-            if value is not None and value.type in FUNCTIONS:
+            if is_a(value := field(declarator, "value"), *FUNCTIONS):
                 yield from _helper(field(declarator, "name"), value)
 
 
 def _helper(name: Node | None, function: Node) -> Iterator[Function]:
-    body, parameters = field(function, "body"), field(function, "parameters")
-    if name is None or body is None:
-        return
-    given = tuple(map(_plain, children(parameters))) if parameters is not None else ()
-    steps = tuple(steps_of(body, ()))
-    yield Function(text_of(name), line_of(function), False, given, steps, shape=joined(tokens(body)))
+    body, given = field(function, "body"), tuple(map(_plain, children(field(function, "parameters"))))
+    if name is not None and body is not None:
+        steps = tuple(steps_of(body, ()))
+        yield Function(text_of(name), line_of(function), False, given, steps, shape=joined(tokens(body)))
 
 
 def _outside_of_tests(root: Node) -> Iterator[Node]:

@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
-from agent_fox.verifier.policy.lines import Line, TextChange, added_and_removed
-from agent_fox.verifier.policy.quoting import quoted_lines
+from agent_fox.verifier.policy.lines import Line, TextChange, added_and_removed, quoted_lines
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 LONGEST_SHOWN = 200  # characters of a line
@@ -71,11 +70,18 @@ def is_production(path: str) -> bool:
     return language_of(path, {}) is not None and not belongs_to_tests(path) and not _NO_PRODUCT.search(path)
 
 
+def written_table(file: str) -> dict[str, object]:
+    """`data/FILE.toml`, in which a rule is `[[rule.NAME."MESSAGE"]]`, with its rules as rows."""
+    table = tomllib.loads(files("agent_fox.verifier.policy").joinpath(f"data/{file}.toml").read_text("utf-8"))
+    rules = [(name, message, rows) for name, messages in table["rule"].items() for message, rows in messages.items()]
+    written = [{"name": name, "message": message, **row} for name, message, rows in rules for row in rows]
+    return {**table, "rule": written}
+
+
 @lru_cache(maxsize=1)
 def line_rules() -> tuple[LineRule, ...]:
     """The table; raises pydantic's ValidationError where it contradicts itself."""
-    text = files("agent_fox.verifier.policy").joinpath("data/line_rules.toml").read_text("utf-8")
-    table = _Table.model_validate(tomllib.loads(text))
+    table = _Table.model_validate(written_table("line_rules"))
     return tuple(LineRule(written, table) for written in table.rule)
 
 

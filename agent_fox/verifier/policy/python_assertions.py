@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from agent_fox.verifier.policy.expressions import Tokens, joined, number_of, tokens_of
-from agent_fox.verifier.policy.reading import Assertion, Strength, settled
+from agent_fox.verifier.policy.reading import Assertion, Strength, by_word, settled
 
 BROAD_ERRORS = frozenset({"Exception", "BaseException"})
 _ANY_TEXT = frozenset({"", ".*", ".+", ".", "(.*)", "[\\s\\S]*", "\\w*", ".*?"})
@@ -28,43 +28,32 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, Strength]] = {
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "equal": "equal", "same": "same"}
 _PREDICATES = frozenset({"isinstance", "issubclass", "all", "match", "search", "fullmatch", "startswith", "endswith"})
 
-# unittest: operator, strength, and which arguments are compared
-_METHODS: dict[str, tuple[str, Strength]] = {
-    "assertEqual": ("equal", Strength.EXACT),
-    "assertEquals": ("equal", Strength.EXACT),
-    "assertIs": ("same", Strength.EXACT),
-    "assertListEqual": ("equal", Strength.EXACT),
-    "assertDictEqual": ("equal", Strength.EXACT),
-    "assertSetEqual": ("equal", Strength.EXACT),
-    "assertTupleEqual": ("equal", Strength.EXACT),
-    "assertSequenceEqual": ("equal", Strength.EXACT),
-    "assertMultiLineEqual": ("equal", Strength.EXACT),
-    "assertCountEqual": ("equal elements", Strength.PARTIAL),
-    "assertAlmostEqual": ("close", Strength.EXACT),
-    "assertNotEqual": ("not equal", Strength.PARTIAL),
-    "assertIsNot": ("not same", Strength.PARTIAL),
-    "assertIn": ("in", Strength.PARTIAL),
-    "assertNotIn": ("not in", Strength.PARTIAL),
-    "assertIsInstance": ("isinstance", Strength.PARTIAL),
-    "assertNotIsInstance": ("not isinstance", Strength.LOOSE),
-    "assertLess": ("<", Strength.PARTIAL),
-    "assertLessEqual": ("<=", Strength.PARTIAL),
-    "assertGreater": (">", Strength.PARTIAL),
-    "assertGreaterEqual": (">=", Strength.PARTIAL),
-    "assertRegex": ("matches", Strength.PARTIAL),
-    "assertNotRegex": ("matches not", Strength.PARTIAL),
-    "assertIsNone": ("is none", Strength.EXACT),
-    "assertIsNotNone": ("is something", Strength.LOOSE),
-}
-_OF_MOCKS: dict[str, Strength] = {
-    "assert_called": Strength.LOOSE,
-    "assert_called_once": Strength.PARTIAL,
-    "assert_called_with": Strength.EXACT,
-    "assert_called_once_with": Strength.EXACT,
-    "assert_any_call": Strength.PARTIAL,
-    "assert_has_calls": Strength.EXACT,
-    "assert_not_called": Strength.EXACT,
-}
+_METHODS = by_word(
+    ("equal", Strength.EXACT, "assertEqual assertEquals assertListEqual assertDictEqual assertSetEqual"),
+    ("equal", Strength.EXACT, "assertTupleEqual assertSequenceEqual assertMultiLineEqual"),
+    ("same", Strength.EXACT, "assertIs"),
+    ("equal elements", Strength.PARTIAL, "assertCountEqual"),
+    ("close", Strength.EXACT, "assertAlmostEqual"),
+    ("not equal", Strength.PARTIAL, "assertNotEqual"),
+    ("not same", Strength.PARTIAL, "assertIsNot"),
+    ("in", Strength.PARTIAL, "assertIn"),
+    ("not in", Strength.PARTIAL, "assertNotIn"),
+    ("isinstance", Strength.PARTIAL, "assertIsInstance"),
+    ("not isinstance", Strength.LOOSE, "assertNotIsInstance"),
+    ("<", Strength.PARTIAL, "assertLess"),
+    ("<=", Strength.PARTIAL, "assertLessEqual"),
+    (">", Strength.PARTIAL, "assertGreater"),
+    (">=", Strength.PARTIAL, "assertGreaterEqual"),
+    ("matches", Strength.PARTIAL, "assertRegex"),
+    ("matches not", Strength.PARTIAL, "assertNotRegex"),
+    ("is none", Strength.EXACT, "assertIsNone"),
+    ("is something", Strength.LOOSE, "assertIsNotNone"),
+)
+_OF_MOCKS = by_word(
+    ("", Strength.LOOSE, "assert_called"),
+    ("", Strength.PARTIAL, "assert_called_once assert_any_call"),
+    ("", Strength.EXACT, "assert_called_with assert_called_once_with assert_has_calls assert_not_called"),
+)
 _RAISERS = frozenset({"raises", "assertRaises", "assertRaisesRegex", "warns", "assertWarns", "assertWarnsRegex"})
 
 
@@ -182,15 +171,11 @@ def of_call(node: ast.Call) -> Iterator[Assertion]:
         yield _of_arrays(node)
     elif name in _OF_MOCKS and isinstance(node.func, ast.Attribute):
         arguments = tuple(token for argument in node.args for token in (*written(argument), ","))
-        yield Assertion(written(node.func.value), name, _OF_MOCKS[name], line, arguments)
-    elif name in _RAISERS and len(node.args) > 1 and not _is_match_only(node, name):
+        yield Assertion(written(node.func.value), name, _OF_MOCKS[name][1], line, arguments)
+    elif name in _RAISERS and len(node.args) > (2 if name.endswith("Regex") else 1):
         yield of_raises(node, tuple(token for argument in node.args[1:] for token in written(argument)))
     elif name in ("fail", "xfail") and "pytest" not in written(node.func):
         yield Assertion(("fail",), "fails", Strength.EXACT, line)
-
-
-def _is_match_only(node: ast.Call, name: str) -> bool:
-    return name.endswith("Regex") and len(node.args) == 2
 
 
 def _of_method(node: ast.Call, name: str) -> Assertion:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.expressions import Tokens, joined, tokens_of
+from agent_fox.verifier.policy.expressions import joined, tokens_of
 from agent_fox.verifier.policy.python_assertions import last_name, written
 from agent_fox.verifier.policy.python_patches import patches_in, replaced_at_top
 from agent_fox.verifier.policy.python_steps import is_about_machine, rows_of, skips_in, steps_of
@@ -186,15 +186,11 @@ def _function(node: _Function, around: _Around, is_test: bool) -> Function:
         steps=_with_rows(node, steps_of(body)),
         skips=(*around.skips, *_skips_of(node.decorator_list), *skips_in(body)),
         patches=tuple(patches_in(node)),
-        shape=joined(_shape(body)),
+        shape=joined(tokens_of("\n".join(map(ast.unparse, body)))),
         said=ast.get_docstring(node) or "",
         is_hook=is_fixture or node.name in _SETTING_UP,
         is_for_all=node.name in _SETTING_UP or any("autouse" in mark for mark in marks),
     )
-
-
-def _shape(body: list[ast.stmt]) -> Tokens:
-    return tokens_of("\n".join(map(ast.unparse, body)))
 
 
 def _with_rows(node: _Function, steps: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -73,7 +73,8 @@ def _statement(node: ast.stmt, place: _Place) -> Iterator[Step]:
         case ast.AugAssign(target=ast.Name(id=name)):
             yield from (Bind(name, (name,)), Bind(name, (name,)))
         case ast.If():
-            yield from _branches(node, place)
+            yield from _block(node.body, _under(node.test, place))
+            yield from _block(node.orelse, _under(ast.UnaryOp(ast.Not(), node.test), place))
         case ast.For() | ast.AsyncFor():
             yield from _loop(node, place)
         case ast.While():
@@ -126,11 +127,6 @@ def _under(condition: ast.expr, place: _Place) -> _Place:
     if settled is None:
         return replace(place, guard=(*place.guard, "if", *written(condition)))
     return place if settled else replace(place, is_idle=True)
-
-
-def _branches(node: ast.If, place: _Place) -> Iterator[Step]:
-    yield from _block(node.body, _under(node.test, place))
-    yield from _block(node.orelse, _under(ast.UnaryOp(ast.Not(), node.test), place))
 
 
 def _loop(node: ast.For | ast.AsyncFor, place: _Place) -> Iterator[Step]:

@@ -35,7 +35,8 @@ class Replacements:
         near = sorted(self._fresh, key=lambda test: test.path != lost.path) if called else []
         for test in near:
             if self._tests[test.name] < MOST_REPLACED and any(
-                _is_about(assertion, called) for assertion in test.assertions
+                each.strength >= Strength.PARTIAL and not called.isdisjoint(called_names(each.subject))
+                for each in test.assertions
             ):
                 self._tests[test.name] += 1
                 return True
@@ -60,10 +61,6 @@ class Replacements:
             strong = [each for each in gained if each.strength >= Strength.PARTIAL]
             self._free[path] = strong * MOST_REPLACED
         return self._free[path]
-
-
-def _is_about(one: Assertion, called: frozenset[str]) -> bool:
-    return one.strength >= Strength.PARTIAL and not called.isdisjoint(called_names(one.subject))
 
 
 def is_within(lost: Assertion, after: Iterable[Assertion]) -> bool:

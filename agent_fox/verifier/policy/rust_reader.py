@@ -5,12 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
-
-import tree_sitter_rust
-from tree_sitter import Language as Grammar
-from tree_sitter import Node
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, joined, split_arguments
@@ -26,23 +21,20 @@ from agent_fox.verifier.policy.reading import (
     Use,
     settled,
 )
-from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of, tokens
+from agent_fox.verifier.policy.trees import children, field, is_a, line_of, parsed, text_of, tokens
 
 if TYPE_CHECKING:
+    from tree_sitter import Node
+
     from agent_fox.verifier.policy.values import Language
 
 _TEST = regex(r"#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b")
 _ORDERS = ("<", ">", "<=", ">=")
 
 
-@lru_cache(maxsize=1)
-def _grammar() -> Grammar:
-    return Grammar(tree_sitter_rust.language())
-
-
 def read(text: str, is_test_file: bool, language: Language) -> Reading:
     """Raises Unreadable for what the grammar does not take."""
-    root = parsed(text, _grammar())
+    root = parsed(text, language)
     functions = tuple(_items(root, (), ()))
     return Reading(
         functions=functions, defined=frozenset(function.leaf for function in functions if not function.is_test)
@@ -73,9 +65,9 @@ def _is_off(mark: Node) -> bool:
 
 
 def _function(node: Node, names: tuple[str, ...], marks: list[Node], skips: tuple[Skip, ...]) -> Function:
-    body, parameters = field(node, "body"), field(node, "parameters")
+    body = field(node, "body")
     texts = [text_of(mark) for mark in marks]
-    given = [field(each, "pattern") for each in children(parameters)] if parameters is not None else []
+    given = [field(each, "pattern") for each in children(field(node, "parameters"))]
     panics = [_panic(text, line_of(mark)) for text, mark in zip(texts, marks, strict=True) if "should_panic" in text]
     own = (Skip(text_of(mark), line_of(mark)) for mark in marks if _is_off(mark) or "ignore" in text_of(mark))
     return Function(
@@ -83,8 +75,8 @@ def _function(node: Node, names: tuple[str, ...], marks: list[Node], skips: tupl
         line=line_of(node),
         is_test=any(_TEST.match(text) for text in texts),
         parameters=tuple(text_of(each) for each in given if each is not None),
-        steps=(*panics, *(_block(body, (), False) if body is not None else ())),
-        skips=(*skips, *own, *(_early_ends(body) if body is not None else ())),
+        steps=(*panics, *_block(body, (), False)),
+        skips=(*skips, *own, *_early_ends(body)),
         shape=joined(tokens(body)),
     )
 
@@ -95,7 +87,7 @@ def _panic(text: str, line: int) -> Check:
     return Check(Assertion(("panics",), "panics", strength, line, detail=(message[1],) if message else ()))
 
 
-def _early_ends(body: Node) -> Iterator[Skip]:
+def _early_ends(body: Node | None) -> Iterator[Skip]:
     statements = children(body)
     for place, node in enumerate(statements):
         text = text_of(node)
@@ -105,7 +97,7 @@ def _early_ends(body: Node) -> Iterator[Skip]:
             yield Skip(text, line_of(node), "target_os" in text)
 
 
-def _block(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+def _block(node: Node | None, guard: Tokens, is_idle: bool) -> Iterator[Step]:
     for statement in children(node):
         yield from _step(statement, guard, is_idle)
         is_idle = is_idle or text_of(statement).startswith("return")
@@ -114,8 +106,8 @@ def _block(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
 def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
     match node.type:
         case "let_declaration":
-            name, value = field(node, "pattern"), field(node, "value")
-            if name is not None and value is not None and name.type == "identifier":
+            value = field(node, "value")
+            if value is not None and is_a(name := field(node, "pattern"), "identifier"):
                 yield Bind(text_of(name), tokens(value))
         case "expression_statement":
             yield from _step(children(node)[0], guard, is_idle)
@@ -123,18 +115,15 @@ def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
             yield from _macro(node, guard, is_idle)
         case "if_expression":
             condition = tokens(field(node, "condition"))
-            if (inner := field(node, "consequence")) is not None:
-                yield from _block(inner, (*guard, "if", *condition), is_idle or condition == ("false",))
+            is_never = condition == ("false",)
+            yield from _block(field(node, "consequence"), (*guard, "if", *condition), is_idle or is_never)
         case "for_expression" | "while_expression" | "loop_expression":
-            if (inner := field(node, "body")) is not None:
-                yield from _block(inner, guard, is_idle)
+            yield from _block(field(node, "body"), guard, is_idle)
         case "block" | "unsafe_block":
             yield from _block(node, guard, is_idle)
         case "call_expression":
-            callee, arguments = field(node, "function"), field(node, "arguments")
-            if callee is not None and arguments is not None:
-                name_of = text_of(callee).rpartition("::")[2]
-                yield Use(name_of, tuple(map(tokens, children(arguments))), line_of(node), guard)
+            name_of = text_of(field(node, "function")).rpartition("::")[2]
+            yield Use(name_of, tuple(map(tokens, children(field(node, "arguments")))), line_of(node), guard)
         case _:
             return
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from agent_fox.verifier.policy.failures import broken
-from agent_fox.verifier.policy.line_rules import runners
+from agent_fox.verifier.policy.line_rules import runners, written_table
 from agent_fox.verifier.policy.settings import BadSettings, Settings, settings_of
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
@@ -49,8 +47,7 @@ class _Table(BaseModel, defer_build=True):
 @lru_cache(maxsize=1)
 def setting_rules() -> tuple[SettingRule, ...]:
     """The table; raises pydantic's ValidationError where it contradicts itself."""
-    text = files("agent_fox.verifier.policy").joinpath("data/setting_rules.toml").read_text("utf-8")
-    return _Table.model_validate(tomllib.loads(text)).rule
+    return _Table.model_validate(written_table("setting_rules")).rule
 
 
 def findings_about_settings(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
@@ -93,12 +90,9 @@ def _is_adopted(key: str, before: Settings, after: Settings) -> bool:
 
 def _finding(change: TextChange, rule: SettingRule, key: str, old: _Values, new: _Values) -> PolicyFinding:
     texts = [f"{key} = {', '.join(values)}"[:LONGEST_SHOWN] if values else "" for values in (old, new)]
-    line = _line_of(change.after if new else change.before, key.rpartition(".")[2])
+    lines, word = (change.after if new else change.before).splitlines(), key.rpartition(".")[2]
+    line = next((number for number, text in enumerate(lines, 1) if word in text), None)
     return PolicyFinding(rule.name, rule.severity, change.path, line, None, rule.message, texts[0], texts[1], _REMEDY)
-
-
-def _line_of(text: str, word: str) -> int | None:
-    return next((number for number, line in enumerate(text.splitlines(), 1) if word in line), None)
 
 
 def is_worse(becomes: Becomes, old: _Values | None, new: _Values | None) -> bool:

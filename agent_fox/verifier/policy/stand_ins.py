@@ -64,7 +64,9 @@ def _is_subject(patch: Patch, tests: list[Test], reading: Reading) -> bool:
     """Whether an assertion calls what is replaced: by its name, or by any name from the module replaced."""
     if any(_is_named_for(test.path, patch) for test in tests):
         return True
-    names = patch.names or tuple(name for name, module in reading.imports if _is_from(module, patch.module))
+    names = patch.names or tuple(
+        name for name, module in reading.imports if f"{module}/".startswith((f"{patch.module}.", f"{patch.module}/"))
+    )
     if all(test.path.endswith(".py") for test in tests):
         names = tuple(name for name in names if not is_of_the_language(name, reading))
     return any(calls(assertion.subject, name) for test in tests for assertion in test.assertions for name in names)
@@ -83,10 +85,6 @@ def _is_named_for(path: str, patch: Patch) -> bool:
         re.sub(r"[.\-_](?:test|spec)$|\.[cm]?[jt]sx?$", "", PurePosixPath(each).stem) for each in (path, patch.module)
     ]
     return stems[0] == stems[1]
-
-
-def _is_from(module: str, replaced: str) -> bool:
-    return module == replaced or module.startswith((f"{replaced}.", f"{replaced}/"))
 
 
 def _finding(path: str, test: str | None, patch: Patch) -> PolicyFinding:

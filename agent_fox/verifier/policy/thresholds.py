@@ -12,16 +12,7 @@ from agent_fox.verifier.policy.lines import TextChange, code_lines
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 _COMMANDS = (
-    "*.sh",
-    "Makefile",
-    "*.mk",
-    "*.yml",
-    "*.yaml",
-    "tox.ini",
-    "noxfile.py",
-    "justfile",
-    "package.json",
-    "*.cfg",
+    *("*.sh", "Makefile", "*.mk", "*.yml", "*.yaml", "tox.ini", "noxfile.py", "justfile", "package.json", "*.cfg"),
 )
 _RUNNERS = ("jest.config.*", "vitest.config.*", "vite.config.*", "karma.conf.*", ".nycrc*", ".c8rc*", "package.json")
 _BUILDS = ("pom.xml", "*.gradle", "*.gradle.kts")

@@ -1,8 +1,14 @@
-"""tree-sitter behind small functions: parsing with a bound, fields, text, tokens. No language is known here."""
+"""tree-sitter behind small functions: grammars, parsing with a bound, fields, text, tokens. Not what nodes mean.
+
+A node that is not there has no children and no text, so that readers need not ask for each.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from importlib import import_module
+from typing import TypeGuard
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
@@ -10,21 +16,31 @@ from tree_sitter import Node, Parser
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, tokens_of
 from agent_fox.verifier.policy.reading import Broken, Unreadable
+from agent_fox.verifier.policy.values import Language
 
 MOST_NODES = 400_000
 DEEPEST = 150  # levels; readers go down by recursion
 
 _TYPE_OF_MODULE = regex(r"""\btypeof import\(["'][^"'\n]*["']\)""")
+_TYPESCRIPTS = {each: ("typescript", f"language_{each.value}") for each in (Language.TYPESCRIPT, Language.TSX)}
 _COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
-def parsed(text: str, grammar: Grammar) -> Node:
-    """The root of a tree. Raises Unreadable for syntax errors and for what is nested beyond measure.
+@lru_cache(maxsize=8)
+def _grammar(language: Language) -> Grammar:
+    """Raises ImportError where the grammar is not installed."""
+    package, function = _TYPESCRIPTS.get(language, (language.value, "language"))
+    return Grammar(getattr(import_module(f"tree_sitter_{package}"), function)())
+
+
+def parsed(text: str, language: Language) -> Node:
+    """The root of a tree. Raises Unreadable for syntax errors and for what is nested beyond measure, and ImportError
+    where the grammar of the language is not installed.
 
     The type of a module, `typeof import("./a")`, is more than the grammar knows: a name stands for it.
     """
     text = _TYPE_OF_MODULE.sub(lambda found: "typeof " + "_" * (len(found[0].encode()) - 7), text)
-    root = Parser(grammar).parse(text.encode()).root_node
+    root = Parser(_grammar(language)).parse(text.encode()).root_node
     if root.has_error:
         raise Broken("a syntax error", _first_error(root))
     _measure(root)
@@ -55,17 +71,21 @@ def _measure(root: Node) -> None:
             depth -= 1
 
 
-def children(node: Node) -> list[Node]:
+def children(node: Node | None) -> list[Node]:
     """Named children, comments left out."""
-    return [child for child in node.named_children if child.type not in _COMMENTS]
+    return [child for child in node.named_children if child.type not in _COMMENTS] if node is not None else []
 
 
-def field(node: Node, name: str) -> Node | None:
-    return node.child_by_field_name(name)
+def field(node: Node | None, name: str) -> Node | None:
+    return node.child_by_field_name(name) if node is not None else None
 
 
-def text_of(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+def text_of(node: Node | None) -> str:
+    return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
+
+
+def is_a(node: Node | None, *types: str) -> TypeGuard[Node]:
+    return node is not None and node.type in types
 
 
 def line_of(node: Node) -> int:
@@ -89,9 +109,9 @@ def _leaves(node: Node) -> Iterator[str]:
         yield from _leaves(child)
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: Node | None) -> Iterator[Node]:
     """The node and everything below it, in no promised order."""
-    waiting = [node]
+    waiting = [node] if node is not None else []
     while waiting:
         current = waiting.pop()
         yield current

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.program import start
 from tests.sarif_schema import problems
-from tests.verifier.made_projects import CART, OWN_PATH, PYTHON, TEST_CART, committed, git, write
+from tests.verifier.made_projects import CART, OWN_PATH, PYTHON, TEST_CART, committed, git, with_own_linter, write
 
 
 def verify(checkout: Path, *options: str) -> CompletedProcess[str]:
@@ -136,3 +136,23 @@ def test_nothing_of_the_checkout_is_touched(checkout: Path) -> None:
     verify(checkout, "--baseline", "always")
     after = git(checkout, "status", "--porcelain=v1", "--untracked-files=all", "--ignored").splitlines()
     assert [line for line in after if "__pycache__" not in line and ".pytest_cache" not in line] == before.splitlines()
+
+
+def test_what_a_linter_prints_is_read_by_a_format_of_the_settings(checkout: Path) -> None:
+    with_own_linter(checkout)
+    settings = '[verify]\nformats = ["lint/mylint.toml"]\n\n[verify.plans.lint]\nrequired = ["run_lint"]\n'
+    write(checkout, {".agent-fox/config.toml": settings})
+    report = json.loads(verify(checkout, "--plan", "lint", "--baseline", "never", "--json").stdout)
+    (blocking,) = report["blockingFailures"]
+    found = {name: blocking["failure"][name] for name in ("kind", "file", "line", "code", "message")}
+    assert found == {
+        "kind": "lint_failure", "file": "cart.py", "line": 2, "code": "M7", "message": "a name is used twice"
+    }  # fmt: skip
+    assert report["steps"][0]["result"]["exitCode"] == 1
+
+
+def test_a_format_that_cannot_be_used_is_named_with_its_row(checkout: Path) -> None:
+    write(checkout, {".agent-fox/config.toml": '[verify]\nformats = ["mine.toml"]\n', "mine.toml": "row = []\n"})
+    done = verify(checkout)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "mine.toml: tools is missing" in done.stderr

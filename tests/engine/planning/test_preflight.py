@@ -199,3 +199,11 @@ def test_proofs_that_are_required_need_the_provers(monkeypatch: pytest.MonkeyPat
     wanted = Settings.model_validate({"policy": {"required_state": "proved"}})
     (line,) = preflight.unreachable(wanted)
     assert line == "[policy] required_state = \"proved\", but z3 missing: pip install 'agent-fox[formal]'"
+
+
+def test_a_format_of_lines_that_cannot_be_used_is_told_before_anything_starts(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("row = []\n")
+    settings = Settings.model_validate({"verify": {"formats": ["mine.toml", "gone.toml"]}})
+    damaged, gone = preflight.format_trouble(settings, tmp_path)
+    assert damaged == f"[verify] formats: {tmp_path / 'mine.toml'}: tools is missing"
+    assert gone.startswith(f"[verify] formats: {tmp_path / 'gone.toml'}: it cannot be read")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from agent_fox.verifier.ground.results import Failure, Parsed
 from agent_fox.verifier.logs import decode
 from agent_fox.verifier.logs.protocol import LogParser, Workspace
+from agent_fox.verifier.logs.registry import BUILT_IN
 
 DATA = Path(__file__).parent / "data"
+
+
+def parser_of(tool: str) -> LogParser:
+    """What reads the text that a tool prints; of several, the one that is trusted most."""
+    return next(entry.load() for entry in (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks) if tool in entry.tools)
 
 
 def read(parser: LogParser, name: str, root: str) -> Parsed:
@@ -27,15 +32,15 @@ def read_text(parser: LogParser, text: str, root: str = "/workspace") -> Parsed:
 class Samples:
     """The logs of one tool: kept ones, and lines written on the spot. They were written in `root`."""
 
-    parser: Callable[[], LogParser]
+    tool: str
     folder: str
     root: str = "/workspace"
 
     def sample(self, name: str, root: str = "") -> Parsed:
-        return read(self.parser(), f"{self.folder}/{name}", root or self.root)
+        return read(parser_of(self.tool), f"{self.folder}/{name}", root or self.root)
 
     def text(self, *lines: str, root: str = "/workspace") -> Parsed:
-        return read_text(self.parser(), "\n".join(lines), root)
+        return read_text(parser_of(self.tool), "\n".join(lines), root)
 
 
 def place(failure: Failure) -> str:

@@ -6,16 +6,10 @@ import time
 
 import pytest
 
-from agent_fox.verifier.logs.c_build import CBuildLog
-from agent_fox.verifier.logs.cargo_text import CargoLog
-from agent_fox.verifier.logs.go_text import GoLog
-from agent_fox.verifier.logs.gradle import GradleLog
-from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.maven import MavenLog
 from agent_fox.verifier.logs.protocol import LogParser
-from tests.verifier.logs.samples import read_text
+from tests.verifier.logs.samples import parser_of, read_text
 
-PARSERS: list[LogParser] = [MavenLog(), GradleLog(), built_in("javac"), CBuildLog(), GoLog(), CargoLog()]
+PARSERS = ("maven", "gradle", "javac", "gcc", "go", "cargo")
 OPENINGS = ("[ERROR] Failures: ", "> Task :test", "a.B > c FAILED", "=== RUN   T", "error: x", "a.c:1:2: error: x")
 LONG = 8_000  # characters, as long as a line gets
 QUADRATIC = 3.0  # seconds: what reading in the square of a line's length would take many times over
@@ -50,7 +44,7 @@ STARTS = (
 ENDS = ("", " FAILED", ".java:1: error", "Time elapsed: 1 s <<< FAILURE!")
 
 
-@pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: type(parser).__name__)
+@pytest.mark.parametrize("parser", [*map(parser_of, PARSERS)], ids=PARSERS)
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_long_line_is_read_in_linear_time(parser: LogParser, piece: str) -> None:
     lines = [start + piece * (LONG // len(piece)) + end for start in STARTS for end in ENDS]
@@ -59,7 +53,7 @@ def test_a_long_line_is_read_in_linear_time(parser: LogParser, piece: str) -> No
     assert time.monotonic() - began < QUADRATIC
 
 
-@pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: type(parser).__name__)
+@pytest.mark.parametrize("parser", [*map(parser_of, PARSERS)], ids=PARSERS)
 def test_what_is_kept_has_a_limit(parser: LogParser) -> None:
     errors = [f"/w/a.java:{n}: error: x\n/w/a.c:{n}:1: error: x\nb/a.go:{n}:1: x" for n in range(1, 1_500)]
     parsed = read_text(parser, "\n".join(errors))

@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed, TestSummary
-from agent_fox.verifier.logs.c_build import CBuildLog
 from tests.verifier.logs.samples import Samples, kinds, messages, places
 
-SAMPLES = Samples(CBuildLog, "c_build", "/workspace/c")
+SAMPLES = Samples("gcc", "c_build", "/workspace/c")
 sample = SAMPLES.sample
 text = SAMPLES.text
 

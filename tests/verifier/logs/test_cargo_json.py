@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.cargo_json import CargoJson
+from agent_fox.verifier.logs.cargo_json import CARGO_JSON
 from tests.verifier.logs.at_hand import read_lines
 
-PARSER = CargoJson()
+PARSER = CARGO_JSON
 
 
 def span(file: str, line: int, column: int = 5, *, primary: bool = True, expansion: object = None) -> dict[str, object]:

@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import TestSummary
-from agent_fox.verifier.logs.cargo_text import CargoLog
 from tests.verifier.logs.samples import Samples, kinds, messages, places
 
-SAMPLES = Samples(CargoLog, "cargo", "/workspace/rs")
+SAMPLES = Samples("cargo", "cargo", "/workspace/rs")
 sample = SAMPLES.sample
 text = SAMPLES.text
 

@@ -12,19 +12,18 @@ from agent_fox.verifier.ground.results import Failure, TestSummary
 from agent_fox.verifier.logs import decode
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.protocol import LogParser, Workspace
-from agent_fox.verifier.logs.pytest_text import PytestLog
-from agent_fox.verifier.logs.unittest_text import UnittestLog
+from tests.verifier.logs.samples import parser_of
 
 CORPUS = Path(__file__).parents[4] / "shared" / "data" / "logs"
 PARSERS: dict[str, LogParser] = {
     "eslint/stylish": built_in("eslint"),
     "mypy/type-errors": built_in("mypy"),
-    "pytest/collection-error": PytestLog(),
-    "pytest/fail-error-skip-xfail-param": PytestLog(),
-    "pytest/no-tests-collected": PytestLog(),
+    "pytest/collection-error": parser_of("pytest"),
+    "pytest/fail-error-skip-xfail-param": parser_of("pytest"),
+    "pytest/no-tests-collected": parser_of("pytest"),
     "ruff/check-concise": built_in("ruff"),
     "ruff/check-full": built_in("ruff"),
-    "unittest/fail-and-error": UnittestLog(),
+    "unittest/fail-and-error": parser_of("unittest"),
 }
 
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not at hand")

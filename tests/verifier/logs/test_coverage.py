@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.logs.gathering import too_little
-from agent_fox.verifier.logs.pytest_text import PytestLog
-from agent_fox.verifier.logs.vitest import VitestLog
-from tests.verifier.logs.samples import messages, read_text
+from tests.verifier.logs.samples import messages, parser_of, read_text
 
 
 @pytest.mark.parametrize(
@@ -32,9 +30,9 @@ def test_runners_logs_name_it_where_nothing_else_failed() -> None:
     pytest_log = "tests/test_a.py ..\n\nFAIL Required test coverage of 80% not reached. Total coverage: 50.00%\n"
     pytest_log += "============================== 2 passed in 0.03s ==============================="
     vitest_log = "      Tests  2 passed (2)\n\nERROR: Coverage for lines (50%) does not meet global threshold (80%)"
-    assert messages(read_text(PytestLog(), pytest_log)) == [
+    assert messages(read_text(parser_of("pytest"), pytest_log)) == [
         "Required test coverage of 80% not reached. Total coverage: 50.00%"
     ]
-    assert messages(read_text(VitestLog(), vitest_log)) == [
+    assert messages(read_text(parser_of("vitest"), vitest_log)) == [
         "Coverage for lines (50%) does not meet global threshold (80%)"
     ]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.verifier.logs.dependencies import DependencyLog
 from agent_fox.verifier.logs.line_formats import built_in
-from tests.verifier.logs.samples import kinds, messages, read, read_text
+from tests.verifier.logs.samples import kinds, messages, parser_of, read, read_text
 
 
 @pytest.mark.parametrize(
@@ -25,24 +24,24 @@ from tests.verifier.logs.samples import kinds, messages, read, read_text
     ],
 )
 def test_what_cannot_be_resolved_is_named_once(name: str, message: str) -> None:
-    found = read(DependencyLog(), f"dependencies/{name}", "/workspace/deps")
+    found = read(parser_of("npm"), f"dependencies/{name}", "/workspace/deps")
     assert (messages(found), kinds(found)) == ([message], {"dependency_resolution_failure"})
 
 
 def test_a_registry_that_does_not_answer_is_a_failure_of_resolution() -> None:
-    (failure,) = read(DependencyLog(), "dependencies/npm-offline", "/workspace/deps").failures
+    (failure,) = read(parser_of("npm"), "dependencies/npm-offline", "/workspace/deps").failures
     assert (failure.kind.value, failure.code) == ("dependency_resolution_failure", "ECONNREFUSED")
 
 
 @pytest.mark.parametrize("name", ["npm-json", "npm-script", "pip-nofile"])
 def test_what_is_no_matter_of_packages_is_unknown(name: str) -> None:
-    assert kinds(read(DependencyLog(), f"dependencies/{name}", "/workspace/deps")) == {"unknown"}
+    assert kinds(read(parser_of("npm"), f"dependencies/{name}", "/workspace/deps")) == {"unknown"}
 
 
 def test_a_script_that_failed_says_why_itself() -> None:
-    assert read(DependencyLog(), "dependencies/npm-exit", "/workspace/deps").failures == ()
+    assert read(parser_of("npm"), "dependencies/npm-exit", "/workspace/deps").failures == ()
     old = "npm ERR! code ELIFECYCLE\nnpm ERR! errno 1\nnpm ERR! x@1.0.0 test: `jest`\nnpm ERR! Test failed."
-    assert read_text(DependencyLog(), old).failures == ()
+    assert read_text(parser_of("npm"), old).failures == ()
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_a_script_that_failed_says_why_itself() -> None:
     ],
 )
 def test_other_package_managers_are_read_too(line: str) -> None:
-    assert kinds(read_text(DependencyLog(), line)) == {"dependency_resolution_failure"}
+    assert kinds(read_text(parser_of("npm"), line)) == {"dependency_resolution_failure"}
 
 
 @pytest.mark.parametrize(

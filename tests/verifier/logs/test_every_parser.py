@@ -18,9 +18,12 @@ from agent_fox.verifier.logs.protocol import DocumentParser, LogParser
 from agent_fox.verifier.logs.registry import BUILT_IN
 from tests.verifier.logs.at_hand import DATA, workspace
 
-TEXTS = tuple(entry.load() for entry in (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks))
-STREAMS = tuple(entry.load() for entry in BUILT_IN.of_streams)
-DOCUMENTS = tuple(entry.load() for entry in BUILT_IN.of_documents)
+LINES = {
+    f"{kind} of {entry.tools[0]}": entry.load()
+    for kind, entries in (("text", (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks)), ("stream", BUILT_IN.of_streams))
+    for entry in entries
+}
+DOCUMENTS = {f"{n} of {entry.tools[0]}": entry.load() for n, entry in enumerate(BUILT_IN.of_documents)}
 LOGS = sorted(path for path in DATA.parent.rglob("*") if path.is_file() and path.suffix not in (".json", ".xml"))
 SLOWEST = 0.8  # seconds for a hostile line: far more than it takes where time grows with its length
 
@@ -53,10 +56,6 @@ hostile = [
 ]
 
 
-def name_of(parser: DocumentParser | LogParser) -> str:
-    return f"{type(parser).__name__} of {parser.tools[0]}"
-
-
 def in_bounds(parsed: Parsed) -> bool:
     found = (*parsed.failures, *parsed.warnings)
     return len(parsed.failures) <= MOST_KEPT and all(
@@ -64,14 +63,14 @@ def in_bounds(parsed: Parsed) -> bool:
     )
 
 
-@pytest.mark.parametrize("parser", [*TEXTS, *STREAMS], ids=name_of)
+@pytest.mark.parametrize("parser", LINES.values(), ids=LINES)
 def test_another_tools_log_does_no_harm(parser: LogParser) -> None:
     for path in LOGS:
         with path.open("rb") as file:
             assert in_bounds(parser.parse(lines(file, LONGEST_RECORD), workspace()))
 
 
-@pytest.mark.parametrize("parser", [*TEXTS, *STREAMS], ids=name_of)
+@pytest.mark.parametrize("parser", LINES.values(), ids=LINES)
 def test_no_line_takes_long(parser: LogParser) -> None:
     slow = {}
     for line in hostile:
@@ -82,7 +81,7 @@ def test_no_line_takes_long(parser: LogParser) -> None:
     assert slow == {}
 
 
-@pytest.mark.parametrize("parser", [*TEXTS, *STREAMS], ids=name_of)
+@pytest.mark.parametrize("parser", LINES.values(), ids=LINES)
 @settings(max_examples=30, deadline=None)
 @given(text=st.lists(st.sampled_from([*WORDS, "1", "--- FAIL: ", "not ok 1", "✖ ", "ℹ", "{", "#", "\t"]), max_size=60))
 def test_torn_lines_do_no_harm(parser: LogParser, text: list[str]) -> None:
@@ -90,7 +89,7 @@ def test_torn_lines_do_no_harm(parser: LogParser, text: list[str]) -> None:
     assert in_bounds(parser.parse(torn, workspace()))
 
 
-@pytest.mark.parametrize("parser", DOCUMENTS, ids=name_of)
+@pytest.mark.parametrize("parser", DOCUMENTS.values(), ids=DOCUMENTS)
 @settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=200) | st.text(alphabet='[]{}",:<>/=a1 testsuite\n', max_size=200).map(str.encode))
 def test_other_documents_do_no_harm(parser: DocumentParser, data: bytes) -> None:

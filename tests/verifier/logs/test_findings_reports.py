@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed
-from agent_fox.verifier.logs.checkstyle_xml import CheckstyleXml
+from agent_fox.verifier.logs.checkstyle_xml import CHECKSTYLE as CHECKSTYLE_XML
 from agent_fox.verifier.logs.protocol import DocumentParser
 from agent_fox.verifier.logs.registry import BUILT_IN
 from tests.verifier.logs.at_hand import read_document
@@ -118,19 +118,19 @@ Avoid unused local variables.
 
 
 def test_checkstyles_errors_fail_and_its_warnings_do_not() -> None:
-    parsed = read_document(CheckstyleXml(), CHECKSTYLE)
+    parsed = read_document(CHECKSTYLE_XML, CHECKSTYLE)
     assert [(f.file, f.line, f.column, f.code) for f in parsed.failures] == [("src/App.java", 3, 5, "MissingJavadoc")]
     assert [(w.file, w.line, w.column, w.code) for w in parsed.warnings] == [("src/App.java", 9, None, "LineLength")]
 
 
 def test_pmd_is_read_too() -> None:
-    (failure,) = read_document(CheckstyleXml(), PMD).failures
+    (failure,) = read_document(CHECKSTYLE_XML, PMD).failures
     assert (failure.file, failure.line, failure.message) == ("src/App.java", 4, "Avoid unused local variables.")
 
 
 def test_every_tools_report_may_be_checkstyles() -> None:
-    assert type(BUILT_IN.for_report(CHECKSTYLE)) is CheckstyleXml
-    assert any(isinstance(parser, CheckstyleXml) for parser in BUILT_IN.for_tool("gradle").documents)
+    assert BUILT_IN.for_report(CHECKSTYLE) is CHECKSTYLE_XML
+    assert any(parser is CHECKSTYLE_XML for parser in BUILT_IN.for_tool("gradle").documents)
 
 
 def test_a_report_of_pylint_that_found_nothing_can_be_read() -> None:

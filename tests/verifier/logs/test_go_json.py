@@ -7,11 +7,11 @@ import json
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.go_json import GoJson
+from agent_fox.verifier.logs.go_json import GO_JSON
 from agent_fox.verifier.logs.go_places import in_folder, module_of
 from tests.verifier.logs.at_hand import kept, places, read_lines, told
 
-PARSER = GoJson()
+PARSER = GO_JSON
 
 
 def events(*rows: tuple[str, str, str], package: str = "example.com/lw") -> str:

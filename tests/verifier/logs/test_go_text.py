@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed, TestSummary
-from agent_fox.verifier.logs.go_text import GoLog
 from tests.verifier.logs.samples import Samples, kinds, messages, places
 
-SAMPLES = Samples(GoLog, "go", "/workspace/go")
+SAMPLES = Samples("go", "go", "/workspace/go")
 sample = SAMPLES.sample
 text = SAMPLES.text
 

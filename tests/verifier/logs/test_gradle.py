@@ -3,13 +3,12 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import TestSummary
-from agent_fox.verifier.logs.gradle import GradleLog
 from tests.verifier.logs.samples import Samples, kinds, messages, places
 
 TEST = "src/test/java/com/acme/GTest.java"
 
 
-SAMPLES = Samples(GradleLog, "gradle", "/workspace/gradle")
+SAMPLES = Samples("gradle", "gradle", "/workspace/gradle")
 sample = SAMPLES.sample
 text = SAMPLES.text
 

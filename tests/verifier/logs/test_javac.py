@@ -3,7 +3,7 @@ from __future__ import annotations
 from agent_fox.verifier.logs.line_formats import built_in
 from tests.verifier.logs.samples import Samples, messages, places, read_text
 
-SAMPLES = Samples(lambda: built_in("javac"), "javac", "/workspace/javac")
+SAMPLES = Samples("javac", "javac", "/workspace/javac")
 sample = SAMPLES.sample
 
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.jest import JestLog
-from tests.verifier.logs.samples import Samples, messages, place, read_text
+from tests.verifier.logs.samples import Samples, messages, parser_of, place, read_text
 
 EXPECTED = {
     ("math > adds", "test/a.test.js:4:23"),
@@ -23,7 +22,7 @@ EXPECTED = {
 }
 
 
-SAMPLES = Samples(JestLog, "jest", "/workspace/js")
+SAMPLES = Samples("jest", "jest", "/workspace/js")
 sample = SAMPLES.sample
 
 
@@ -65,7 +64,7 @@ def test_a_passing_run_has_no_failures() -> None:
 def test_failures_shown_again_at_the_end_count_once() -> None:
     block = "  ● adds\n\n    boom\n\n      at Object.<anonymous> (a.test.js:1:2)\n\n"
     twice = f"FAIL a.test.js\n{block}Summary of all failing tests\nFAIL a.test.js\n{block}"
-    assert len(read_text(JestLog(), f"{twice}\nTests:       1 failed, 1 total\n").failures) == 1
+    assert len(read_text(parser_of("jest"), f"{twice}\nTests:       1 failed, 1 total\n").failures) == 1
 
 
 def test_each_compiler_error_of_a_suite_in_typescript_is_one() -> None:
@@ -79,7 +78,7 @@ def test_each_compiler_error_of_a_suite_in_typescript_is_one() -> None:
 
 Tests:       0 total
 """
-    found = read_text(JestLog(), log)
+    found = read_text(parser_of("jest"), log)
     assert [(f.kind, place(f), f.code) for f in found.failures] == [
         (FailureKind.COMPILE_ERROR, "src/a.test.ts:3:5", "TS2322"),
         (FailureKind.COMPILE_ERROR, "src/b.ts:7:1", "TS2304"),
@@ -95,6 +94,6 @@ Tests:       0 total
 )
 def test_a_configuration_that_is_not_there_is_of_the_environment(said: str) -> None:
     at = "    at resolveConfigPath (/workspace/node_modules/jest-config/build/index.js:1:1)\n"
-    assert [failure.kind for failure in read_text(JestLog(), f"{said}\n{at}").failures] == [
+    assert [failure.kind for failure in read_text(parser_of("jest"), f"{said}\n{at}").failures] == [
         FailureKind.ENVIRONMENT_FAILURE
     ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.junit import JunitParser
+from agent_fox.verifier.logs.junit import JUNIT
 from agent_fox.verifier.logs.junit_cases import LONGEST_TEXT
 from tests.verifier.logs.at_hand import kept, places, read_document, told
 
-PARSER = JunitParser()
+PARSER = JUNIT
 
 
 def test_pytest_places_are_the_deepest_of_the_project() -> None:
@@ -172,7 +172,7 @@ def test_what_a_linter_writes_are_problems_and_no_tests() -> None:
         'classname="/workspace/a" line="1" column="8"><failure message="`os` imported but unused">'
         "line 1, col 8, `os` imported but unused</failure></testcase></testsuite></testsuites>"
     )
-    parsed = read_document(JunitParser(), report)
+    parsed = read_document(JUNIT, report)
     (failure,) = parsed.failures
     assert (failure.kind, failure.code, failure.test_name) == (FailureKind.LINT_FAILURE, "F401", None)
     assert told(failure)[1:] == ("a.py", 1, "`os` imported but unused")
@@ -185,15 +185,15 @@ def test_googletest_names_the_place_before_the_message() -> None:
         '<testsuites><testsuite name="T"><testcase name="Adds" file="/workspace/t.cc" line="7" classname="T">'
         f'<failure message="{said}"/></testcase></testsuite></testsuites>'
     )
-    (failure,) = read_document(JunitParser(), report).failures
+    (failure,) = read_document(JUNIT, report).failures
     assert told(failure) == ("T.Adds", "t.cc", 9, "Expected equality")
 
 
 def test_a_failure_counts_in_a_report_that_breaks_off_behind_it() -> None:
-    parsed = read_document(JunitParser(), '<testsuite><testcase name="a"><failure message="no">x</failure>')
+    parsed = read_document(JUNIT, '<testsuite><testcase name="a"><failure message="no">x</failure>')
     assert ([failure.message for failure in parsed.failures], parsed.is_complete) == (["no"], False)
 
 
 def test_spaces_around_a_tests_name_do_not_count() -> None:
     report = '<testsuite><testcase classname=" too slow" name=" too slow"><failure/></testcase></testsuite>'
-    assert read_document(JunitParser(), report).failures[0].test_name == "too slow"
+    assert read_document(JUNIT, report).failures[0].test_name == "too slow"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -11,21 +12,25 @@ from hypothesis import strategies as st
 
 from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.decode import lines
-from agent_fox.verifier.logs.go_json import GoJson
-from agent_fox.verifier.logs.go_text import GoLog
-from agent_fox.verifier.logs.gradle import GradleLog
+from agent_fox.verifier.logs.go_json import GO_JSON
+from agent_fox.verifier.logs.go_text import GoReader
+from agent_fox.verifier.logs.gradle import GradleReader
 from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.line_log import SkippingLog, read_block
-from agent_fox.verifier.logs.maven import MavenLog
-from agent_fox.verifier.logs.tap import Tap
+from agent_fox.verifier.logs.line_log import LineReader, SkippingReader, read_block
+from agent_fox.verifier.logs.maven import MavenReader
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.pytest_text import PytestReader
+from agent_fox.verifier.logs.tap import TAP
+from agent_fox.verifier.logs.unittest_text import UnittestReader
 from tests.verifier.logs.at_hand import DATA, workspace
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A parser, the files with real logs of its tool, and what else such logs hold; `@` is a small number."""
+    """A tool, the reader of its logs, files with real ones, and what else such logs hold; `@` is a small number."""
 
-    parser: SkippingLog
+    tool: str
+    reader: Callable[[Workspace], LineReader]
     files: str
     made: tuple[str, ...]
 
@@ -33,7 +38,8 @@ class Sample:
 GO_JSON_EVENT = '{"Time":"2026-01-01T00:00:00Z","Action":"%s","Package":"example.com/a","Test":"Test%s"%s}\n'
 SAMPLES = (
     Sample(
-        MavenLog(),
+        "maven",
+        MavenReader,
         "maven/*.txt",
         (
             "[INFO] Running a.B@Test\n",
@@ -48,7 +54,8 @@ SAMPLES = (
         ),
     ),
     Sample(
-        GradleLog(),
+        "gradle",
+        GradleReader,
         "gradle/*.txt",
         (
             "a.B@Test > works() PASSED\n",
@@ -60,7 +67,8 @@ SAMPLES = (
         ),
     ),
     Sample(
-        GoLog(),
+        "go",
+        GoReader,
         "go/*.txt",
         (
             "=== RUN   TestA@\n",
@@ -77,7 +85,8 @@ SAMPLES = (
         ),
     ),
     Sample(
-        GoJson(),
+        "go as JSON",
+        GO_JSON.reader,
         "structured/go*.json",
         (
             GO_JSON_EVENT % ("run", "A@", ""),
@@ -90,7 +99,8 @@ SAMPLES = (
         ),
     ),
     Sample(
-        built_in("eslint"),
+        "eslint",
+        built_in("eslint").reader,
         "eslint/*.txt",
         (
             "/workspace/src/a@.js\n",
@@ -103,7 +113,44 @@ SAMPLES = (
         ),
     ),
     Sample(
-        Tap(),
+        "pytest",
+        PytestReader,
+        "pytest/*.txt",
+        (
+            "============================= test session starts ==============================\n",
+            "tests/test_a.py::test_@ PASSED                                   [  5%]\n",
+            "tests/test_a.py::test_@[ERROR - x] PASSED\n",
+            "tests/test_a.py::test_@ FAILED                                   [ 10%]\n",
+            "tests/test_a.py::test_@ \n",
+            "=================================== FAILURES ===================================\n",
+            "________________________________ test_@ ________________________________\n",
+            ">       assert False\nE       assert False\n\ntests/test_a.py:@: AssertionError\n",
+            "=========================== short test summary info ============================\n",
+            "FAILED tests/test_a.py::test_@ - assert False\n",
+            "error: unrecognized PASSED\n",
+            "ImportError while loading conftest '/workspace/conftest.py'.\n",
+            "========================= 1 failed, @ passed in 0.12s ==========================\n",
+        ),
+    ),
+    Sample(
+        "unittest",
+        UnittestReader,
+        "unittest/*.txt",
+        (
+            "test_@ (tests.T.test_@) ... ok\n",
+            "test_@ (tests.T.test_@) ... FAIL\n",
+            "test_@ (tests.T.test_@) ... \n",
+            "=" * 70 + "\n",
+            "-" * 70 + "\n",
+            "FAIL: test_@ (tests.T.test_@) ... ok\n",
+            'Traceback (most recent call last):\n  File "/workspace/t.py", line 3, in f\nAssertionError: no\n',
+            "Ran @ tests in 0.1s\n",
+            "\nFAILED (failures=@)\n",
+        ),
+    ),
+    Sample(
+        "tap",
+        TAP.reader,
         "**/*.tap",
         (
             "ok @ - a test\n",
@@ -123,16 +170,17 @@ SAMPLES = (
 )  # fmt: skip
 
 
-def taken(parser: SkippingLog, log: str) -> Parsed:
-    reader = parser.reader(workspace())
+def taken(sample: Sample, log: str) -> Parsed:
+    reader = sample.reader(workspace())
     for line in log.split("\n")[:-1]:
         reader.take(line)
     return reader.parsed()
 
 
-def in_blocks(parser: SkippingLog, log: str, size: int) -> Parsed:
+def in_blocks(sample: Sample, log: str, size: int) -> Parsed:
     """Read in blocks of `size` lines."""
-    reader, rows = parser.reader(workspace()), log.splitlines(keepends=True)
+    reader, rows = sample.reader(workspace()), log.splitlines(keepends=True)
+    assert isinstance(reader, SkippingReader)
     for at in range(0, len(rows), size):
         read_block("".join(rows[at : at + size]), reader)
     return reader.parsed()
@@ -157,23 +205,23 @@ def logs(sample: Sample) -> st.SearchStrategy[str]:
     return (st.lists(made, max_size=12) | st.lists(made | real, max_size=30)).map("".join)
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: type(sample.parser).__name__)
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.tool)
 def test_what_is_passed_over_changes_nothing(sample: Sample) -> None:
     @settings(max_examples=400, deadline=None)
     @given(logs(sample), st.integers(1, 40))
     def holds(log: str, size: int) -> None:
-        assert in_blocks(sample.parser, log, size) == taken(sample.parser, log)
+        assert in_blocks(sample, log, size) == taken(sample, log)
 
     holds()
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: type(sample.parser).__name__)
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.tool)
 def test_real_logs_say_the_same_in_blocks_and_in_lines(sample: Sample) -> None:
     paths = sorted(DATA.parent.glob(sample.files))
     assert paths
     for path in paths:
         log = "".join(f"{line}\n" for line in lines(io.BytesIO(path.read_bytes())))
-        assert in_blocks(sample.parser, log, 10_000) == taken(sample.parser, log)
+        assert in_blocks(sample, log, 10_000) == taken(sample, log)
 
 
 def test_a_go_test_that_passes_after_one_of_its_name_never_ended_is_read_line_by_line() -> None:
@@ -181,5 +229,5 @@ def test_a_go_test_that_passes_after_one_of_its_name_never_ended_is_read_line_by
         "=== RUN   TestA1\nexit status 3\nFAIL\texample.com/lw/sub\t0.003s\nFAIL\n"
         "=== RUN   TestA1\n--- PASS: TestA1 (0.00s)\n--- PASS: TestA1 (0.00s)\n"
     )
-    (go,) = (sample for sample in SAMPLES if isinstance(sample.parser, GoLog))
-    assert in_blocks(go.parser, log, 2) == taken(go.parser, log)
+    (go,) = (sample for sample in SAMPLES if sample.tool == "go")
+    assert in_blocks(go, log, 2) == taken(go, log)

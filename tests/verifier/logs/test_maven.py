@@ -3,13 +3,12 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.maven import MavenLog
-from tests.verifier.logs.samples import Samples, kinds, messages, places, read_text
+from tests.verifier.logs.samples import Samples, kinds, messages, parser_of, places, read_text
 
 TEST = "src/test/java/com/acme"
 
 
-SAMPLES = Samples(MavenLog, "maven", "/workspace/maven")
+SAMPLES = Samples("maven", "maven", "/workspace/maven")
 sample = SAMPLES.sample
 text = SAMPLES.text
 
@@ -151,7 +150,7 @@ def test_violations_of_style_and_format_are_their_own_kinds() -> None:
 
 
 def test_a_windows_path_below_the_root_is_relative() -> None:
-    parsed = read_text(MavenLog(), "[ERROR] /C:/work/src/main/java/A.java:[3,5] ';' expected", "C:/work")
+    parsed = read_text(parser_of("maven"), "[ERROR] /C:/work/src/main/java/A.java:[3,5] ';' expected", "C:/work")
     assert places(parsed) == ["src/main/java/A.java:3:5"]
 
 

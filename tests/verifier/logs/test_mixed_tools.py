@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 
 from agent_fox.verifier.ground.results import Failure
-from agent_fox.verifier.logs.go_text import GoLog
-from agent_fox.verifier.logs.node_spec import NodeSpec
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.logs.status import Ending
-from agent_fox.verifier.logs.tap import Tap
+from agent_fox.verifier.logs.tap import TAP as TAP_STREAM
 from tests.verifier.logs.at_hand import DATA, read_lines, workspace
-from tests.verifier.logs.samples import places, read_text
+from tests.verifier.logs.samples import parser_of, places, read_text
 
 TAP = """not ok 5 - printed while the file was loaded
 TAP version 13
@@ -62,14 +60,14 @@ def test_a_linters_summary_is_no_failed_test_of_the_script_that_ran_it() -> None
 
 
 def test_what_was_printed_before_tap_begins_is_no_test() -> None:
-    parsed = read_lines(Tap(), TAP)
-    assert Tap().recognises(TAP)
+    parsed = read_lines(TAP_STREAM, TAP)
+    assert TAP_STREAM.recognises(TAP)
     assert [(one.test_name, one.message) for one in parsed.failures] == [("adds", "1 is not 2")]
     assert (parsed.failures[0].file, parsed.failures[0].line) == ("test/a.test.js", 4)
 
 
 def test_a_list_without_a_tree_leaves_out_the_parents_of_what_failed() -> None:
-    assert places(read_text(NodeSpec(), DOT)) == ["test/a.test.js:2:27"]
+    assert places(read_text(parser_of("node-test"), DOT)) == ["test/a.test.js:2:27"]
 
 
 def test_what_clippy_says_as_json_is_not_said_again_by_cargo(tmp_path: Path) -> None:
@@ -79,4 +77,4 @@ def test_what_clippy_says_as_json_is_not_said_again_by_cargo(tmp_path: Path) -> 
 
 
 def test_a_package_whose_errors_are_shown_has_no_failure_of_its_own() -> None:
-    assert places(read_text(GoLog(), VET)) == ["vet/vet.go:3"]
+    assert places(read_text(parser_of("go"), VET)) == ["vet/vet.go:3"]

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import TestSummary
-from agent_fox.verifier.logs.mocha import MochaLog
 from tests.verifier.logs.samples import Samples, messages, place
 
 EXPECTED = [
@@ -21,7 +20,7 @@ EXPECTED = [
 ]
 
 
-SAMPLES = Samples(MochaLog, "mocha", "/workspace/mo")
+SAMPLES = Samples("mocha", "mocha", "/workspace/mo")
 sample = SAMPLES.sample
 
 

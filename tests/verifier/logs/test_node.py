@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.verifier.logs.node import NodeLog
-from tests.verifier.logs.samples import place, read, read_text
+from tests.verifier.logs.samples import parser_of, place, read, read_text
 
 
 @pytest.mark.parametrize(
@@ -18,10 +17,10 @@ from tests.verifier.logs.samples import place, read, read_text
     ],
 )
 def test_an_uncaught_error_is_placed_in_the_project(name: str, kind: str, where: str, message: str) -> None:
-    (failure,) = read(NodeLog(), f"node/{name}", "/workspace/nodex").failures
+    (failure,) = read(parser_of("node"), f"node/{name}", "/workspace/nodex").failures
     assert (failure.kind.value, place(failure)) == (kind, where)
     assert failure.message.startswith(message)
 
 
 def test_a_path_with_a_line_is_not_yet_an_error() -> None:
-    assert read_text(NodeLog(), "/workspace/a.js:12\nall is well\n").failures == ()
+    assert read_text(parser_of("node"), "/workspace/a.js:12\nall is well\n").failures == ()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.node_spec import NodeSpec
 from tests.verifier.logs.at_hand import kept, read_lines, told
+from tests.verifier.logs.samples import parser_of
 
-PARSER = NodeSpec()
+PARSER = parser_of("node-test")
 
 
 @pytest.mark.parametrize("log", ["node20.spec", "node24.spec"])

@@ -6,15 +6,14 @@ import pytest
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.gathering import STILL_RUNNING
-from agent_fox.verifier.logs.pytest_text import PytestLog
 from agent_fox.verifier.logs.status import Ending, Readings, outcome_of
-from tests.verifier.logs.samples import Samples, messages, place, places, read_text
+from tests.verifier.logs.samples import Samples, messages, parser_of, place, places, read_text
 
 ROOT = "/workspace/pyt"
 COUNTS = TestSummary(tests=40, passed=4, failures=28, errors=6, skipped=1, xfailed=1)
 
 
-SAMPLES = Samples(PytestLog, "pytest", ROOT)
+SAMPLES = Samples("pytest", "pytest", ROOT)
 sample = SAMPLES.sample
 
 
@@ -157,7 +156,7 @@ def test_a_run_of_no_tests_says_why(name: str, message: str) -> None:
 
 def test_a_run_cut_short_is_not_complete_and_knows_what_v_had_named() -> None:
     found = read_text(
-        PytestLog(), "tests/test_a.py::test_x FAILED      [ 10%]\ntests/test_a.py::test_hang ", "/workspace"
+        parser_of("pytest"), "tests/test_a.py::test_x FAILED      [ 10%]\ntests/test_a.py::test_hang ", "/workspace"
     )
     assert not found.is_complete
     assert [(failure.file, failure.test_name) for failure in found.failures] == [
@@ -170,12 +169,12 @@ def test_a_crash_of_the_interpreter_is_placed_in_the_test() -> None:
         "Fatal Python error: Segmentation fault\n\nCurrent thread 0x1 (most recent call first):\n"
         '  File "/workspace/lib.py", line 3 in poke\n  File "/workspace/test_a.py", line 9 in test_it\n'
     )
-    (failure,) = read_text(PytestLog(), log).failures
+    (failure,) = read_text(parser_of("pytest"), log).failures
     assert (failure.message, place(failure)) == ("Fatal Python error: Segmentation fault", "lib.py:3")
 
 
 def test_usage_errors_printed_by_a_passing_test_are_none() -> None:
-    assert read_text(PytestLog(), ".pytest: error: nonsense\n\n1 passed in 0.01s").failures == ()
+    assert read_text(parser_of("pytest"), ".pytest: error: nonsense\n\n1 passed in 0.01s").failures == ()
 
 
 def test_sub_tests_that_fail_alike_all_count() -> None:
@@ -194,7 +193,7 @@ test_s.py:5: AssertionError
 SUBFAILED(i=1) test_s.py::T::test_sub - AssertionError: False is not true
 SUBFAILED(i=2) test_s.py::T::test_sub - AssertionError: False is not true
 2 failed, 1 passed in 0.1s"""
-    found = read_text(PytestLog(), log)
+    found = read_text(parser_of("pytest"), log)
     assert [failure.test_name for failure in found.failures] == ["test_s.py::T::test_sub", "test_s.py::T::test_sub #2"]
     assert places(found) == ["test_s.py:5", "test_s.py:5"]
 
@@ -210,7 +209,7 @@ SUBFAILED(i=2) test_s.py::T::test_sub - AssertionError: False is not true
 )
 def test_what_a_log_without_an_end_names_last_is_what_hung(last: str, file: str, test: str | None) -> None:
     log = f"===== test session starts =====\n\ntests/test_0.py::test_a PASSED [ 10%]\n{last}"
-    found = read_text(PytestLog(), log)
+    found = read_text(parser_of("pytest"), log)
     assert [(one.message, one.file, one.test_name) for one in found.failures] == [(STILL_RUNNING, file, test)]
     readings = Readings(Parsed(), found, ())
     hung = outcome_of(Ending("pytest", None, has_timed_out=True), readings)
@@ -219,4 +218,4 @@ def test_what_a_log_without_an_end_names_last_is_what_hung(last: str, file: str,
 
 def test_a_log_that_ends_between_two_tests_names_none() -> None:
     log = "===== test session starts =====\ntests/test_a.py::test_b PASSED [ 50%]\n"
-    assert read_text(PytestLog(), log).failures == ()
+    assert read_text(parser_of("pytest"), log).failures == ()

@@ -7,8 +7,14 @@ from collections.abc import Iterable
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed
+from agent_fox.verifier.logs.cargo_json import CARGO_JSON
+from agent_fox.verifier.logs.findings_json import ESLINT
+from agent_fox.verifier.logs.go_json import GO_JSON
+from agent_fox.verifier.logs.junit import JUNIT
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
 from agent_fox.verifier.logs.registry import ALIASES, BUILT_IN, UnknownTool, canonical
+from agent_fox.verifier.logs.sarif import SARIF
+from agent_fox.verifier.logs.tap import TAP
 
 WORDS = (
     *("maven", "mvn", "gradle", "gcc", "g++", "clang", "make", "ld", "cmake", "javac", "go", "cargo", "rustc"),
@@ -44,8 +50,7 @@ def test_every_parser_keeps_to_its_protocol() -> None:
 
 
 def test_the_table_says_which_tools_a_parser_reads_before_it_is_loaded() -> None:
-    groups = (BUILT_IN.of_documents, BUILT_IN.of_streams, BUILT_IN.of_texts, BUILT_IN.of_fallbacks)
-    told = [(entry.tools, tuple(entry.load().tools)) for entries in groups for entry in entries]
+    told = [(entry.tools, tuple(entry.load().tools)) for entry in (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks)]
     assert [tools for tools, _ in told] == [tools for _, tools in told]
 
 
@@ -64,13 +69,12 @@ def test_a_plugins_parser_comes_before_the_built_in_ones() -> None:
 
 def test_a_report_is_known_by_what_it_holds() -> None:
     heads = {
-        '<?xml version="1.0"?>\n<testsuites>': "junit",
-        '{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "runs": [': "sarif",
-        '[{"filePath":"/a.js","messages":[': "eslint",
-        '{"Time":"2026-01-01T00:00:00Z","Action":"run","Package":"x"}': "go",
-        "TAP version 13\n1..1\n": "tap",
-        '{"reason":"compiler-message"': "cargo",
+        '<?xml version="1.0"?>\n<testsuites>': JUNIT,
+        '{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "runs": [': SARIF,
+        '[{"filePath":"/a.js","messages":[': ESLINT,
+        '{"Time":"2026-01-01T00:00:00Z","Action":"run","Package":"x"}': GO_JSON,
+        "TAP version 13\n1..1\n": TAP,
+        '{"reason":"compiler-message"': CARGO_JSON,
     }
-    parsers = {head: BUILT_IN.for_report(head) for head in heads}
-    assert {head: parser and parser.tools[0] for head, parser in parsers.items()} == heads
+    assert {head: BUILT_IN.for_report(head) for head in heads} == heads
     assert BUILT_IN.for_report("hello") is None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from agent_fox.verifier.ground.results import TestSummary
-from agent_fox.verifier.logs.jest_json import JestJson
-from agent_fox.verifier.logs.mocha_json import MochaJson
+from agent_fox.verifier.logs.javascript_json import JEST as JEST_JSON
+from agent_fox.verifier.logs.javascript_json import MOCHA as MOCHA_JSON
 from agent_fox.verifier.logs.registry import BUILT_IN
 from tests.verifier.logs.at_hand import read_document, told
 
@@ -47,7 +47,7 @@ MOCHA = {
 
 
 def test_jest_names_failed_tests_and_files_that_did_not_load() -> None:
-    parsed = read_document(JestJson(), json.dumps(JEST))
+    parsed = read_document(JEST_JSON, json.dumps(JEST))
     assert [told(failure) for failure in parsed.failures] == [
         ("math > inner > adds", "test/a.test.js", 3, "expect(received).toBe(expected)"),
         (None, "test/b.test.js", 1, "Cannot find module './nothere' from 'test/b.test.js'"),
@@ -57,12 +57,12 @@ def test_jest_names_failed_tests_and_files_that_did_not_load() -> None:
 
 
 def test_a_report_of_jest_that_breaks_off_is_not_complete() -> None:
-    parsed = read_document(JestJson(), json.dumps(JEST)[:-30])
+    parsed = read_document(JEST_JSON, json.dumps(JEST)[:-30])
     assert (parsed.is_complete, len(parsed.failures)) == (False, 1)
 
 
 def test_mocha_names_the_test_below_its_groups() -> None:
-    parsed = read_document(MochaJson(), json.dumps(MOCHA, indent=2))
+    parsed = read_document(MOCHA_JSON, json.dumps(MOCHA, indent=2))
     assert [told(failure) for failure in parsed.failures] == [
         ("math inner > throws", "test/a.js", 7, "TypeError: too deep")
     ]
@@ -70,5 +70,5 @@ def test_mocha_names_the_test_below_its_groups() -> None:
 
 
 def test_the_reports_are_known_by_what_they_hold() -> None:
-    assert type(BUILT_IN.for_report(json.dumps(JEST))) is JestJson
-    assert type(BUILT_IN.for_report(json.dumps(MOCHA, indent=2))) is MochaJson
+    assert BUILT_IN.for_report(json.dumps(JEST)) is JEST_JSON
+    assert BUILT_IN.for_report(json.dumps(MOCHA, indent=2)) is MOCHA_JSON

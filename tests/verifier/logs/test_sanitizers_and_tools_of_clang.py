@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agent_fox.verifier.ground.results import TestSummary
-from agent_fox.verifier.logs.c_build import CBuildLog
-from tests.verifier.logs.samples import messages, place, places, read, read_text
+from tests.verifier.logs.samples import messages, parser_of, place, places, read, read_text
 
 CTEST = """    Start 1: bad
 1/3 Test #1: bad ..............................Subprocess aborted***Exception:   0.00 sec
@@ -21,7 +20,7 @@ t2: /workspace/src/t2.c:3: main: Assertion `1==2' failed.
 
 
 def test_checks_are_lint_formatting_is_format_and_errors_of_the_compiler_stay_its_own() -> None:
-    found = read(CBuildLog(), "clang_tools/tidy", "/workspace")
+    found = read(parser_of("gcc"), "clang_tools/tidy", "/workspace")
     assert [(failure.kind.value, place(failure)) for failure in found.failures] == [
         ("lint_failure", "src/a.c:3:5"),
         ("compile_error", "src/a.c:12:3"),
@@ -31,11 +30,11 @@ def test_checks_are_lint_formatting_is_format_and_errors_of_the_compiler_stay_it
 
 
 def test_a_sanitizers_report_is_told_where_the_project_was() -> None:
-    found = read(CBuildLog(), "c_build/asan", "/workspace")
+    found = read(parser_of("gcc"), "c_build/asan", "/workspace")
     assert (places(found), messages(found)) == (["src/asan.c:2"], ["AddressSanitizer: heap-buffer-overflow"])
 
 
 def test_a_failed_test_of_ctest_has_the_place_of_its_assertion() -> None:
-    found = read_text(CBuildLog(), CTEST)
+    found = read_text(parser_of("gcc"), CTEST)
     assert [(failure.test_name, place(failure)) for failure in found.failures] == [("bad", "src/t2.c:3"), ("crash", "")]
     assert found.summary == TestSummary(tests=3, passed=1, failures=2)

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.sarif import Sarif
+from agent_fox.verifier.logs.sarif import SARIF
 from tests.verifier.logs.at_hand import places, read_document
 
-PARSER = Sarif()
+PARSER = SARIF
 
 
 def result(uri: str | None, line: int, **more: object) -> dict[str, object]:

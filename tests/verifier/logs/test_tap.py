@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.tap import Tap
+from agent_fox.verifier.logs.tap import TAP
 from tests.verifier.logs.at_hand import kept, places, read_lines, told
 
-PARSER = Tap()
+PARSER = TAP
 
 
 @pytest.mark.parametrize("log", ["node20.tap", "node24.tap"])
@@ -115,10 +115,10 @@ def test_text_for_people_is_not_taken_for_tap() -> None:
 def test_a_suite_that_only_says_that_it_failed_lies_in_the_file_around_it() -> None:
     log = "TAP version 13\n1..1\nnot ok 1 - test/hooks.test.ts # time=5ms {\n    1..1\n"
     log += "    not ok 1 - hooks # time=4ms {\n        1..1\n        ok 1 - never runs # SKIP\n    }\n}\n"
-    (failure,) = read_lines(Tap(), log).failures
+    (failure,) = read_lines(TAP, log).failures
     assert told(failure)[:3] == ("hooks", "test/hooks.test.ts", None)
 
 
 def test_a_line_of_tap_that_a_test_printed_before_another_format_makes_no_tap() -> None:
-    assert not Tap().recognises("not ok 1 - fake\n✖ adds (5.0ms)\n  AssertionError: no\n")
-    assert Tap().recognises("not ok 1 - fake\n1..1\n")
+    assert not TAP.recognises("not ok 1 - fake\n✖ adds (5.0ms)\n  AssertionError: no\n")
+    assert TAP.recognises("not ok 1 - fake\n1..1\n")

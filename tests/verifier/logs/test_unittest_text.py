@@ -4,8 +4,7 @@ import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.gathering import STILL_RUNNING
-from agent_fox.verifier.logs.unittest_text import UnittestLog
-from tests.verifier.logs.samples import Samples, messages, place, read_text
+from tests.verifier.logs.samples import Samples, messages, parser_of, place, read_text
 
 EXPECTED = [
     ("compile_error", "test_imp.py:1", None, "ModuleNotFoundError: No module named 'nope_nope'"),
@@ -25,7 +24,7 @@ EXPECTED = [
 ]
 
 
-SAMPLES = Samples(UnittestLog, "unittest", "/workspace/ut")
+SAMPLES = Samples("unittest", "unittest", "/workspace/ut")
 sample = SAMPLES.sample
 
 
@@ -59,6 +58,6 @@ def test_a_run_of_no_tests_is_said() -> None:
 
 
 def test_a_run_cut_short_is_not_complete() -> None:
-    found = read_text(UnittestLog(), "test_a (t.T.test_a) ... ok\ntest_b (t.T.test_b) ... ")
+    found = read_text(parser_of("unittest"), "test_a (t.T.test_a) ... ok\ntest_b (t.T.test_b) ... ")
     assert (found.summary, found.is_complete) == (None, False)
     assert [(one.test_name, one.message) for one in found.failures] == [("t.T.test_b", STILL_RUNNING)]

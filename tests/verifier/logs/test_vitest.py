@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import TestSummary
-from agent_fox.verifier.logs.vitest import VitestLog
 from tests.verifier.logs.samples import Samples, messages, place
 
 TESTS = [
@@ -21,7 +20,7 @@ TESTS = [
 ]
 
 
-SAMPLES = Samples(VitestLog, "vitest", "/workspace/vt")
+SAMPLES = Samples("vitest", "vitest", "/workspace/vt")
 sample = SAMPLES.sample
 
 

@@ -61,6 +61,12 @@ def test_a_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
         raise AssertionError("nothing is served")
 
 
+def test_formats_of_the_settings_are_read_from_the_repository_and_not_from_the_workspace(tmp_path: Path) -> None:
+    order = replace(make_order(make_repo(tmp_path / "repo")), formats=("lint/mine.toml",))
+    words = verifier_argv(order, Paths(order.state))
+    assert words[words.index("--format") + 1] == str(order.repo / "lint/mine.toml")
+
+
 def test_a_coder_may_read_the_recorded_evidence_and_who_judges_may_not(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "repo")
     (repo / ".agent-fox" / "state.db").write_bytes(b"")
