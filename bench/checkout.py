@@ -9,8 +9,9 @@ from pathlib import Path
 
 from agent_fox.core.ids import Archetype
 from agent_fox.session.order import Agent, LaunchOrder, StopSignal
-from agent_fox.session.workspaces.workspace import prepare, remove
+from agent_fox.session.workspaces.workspace import prepare
 from agent_fox.system import git
+from agent_fox.system.files import remove_tree
 from bench.figures import Aim, Figure, best
 from bench.worlds import temporary_folder
 
@@ -31,8 +32,8 @@ def measure(files: int) -> Iterator[Figure]:
             lambda: prepared(coder),
             lambda: prepared(verifier),
         )
-        remove(coder.state)
-        remove(verifier.state)
+        remove_tree(coder.state)
+        remove_tree(verifier.state)
     yield Figure(f"a coder's checkout of {files:,} files", written, clone, "git clone --shared", AIM)
     yield Figure(f"a verifier's checkout of {files:,} files", read, clone, "git clone --shared", AIM)
 

@@ -2,10 +2,20 @@
 # Runs the plan, and writes report, evidence and the job's summary, however it ended. The exit code of the run goes into
 # the step's outputs: the job fails in its last step, after everything was uploaded.
 set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../quoted.sh"
 
 read -r -a options <<<"${RUN_OPTIONS:-}"
 results=${RUN_RESULTS:?where the results go}
-mkdir -p "$results"
+place=$results
+while [[ $place != / && $place != . && $place != "${GITHUB_WORKSPACE:-/}" ]]; do
+	if [ -L "$place" ]; then # what it leads to would be written to, and uploaded
+		printf '::error::agent-fox run: `results` goes through a link, %q: name a folder of its own\n' "$place"
+		exit 1
+	fi
+	place=$(dirname -- "$place")
+done
+mkdir -p -- "$results"
+rm -f -- "$results/report.html" "$results/evidence.jsonl" # those of the checkout are none of this run
 
 if [ "${RUN_COMMENT:-false}" = true ] && [[ ${RUN_PULL:-} =~ ^[1-9][0-9]*$ ]]; then
 	export AGENT_FOX__GITHUB__COMMENT_ON=$RUN_PULL
@@ -23,11 +33,11 @@ if [ "${RUN_TRACKER:-}" = github ]; then
 fi
 
 code=0
-agent-fox run ${options[@]+"${options[@]}"} || code=$?
+quoted agent-fox run ${options[@]+"${options[@]}"} || code=$?
 
-agent-fox report --output "$results/report.html" ||
+quoted agent-fox report --output "$results/report.html" ||
 	echo "::warning::agent-fox run: there is no report: see the lines above"
-agent-fox ledger export --unsigned "$results/evidence.jsonl" ||
+quoted agent-fox ledger export --unsigned "$results/evidence.jsonl" ||
 	echo "::warning::agent-fox run: the evidence was not exported: see the lines above"
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
 	{

@@ -49,10 +49,17 @@ def sarif_option(command: _Command) -> _Command:
 
 def write_sarif(path: Path, log: object) -> None:
     """Raises UsageError."""
+    refuse_link("--sarif", path)
     try:
         path.write_text(json.dumps(log, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise click.UsageError(f"--sarif {path}: {error.strerror}; name a file that can be written") from error
+
+
+def refuse_link(option: str, path: Path) -> None:
+    """Raises UsageError for a link that a change may have planted where we write; those of the system may be meant."""
+    if path.is_symlink() and Path("/dev") not in path.parents:
+        raise click.UsageError(f"{option} {path}: it is a link, and nothing is written through one; name a file")
 
 
 def print_json(document: object) -> None:

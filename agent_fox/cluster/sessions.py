@@ -6,7 +6,6 @@ How they come here and go back (an engine, a line of ssh) is in `worker` and `ss
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,8 +22,8 @@ from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.local_runner import unheeded
 from agent_fox.session.order import EndKind, StopSignal
 from agent_fox.session.session_lifecycle import Lease, end_leftovers, run_session, trouble_of
-from agent_fox.session.workspaces.workspace import remove
 from agent_fox.system import git
+from agent_fox.system.files import remove_tree
 from agent_fox.system.processes import is_running, start_time
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class Sessions:
         except (Unusable, RemoteAway, git.GitError, OSError) as error:
             return self.refused(number, error)
         finally:
-            remove(bench.folder)
+            remove_tree(bench.folder)
             owner.unlink(missing_ok=True)
 
     def refused(self, number: int, error: Exception) -> Handed:
@@ -140,5 +139,5 @@ class Sessions:
             if not (pid.isdecimal() and is_running(int(pid), began)):
                 launch = owner.name.removesuffix(OWNER)
                 end_leftovers(launch)
-                shutil.rmtree(launches / launch, ignore_errors=True)
+                remove_tree(launches / launch, ignore_errors=True)
                 owner.unlink(missing_ok=True)

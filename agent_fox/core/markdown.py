@@ -13,7 +13,8 @@ from agent_fox.core.regex import regex
 SHORTEST_FENCE = 3
 
 _UNPRINTABLE = regex(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\U000e0000-\U000e007f\ud800-\udfff]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e01ef\ud800-\udfff]"
 )
 _ANSI = regex(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _BACKTICKS = regex(r"`+")
@@ -22,7 +23,7 @@ _OWN_TAG = regex(r"(?i)<(?=\s*/?\s*(?:verification-|build-systems|evidence))")
 
 def printable(text: str) -> str:
     """`text` without colours, control characters, direction marks, invisible characters and lone surrogates."""
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
     unified = _ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
     return _UNPRINTABLE.sub("", unified)

@@ -21,7 +21,6 @@ HEX = 6
 LONGEST_WORD = 100
 """More than the word on what was left out needs."""
 
-_INVISIBLE = regex("[\u00ad\u061c\u180e\u2061-\u2064\u206a-\u206f\ufff9-\ufffb]")
 _HEX = regex(r"(?<![A-Za-z0-9])[0-9a-f]{7,}(?![A-Za-z0-9])", re.IGNORECASE)
 _ACTS = (
     r"@"
@@ -51,39 +50,34 @@ _RUN = regex(r"`{20}(?=`)")
 _MENTION = regex(r"@(?=[A-Za-z0-9])")
 
 
-def clean(text: str) -> str:
-    """`text` without control characters, marks of direction, lone surrogates and what nobody sees."""
-    return text if text.isprintable() else _INVISIBLE.sub("", printable(text))
-
-
 def plain(text: str, limit: int) -> str:
     """`text` as words on one line, for any place outside of code: a heading, a list, a table's cell."""
-    return within(clean(text), limit, _escaped, one_line)
+    return within(printable(text), limit, _escaped, one_line)
 
 
 def plain_title(text: str, limit: int) -> str:
     """`text` for a title, which is no Markdown."""
-    return within(clean(text), limit, calm, one_line)
+    return within(printable(text), limit, calm, one_line)
 
 
 def plain_lines(text: str, limit: int) -> str:
     """`text` as a block quote of the same lines, each of them words and nothing else."""
-    return within(clean(text).strip(), limit, _quoted)
+    return within(printable(text).strip(), limit, _quoted)
 
 
 def in_code(text: str) -> str:
     """`text` for inside a code block: the marks of code do not survive a reply by e-mail, so names are parted."""
-    return _RUN.sub(_part_run, clean(text).replace("@", f"@{BREAK}"))
+    return _RUN.sub(_part_run, printable(text).replace("@", f"@{BREAK}"))
 
 
 def to_copy(command: str) -> str:
     """A command for a code block: `@` is left as it is where no name can follow it."""
-    return _RUN.sub(_part_run, _MENTION.sub(f"@{BREAK}", clean(command)))
+    return _RUN.sub(_part_run, _MENTION.sub(f"@{BREAK}", printable(command)))
 
 
 def span(text: str, limit: int = 200) -> str:
     """`text` as a code span."""
-    return in_span(within(clean(text), limit, in_code, one_line))
+    return in_span(within(printable(text), limit, in_code, one_line))
 
 
 def span_in_cell(text: str, limit: int = 100) -> str:
@@ -102,7 +96,7 @@ def tame(markdown: str) -> str:
     Only where code can begin nowhere but in plain spans on one line, these are left as they are, commits above all.
     The same however often it is done.
     """
-    pieces = _SPANS.split(clean(markdown))
+    pieces = _SPANS.split(printable(markdown))
     if any("`" in words for words in pieces[::2]):
         return _parted(_TAMED, markdown)
     pieces[::2] = [_parted(_TAMED, words) for words in pieces[::2]]
@@ -124,7 +118,7 @@ def within(text: str, limit: int, render: Callable[[str], str], shorten: Callabl
 
 
 def _parted(pattern: re.Pattern[str], text: str) -> str:
-    parted = pattern.sub(lambda found: found[0] + BREAK, clean(text))
+    parted = pattern.sub(lambda found: found[0] + BREAK, printable(text))
     return _HEX.sub(_split, parted)
 
 

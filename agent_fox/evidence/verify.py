@@ -134,6 +134,13 @@ def verify(
     off. `signers`: whom a person trusts, for waivers and for workers; None: it is not asked who signed what. `root`:
     the repository that the state lies in; None: it is not asked whether the records are of it.
     """
+    unlike = audit.unlike_tables(db)
+    if unlike:
+        checked = Checked()
+        checked.findings.add(
+            *_guards(db), Fault(0, f"not our tables any more: {', '.join(unlike)}", "nothing is asked of it")
+        )
+        return checked
     run_heads = audit.run_heads(db)
     checked = read_chain(db, run_heads, witness)
     findings = checked.findings

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 BEAT = 1.0
 """Seconds between two looks at a running call: progress is told, and whether the client is still there."""
 
+MOST_CALLS = 64
+"""Calls of one server that run or wait for their turn."""
+
 T = TypeVar("T")
 
 
@@ -50,6 +53,8 @@ class Runs:
         self, work: Callable[[threading.Event, Report], T], caller: Caller, *, in_turn: bool = True
     ) -> T | CallRefused:
         """What `work` gives. A CallRefused that it raises is given back: a task group would wrap it."""
+        if len(self._stops) >= MOST_CALLS:
+            return CallRefused("too_many_calls", f"{MOST_CALLS} calls run or wait already; call again after an answer")
         stop, seen = threading.Event(), _Seen()
         self._stops.add(stop)
         try:

@@ -57,7 +57,7 @@ class Look:
         return answer.out
 
     def _ask_once(self, arguments: tuple[str, ...], data: bytes, limit: int) -> git.Answer:
-        argv, variables = ["git", *arguments], git.environment(self.variables)
+        argv, variables = ["git", *arguments], git.environment(self.variables, self.files)
         what = f"git {' '.join(arguments[:2])} in {self.files}"
         with tempfile.TemporaryFile(dir=self.folder) as given:
             given.write(data)

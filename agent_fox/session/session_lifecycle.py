@@ -24,8 +24,9 @@ from agent_fox.session.built_in.registry import BACKENDS
 from agent_fox.session.endings import end_of, infrastructure_end, interrupted_end
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import LaunchOrder, Paths, SessionEnd, StopSignal
-from agent_fox.session.workspaces.workspace import Stopped, WorkspaceError, launch_ref, prepare, remove, write_briefs
+from agent_fox.session.workspaces.workspace import Stopped, WorkspaceError, launch_ref, prepare, write_briefs
 from agent_fox.system import git
+from agent_fox.system.files import remove_tree
 from agent_fox.system.processes import (
     Command,
     ProcessEnd,
@@ -209,4 +210,4 @@ def clean_up(order: LaunchOrder) -> None:
     """
     _end_leftovers(order, Paths(order.state).shim)
     git.delete_ref(order.repo, launch_ref(order.launch))
-    remove(order.state)
+    remove_tree(order.state)

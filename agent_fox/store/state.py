@@ -283,8 +283,8 @@ def opened(
     database: Callable[[sqlite3.Connection], Database],
 ) -> Database:
     """Connect and make `ready`; where that fails nothing stays open."""
-    if path.is_dir():
-        raise not_ours(path, "it is a folder")
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise not_ours(path, f"it is {'a folder' if path.is_dir() else 'no file'}")
     try:
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, cached_statements=STATEMENTS_KEPT)
     except sqlite3.DatabaseError as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -78,12 +79,43 @@ def pieces(path: Path, limit: int) -> Iterator[bytes]:
             yield piece
 
 
-def content_of(path: Path) -> bytes | None:
-    """All of a file, a link followed; None where it cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError:
-        return None
+def content_in(root: Path, path: str) -> bytes | None:
+    """All of a file below `root`, links followed as long as they stay there; None where there is none to be read. For a
+    tree that others made: a link that leads out of it would show what they could not read.
+    """
+    with suppress(OSError, RuntimeError):  # a link may lead to itself
+        place = (root / path).resolve()
+        if place.is_relative_to(root.resolve()):
+            with open_regular(place) as file:
+                return file.read()
+    return None
+
+
+def remove_tree(path: Path, *, ignore_errors: bool = False) -> None:
+    """Remove a folder with all that is in it, however deep it goes and whatever was made unwritable; of a link, the
+    link. One that is not there is no error. Raises OSError, unless what cannot be removed may stay.
+    """
+    with suppress(OSError) if ignore_errors else nullcontext():
+        if path.is_symlink() or not path.is_dir():
+            path.unlink(missing_ok=True)
+            return
+        try:
+            shutil.rmtree(path)
+        except (OSError, RecursionError):
+            mark, count, waiting = os.urandom(8).hex(), 0, [path]
+            while waiting:  # folders are brought up to the top before they are looked into: no path grows too long
+                folder = waiting.pop()
+                folder.chmod(stat.S_IRWXU)
+                for held in list(folder.iterdir()):
+                    if held.is_symlink() or not held.is_dir():
+                        held.unlink()
+                        continue
+                    held.chmod(stat.S_IRWXU)
+                    count += 1
+                    waiting.append(held.rename(path / f"{mark}-{count}"))
+                if folder != path:
+                    folder.rmdir()
+            path.rmdir()
 
 
 def last_lines(path: Path, count: int, window: int = 64 * 1024) -> list[str]:

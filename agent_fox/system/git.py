@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +55,7 @@ _NEUTRAL = {
     "submodule.recurse": "false",
     "protocol.ext.allow": "never",
 }
-_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
+_KEPT = ("HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
 _FULL_ID = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -95,10 +94,13 @@ class Answer:
         return [field.decode("utf-8", "surrogateescape") for field in self.out.split(b"\0") if field]
 
 
-def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What git gets to see: none of the caller's GIT_* variables, no prompt, English messages."""
+def environment(extra: Mapping[str, str] | None, where: Path) -> dict[str, str]:
+    """What git gets to see in `where`: none of the caller's GIT_* variables, no program that lies in the checkout, no
+    prompt, English messages.
+    """
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     ours = {
+        "PATH": programs.machine_path(where),
         "LC_ALL": "C",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",
@@ -137,7 +139,7 @@ def _call_once(
     where: Path, argv: list[str], extra: Mapping[str, str] | None, data: bytes | None, allowed: Sequence[int]
 ) -> Answer:
     try:
-        done = programs.run(argv, cwd=where, environment=environment(extra), data=data or b"", is_apart=True)
+        done = programs.run(argv, cwd=where, environment=environment(extra, where), data=data or b"", is_apart=True)
     except FileNotFoundError as error:
         raise GitError(_absence(where)) from error
     except OSError as error:
@@ -162,8 +164,9 @@ def error_of(text: str, trouble: Trouble) -> GitError:
 
 
 def _absence(where: Path) -> str:
-    if shutil.which("git") is None:
-        return f"git is not on PATH; install git {OLDEST_VERSION[0]}.{OLDEST_VERSION[1]} or newer"
+    if programs.of_the_machine("git", where) is None:
+        oldest = ".".join(map(str, OLDEST_VERSION))
+        return f"git is not on PATH; install git {oldest} or newer (what lies in the checkout does not count)"
     return f"{where} does not exist"
 
 
@@ -213,7 +216,7 @@ def serving(repo: Path, places: Places = ()) -> Iterator[None]:
 
 
 def _start(repo: Path, arguments: Sequence[str], extra: Mapping[str, str]) -> programs.Process:
-    return programs.start(_argv(arguments), environment(extra), repo, stderr=programs.NOTHING)
+    return programs.start(_argv(arguments), environment(extra, repo), repo, stderr=programs.NOTHING)
 
 
 @dataclass(frozen=True, slots=True)

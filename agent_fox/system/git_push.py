@@ -127,7 +127,7 @@ def _run_once(repo: Path, seconds: float, arguments: tuple[str, ...]) -> git.Ans
     """It has no terminal to ask at; with it ends whatever it started. Raises PushError where the remote is silent."""
     settings = [word for setting in _NEUTRAL for word in ("-c", setting)]
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    argv, variables = ["git", *settings, *arguments], git.environment(kept)
+    argv, variables = ["git", *settings, *arguments], git.environment(kept, repo)
     try:
         done = programs.run_bounded(argv, seconds, LONGEST_ANSWER, environment=variables, cwd=repo)
     except TimeoutError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
+from agent_fox.system.files import remove_tree
 
 if TYPE_CHECKING:
     import tempfile
@@ -31,7 +31,10 @@ _SWEPT: set[str] = set()
 def own_folder(kind: str) -> Iterator[Path]:
     """A temporary folder, removed when the block is left. `kind`: what for, in small letters."""
     with made_folder(kind) as made:
-        yield Path(made)
+        try:
+            yield Path(made)
+        finally:
+            remove_tree(Path(made), ignore_errors=True)
 
 
 def made_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
@@ -53,7 +56,7 @@ def sweep() -> None:
         with suppress(OSError):
             is_ours = named is not None and named["world"] == _world() != UNKNOWN and path.lstat().st_uid == os.getuid()
             if named and is_ours and _digest(processes.start_time(int(named["pid"]))) != named["start"]:
-                shutil.rmtree(path, ignore_errors=True)
+                remove_tree(path)
 
 
 def _place() -> str:

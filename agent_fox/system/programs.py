@@ -7,8 +7,10 @@ in a sandbox is wrapped by `sandbox.bubblewrap` first.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import threading
@@ -44,6 +46,34 @@ class Finished:
     out: bytes
     err: bytes
     is_cut: bool = False
+
+
+def machine_path(*workspaces: Path, among: str | None = None) -> str:
+    """PATH (or `among`) for programs that run outside of a sandbox: without what commands of a project could have put
+    there. Left out are relative entries, and those inside of the checkout that we stand in, or of one of `workspaces`.
+    """
+    among = os.environ.get("PATH", os.defpath) if among is None else among
+    with contextlib.suppress(FileNotFoundError):  # somebody may have removed the folder that we stand in
+        workspaces = (Path.cwd(), *workspaces)
+    return _outside(among, Path(os.path.expanduser("~")), workspaces)  # noqa: PTH111 - Path.home() raises without one
+
+
+def of_the_machine(name: str, *workspaces: Path, among: str | None = None) -> str | None:
+    """Where a program lies that we start outside of a sandbox: on `machine_path`, or not at all."""
+    return shutil.which(name, path=machine_path(*workspaces, among=among))
+
+
+@functools.lru_cache
+def _outside(search_path: str, home: Path, places: tuple[Path, ...]) -> str:
+    real = [place.resolve() for place in places]
+    tops = (next((top for top in (place, *place.parents) if (top / ".git").exists()), place) for place in real)
+    roots = {*tops} - {home, *home.parents}
+
+    def is_outside(entry: str) -> bool:
+        names = (Path(os.path.normpath(entry)), Path(entry).resolve())  # a link to it may be in somebody's hands, too
+        return entry.startswith("/") and not any(name.is_relative_to(root) for name in names for root in roots)
+
+    return os.pathsep.join(filter(is_outside, search_path.split(os.pathsep))) or os.defpath
 
 
 def start(

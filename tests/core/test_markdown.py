@@ -25,6 +25,8 @@ def test_printable_text_can_be_stored_and_shown(text: str) -> None:
 
 
 def test_colours_and_line_ends_of_other_systems_are_taken_out() -> None:
+    assert printable("a\xadb\u2063c\U000e0164d\u200ee") == "abcde"
+    assert printable(joined := "\u2764\ufe0f \u0646\u200c\u0627") == joined
     assert printable("\x1b[1;31mred\x1b[0m\r\nnext\rlast\u202e\x07") == "red\nnext\nlast"
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from agent_fox.core.markdown import in_fence
+from agent_fox.core.markdown import in_fence, printable
 from agent_fox.core.neutral import (
     BREAK,
     LONGEST_WORD,
     calm,
-    clean,
     in_code,
     plain,
     plain_lines,
@@ -49,7 +48,7 @@ def test_words_are_words_wherever_they_stand(text: str) -> None:
 @given(hostile)
 def test_words_are_shown_as_they_were_written(text: str) -> None:
     """What a person sees is the text, on one line, without what nobody sees."""
-    line = " ".join(clean(text).split())
+    line = " ".join(printable(text).split())
     seen = "".join(read(f"x {plain(text, 10_000)} y").words)
     assert seen.replace(BREAK, "") == f"x {line} y" if line else True
 
@@ -83,7 +82,7 @@ def test_a_number_that_would_begin_a_list_is_only_a_number() -> None:
 
 
 def test_what_nobody_sees_is_taken_out() -> None:
-    assert clean("a\u00adb\u2063c\u200bd") == "abcd"
+    assert printable("a\u00adb\u2063c\u200bd") == "abcd"
 
 
 @given(hostile)
@@ -109,7 +108,7 @@ def test_markdown_from_elsewhere_acts_on_nothing_and_is_tamed_once_for_all(text:
     assert (acts, page.links) == ([], ())
     assert not any(block.startswith("fence") and "mermaid" in block.split() for block in page.blocks)
     assert tame(tamed) == tamed
-    assert clean(tamed) == clean(text)
+    assert printable(tamed) == printable(text)
 
 
 @given(hostile)
@@ -204,10 +203,10 @@ def test_a_long_run_of_one_thing_is_read_once() -> None:
         "\n",
     ):
         long = text * (100_000 // len(text))
-        assert clean(tame(long)) == long
+        assert printable(tame(long)) == long
         assert len(plain(long, 200)) <= 200
         assert len(plain_lines(long, 200)) <= 200 + LONGEST_WORD
-        assert clean(to_copy(long)) == long
+        assert printable(to_copy(long)) == long
 
 
 def test_what_follows_a_piece_cannot_complete_it() -> None:

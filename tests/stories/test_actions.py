@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 ACTIONS = ROOT / "actions"
 SCRIPTS = Path(sys.executable).parent
 SPEC = "05_memory"
-PINNED = regex(r"[\w-]+/[\w/-]+@v\d+")
+PINNED = regex(r"[\w-]+/[\w/-]+@[0-9a-f]{40}")
 KEY = "ab" * 32
 
 
@@ -160,7 +160,7 @@ def test_it_is_installed_from_the_checkout_of_the_action_itself(tmp_path: Path) 
     bin.mkdir()
     python = bin / "python3"
     python.write_text(
-        '#!/bin/sh\ncase "$1 $2" in\n"-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;\n'
+        '#!/bin/sh\ncase "$2 $3" in\n"-m venv") mkdir -p "$4/bin" && cp "$0" "$4/bin/python" ;;\n'
         f'"-m pip") echo "$@" >{tmp_path}/asked ;;\nesac\n'
     )
     python.chmod(0o755)

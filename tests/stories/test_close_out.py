@@ -150,7 +150,7 @@ def test_a_task_s_name_is_never_run_by_the_action(repo: Path) -> None:
 def test_the_action_without_the_history_it_needs_fails(repo: Path) -> None:
     done = action(repo, GITHUB_BASE_REF="main")
     assert done.returncode == BLOCKED
-    assert "'origin/main' names no commit" in done.stdout
+    assert "'refs/remotes/origin/main' names no commit" in done.stdout
 
 
 def test_on_a_push_the_action_counts_from_what_the_branch_was_before_it(repo: Path) -> None:

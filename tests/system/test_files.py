@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.system.files import NotRegular, last_lines, open_regular, read_regular, replace_file, replacing
+from agent_fox.system.files import (
+    NotRegular,
+    content_in,
+    last_lines,
+    open_regular,
+    read_regular,
+    remove_tree,
+    replace_file,
+    replacing,
+)
 
 
 def test_a_file_is_replaced_with_its_folder_made_and_nothing_left_beside(tmp_path: Path) -> None:
@@ -74,3 +83,58 @@ def test_only_a_regular_file_is_read(tmp_path: Path, kind: str) -> None:
     assert read_regular(path, 10) is None
     assert last_lines(path, 1) == []
     assert read_regular(tmp_path / "real", 2) == b"te"
+
+
+@pytest.mark.parametrize(
+    "name", ["out", "above", "loop", "pipe", "device", "folder", "absent", "../secret", "/etc/passwd"]
+)
+def test_of_a_tree_that_others_made_nothing_outside_of_it_is_read(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "tree"
+    (root / "folder").mkdir(parents=True)
+    (tmp_path / "secret").write_text("s3cr3t")
+    (root / "own").write_text("text")
+    os.mkfifo(root / "pipe")
+    links: dict[str, str | Path] = {
+        "out": tmp_path / "secret",
+        "above": "..",
+        "loop": "loop",
+        "device": "/dev/zero",
+        "in": "folder/../own",
+    }
+    for link, target in links.items():
+        (root / link).symlink_to(target)
+    assert content_in(root, name) is None
+    assert content_in(root, "above/secret") is None
+    assert (content_in(root, "own"), content_in(root, "in")) == (b"text", b"text")
+    (tmp_path / "led").symlink_to(root)
+    assert content_in(tmp_path / "led", "in") == b"text"
+
+
+def test_a_tree_is_removed_however_deep_it_goes_and_whatever_was_made_unwritable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for folder in (root / "locked/in", outside):
+        folder.mkdir(parents=True)
+    (root / "locked/in/file").write_text("")
+    (root / "link").symlink_to(outside)
+    (root / "locked/in").chmod(0o500)
+    (root / "locked").chmod(0)
+    monkeypatch.chdir(root)
+    for _ in range(1200):
+        Path("deep").mkdir()
+        os.chdir("deep")
+        Path("file").write_text("")
+    monkeypatch.chdir(tmp_path)
+    remove_tree(root)
+    assert [path.name for path in tmp_path.iterdir()] == ["outside"]
+    remove_tree(root)
+    root.symlink_to(outside)
+    remove_tree(root)
+    assert [path.name for path in tmp_path.iterdir()] == ["outside"]
+
+
+def test_what_cannot_be_removed_is_told_or_may_stay(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="proc"):
+        remove_tree(Path("/proc/self/task"))
+    remove_tree(Path("/proc/self/task"), ignore_errors=True)

@@ -223,7 +223,9 @@ def test_a_repository_that_takes_the_place_of_another_is_asked_anew(tmp_path: Pa
         where.rename(tmp_path / kind)
 
 
-def test_the_environment_given_to_git_has_no_prompt() -> None:
-    given = git.environment()
-    assert given["GIT_TERMINAL_PROMPT"] == "0"
-    assert given["PATH"] == os.environ["PATH"]
+def test_the_environment_given_to_git_has_no_prompt_and_no_program_of_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin")
+    given = git.environment({"MORE": "1"}, tmp_path)
+    assert (given["GIT_TERMINAL_PROMPT"], given["PATH"], given["MORE"]) == ("0", "/usr/bin", "1")

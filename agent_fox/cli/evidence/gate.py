@@ -13,7 +13,7 @@ import click
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
-from agent_fox.cli.screen import json_option, plain, print_json, sarif_option, write_sarif
+from agent_fox.cli.screen import json_option, plain, print_json, refuse_link, sarif_option, write_sarif
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.close_out import Finding, Severity, Verification
 from agent_fox.core.words import counted, quote
@@ -143,6 +143,7 @@ def _install(as_json: bool) -> Exit:
 
 
 def _append(path: Path, text: str) -> None:
+    refuse_link("--summary", path)
     try:
         with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)

@@ -17,7 +17,7 @@ from agent_fox.core.values import Json, dataclass, to_document, to_object
 FORMAT = 1
 PAYLOAD_TYPE = "application/vnd.agent-fox.waiver+json"
 NAMESPACE = "agent-fox-waiver"
-TIME = regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+TIME = regex(r"[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}(?::[0-9]{2}){2}\.[0-9]{3}Z")
 ID = regex(r"[0-9a-f]{20}")
 LONGEST_REASON = 2000
 SHOWN_ID = 12

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from agent_fox.store.account import is_under_way
 from agent_fox.store.plan import PlannedNode, node_by_uid
 from agent_fox.store.state import transaction
 from agent_fox.system import clock, git, git_refs, own_folders
+from agent_fox.system.files import remove_tree
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -142,4 +142,4 @@ def sweep(db: Database, workshop: Workshop) -> None:
             for inner in folder.glob("judge-*"):
                 git.delete_ref(workshop.repo, launch_ref(f"{folder.name}-{inner.name.removeprefix('judge-')}"))
             git.delete_ref(workshop.repo, launch_ref(folder.name))
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder, ignore_errors=True)

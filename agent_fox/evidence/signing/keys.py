@@ -37,6 +37,8 @@ PRINCIPAL = regex(r"[A-Za-z0-9][A-Za-z0-9_.@+-]*")
 TYPES = regex(r"(sk-)?(ssh|ecdsa)-[a-z0-9@.-]+")
 LINE = regex(r'(\S+)\s+(?:namespaces="([^"]*)"\s+)?((?:sk-|ssh-|ecdsa-)\S+\s.+)')
 FOR_OTHERS = 0o077
+ED25519_BYTES = 4 + 32
+"""What follows the type in an Ed25519 public key: a length, and the key."""
 
 
 class KeyTrouble(Exception):
@@ -97,6 +99,8 @@ def _blob(line: str) -> bytes:
     named = len(fields[0]).to_bytes(4, "big") + fields[0].encode()
     if not blob.startswith(named):
         raise KeyTrouble(f"the public key {fields[1][:16]!r}... is not of type {fields[0]}; copy it again")
+    if fields[0] == "ssh-ed25519" and len(blob) != len(named) + ED25519_BYTES:
+        raise KeyTrouble(f"the public key {fields[1][:16]!r}... is too short or too long; copy it again")
     return blob
 
 

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
-
-def remove(path: Path) -> None:
-    """Whatever is there, if anything. A link is removed, not followed.
-
-    Raises OSError where it cannot be removed.
-    """
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+from agent_fox.system.files import remove_tree
 
 
 def keep_folder(path: Path) -> None:
@@ -24,7 +14,7 @@ def keep_folder(path: Path) -> None:
     Raises OSError where that cannot be.
     """
     if path.is_symlink() or not path.is_dir():
-        remove(path)
+        remove_tree(path)
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 

@@ -8,11 +8,10 @@ remote, none of their configuration. What an agent left in it is read by `snapsh
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.session.order import LaunchOrder, Paths, Provisions, StopSignal
 from agent_fox.session.workspaces.unfinished_merge import lay, lay_tree, name_sides
 from agent_fox.system import git, git_objects
-from agent_fox.system.files import last_lines
+from agent_fox.system.files import last_lines, remove_tree
 from agent_fox.system.processes import Command, ProcessEnd, started
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def prepare(order: LaunchOrder, environment: Mapping[str, str], stop: StopSignal
     GitError, Stopped.
     """
     paths = Paths(order.state)
-    remove(order.state)
+    remove_tree(order.state)
     for folder in (paths.state, paths.temporary):
         folder.mkdir(parents=True, mode=0o700)
     git.set_ref(order.repo, launch_ref(order.launch), order.pinned)
@@ -110,26 +109,6 @@ def read_preparation(order: LaunchOrder) -> Preparation:
         return _PREPARATION.validate_json(Paths(order.state).preparation.read_bytes())
     except pydantic.ValidationError as error:
         raise WorkspaceError("the session changed what was written down about its workspace") from error
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder of ours with everything in it, what was made unwritable too. One that is not there
-    is no error.
-    """
-    if folder.is_symlink():
-        folder.unlink()
-    elif folder.exists():
-        shutil.rmtree(folder, onerror=_open_up)
-
-
-def _open_up(retry: Callable[..., object], path: str, _: object) -> None:
-    for place in (Path(path).parent, Path(path)):
-        if place.is_dir() and not place.is_symlink():
-            place.chmod(stat.S_IRWXU)
-    if Path(path).is_dir() and not Path(path).is_symlink():
-        shutil.rmtree(path)
-    elif os.path.lexists(path):  # its folder may be gone by now: what could not be listed was removed above
-        retry(path)
 
 
 def lacks(wanted: Provisions, repo: Path, commits: Iterable[str], path: str | None) -> list[str]:

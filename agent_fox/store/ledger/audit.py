@@ -278,9 +278,17 @@ def run_heads(db: Database) -> list[RunHeads]:
 
 
 def missing_guards(db: Database) -> list[str]:
-    """The names of triggers, views and indexes that the state file should have, and has not, or has in other words."""
-    triggers = dict(db.execute(TRIGGERS))
-    return sorted(str(name) for name, text in _as_made(TRIGGERS) if triggers.get(name) != text)
+    """The names of triggers, views, indexes and tables that the state file should have, and has not, or has in other
+    words.
+    """
+    stands = dict(db.execute(SCHEMA))
+    return sorted(str(name) for name, text in _as_made(SCHEMA) if stands.get(name) != text)
+
+
+def unlike_tables(db: Database) -> list[str]:
+    """The names of our tables that are gone, are none any more, or have other columns: nothing can be asked of them."""
+    stands = {tuple(row) for row in db.execute(SHAPES)}
+    return sorted(str(shape[0]) for shape in _as_made(SHAPES) if shape not in stands)
 
 
 def foreign_triggers(db: Database) -> list[str]:
@@ -310,8 +318,17 @@ def _as_made(sql: str) -> frozenset[tuple[str | int, ...]]:
         return frozenset(map(tuple, whole.execute(sql)))
 
 
-TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'view', 'index') AND sql IS NOT NULL"
-"""Guards, and views and indexes: a view that says something else is as good as rows that do."""
+SCHEMA = "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+"""Guards, and what else asks or holds: a view that says something else is as good as rows that do, and a table whose
+columns may hold anything is as good as one without guards.
+"""
+
+
+SHAPES = (
+    "SELECT held.name, group_concat(its.name) FROM main.sqlite_master AS held, "
+    "pragma_table_info(held.name, 'main') AS its "
+    "WHERE held.type = 'table' AND held.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' GROUP BY held.name"
+)
 
 
 def is_whole(db: Database) -> str:

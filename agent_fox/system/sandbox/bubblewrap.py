@@ -10,7 +10,6 @@ import contextlib
 import functools
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -133,7 +132,7 @@ def why_missing() -> str:
     """Why there is no sandbox on this machine; empty where there is one. Tried out once, with a real command. Raises
     OSError where the machine is short of something: nothing runs unprotected for that.
     """
-    if shutil.which("bwrap") is None:
+    if programs.of_the_machine("bwrap") is None:
         return f"bubblewrap is not installed: {REMEDY}"
     with own_folders.own_folder("sandbox") as folder:
         place = folder.resolve()
@@ -171,7 +170,7 @@ def enclosed(argv: tuple[str, ...], view: View) -> Iterator[Enclosed]:
     """The command inside bubblewrap; the files it needs are closed when the block is left."""
     with contextlib.ExitStack() as files:
         status, written = _pipe(files)
-        words = [shutil.which("bwrap") or "bwrap", *namespaces(view), *mounts(view)]
+        words = [programs.of_the_machine("bwrap", view.root) or "bwrap", *namespaces(view), *mounts(view)]
         held = [written]
         for path, text in made_up(view):
             held.append(_held(files, text.encode()))

@@ -11,7 +11,6 @@ import functools
 import os
 import resource
 import secrets
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +35,7 @@ ENTRY = 'gate=$1; shift; : > "$gate.begun"; while [ -e "$gate.shut" ]; do sleep 
 OWN_PLACES = ("PATH", "HOME", "LD_LIBRARY_PATH", *toolchains.VARIABLES)
 """Variables that name places of this machine's system: a container has its own."""
 
-OF_THE_CLIENT = ("PATH", "HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "DBUS_SESSION_BUS_ADDRESS")
+OF_THE_CLIENT = ("HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "DBUS_SESSION_BUS_ADDRESS")
 OF_ITS_KIND = ("CONTAINER", "DOCKER_", "STORAGE_", "BUILDAH_", "REGISTRY_")
 """Variables, by name and by what their names begin with, that podman or docker itself is given."""
 
@@ -65,7 +64,7 @@ def contained(
     name = f"agent-fox-{container.owner or 'command'}-{secrets.token_hex(6)}"
     gate = view.private / f".{name}"
     with contextlib.ExitStack() as stack:
-        words = [container.program, "run", "--rm", "--interactive", "--pull", "never", "--name", name]
+        words = [_of_the_machine(container.program), "run", "--rm", "--interactive", "--pull", "never", "--name", name]
         words += ["--label", f"{LABEL}={container.owner}", *fences(container, view), *limits, *ulimits()]
         words += [*mounts(view, Path(stack.enter_context(own_folders.own_folder("container"))))]
         words += [*variables(view, environment), "--workdir", str(view.cwd), "--entrypoint", "sh", container.image]
@@ -75,7 +74,7 @@ def contained(
         if ports:
             gate.with_name(f"{gate.name}.shut").touch()
             stack.enter_context(lent(container.program, name, gate.with_name(f"{gate.name}.shut"), ports))
-        start = ["env", "-i", *client(environment), *words, "-c", ENTRY, "container", str(gate)]
+        start = [_of_the_machine("env"), "-i", *client(environment), *words, "-c", ENTRY, "container", str(gate)]
         yield Contained((*start, *argv), gate.with_name(f"{gate.name}.begun"))
 
 
@@ -83,7 +82,12 @@ def client(environment: Mapping[str, str]) -> Iterator[str]:
     """Assignments for `env`: what the program itself needs of our variables, and what it hands on by name."""
     ours = {name: value for name, value in os.environ.items() if name in OF_THE_CLIENT or name.startswith(OF_ITS_KIND)}
     handed = {name: value for name, value in environment.items() if name not in OWN_PLACES}
-    return (f"{name}={value}" for name, value in {**handed, **ours}.items())
+    path = {"PATH": programs.machine_path()}
+    return (f"{name}={value}" for name, value in {**handed, **ours, **path}.items())
+
+
+def _of_the_machine(program: str) -> str:
+    return programs.of_the_machine(program) or program
 
 
 def fences(container: Container, view: View) -> Iterator[str]:
@@ -154,12 +158,19 @@ def remove(program: str, *names: str) -> None:
     """End containers and remove what is left of them; those that are gone are no error."""
     soon = ("--time", "0") if program == "podman" else ()
     with contextlib.suppress(OSError):
-        programs.run([program, "rm", "--force", *soon, *names], ANSWER_SECONDS)
+        programs.run([_of_the_machine(program), "rm", "--force", *soon, *names], ANSWER_SECONDS)
 
 
 def remove_of(container: Container) -> int:
     """End and remove all that was started for its launch; how many there were."""
-    asked = [container.program, "ps", "--all", "--quiet", "--filter", f"label={LABEL}={container.owner}"]
+    asked = [
+        _of_the_machine(container.program),
+        "ps",
+        "--all",
+        "--quiet",
+        "--filter",
+        f"label={LABEL}={container.owner}",
+    ]
     try:
         names = programs.run(asked, ANSWER_SECONDS).out.decode().split()
     except OSError:
@@ -185,10 +196,11 @@ class Found:
 @functools.cache
 def found(program: str, image: str) -> Found:
     """Whether an image can be run here, asked once in a process."""
-    if shutil.which(program) is None:
+    own = programs.of_the_machine(program)
+    if own is None:
         return Found("", f"{program} is not installed", f"install it (Debian: apt install {program})")
     try:
-        asked = programs.run([program, "image", "inspect", "--format", "{{.Id}}", image], ANSWER_SECONDS)
+        asked = programs.run([own, "image", "inspect", "--format", "{{.Id}}", image], ANSWER_SECONDS)
     except OSError as error:
         return Found("", f"{program} does not answer: {error}", f"try `{program} info`")
     if asked.status == 0:
@@ -205,5 +217,5 @@ def named_by_digest(program: str, image: str) -> str:
 def is_of_root(program: str) -> bool:
     """Whether its containers are started by root. Raises OSError where it does not answer."""
     words = {"podman": "{{.Host.Security.Rootless}}", "docker": "{{.SecurityOptions}}"}[program]
-    answer = programs.run([program, "info", "--format", words], ANSWER_SECONDS).out.decode()
+    answer = programs.run([_of_the_machine(program), "info", "--format", words], ANSWER_SECONDS).out.decode()
     return "true" not in answer and "rootless" not in answer

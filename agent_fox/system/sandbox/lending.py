@@ -52,7 +52,7 @@ def lent(program: str, name: str, shut: Path, ports: tuple[int, ...]) -> Iterato
 def first_process(program: str, name: str, is_over: threading.Event) -> int | None:
     """The container's first process, as this machine counts; None where it never comes."""
     give_up = time.monotonic() + LONGEST_START
-    words = [program, "inspect", "--format", "{{.State.Pid}}", name]
+    words = [programs.of_the_machine(program) or program, "inspect", "--format", "{{.State.Pid}}", name]
     while time.monotonic() < give_up and not is_over.wait(BETWEEN_LOOKS):
         answer = programs.run(words, ANSWER_SECONDS).out.strip()
         if answer.isdigit() and int(answer):

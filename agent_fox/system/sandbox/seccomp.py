@@ -16,7 +16,17 @@ from collections.abc import Iterator
 from types import ModuleType
 
 DENIED = (
-    *("mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "mount_setattr"),
+    *(
+        "mount",
+        "umount",
+        "umount2",
+        "pivot_root",
+        "chroot",
+        "move_mount",
+        "open_tree",
+        "mount_setattr",
+        "open_tree_attr",
+    ),
     *("fsopen", "fsconfig", "fsmount", "fspick", "unshare", "setns", "open_by_handle_at", "fanotify_init"),
     *("add_key", "request_key", "keyctl", "bpf", "perf_event_open", "userfaultfd", "lookup_dcookie"),
     *("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "create_module"),
@@ -25,7 +35,7 @@ DENIED = (
     *("ioperm", "iopl", "modify_ldt", "vm86", "vm86old", "_sysctl", "sysfs", "kcmp"),
 )
 
-NOT_THERE = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")
+NOT_THERE = ("clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register")
 """Answered as if the kernel did not know them: libraries then take the older way, which can be looked into."""
 
 NEW_NAMESPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)

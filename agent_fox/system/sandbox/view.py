@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.system.sandbox import toolchains
+
+if TYPE_CHECKING:
+    from agent_fox.system import files
+else:
+    files = late_module("agent_fox.system.files")
 
 TEMPORARY_BYTES = 1 << 30
 """How much a command can write to /tmp, and to each other folder in memory."""
@@ -27,8 +35,15 @@ OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "
 
 ETC_WITH_NETWORK = ("resolv.conf", "hosts", "host.conf", "gai.conf")
 
-_SECRET_SETTING = regex(r"(?im)^[ \t]*[a-z-]*(?:extraheader|helper|password|token|cookie)[a-z-]*[ \t]*=.*\n?")
+_SECRET_SETTING = regex(
+    r'(?im)^[ \t]*(\[(?:[^]"\n]|"[^"\n]*")*\])?[ \t]*[a-z-]*(?:extraheader|helper|pass|secret|token|cookie|apikey)'
+    r"[a-z-]*[ \t]*=(?:[^\n\\]|\\\r?\n|\\.)*\n?"
+)
 _SECRET_IN_URL = regex(r"://[^/@\s]+@")
+_PLACE_OF_SUBMODULE = regex(r"(?im)^[ \t]*(?:path|worktree)[ \t]*=[ \t]*(.+?)[ \t]*$")
+
+LONGEST_SETTINGS = 1 << 20
+"""Bytes of a file of git that is looked into."""
 
 
 OPEN, CLOSED = "open", "closed"
@@ -55,12 +70,12 @@ class Container:
 class View:
     """What one command sees. All paths are absolute and resolved.
 
-    root: its workspace; writable: what of it (and beside it) it may change, None for the whole of `root`; `.git` of
-    the workspace only with `is_git_writable`. private: its own folder, with `home` inside. readable: further folders;
-    what lies deeper is said later and holds. own_caches: it is shown none of the machine's caches of packages, and
-    makes its own. kept: files and folders that it sees and may not change, wherever they are; emptied: folders in whose
-    place it has one in memory, gone when it ends. stand_in: a folder that is shown at the place of `root` instead of
-    what lies there.
+    root: its workspace; writable: what of it (and beside it) it may change, None for the whole of `root`; what is
+    git's there, submodules included, only with `is_git_writable`, our own installation only with `network`. private:
+    its own folder, with `home` inside. readable: further folders; what lies deeper is said later and holds.
+    own_caches: it is shown none of the machine's caches of packages, and makes its own. kept: files and folders that
+    it sees and may not change, wherever they are; emptied: folders in whose place it has one in memory, gone when it
+    ends. stand_in: a folder that is shown at the place of `root` instead of what lies there.
     """
 
     root: Path
@@ -99,6 +114,7 @@ def mounts(view: View) -> list[str]:
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     words += ["--proc", "/proc", *(word for place in OF_THE_KERNEL for word in ("--ro-bind-try", place, place))]
     words += ["--dev", "/dev", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp"]
+    words += ["--size", str(TEMPORARY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
     for folder, how in sorted(folders_of(view).items()):
         is_empty = how == "--tmpfs"
         source = view.stand_in if view.stand_in and folder == view.root else folder
@@ -116,14 +132,59 @@ def made_up(view: View) -> Iterator[tuple[str, str]]:
     yield "/etc/group", f"{name}:x:{group}:\nnogroup:x:65534:\n"
     if not view.network:
         yield "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"
-    config = view.root / ".git/config"
-    if (view.root / ".git") in folders_of(view) and config.is_file():
-        yield str(config), without_secrets(config.read_text(encoding="utf-8", errors="replace"))
+    folders = () if view.is_git_writable else (*git_folders(view.root), *git_places(view.root))
+    for git in dict.fromkeys(folders):
+        for config in (git / "config", git / "config.worktree", *git.glob("worktrees/*/config.worktree")):
+            if config.is_file() and not config.is_symlink():
+                yield str(config), without_secrets(_settings(config))
 
 
 def without_secrets(config: str) -> str:
-    """A git configuration without the lines and the parts of addresses that may carry a token."""
-    return _SECRET_IN_URL.sub("://", _SECRET_SETTING.sub("", config))
+    """A git configuration without the settings and the parts of addresses that may carry a token."""
+    return _SECRET_IN_URL.sub(
+        "://", _SECRET_SETTING.sub(lambda setting: f"{setting[1]}\n" if setting[1] else "", config)
+    )
+
+
+def _settings(file: Path) -> str:
+    return (files.read_regular(file, LONGEST_SETTINGS) or b"").decode("utf-8", "replace")
+
+
+def git_folders(root: Path) -> tuple[Path, ...]:
+    """Git's own folders inside the checkout at `root`: its own, and those that it keeps for submodules."""
+    own = root / ".git"
+    if own.is_file() and not own.is_symlink():
+        own = (root / _settings(own).removeprefix("gitdir:").strip()).resolve()
+    if own.is_symlink() or not own.is_dir() or not own.is_relative_to(root):
+        return ()
+    return (own, *_modules(own / "modules"))
+
+
+def _modules(folder: Path) -> Iterator[Path]:
+    """Git's folders of submodules, and of theirs; the name of one may have slashes in it."""
+    for each in sorted(folder.glob("*/")):
+        is_whole = (each / "HEAD").is_file()
+        yield from [each] if is_whole else []
+        yield from _modules(each / "modules" if is_whole else each)
+
+
+def git_places(root: Path) -> Iterator[Path]:
+    """What git reads in the checkout at `root` to learn what it runs: git's folders, what leads to them, and the
+    same of submodules; of one that is not checked out, its empty folder, in which a repository could be planted.
+    """
+    folders, places = git_folders(root), [root]
+    yield from folders[:1]
+    for where, file in ((root, root / ".gitmodules"), *((folder, folder / "config") for folder in folders[1:])):
+        text = _settings(file)
+        matches = _PLACE_OF_SUBMODULE.finditer(text) if text else ()
+        named = ((where / match[1].strip('"')).resolve() for match in matches)
+        places += [place for place in named if root in place.parents]
+    for place in dict.fromkeys(places):
+        git = place / ".git"
+        if git.exists() and not git.is_symlink():
+            yield git
+        elif place != root and place.is_dir() and not any(place.iterdir()):
+            yield place
 
 
 def _system(folder: Path) -> list[str]:
@@ -137,8 +198,21 @@ def folders_of(view: View) -> dict[Path, str]:
     how = dict.fromkeys(view.readable, "--ro-bind")
     how[view.root] = "--bind" if view.writable is None else "--ro-bind"
     how |= dict.fromkeys(view.writable or (), "--bind")
-    git = view.root / ".git"
-    if git.exists() and not git.is_symlink() and not view.is_git_writable:
-        how[git] = "--ro-bind"
+    how |= dict.fromkeys(() if view.is_git_writable else git_places(view.root), "--ro-bind")
+    own = Path(sys.prefix).resolve()
+    if not view.network and own != view.root and own.is_relative_to(view.root):
+        how[own] = "--ro-bind"
     how |= dict.fromkeys(view.kept, "--ro-bind") | dict.fromkeys(view.emptied, "--tmpfs")
-    return how | {view.private: "--bind"}
+    return how | _pinned(view, how) | {view.private: "--bind"}
+
+
+def _pinned(view: View, how: dict[Path, str]) -> dict[Path, str]:
+    """The folders around what may not be changed, each a mount of its own: others could be renamed with all that is in
+    them, and their likes be put in their place. In a copy of the workspace nobody would read those.
+    """
+    if view.stand_in is not None:
+        return {}
+    held = [path for path, word in how.items() if word == "--ro-bind" and view.root in path.parents]
+    around = {folder for path in held for folder in path.parents if view.root in folder.parents} - how.keys()
+    nearest = {folder: next(how[above] for above in folder.parents if above in how) for folder in around}
+    return {folder: word for folder, word in nearest.items() if word == "--bind"}

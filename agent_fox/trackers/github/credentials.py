@@ -7,7 +7,6 @@ is not GitHub's own, named by a file of the project or by a remote, is shown non
 from __future__ import annotations
 
 import importlib.util
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -154,7 +153,7 @@ def _in_environment(address: Address, environ: Mapping[str, str]) -> Credential 
 def _of_gh(address: Address, environ: Mapping[str, str]) -> Credential | None:
     """Where the host is the project's word alone, `gh` tells what it keeps for it, and no token of the environment."""
     hidden = ANYWHERE if is_named(address, environ) else (*ANYWHERE, *PUBLIC_ONLY, *ENTERPRISE)
-    program = shutil.which("gh", path=environ.get("PATH"))
+    program = programs.of_the_machine("gh", among=environ.get("PATH"))
     if program is None:
         return None
     asked = {name: value for name, value in environ.items() if name not in hidden} | {"GH_PROMPT_DISABLED": "1"}

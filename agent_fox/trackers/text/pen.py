@@ -118,7 +118,7 @@ class Pen:
 
     def _masked(self, text: str) -> str:
         """Masked as a whole, after what is invisible has gone: no cut goes through a secret."""
-        return self.style.mask(neutral.clean(text))
+        return self.style.mask(printable(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from agent_fox.core.formal.temporal import (
     witness,
 )
 from agent_fox.core.late import adapter
+from agent_fox.system.files import open_regular
 from agent_fox.system.redaction.masking import MASK
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult, TraceFile, failed, passed, unknown
 
@@ -65,7 +66,8 @@ def read_trace(path: Path) -> Trace:
     try:
         if path.stat().st_size > LARGEST_TRACE:
             raise TraceUnreadable(f"it has more than {LARGEST_TRACE} bytes")
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        with open_regular(path) as file:
+            lines = file.read().decode("utf-8", "replace").splitlines()
     except OSError as error:
         raise TraceUnreadable(f"it recorded no events ({error.strerror})") from error
     return trace_of(lines)

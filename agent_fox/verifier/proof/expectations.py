@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.verdicts.expectations import Expectation, Seal, agreed_by, seal_of
 from agent_fox.system import git
-from agent_fox.system.files import content_of
+from agent_fox.system.files import content_in
 from agent_fox.system.git import GitError
 from agent_fox.verifier.policy.reasons import reason_for, sentences_of
 from agent_fox.verifier.proof.sides import NOT_COPIED
@@ -80,7 +80,7 @@ def digest_of(root: Path, files: Iterable[str], in_part: str = "", own: Collecti
     """
     whole = hashlib.sha256()
     for path in files:
-        content = content_of(root / path)
+        content = content_in(root, path)
         if content is not None and path == in_part:
             content = deciding(path, content, own)
         part = hashlib.sha256(content).hexdigest() if content is not None else ABSENT
@@ -90,7 +90,7 @@ def digest_of(root: Path, files: Iterable[str], in_part: str = "", own: Collecti
 
 def versions_shown(files: Iterable[str], base: Path, tree: Path) -> tuple[str, str]:
     """The lines that differ, with a few around them, as they were committed and as they are; each bounded."""
-    pairs = [(path, _lines(base / path), _lines(tree / path)) for path in files]
+    pairs = [(path, _lines(base, path), _lines(tree, path)) for path in files]
     differing = [(path, *_differing(before, after)) for path, before, after in pairs if before != after]
     before, after = ([(path, pair[side]) for path, *pair in differing] for side in (0, 1))
     return _shown(before), _shown(after)
@@ -115,8 +115,8 @@ def _alike(one: list[str], other: list[str]) -> int:
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def _lines(path: Path) -> list[str] | None:
-    content = content_of(path)
+def _lines(root: Path, path: str) -> list[str] | None:
+    content = content_in(root, path)
     return None if content is None else content.decode("utf-8", "replace").splitlines()
 
 

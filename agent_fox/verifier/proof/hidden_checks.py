@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.verdicts.hidden import COMMAND, HiddenChecks, Reveal, with_hidden
 from agent_fox.core.verdicts.verdict import Verdict, Word
+from agent_fox.system.files import remove_tree
 from agent_fox.verifier.ground.order import CheckOrder, Untested
 from agent_fox.verifier.ground.sources import read_source
 from agent_fox.verifier.judging.hidden_files import digest_of, hidden_files, unread
@@ -82,7 +83,7 @@ def _read(
     try:
         yield from run(own).findings if claimed else ()
     finally:
-        shutil.rmtree(tree, ignore_errors=True)
+        remove_tree(tree, ignore_errors=True)
 
 
 def by_their_own_words(order: CheckOrder) -> CheckOrder:

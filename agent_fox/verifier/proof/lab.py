@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.system.files import content_in, remove_tree
 from agent_fox.verifier.ground.cases import Outcome
 from agent_fox.verifier.proof.held import held
 from agent_fox.verifier.proof.resting import COLLECTING, Window
@@ -142,7 +143,7 @@ class Lab:
             ground = replace(self._ground, workspace=tree, also=(*self._ground.also, *lent))
             return _observed(run, tests, ground, name, is_recorded=is_recorded)
         finally:
-            shutil.rmtree(tree, ignore_errors=True)
+            remove_tree(tree, ignore_errors=True)
 
     def _forked(
         self, warm: Warm, run: SuiteRun, tests: Sequence[Case] | None, changes: Mapping[str, bytes | str | None], *,
@@ -327,7 +328,4 @@ def _place(url: str, root: Path) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        return json_object(path.read_bytes()) or {}
-    except OSError:
-        return {}
+    return json_object(content_in(path.parent, path.name) or b"") or {}

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.system.files import content_of
+from agent_fox.system.files import content_in
 
 _MODULE_NAME = regex(r"^module[ \t]+(\S+)", re.MULTILINE)
 _QUOTED = regex(r'"([^"\s]+)"')
@@ -95,4 +95,4 @@ class Reach:
         return self._manifests[key]
 
     def _text(self, file: str) -> str:
-        return (content_of(self._root / file) or b"").decode("utf-8", "replace")
+        return (content_in(self._root, file) or b"").decode("utf-8", "replace")

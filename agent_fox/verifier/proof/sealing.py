@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.proof import Shown
-from agent_fox.system.files import content_of
+from agent_fox.system.files import content_in
 from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.ground.sources import read_source
 from agent_fox.verifier.mutants.languages import language_of
@@ -69,7 +69,7 @@ class Seals:
     def _committed(self, path: str) -> bytes | None:
         """Of a file of Rust with inline tests, these alone: the rest of it is the product."""
         is_partial = is_rust_product(path)
-        return with_inline_tests(self._tree, self._base, path) if is_partial else content_of(self._base / path)
+        return with_inline_tests(self._tree, self._base, path) if is_partial else content_in(self._base, path)
 
     @property
     def is_needed(self) -> bool:
@@ -112,7 +112,7 @@ class Seals:
 
     def read_data(self, run: SuiteRun, one: Standing, data: Iterable[str]) -> None:
         """Data that a test itself opens, beside product code that it executes, is what it expects: it is sealed too."""
-        over = {path: content for path in data if (content := content_of(self._base / path)) is not None}
+        over = {path: content for path in data if (content := content_in(self._base, path)) is not None}
         if over:
             failed = self._failed(run, [one], over).get(one.claim.id)
             if failed is not None and failed.is_own:
@@ -182,7 +182,7 @@ class Seals:
 def _code_of_tests(root: Path) -> Iterable[tuple[str, str]]:
     for path in sorted(files_of(root)):
         if is_test_side(path) and language_of(path) and PurePosixPath(path).name != "conftest.py":
-            content = content_of(root / path)
+            content = content_in(root, path)
             if content is not None:
                 yield path, content.decode("utf-8", "replace")
         elif inline := inline_tests(root, path):

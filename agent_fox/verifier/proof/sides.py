@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
-from agent_fox.system.files import content_of
+from agent_fox.system.files import content_in
 from agent_fox.verifier.mutants.sites import Unreadable
 from agent_fox.verifier.policy.discovery import belongs_to_tests
 from agent_fox.verifier.policy.file_rules import is_golden
@@ -78,7 +78,7 @@ def inline_tests(root: Path, path: str) -> str:
 
 def is_inline_test(root: Path, path: str, line: int) -> bool:
     """Whether a line of a file of Rust's product, from 1, stands in what it has for tests alone."""
-    content = content_of(root / path) if is_rust_product(path) else None
+    content = content_in(root, path) if is_rust_product(path) else None
     try:
         return content is not None and bool(import_module(_RUST).is_for_tests(content.decode("utf-8", "replace"), line))
     except (Unreadable, ImportError):
@@ -89,15 +89,15 @@ def with_inline_tests(product: Path, tests: Path, path: str) -> bytes | None:
     """A file of Rust's product in one tree, with what another tree's has for tests alone. None for a file that is not
     in both; for one that cannot be read, as it stands.
     """
-    content = content_of(product / path)
-    if content is None or content_of(tests / path) is None:
+    content = content_in(product, path)
+    if content is None or content_in(tests, path) is None:
         return content
     return "\n".join((_parted(product, path)[0], _parted(tests, path)[1])).encode()
 
 
 def _parted(root: Path, path: str) -> tuple[str, str]:
     """The product's part of a file, and that of its inline tests."""
-    content = content_of(root / path) if is_rust_product(path) else None
+    content = content_in(root, path) if is_rust_product(path) else None
     text = (content or b"").decode("utf-8", "surrogateescape")
     if "test" not in text:
         return text, ""

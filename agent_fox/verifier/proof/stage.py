@@ -35,7 +35,7 @@ from agent_fox.core.verdicts.proof import (
     takes_any_error,
 )
 from agent_fox.core.verdicts.scope import whole_tree
-from agent_fox.system.files import content_of
+from agent_fox.system.files import content_in
 from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.mutants.languages import Named, language_of
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
@@ -206,7 +206,7 @@ class Stage:
         """The product of the base, where it differs, with the tests of the tree."""
         product = sorted(path for path in self._changed if path not in self._tests_changed or is_rust_product(path))
         return {
-            path: with_inline_tests(base, self._root, path) if is_rust_product(path) else _text_of(base / path)
+            path: with_inline_tests(base, self._root, path) if is_rust_product(path) else _text_in(base, path)
             for path in product
         }
 
@@ -522,7 +522,7 @@ class Stage:
         return self._runner.see(lab, run, tests, texts)
 
     def _text(self, file: str) -> str | None:
-        return _text_of(self._root / file)
+        return _text_in(self._root, file)
 
     def _explanation(self, one: Standing) -> str:
         killed = killed_by(one.trials)
@@ -677,8 +677,8 @@ def _compatible(asked: Iterable[tuple[Standing, tuple[Place, ...]]], most: int) 
     yield from (group.members for group in groups)
 
 
-def _text_of(path: Path) -> str | None:
-    content = content_of(path)
+def _text_in(root: Path, path: str) -> str | None:
+    content = content_in(root, path)
     return None if content is None else content.decode("utf-8", "surrogateescape")
 
 

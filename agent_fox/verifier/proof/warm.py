@@ -20,6 +20,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.json_text import json_object
+from agent_fox.system.files import remove_tree
 from agent_fox.system.relay import CHUNK, TICK
 from agent_fox.system.sandbox.bubblewrap import Container, in_words, is_used
 from agent_fox.verifier.ground.command_line import CommandRefused, split_command
@@ -129,7 +130,7 @@ class Warm:
             raise Cold
         self._starts += 1
         for folder in (self.tree, self._folder):
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
         for lent in self.lent:
             (self.tree / lent.name).symlink_to(lent)
@@ -235,10 +236,7 @@ def _clear(folder: Path, kept: Sequence[str] = ()) -> None:
     for path in folder.iterdir():
         if path.name in kept:
             continue
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+        remove_tree(path)
 
 
 def _is_plain(call: Call) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.system.files import remove_tree
+
 if TYPE_CHECKING:
     from agent_fox.verifier.profiles.model import Profile
 
@@ -27,7 +29,7 @@ def cache_of(caches: Path, profile: Profile, copy_to: Path | None) -> tuple[Path
         return None
     folder = caches / profile.id
     if size_of(folder) > LARGEST:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder, ignore_errors=True)
     for name in profile.caches.values():
         (folder / name).mkdir(parents=True, exist_ok=True)
     if copy_to is not None:

@@ -11,6 +11,7 @@ import shutil
 import stat
 from pathlib import Path
 
+from agent_fox.system.files import remove_tree
 from agent_fox.system.own_folders import made_folder
 from agent_fox.verifier.source.git import GIT
 
@@ -46,7 +47,7 @@ class BuildCopy:
         self.folder.mkdir(exist_ok=True)
         self._bring(root, "", known)
         for path in sorted(self._known - known, reverse=True):
-            _remove(self.folder / path)
+            remove_tree(self.folder / path, ignore_errors=True)
         self._known = known
         _bring_git(root / GIT, self.folder / GIT)
 
@@ -81,7 +82,7 @@ def _make_folder(target: Path) -> None:
 def _link(source: Path, target: Path) -> None:
     if target.is_symlink() and target.readlink() == source.readlink():
         return
-    _remove(target)
+    remove_tree(target, ignore_errors=True)
     target.symlink_to(source.readlink())
 
 
@@ -92,20 +93,13 @@ def _copy(source: Path, there: os.stat_result, target: Path) -> None:
             return
     except FileNotFoundError:
         pass
-    _remove(target)
+    remove_tree(target, ignore_errors=True)
     shutil.copy2(source, target)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _bring_git(source: Path, target: Path) -> None:
     """What tells which files are tracked, over the objects of the checkout; nothing that git runs."""
-    _remove(target)
+    remove_tree(target, ignore_errors=True)
     if source.is_file():
         shutil.copy2(source, target)
     elif source.is_dir():

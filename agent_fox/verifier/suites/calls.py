@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.system.files import content_in
 
 _ASSIGNMENT = regex(r"^[A-Za-z_]\w*=")
 _PYTHON = regex(r"^(?:python|pypy)[\d.]*$")
@@ -217,10 +218,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _script_text(workspace: Path, name: str) -> str:
-    try:
-        manifest = json_object((workspace / "package.json").read_bytes()) or {}
-    except OSError:
-        return ""
+    manifest = json_object(content_in(workspace, "package.json") or b"") or {}
     scripts = manifest.get("scripts")
     text = scripts.get(name) if isinstance(scripts, dict) else None
     return text if isinstance(text, str) else ""

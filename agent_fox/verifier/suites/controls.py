@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.system.files import content_in
 from agent_fox.verifier.ground.cases import Outcome
 from agent_fox.verifier.suites.call_compiled import verb_of
 
@@ -105,7 +106,7 @@ class Controls:
         if self.aside is None:
             yield from ((case.name, case.outcome is Outcome.FAILED) for case in cases if self.name in case.name)
             return
-        for line in self.aside.read_text("utf-8", "replace").splitlines() if self.aside.is_file() else ():
+        for line in (content_in(self.aside.parent, self.aside.name) or b"").decode("utf-8", "replace").splitlines():
             match json_object(line):
                 case {"name": name, "failed": failed}:
                     yield str(name), bool(failed)
@@ -209,10 +210,7 @@ def _filled(reporter: str, meant: Mapping[str, object]) -> str:
 def _installed(call: Call, workspace: Path) -> Path | None:
     """Where the tool's package lies; None where it is not there, or older than what our runners extend."""
     package = workspace / "node_modules" / call.tool
-    try:
-        manifest = json_object((package / "package.json").read_bytes()) or {}
-    except OSError:
-        return None
+    manifest = json_object(content_in(package, "package.json") or b"") or {}
     major = str(manifest.get("version")).partition(".")[0]
     return package.resolve() if major.isdigit() and int(major) >= _OLDEST[call.tool] else None
 
@@ -223,14 +221,14 @@ def _names_another(call: Call, workspace: Path) -> bool:
     if any(word.split("=")[0] in ("--config", "-c", "--root", "-r", "--rootDir") for word in words):
         return True
     files = [path for pattern in _SETTINGS_OF[call.tool] for path in workspace.glob(pattern)]
-    texts = [_of_tool(path, call.tool) for path in files]
+    texts = [_of_tool(workspace, path.relative_to(workspace).as_posix(), call.tool) for path in files]
     return _OTHER_RUNNER.search(" ".join((*texts, *words))) is not None
 
 
-def _of_tool(path: Path, tool: str) -> str:
+def _of_tool(workspace: Path, path: str, tool: str) -> str:
     """The text of a file of settings; of package.json, what it says of the tool."""
-    text = path.read_text("utf-8", "replace")
-    if path.name != "package.json":
+    text = (content_in(workspace, path) or b"").decode("utf-8", "replace")
+    if PurePosixPath(path).name != "package.json":
         return text
     manifest = json_object(text)
     return text if manifest is None else json.dumps(manifest.get(tool, ""))
@@ -275,7 +273,7 @@ def _go_packages(workspace: Path) -> Iterator[tuple[Path, str, str]]:
         skipped = ("testdata", "vendor", "node_modules")
         folders[:] = sorted(each for each in folders if each not in skipped and not each.startswith(_GO_IGNORED))
         tests = [each for each in sorted(files) if each.endswith("_test.go") and not each.startswith(_GO_IGNORED)]
-        texts = [Path(folder, each).read_text("utf-8", "replace") for each in tests]
+        texts = [(content_in(Path(folder), each) or b"").decode("utf-8", "replace") for each in tests]
         named = [match[1] for text in texts if not _CONSTRAINED.search(text) and (match := _PACKAGE.search(text))]
         if named:
             inner = next((each for each in named if not each.endswith("_test")), "")

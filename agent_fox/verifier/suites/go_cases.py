@@ -10,6 +10,7 @@ from pathlib import Path
 from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.system.files import content_in
 from agent_fox.verifier.ground.cases import Case, Outcome
 
 LONGEST_TEXT = 20_000  # characters kept of what one test printed
@@ -122,13 +123,11 @@ class _Sources:
     def _tests_in(self, package: str) -> Iterator[tuple[str, str]]:
         inside = package.removeprefix(self._module).strip("/") if self._module else package
         for path in sorted((self._workspace / inside).glob("*_test.go")):
-            for each in _TEST.finditer(path.read_text("utf-8", "replace")):
-                yield each["name"], path.relative_to(self._workspace).as_posix()
+            file = path.relative_to(self._workspace).as_posix()
+            for each in _TEST.finditer((content_in(self._workspace, file) or b"").decode("utf-8", "replace")):
+                yield each["name"], file
 
 
 def _module_of(workspace: Path) -> str:
-    try:
-        match = _MODULE.search((workspace / "go.mod").read_text("utf-8", "replace"))
-    except OSError:
-        return ""
+    match = _MODULE.search((content_in(workspace, "go.mod") or b"").decode("utf-8", "replace"))
     return match[1] if match else ""

@@ -6,6 +6,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
+from agent_fox.system.files import open_regular
 from agent_fox.verifier.ground.cases import Case, Outcome, ReportUnreadable
 from agent_fox.verifier.logs.junit_cases import CaseOutcome, JunitCase, read_cases
 from agent_fox.verifier.logs.protocol import Workspace
@@ -28,7 +29,7 @@ _JAVA_ENDINGS = (".java", ".kt", ".groovy")
 def read_junit(path: Path, workspace: Path) -> tuple[Case, ...]:
     """The cases of one report, in its order. Raises ReportUnreadable, never follows an entity."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return tuple(_case(case, path, workspace) for case in read_cases(file))
     except (XmlCut, OSError) as error:
         raise ReportUnreadable(f"{path.name} is no readable JUnit report: {error}") from error

@@ -116,7 +116,7 @@ def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, t
     argv, started = asked.argv if asked else command.argv, time_ns()
     ended = ground.launch(argv, place, _variables(command, asked, ground), timeout, _bounds(ground), ground.stop)
     written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]
-    reports = ([own] if own.is_file() else []) + sorted(written)
+    reports = ([own] if own.is_file() and not own.is_symlink() else []) + sorted(written)
     kept = _kept(ground.order, place.log, name, ended)
     return Attempt(command, call, ended, tuple(reports), timeout, place.log, ground.workspace, started, kept, controls)
 
@@ -153,7 +153,7 @@ def _globs(call: Call | None, order: CheckOrder) -> tuple[str, ...]:
 
 def _stamps(workspace: Path, globs: Iterable[str]) -> dict[Path, tuple[int, int, int]]:
     """Report files as they stand: a file that was there before and did not change is not of this run."""
-    paths = {path for pattern in globs for path in workspace.glob(pattern) if path.is_file()}
+    paths = {path for pattern in globs for path in workspace.glob(pattern) if path.is_file() and not path.is_symlink()}
     return {path: (s.st_ino, s.st_size, s.st_ctime_ns) for path in paths for s in [path.stat()]}
 
 

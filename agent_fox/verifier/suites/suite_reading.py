@@ -15,6 +15,7 @@ from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Disposition
+from agent_fox.system.files import open_regular
 from agent_fox.verifier.ground.cases import COLLECTION, Case, Outcome, ReportUnreadable
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.suites.go_cases import plain_text, read_go
@@ -264,7 +265,8 @@ class _Report(BaseModel, defer_build=True):
 def read_jest(path: Path, workspace: Path) -> tuple[Case, ...]:
     """The cases of one report; a file that could not be run is a case without classes. Raises ReportUnreadable."""
     try:
-        report = _Report.model_validate(read_json(path.read_bytes()))
+        with open_regular(path) as file:
+            report = _Report.model_validate(read_json(file.read()))
     except (OSError, NotJson, ValidationError) as error:
         raise ReportUnreadable(f"{path.name} is no readable report of Jest: {type(error).__name__}") from error
     return tuple(case for file in report.files for case in _cases(file, workspace))

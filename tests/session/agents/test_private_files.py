@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.private_files import keep_folder, remove, write_new
+from agent_fox.session.agents.private_files import keep_folder, write_new
 
 
 def test_a_file_and_its_folders_are_only_their_owner_s(tmp_path: Path) -> None:
@@ -26,18 +26,6 @@ def test_nothing_is_written_where_something_is(leads_to: str, tmp_path: Path) ->
             write_new(tmp_path / taken, "new")
     assert (tmp_path / "there").read_text(encoding="utf-8") == "kept"
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_link_is_removed_and_what_it_leads_to_is_not(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "kept").touch()
-    (tmp_path / "link").symlink_to(tmp_path / "folder")
-    for name in ("link", "not there"):
-        remove(tmp_path / name)
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder", "kept"]
-
-    remove(tmp_path / "folder")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_is_kept_and_what_is_none_gives_way(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from agent_fox.session.order import EndKind, LaunchOrder, Paths, Provisions, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import run_session
-from agent_fox.session.workspaces.workspace import WorkspaceError, launch_ref, prepare, remove
+from agent_fox.session.workspaces.workspace import WorkspaceError, launch_ref, prepare
 from agent_fox.system import git
 from tests.session.world import make_order, never_told, sh, shell, write
 
@@ -169,20 +169,3 @@ def test_what_setup_changed_is_not_the_coders_work(repo: Path) -> None:
     )
     assert busy.work is not None
     assert sh(repo, "git", "diff", "--name-only", "HEAD", busy.work.commit) == "other.txt"
-
-
-def test_removing_copes_with_folders_that_were_shut(tmp_path: Path) -> None:
-    inner = tmp_path / "top/shut"
-    inner.mkdir(parents=True)
-    (inner / "file").write_text("")
-    inner.chmod(0)
-    remove(tmp_path / "top")
-    remove(tmp_path / "top")
-    assert not (tmp_path / "top").exists()
-
-
-def test_removing_a_link_leaves_what_it_leads_to(tmp_path: Path) -> None:
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "kept")
-    remove(tmp_path / "link")
-    assert (tmp_path / "kept").is_dir()

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent_fox.core.neutral import BREAK, clean
+from agent_fox.core.markdown import printable
+from agent_fox.core.neutral import BREAK
 from agent_fox.core.retry.filing import Says
 from agent_fox.testing.github.notices import notices
 from agent_fox.trackers.facts import (
@@ -307,7 +308,7 @@ def test_what_was_decided_elsewhere_is_told_in_its_own_words_first(says: Says) -
 def test_a_row_without_facts_is_told_from_its_text() -> None:
     text = "Proven by @bob, closes #26, see https://github.com/a/b/issues/1 <img src=x>\n"
     body = written(effect(body=text, says=Says.PROOF), STYLE).body
-    assert clean(body) == text
+    assert printable(body) == text
     assert read(body).acts() == []
 
 
@@ -427,7 +428,7 @@ def test_no_text_in_any_field_notifies_links_closes_loads_or_draws(text: str, ki
 @given(hostile)
 def test_no_text_in_any_field_changes_what_an_issue_is_built_of(text: str) -> None:
     """Headings, tables, lists and code blocks are those of an issue with harmless words in the same places."""
-    if not clean(text).strip():
+    if not printable(text).strip():
         return
     assert skeleton(text) == skeleton("x")
 
@@ -478,7 +479,7 @@ def test_a_secret_parted_by_what_nobody_sees_is_masked() -> None:
     hidden = SECRET[:8] + "\u200b\x1b[0m\u00ad" + SECRET[8:]
     page = written(effect(with_text(hidden), body=hidden), STYLE)
     told = written(effect(body=hidden, says=Says.PROOF), STYLE)
-    assert SECRET not in clean(page.title + page.body + told.body)
+    assert SECRET not in printable(page.title + page.body + told.body)
 
 
 def test_a_projects_template_is_filled_with_the_same_sections() -> None:

@@ -16,8 +16,9 @@ from agent_fox.session.agents.claude.reader import ClaudeReader
 from agent_fox.session.agents.clouds import BEDROCK, VERTEX
 from agent_fox.session.agents.command_line import CommandLine, Facts, Start, direct
 from agent_fox.session.agents.logins import CLAUDE_LOGIN
-from agent_fox.session.agents.private_files import remove, write_new
+from agent_fox.session.agents.private_files import write_new
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from agent_fox.system.files import remove_tree
 
 READING = ("Read", "Grep", "Glob")
 WRITING = ("Edit", "Write", "NotebookEdit", "Bash")
@@ -245,14 +246,14 @@ def _times(limits: Limits) -> dict[str, str]:
 
 def _forget(home: Path) -> None:
     """Remove what an earlier session may have left for this one, all but the transcripts that can be resumed."""
-    remove(home / OURS)
-    remove(home / ".claude.json")
+    remove_tree(home / OURS)
+    remove_tree(home / ".claude.json")
     if (home / THEIRS).is_symlink() or not (home / THEIRS).is_dir():
-        remove(home / THEIRS)
+        remove_tree(home / THEIRS)
         return
     for left in (home / THEIRS).iterdir():
         if left.name != TRANSCRIPTS or left.is_symlink():
-            remove(left)
+            remove_tree(left)
 
 
 CLAUDE = Claude()

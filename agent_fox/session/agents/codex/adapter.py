@@ -17,8 +17,9 @@ from agent_fox.session.agents.codex.settings import KEY, SERVER, TOKEN, config, 
 from agent_fox.session.agents.codex.trace import LEVELS
 from agent_fox.session.agents.command_line import CommandLine, Facts, Start, direct
 from agent_fox.session.agents.logins import CHATGPT_LOGIN
-from agent_fox.session.agents.private_files import keep_folder, remove, write_new
+from agent_fox.session.agents.private_files import keep_folder, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
+from agent_fox.system.files import remove_tree
 
 ACCESS_TOKEN = "CODEX_ACCESS_TOKEN"
 
@@ -118,7 +119,7 @@ def _cleared(folder: Path) -> None:
     for path in folder.iterdir():
         is_kept = not path.is_symlink() and any(path.match(pattern) for pattern in KEPT)
         if not is_kept:
-            remove(path)
+            remove_tree(path)
 
 
 CODEX = Codex()

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from agent_fox.session.agents import events
 from agent_fox.session.agents.any_program import command_of, environment_of, facts_of, names_any, words_of
 from agent_fox.session.agents.command_line import CommandLine, Reader, Start
-from agent_fox.session.agents.private_files import keep_folder, remove, write_new
+from agent_fox.session.agents.private_files import keep_folder, write_new
 from agent_fox.session.agents.runner.outcome import telling
+from agent_fox.system.files import remove_tree
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.task import AgentTask, Door, Role
@@ -93,7 +94,7 @@ class Printed(Reader):
 def started(task: AgentTask, door: Door, prompt: str) -> Start:
     """The prompt stands in a file of its home at all times; it is written to its input where no word names it."""
     file = task.home / NAME
-    remove(file)
+    remove_tree(file)
     write_new(file, prompt)
     words = {**words_of(task, door), PROMPT: as_word(prompt, file), PROMPT_FILE: str(file)}
     is_named = any(names_any(word, (PROMPT, PROMPT_FILE)) for word in (*task.arguments, *task.environment.values()))

@@ -11,8 +11,9 @@ from agent_fox.session.agents.gemini.hiding import hiding
 from agent_fox.session.agents.gemini.reader import GeminiReader
 from agent_fox.session.agents.gemini.settings import SERVED, SERVER, policy, settings, tools_of
 from agent_fox.session.agents.logins import GEMINI_LOGIN
-from agent_fox.session.agents.private_files import keep_folder, remove, write_new
+from agent_fox.session.agents.private_files import keep_folder, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
+from agent_fox.system.files import remove_tree
 
 WORKING, ANSWERING, HIDING, SETTINGS = "working.toml", "answering.toml", "hiding.cjs", "settings.json"
 WRITTEN = (WORKING, ANSWERING, HIDING, SETTINGS)
@@ -72,7 +73,7 @@ class Gemini(CommandLine):
         keep_folder(folder)
         rules = f"rules-{secrets.token_hex(16)}.md"
         for stale in (*folder.glob("rules-*.md"), *(folder / name for name in WRITTEN)):
-            remove(stale)
+            remove_tree(stale)
         write_new(folder / rules, _protected(task.system))
         write_new(folder / SETTINGS, json.dumps(settings(task, door, rules), indent=1))
         write_new(folder / HIDING, hiding(task.home, task.environment.get("NODE_OPTIONS", "")))

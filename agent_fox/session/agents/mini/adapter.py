@@ -12,8 +12,9 @@ from pathlib import Path
 from agent_fox.session.agents.command_line import CommandLine, Facts, Reader, Start, direct
 from agent_fox.session.agents.mini.reader import MiniReader
 from agent_fox.session.agents.mini.reporting_agent import KEPT, KEY, MODULE, TELLING
-from agent_fox.session.agents.private_files import remove, write_new
+from agent_fox.session.agents.private_files import write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
+from agent_fox.system.files import remove_tree
 
 TOOL = "bash"
 ATTEMPTS = 3
@@ -94,7 +95,7 @@ class Mini(CommandLine):
     def prepare(self, task: AgentTask, door: Door) -> None:
         """Everything in this folder can be imported, and its `.env` is read: nothing of an earlier session stays."""
         folder = _folder(task)
-        remove(folder)
+        remove_tree(folder)
         write_new(folder / f"{MODULE}.py", TELLING)
         write_new(folder / "session.yaml", json.dumps(_configuration(task, door)))
 

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_fox.session.agents.command_line import direct
-from agent_fox.session.agents.private_files import remove, write_new
+from agent_fox.session.agents.private_files import write_new
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from agent_fox.system.files import remove_tree
 
 SERVER = "verifier"
 MCP_PREFIX = f"{SERVER}_"
@@ -104,8 +105,8 @@ def write_settings(task: AgentTask, door: Door) -> None:
     """Everything that the program reads, anew. What an earlier session has left in these places is removed."""
     folder, guard = configuration_folder(task), guard_folder(task)
     for stale in (folder, guard, task.home / ".opencode", task.home / ".cache" / "opencode"):
-        remove(stale)
-    remove(task.home / ".local" / "share" / "opencode" / "auth.json")
+        remove_tree(stale)
+    remove_tree(task.home / ".local" / "share" / "opencode" / "auth.json")
     write_new(folder / "opencode.json", json.dumps(_settings(task, door), indent=1))
     write_new(folder / "rules.md", task.system)
     write_new(folder / "package-lock.json", json.dumps(_INSTALLED))
