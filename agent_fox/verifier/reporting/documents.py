@@ -124,6 +124,7 @@ class ResultDocument(Document):
     changed_sources: tuple[str, ...]
     isolation: str
     notes: tuple[str, ...]
+    seen_at: str = ""
 
 
 class StepDocument(Document):
