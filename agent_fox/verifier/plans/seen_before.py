@@ -38,7 +38,7 @@ _CLOCK_STEP = 40_000_000
 
 
 class _Kept(BaseModel, defer_build=True):
-    """The results of one verification. `results`: by the digest of the step and its command."""
+    """The results of one verification, and where each was seen, by the digest of the step and its command."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -49,6 +49,7 @@ class _Kept(BaseModel, defer_build=True):
     products: str
     environment: str
     results: dict[str, ResultDocument]
+    seen_at: dict[str, str]
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -100,7 +101,10 @@ class Look:
         self.taken: dict[Step, VerificationResult] = {}
         if kept and ground and kept.compared == (_day(), *ground.standing.compared):
             known = {step: key for step, key in self._commands.items() if key in kept.results}
-            self.taken = {step: taken_again(result_of(kept.results[key])) for step, key in known.items()}
+            self.taken = {
+                step: taken_again(replace(result_of(kept.results[key]), seen_at=kept.seen_at[key]))
+                for step, key in known.items()
+            }
         for step in self.tests.keys() - self.taken.keys():
             self.tests[step].begin(ground, _day())
             if (result := self.tests[step].unrun()) is not None:
@@ -124,14 +128,14 @@ class Look:
                 tests.keep(moment, passed[step])
         if self._seen.is_flaky or moment.asks_clock_or_chance():
             passed = {step: result for step, result in passed.items() if not step.tool.runs_tests}
-        results = {}
+        seen_at = {}
         for step, result in passed.items():
             oldest = self.tests[step].oldest if step in self.tests else None
-            seen_at = result.seen_at or (oldest.commit or oldest.at if oldest else moment.commit or moment.at)
-            results[self._commands[step]] = result_document(replace(result, seen_at=seen_at))
+            at = result.seen_at or (oldest.commit or oldest.at if oldest else moment.commit or moment.at)
+            seen_at[self._commands[step]] = at
         kept = _Kept(
             day=moment.day, source=now.source, rest=now.rest, products=now.products, environment=now.environment,
-            results=results,
+            results={self._commands[step]: result_document(result) for step, result in passed.items()}, seen_at=seen_at,
         )  # fmt: skip
         replace_file(self._seen.file, kept.model_dump_json().encode(), is_durable=False)
 

@@ -124,7 +124,6 @@ class ResultDocument(Document):
     changed_sources: tuple[str, ...]
     isolation: str
     notes: tuple[str, ...]
-    seen_at: str = ""
 
 
 class StepDocument(Document):
