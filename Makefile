@@ -69,8 +69,9 @@ check: $(READY) ## format, lint, types, architecture, own specs, docs and tests
 	$(BIN)/agent-fox lint --strict
 	$(MAKE) test
 
-bench: $(READY) ## measured figures, each beside its floor, in five minutes (QUICK=1: in one)
-	$(PYTHON) -m bench $(if $(QUICK),--quick)
+bench: $(READY) ## measured figures, each beside its floor, in five minutes (QUICK=1: in one; PEERS=1: DBOS and LangGraph too)
+	@$(if $(PEERS),test -x build/peers/bin/pip || $(PYTHON) -m venv build/peers; build/peers/bin/pip install -q -r bench/peers.txt)
+	$(if $(PEERS),PEERS_PYTHON=build/peers/bin/python) $(PYTHON) -m bench $(if $(QUICK),--quick)
 
 bench-long: $(READY) ## the same with the largest plans, logs and folders
 	$(PYTHON) -m bench --long

@@ -24,6 +24,7 @@ from bench import (
     outlines,
     page,
     parsing,
+    peers,
     plan_files,
     projection,
     proving,
@@ -97,6 +98,7 @@ Measure = Callable[[Sizes], Iterator[Figure]]
 
 BENCHES: Mapping[str, Measure] = {
     "results": lambda sizes: durable.measure(sizes.result_nodes),
+    "peers": lambda sizes: peers.measure(sizes.result_nodes),
     "completions": lambda sizes: completions.measure(sizes.plans, sizes.completions),
     "size": lambda sizes: completions.measure_size(sizes.saved_nodes),
     "plans": lambda sizes: plan_files.measure_saving(sizes.saved_nodes),

@@ -107,6 +107,14 @@ def reading() -> Figure:
     return Figure(f"reading a report of {len(parts)} verdicts", took, floor, "json.loads")
 
 
+def took(plan: Plan) -> dict[str, float]:
+    """Seconds of each kind of transaction while a plan is completed: the median."""
+    samples: defaultdict[str, list[float]] = defaultdict(list)
+    with temporary_folder() as folder, planned(folder / "state.db", plan) as world:
+        complete_all(Stub(world, lambda name, seconds: samples[name].append(seconds)))
+    return {name: median(each) for name, each in samples.items()}
+
+
 def recorded(path: Path, plan: Plan) -> list[Step]:
     with planned(path, plan) as world:
         recorder = Recorder(world.db.conn)

@@ -5,9 +5,12 @@ What is run are tests of a made project, by pytest of the Python that runs the b
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 
 from agent_fox.system.sandbox.bubblewrap import SandboxMode, is_used, why_missing
@@ -26,6 +29,12 @@ from bench.worlds import temporary_folder
 SHARE, ADDED = 1.05, 0.060
 """A run may take so many times the bare command, and so many seconds more."""
 
+WHOLE_ADDED, AGAIN, CHANGED = 1.0, 1.0, 1.5
+"""`verify` of a small project: seconds over pytest; seconds where nothing changed; times the tests of what changed."""
+
+SETTLED = 0.2
+"""Seconds after which what was written is no change of now."""
+
 PREPARING_ROUNDS = 20
 UNIT_TESTS = Request(Tool.UNIT_TESTS)
 SUITES = {"a small suite": 0.0, "a suite of 2 s": 2.0}
@@ -41,6 +50,7 @@ def measure(rounds: int, files: int) -> Iterator[Figure]:
         small = make_project(folder / "small", TESTS.format(seconds=0))
         large = make_repository(folder / "large", files)
         (large / "pyproject.toml").write_text(MANIFEST, encoding="utf-8")
+        yield from whole(folder / "whole", rounds)
         yield preparing("a small project", small, folder)
         yield preparing(f"a project of {files:,} files", large, folder)
 
@@ -57,6 +67,60 @@ def running(folder: Path, name: str, seconds: float, rounds: int) -> Iterator[Fi
         yield Figure(f"run_unit_tests, {name}, {how}", took, bare, "the bare command", aim)
     if len(modes) == 1:
         print(f"no figure with a sandbox: {why_missing()}", file=sys.stderr)
+
+
+def whole(folder: Path, rounds: int) -> Iterator[Figure]:
+    """`agent-fox verify` of a project of 50 tests: everything, after one line was changed, and again with no change.
+
+    Each beside pytest by itself, in the same folder: of the five tests that the change concerns, which take half a
+    second each, or of all of them.
+    """
+    root = make_project(folder / "project", "")
+    (root / "tests/test_bench.py").unlink()
+    for number in range(10):
+        (root / f"part{number}.py").write_text(f"def add(a):\n    return a + {number}\n", encoding="utf-8")
+        lines = (f"def test_{k}():\n    assert add({k}) == {k + number}\n" for k in range(5))
+        wait = (
+            "" if number else "import pytest, time\n\n@pytest.fixture(autouse=True)\ndef slow():\n    time.sleep(0.5)\n"
+        )
+        text = f"from part{number} import add\n\n\n{wait}\n" + "\n\n".join(lines)
+        (root / f"tests/test_part{number}.py").write_text(text, encoding="utf-8")
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONPATH": str(root)}
+    environment.pop("CI", None)
+    changes = count(1)
+
+    def ran(*words: str) -> Callable[[], None]:
+        return lambda: verified_by(words, root, environment)
+
+    def edited(*words: str) -> Callable[[], None]:
+        def run() -> None:
+            line = f"def add(a):\n    return a + {next(changes)} - {next(changes)} + 1\n"
+            (root / "part0.py").write_text(line, encoding="utf-8")
+            verified_by(words, root, environment)
+
+        return run
+
+    pytest, verify = (
+        ("-m", "pytest", "-q", "-p", "no:cacheprovider"),
+        ("-c", "from agent_fox.cli.door import main; main()", "verify"),
+    )
+    one = (*pytest, "tests/test_part0.py")
+    bare, alone, fresh = best(rounds, ran(*pytest), ran(*one), ran(*verify, "--fresh"))
+    for action in (edited(*verify), edited(*verify)):
+        time.sleep(SETTLED)
+        action()
+    (again,) = best(rounds, ran(*verify))
+    (changed,) = best(rounds, edited(*verify))
+    yield Figure("verify, 50 tests", fresh, bare, "pytest alone", Aim(limit=bare + WHOLE_ADDED))
+    yield Figure("verify again, nothing changed", again, bare, "pytest alone", Aim(limit=AGAIN))
+    yield Figure(
+        "verify after a change of one line", changed, alone, "pytest, the 5 tests concerned", Aim(ratio=CHANGED)
+    )
+
+
+def verified_by(words: Sequence[str], root: Path, environment: Mapping[str, str]) -> None:
+    """Raises CalledProcessError where it does not pass."""
+    subprocess.run([sys.executable, *words], cwd=root, env=environment, check=True, capture_output=True)
 
 
 def make_project(root: Path, tests: str) -> Path:

@@ -52,8 +52,8 @@ class Screen:
         self._spinner.start()
 
     def runs(self, step: Step, progress: Progress) -> None:
-        if self._spinner is not None:
-            self._spinner.update(f"{step.title} {duration(progress.seconds)} of {duration(progress.limit)}")
+        if (spinner := self._spinner) is not None:
+            spinner.update(f"{step.title} {duration(progress.seconds)} of {duration(progress.limit)}")
 
     def ended(self, outcome: StepOutcome) -> None:
         self.closes()

@@ -58,6 +58,7 @@ else:
     help="`package-readonly`: a step of its own fetches dependencies first.",
 )
 @click.option("--accept-profile", "accepted", metavar="FINGERPRINT", help="Confirm how this repository narrows it.")
+@click.option("--fresh", is_flag=True, help="Run every step, also those whose result cannot have changed.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print a Verification section for a pull request.")
 @sarif_option
 @json_option
@@ -72,6 +73,7 @@ def command(
     format_apply: bool | None,
     network: str,
     accepted: str | None,
+    fresh: bool,
     as_markdown: bool,
     sarif: Path | None,
     as_json: bool,
@@ -81,7 +83,9 @@ def command(
     Commands come from profiles and manifests, run without a shell, and in a sandbox where bubblewrap is there. Exits 0
     where everything required passed, 2 where something failed or could not be told.
     """
-    wish = verifying.Wish(plan, base, profile, module, reason, sandbox, baseline, format_apply, accepted, network)
+    wish = verifying.Wish(
+        plan, base, profile, module, reason, sandbox, baseline, format_apply, accepted, network, fresh
+    )
     screen = verified.Screen(is_silent=as_json or as_markdown)
     report = _report(wish, screen)
     if sarif is not None:

@@ -1,6 +1,6 @@
 """What a verdict rests on, and whether a change of the tree touches it. Source of the rule: `docs/freshness.md`.
 
-Pure. What was seen of a reading comes from `verifier.proof.resting`; what has changed, from git.
+Pure. What was seen of a reading comes from `verifier.suites.resting`; what has changed, from git.
 """
 
 from __future__ import annotations

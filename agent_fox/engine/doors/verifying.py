@@ -24,9 +24,10 @@ from agent_fox.verifier.ground.request import Prepared, Refused, Request
 from agent_fox.verifier.ground.results import Status, Tool
 from agent_fox.verifier.plans.baseline import compared
 from agent_fox.verifier.plans.carried_out import Listener, PlanRun
+from agent_fox.verifier.plans.seen_before import SeenBefore
 from agent_fox.verifier.plans.steps import AUTO, Plan, PlanRules, Risk, choose, named
 from agent_fox.verifier.plans.toolbox import Verifier
-from agent_fox.verifier.policy.change_under_check import changed_paths
+from agent_fox.verifier.policy.change_under_check import paths_and_change
 from agent_fox.verifier.policy.discovery import belongs_to_tests
 from agent_fox.verifier.profiles.context import RunContext, confirmed_profile
 from agent_fox.verifier.profiles.loading import load_profile
@@ -55,7 +56,10 @@ class NothingToVerify(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a person asked for on the command line, where it differs from the settings (None: as they say)."""
+    """What a person asked for on the command line, where it differs from the settings (None: as they say).
+
+    is_fresh: nothing that was seen before is taken again.
+    """
 
     plan: str | None = None
     base: str | None = None
@@ -67,6 +71,7 @@ class Wish:
     format_apply: bool | None = None
     accepted: str | None = None
     network: str = NetworkProfile.NONE
+    is_fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,21 +165,40 @@ def verification(checkout: Checkout, wish: Wish, listener: Listener, stop: threa
     Raises NothingToVerify, UnknownPlan, UnknownProfile, ProfileUnconfirmed, Refused and GitError for what a person can
     put right.
     """
+    with git.serving(checkout.root):
+        return _made_ready(checkout, wish, listener, stop)
+
+
+def _made_ready(checkout: Checkout, wish: Wish, listener: Listener, stop: threading.Event) -> Verification:
     settings = checkout.settings.verify
     formats = settings.format_apply if wish.format_apply is None else wish.format_apply
     allowed = Allowed(NetworkProfile(wish.network), formats, settings.total_timeout)
     built_in = _profiles(checkout.root, wish.profile or settings.profile)
     profiles = [confirmed_profile(profile, checkout.root, allowed, wish.accepted) for profile in built_in]
     base = base_of(checkout.root, wish.base or settings.base)
-    changed = changed_paths(checkout.root, base) if base else ()
-    context = _context(checkout, wish, profiles[0], base, changed)
+    changed, change = paths_and_change(checkout.root, base) if base else ((), None)
+    context = replace(_context(checkout, wish, profiles[0], base, changed), change=change)
     tests = changed_tests(Verifier(context), changed)
     plan = _plan(wish.plan or settings.plan, changed, settings, wish.module, tests)
     known = FlakyTests(checkout.state / "flaky.json", git.head(checkout.root) or "")
     listener = replace(listener, flaky=known.add)
     contexts = [replace(context, profile=profile) for profile in profiles]
-    runs = [PlanRun(Verifier(each), plan, tests, known.names(), stop, listener) for each in contexts]
+    seen = _seen_before(checkout, wish, contexts, is_flaky=bool(known.names()))
+    runs = [
+        PlanRun(Verifier(context), plan, tests, known.names(), stop, listener, before)
+        for context, before in zip(contexts, seen, strict=True)
+    ]
     return Verification(checkout, tuple(_policy_once(runs)), wish.baseline or settings.baseline)
+
+
+def _seen_before(
+    checkout: Checkout, wish: Wish, contexts: Sequence[RunContext], *, is_flaky: bool
+) -> list[SeenBefore | None]:
+    """What was seen last time, by profile; nothing in CI, whose word is the last, or where everything is to run."""
+    if wish.is_fresh or checkout.environ.get("CI"):
+        return [None] * len(contexts)
+    folder = checkout.state / "seen"
+    return [SeenBefore(context, folder / f"{context.profile.id}.json", is_flaky) for context in contexts]
 
 
 def _policy_once(runs: Sequence[PlanRun]) -> list[PlanRun]:

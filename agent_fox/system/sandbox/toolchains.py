@@ -34,23 +34,25 @@ LONGEST_CHAIN = 16
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Downloaded packages: `parts` of the folder that `variable` names, or of `folder` in the person's home.
+    """Downloaded packages of a language: `parts` of the folder that `variable` names, or of `folder` in the person's
+    home.
 
     Tokens and settings lie beside the parts, so that only the parts are ever shown.
     """
 
+    language: str
     variable: str
     folder: str
     parts: tuple[str, ...]
 
 
 CACHES = (
-    Cache("CARGO_HOME", ".cargo", ("registry", "git")),
-    Cache("RUSTUP_HOME", ".rustup", (".",)),
-    Cache("GOPATH", "go", ("pkg/mod",)),
-    Cache("GRADLE_USER_HOME", ".gradle", ("wrapper/dists",)),
-    Cache("", ".m2", ("repository",)),
-    Cache("", ".npm", ("_cacache",)),
+    Cache("rust", "CARGO_HOME", ".cargo", ("registry", "git")),
+    Cache("rust", "RUSTUP_HOME", ".rustup", (".",)),
+    Cache("go", "GOPATH", "go", ("pkg/mod",)),
+    Cache("java", "GRADLE_USER_HOME", ".gradle", ("wrapper/dists",)),
+    Cache("java", "", ".m2", ("repository",)),
+    Cache("javascript", "", ".npm", ("_cacache",)),
 )
 
 
@@ -64,9 +66,10 @@ def _resolved(path: str) -> Path:
     return Path(path).resolve()
 
 
-def caches(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """(place below a home, where it lies here) of every cache that exists; `environment` is ours."""
-    for cache in CACHES:
+def caches(environment: Mapping[str, str], language: str | None = None) -> Iterator[tuple[str, Path]]:
+    """(place below a home, where it lies here) of every cache that exists, or those of a language; `environment` is
+    ours."""
+    for cache in (each for each in CACHES if language in (None, each.language)):
         folder = Path(environment.get(cache.variable) or home() / cache.folder)
         for part in cache.parts:
             if folder.is_absolute() and (folder / part).exists():
@@ -77,12 +80,27 @@ def folders(argv0: str, cwd: Path, environment: Mapping[str, str]) -> tuple[Path
     """What must be seen to run `argv0` in `cwd`, and all that its search path and VARIABLES offer: existing folders."""
     entries = [Path(entry) for entry in environment["PATH"].split(os.pathsep) if entry]
     tools = {folder for entry in entries for folder in _tool(entry)}
-    tools |= {Path(environment[name]) for name in VARIABLES if name in environment}
+    return _worth_showing(_with_bases(tools) | _started(argv0, cwd, environment))
+
+
+def started(argv0: str, cwd: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Of `folders` those that belong to `argv0` and VARIABLES, whatever else the search path offers."""
+    return _worth_showing(_started(argv0, cwd, environment))
+
+
+def _started(argv0: str, cwd: Path, environment: Mapping[str, str]) -> set[Path]:
+    tools = {Path(environment[name]) for name in VARIABLES if name in environment}
     program = executable(argv0, cwd, environment["PATH"])
-    if program is not None:
-        tools |= _along(program)
-    for prefix in [folder for folder in tools if (folder / "pyvenv.cfg").is_file()]:
-        tools |= _along(prefix / "bin/python")
+    return _with_bases(tools | (_along(program) if program is not None else set()))
+
+
+def _with_bases(tools: set[Path]) -> set[Path]:
+    """The tools, and the installations of Python that virtual environments among them were made from."""
+    prefixes = [folder for folder in tools if (folder / "pyvenv.cfg").is_file()]
+    return tools.union(*(_along(prefix / "bin/python") for prefix in prefixes))
+
+
+def _worth_showing(tools: set[Path]) -> tuple[Path, ...]:
     shown = {folder for folder in tools if _is_worth_showing(folder)}
     return tuple(sorted(folder for folder in shown if shown.isdisjoint(folder.parents)))
 

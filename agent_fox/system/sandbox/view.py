@@ -109,9 +109,8 @@ def needs_override(view: View) -> bool:
 
 def mounts(view: View) -> list[str]:
     words = [word for folder in toolchains.SYSTEM for word in _system(folder)]
-    java = (path.name for path in Path("/etc").glob("java-*"))
-    for name in (*ETC, *java, *(ETC_WITH_NETWORK if view.network else ())):
-        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    for path in etc_shown(network=view.network):
+        words += ["--ro-bind-try", path, path]
     words += ["--proc", "/proc", *(word for place in OF_THE_KERNEL for word in ("--ro-bind-try", place, place))]
     words += ["--dev", "/dev", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp"]
     words += ["--size", str(TEMPORARY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
@@ -122,6 +121,12 @@ def mounts(view: View) -> list[str]:
     for name, place in () if view.own_caches else toolchains.caches(os.environ):
         words += ["--ro-bind", str(place), str(place), "--ro-bind", str(place), str(view.home / name)]
     return words
+
+
+def etc_shown(*, network: bool) -> tuple[str, ...]:
+    """What of /etc a command sees of the machine's own, where it is there."""
+    java = (path.name for path in Path("/etc").glob("java-*"))
+    return tuple(f"/etc/{name}" for name in (*ETC, *java, *(ETC_WITH_NETWORK if network else ())))
 
 
 def made_up(view: View) -> Iterator[tuple[str, str]]:

@@ -65,6 +65,7 @@ class Prepared:
     readable: folders beside the workspace that it has to read.
     products: files that the build makes beside the sources, and which git does not track; they are no source.
     missing: what of the tool's work is left undone because a program is not there; the rest alone is no pass.
+    only_reads: it changes nothing in the workspace, and may run beside what does.
     notes: what a reader of the result must know, such as settings of the project that leave tests out.
     """
 
@@ -85,3 +86,4 @@ class Prepared:
     idle: str | None = None
     missing: str = ""
     readable: tuple[Path, ...] = ()
+    only_reads: bool = False

@@ -158,6 +158,7 @@ class VerificationResult:
     dispositions: one for each of `failures`, in their order; empty where nothing was looked into.
     isolation: in words, how the command was kept apart from the machine.
     notes: whatever a reader must know beside it, such as an earlier run on the same tree.
+    seen_at: nothing ran, the result was seen at this commit (outside of git: at this time); empty: it was executed.
     """
 
     tool: Tool
@@ -180,6 +181,7 @@ class VerificationResult:
     changed_sources: tuple[str, ...] = ()
     isolation: str = ""
     notes: tuple[str, ...] = ()
+    seen_at: str = ""
 
     @property
     def explained(self) -> tuple[Explained, ...]:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import field, replace
+from time import time_ns
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.system.clock import now
+from agent_fox.system.processes import processors
 from agent_fox.verifier.dispositions.reruns import is_pure_format
-from agent_fox.verifier.ground.request import Refused, Request, Unavailable, Why
+from agent_fox.verifier.ground.request import Prepared, Refused, Request, Unavailable, Why
 from agent_fox.verifier.ground.results import Status, Tool, VerificationResult
 from agent_fox.verifier.plans.second_looks import SecondLooks
 from agent_fox.verifier.reporting.report import Step, StepOutcome, VerificationReport
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.plans.reused_tests import ReusedTests
+    from agent_fox.verifier.plans.seen_before import Look, SeenBefore
     from agent_fox.verifier.plans.steps import Plan
     from agent_fox.verifier.plans.toolbox import Verifier
     from agent_fox.verifier.profiles.context import Progress
@@ -26,8 +32,22 @@ _MAY_BE_ABSENT = (Tool.COMPILE, Tool.LINT, Tool.FORMAT_CHECK, Tool.DEPENDENCY_TR
 
 
 @dataclass(frozen=True, slots=True)
+class Running:
+    """What becomes of steps that were begun at once or need not run; and what tests may not have to be run."""
+
+    steps: Mapping[Step, Future[VerificationResult]] = field(default_factory=dict)
+    tests: Mapping[Step, ReusedTests] = field(default_factory=dict)
+
+
+_NOTHING = Running()
+
+
+@dataclass(frozen=True, slots=True)
 class Listener:
-    """Receives the progress of a plan: before a step, during it, after it, and tests that were proven flaky."""
+    """Receives the progress of a plan: before a step, during it, after it, and tests that were proven flaky.
+
+    Steps begin and end here in the order of the plan, also where some of them run at the same time.
+    """
 
     begins: Callable[[Step], None] = lambda step: None
     runs: Callable[[Step, Progress], None] = lambda step, progress: None
@@ -40,6 +60,7 @@ class PlanRun:
     """One plan over one workspace.
 
     changed_tests: selectors to try where the whole suite runs out of time. flaky: names on the list of flaky tests.
+    seen: results of the last verification, which may be taken again; None: every step is executed.
     """
 
     verifier: Verifier
@@ -48,11 +69,22 @@ class PlanRun:
     flaky: frozenset[str] = frozenset()
     stop: threading.Event = field(default_factory=threading.Event)
     listener: Listener = field(default_factory=Listener)
+    seen: SeenBefore | None = None
 
     def report(self) -> VerificationReport:
         """Run every step; the report, which is kept too."""
+        began = time_ns()
         kept, left_out = self._applicable()
-        outcomes = tuple(outcome for step in kept for outcome in self._outcomes(step))
+        commands: dict[Step, Prepared] = {}
+        for step in kept:
+            with suppress(Refused):
+                if isinstance(available := self.verifier.available(_request(step)), Prepared):
+                    commands[step] = available
+        look = self.seen.look(commands) if self.seen else None
+        with self._begun(kept, commands, look) as running:
+            outcomes = tuple(outcome for step in kept for outcome in self._outcomes(step, running))
+        if look and not self.stop.is_set():
+            look.keep(outcomes, began)
         context = self.verifier.context
         return VerificationReport(
             run=context.run,
@@ -79,11 +111,35 @@ class PlanRun:
         available = self.verifier.available(_request(step))
         return available.reason if isinstance(available, Unavailable) and available.kind in _NOT_OURS else None
 
-    def _outcomes(self, step: Step) -> Iterator[StepOutcome]:
+    @contextmanager
+    def _begun(self, steps: Sequence[Step], commands: Mapping[Step, Prepared], look: Look | None) -> Iterator[Running]:
+        """Where tests run and there are processors for it, what only reads source runs beside all else."""
+        taken, tests = (look.taken, look.tests) if look else ({}, {})
+        over: dict[Step, Future[VerificationResult]] = {step: Future() for step in taken}
+        for step, result in taken.items():
+            over[step].set_result(result)
+        ahead = [step for step in steps if step not in over and step.tool is not Tool.STATIC_POLICY]
+        readers = [step for step in ahead if step in commands and commands[step].only_reads]
+        others = [step for step in ahead if step not in readers]
+        changes = any(step.tool.may_change_source for step in others)
+        if not readers or not any(step.tool.runs_tests for step in others) or changes or processors() == 1:
+            yield Running(over, tests)
+            return
+        with ThreadPoolExecutor(1, "steps") as main, ThreadPoolExecutor(1, "readers") as beside:
+            begun = {step: main.submit(self._result, step, tests.get(step)) for step in others}
+            begun |= {step: beside.submit(self._result, step) for step in readers}
+            try:
+                yield Running(over | begun, tests)
+            except BaseException:
+                self.stop.set()
+                raise
+
+    def _outcomes(self, step: Step, running: Running) -> Iterator[StepOutcome]:
         if self.stop.is_set():
             return
-        outcome = self._one(step)
+        outcome = self._one(step, running)
         if step.tool is Tool.FORMAT_CHECK and is_pure_format(outcome.result.failures):
+            wait(running.steps.values())
             yield from self._repaired(step, outcome)
         elif step.tool is Tool.UNIT_TESTS and outcome.result.status is Status.TIMED_OUT:
             yield outcome
@@ -102,19 +158,30 @@ class PlanRun:
         yield applied
         yield replace(again, result=replace(again.result, notes=(*again.result.notes, note)))
 
-    def _one(self, step: Step) -> StepOutcome:
+    def _one(self, step: Step, running: Running = _NOTHING) -> StepOutcome:
         self.listener.begins(step)
-        outcome = StepOutcome(step, self._result(step))
+        is_begun = step in running.steps
+        result = running.steps[step].result() if is_begun else self._result(step, running.tests.get(step))
+        is_clean = result.status is Status.PASSED and not result.changed_sources
+        if is_begun and not step.tool.runs_tests and not is_clean and not self.stop.is_set():
+            wait(running.steps.values())  # what a reader of source says may come from what tests did meanwhile
+            result = self._result(step)
+        outcome = StepOutcome(step, result)
         self.listener.ended(outcome)
         return outcome
 
-    def _result(self, step: Step) -> VerificationResult:
+    def _result(self, step: Step, tests: ReusedTests | None = None) -> VerificationResult:
         def tell(progress: Progress) -> None:
             self.listener.runs(step, progress)
 
         try:
-            result = self.verifier.run(_request(step), stop=self.stop, progress=tell)
-            return SecondLooks(self.verifier, self.stop, self.flaky, self.listener.flaky).at(result)
+            recording = tests.recording if tests else None
+            result = self.verifier.run(_request(step), stop=self.stop, progress=tell, recording=recording)
+            whole = tests.whole(result) if tests else result
+            if tests and whole is None and not self.stop.is_set():
+                tests.everything()
+                return self._result(step, tests)
+            return SecondLooks(self.verifier, self.stop, self.flaky, self.listener.flaky).at(whole or result)
         except Refused as refused:
             return self.verifier.refusal(_request(step), refused)
 

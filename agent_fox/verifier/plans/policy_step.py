@@ -36,7 +36,7 @@ def check_policy(context: RunContext) -> VerificationResult:
         return not_run(_REQUEST, nothing, context.profile.id)
     began, started_at = monotonic(), now()
     try:
-        change = change_since(context.root, context.base)
+        change = context.change or change_since(context.root, context.base)
     except GitError as error:
         return errored(_REQUEST, f"the change cannot be read: {error}", context.profile.id)
     result = result_of(check_change(change, PolicyContext(summary=context.stated)), context.profile.id)

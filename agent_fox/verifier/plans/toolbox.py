@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from agent_fox.verifier.profiles.model import Profile
     from agent_fox.verifier.projects.systems import Detection
     from agent_fox.verifier.reporting.report import VerificationReport
+    from agent_fox.verifier.suites.recording import Recording
 
 RESOLVE = Request(Tool.RESOLVE)
+SEEN = "seen"
 _MISSING = (FailureKind.DEPENDENCY_RESOLUTION_FAILURE, FailureKind.ENVIRONMENT_FAILURE)
 
 
@@ -84,15 +86,21 @@ class Verifier:
             return self._prepared(request, Path(private))
 
     def run(
-        self, request: Request, *, stop: threading.Event | None = None, progress: Report | None = None
-    ) -> VerificationResult:
+        self, request: Request, *, stop: threading.Event | None = None, progress: Report | None = None,
+        recording: Recording | None = None,
+    ) -> VerificationResult:  # fmt: skip
         """Run one tool; blocks until it is over, and ends it where `stop` is set. Result and log are kept.
 
+        recording: of a run of pytest, what is measured.
         Raises Refused for a request that is not carried out. Everything else is a result.
         """
         self._check(request)
         name = f"{next(self._numbers):03}-{request.tool}"
-        result = self._result(request, name, stop or threading.Event(), progress or no_report)
+        stop, progress = stop or threading.Event(), progress or no_report
+        if request.tool is Tool.STATIC_POLICY:
+            result = check_policy(self.context)
+        else:
+            result = self._guarded(name, stop, progress, request, recording=recording)
         keep_result(self.store, name, result)
         return result
 
@@ -148,24 +156,22 @@ class Verifier:
             known = ", ".join(self.context.modules)
             raise Refused("unknown_module", f"module {request.module!r} may not be asked for; allowed are: {known}")
 
-    def _result(self, request: Request, name: str, stop: threading.Event, report: Report) -> VerificationResult:
-        if request.tool is Tool.STATIC_POLICY:
-            return check_policy(self.context)
-        return self._guarded(name, stop, report, request)
-
     def _guarded(
-        self, name: str, stop: threading.Event, report: Report, request: Request, known: Prepared | None = None
-    ) -> VerificationResult:
+        self, name: str, stop: threading.Event, report: Report, request: Request, known: Prepared | None = None,
+        recording: Recording | None = None,
+    ) -> VerificationResult:  # fmt: skip
         """Run in a private folder, in turn; what keeps a command from running becomes a result."""
         with self._slots.one(stop), own_folder("tool") as private:
             bench = Bench(self.context, self.store, Path(private), name, self._seconds_left(), stop, report)
             bench.reports.mkdir()
             try:
-                return self._run(bench, request, known)
+                return self._run(bench, request, known, recording)
             except (SourceMissing, SandboxMissing, OutsideWorkspace, ArtifactError) as error:
                 return errored(request, str(error), self.context.profile.id)
 
-    def _run(self, bench: Bench, request: Request, known: Prepared | None) -> VerificationResult:
+    def _run(
+        self, bench: Bench, request: Request, known: Prepared | None, recording: Recording | None
+    ) -> VerificationResult:
         if bench.seconds <= 0:
             spent = f"the {self.context.seconds:g} s that all commands of this run may take together are spent"
             return errored(request, spent, self.context.profile.id)
@@ -173,6 +179,8 @@ class Verifier:
         if isinstance(prepared, Unavailable):
             return not_run(request, prepared, self.context.profile.id)
         refuse_skipping(request.tool, prepared.argv, prepared.environment)
+        if recording is not None:
+            prepared = recording.laid(prepared, bench.private / SEEN, self.context.root)
         before = read_contents(self.context.root) if request.tool.may_change_source else {}
         bench = replace(bench, seconds=min(bench.seconds, prepared.seconds), caches=self._caches(request, bench))
         if self.context.profile.policy.builds_in_copy and not request.tool.may_change_source:
@@ -180,6 +188,8 @@ class Verifier:
         else:
             ran = execute(bench, prepared, self._tree)
             self._tree = ran.tree
+        if recording is not None:
+            recording.gather(bench.private / SEEN)
         self._remember(ran)
         kept = self._with_difference(bench, ran, before)
         return self._judged(bench, request, prepared, replace(ran, artifacts=kept))

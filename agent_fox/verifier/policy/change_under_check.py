@@ -6,7 +6,7 @@ hook, a filter nor a setting of the workspace is run, and nothing is written to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -35,15 +35,28 @@ def changed_paths(root: Path, base: str, repo: Path | None = None) -> tuple[str,
     a copy of ours, in which git hides nothing that could land.
     """
     with _looking_at(root, repo or root) as store:
-        paths = [change.path for change in _changes(store, base, root, sees_hidden=repo is None)]
+        changes = _changes(store, base, root, sees_hidden=repo is None)
         inside = _repositories(store, root) if repo is None else {}
-    return tuple(paths) + tuple(f"{at}/{path}" for at, tip in inside.items() for path in changed_paths(root / at, tip))
+    return _paths(changes, inside, root)
 
 
 def change_since(root: Path, base: str) -> Change:
     """The change with the contents of both sides; links to other repositories left out. Raises GitError."""
+    return paths_and_change(root, base)[1]
+
+
+def paths_and_change(root: Path, base: str) -> tuple[tuple[str, ...], Change]:
+    """What `changed_paths` and `change_since` tell, by one look at the files. Raises GitError."""
     with _looking_at(root, root) as store:
-        return change_of(store, _changes(store, base, root, sees_hidden=True))
+        changes = _changes(store, base, root, sees_hidden=True)
+        inside, change = _repositories(store, root), change_of(store, changes)
+    return _paths(changes, inside, root), change
+
+
+def _paths(changes: Sequence[git_objects.Change], inside: Mapping[str, str], root: Path) -> tuple[str, ...]:
+    """The paths of the changes, and those of the repositories inside (by path, with the commit they are at)."""
+    beside = (f"{at}/{path}" for at, tip in inside.items() for path in changed_paths(root / at, tip))
+    return (*(change.path for change in changes), *beside)
 
 
 def _changes(store: Store, base: str, root: Path, *, sees_hidden: bool) -> list[git_objects.Change]:

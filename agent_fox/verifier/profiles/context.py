@@ -15,6 +15,7 @@ from agent_fox.verifier.logs.registry import BUILT_IN, Parsers
 
 if TYPE_CHECKING:
     from agent_fox.system.toml_tables import Toml
+    from agent_fox.verifier.policy.values import Change
     from agent_fox.verifier.profiles import narrowing as narrow
     from agent_fox.verifier.profiles.model import Profile
 else:
@@ -37,7 +38,8 @@ class RunContext:
     seconds: time limit of all commands together. secrets: exact values that no log may hold.
     token: a scoped, short-lived token that only the step that fetches dependencies is given.
     base: the commit (full id) that the change under check began at; empty where nobody said.
-    files_changed: paths that differ from `base`, for dispositions.
+    files_changed: paths that differ from `base`, for dispositions. change: the same with both sides, as it was read
+    before anything ran; None: it is read when it is asked for.
     stated: the coder's own words about the change: reasons for tests that were changed.
     caches: where caches of build tools stay between verifications; None: as long as the verifier.
     parsers: readers of logs, those of plugins included.
@@ -61,6 +63,7 @@ class RunContext:
     token: str = field(default="", repr=False)
     base: str = ""
     files_changed: frozenset[str] = frozenset()
+    change: Change | None = field(default=None, repr=False)
     stated: str = ""
     caches: Path | None = None
     parsers: Parsers = field(default=BUILT_IN, repr=False)

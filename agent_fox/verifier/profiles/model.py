@@ -128,6 +128,7 @@ class Command(Table):
         default=False, description="It does a part of what an earlier one does, and is run where that lacks a program."
     )
     changes_source: Flag = Field(default=False, description="Whether it is meant to change source.")
+    only_reads: Flag = Field(default=False, description="It changes nothing, and may run while tests do.")
     fails_on_output: Flag = Field(default=False, description="It exits with 0 even so; what its log says counts.")
     idle: Pattern | None = Field(default=None, description="It counts no tests; lines like this say that it ran none.")
     needs: list[Text] = Field(default=[], description="Folders of advisories it compares with.")

@@ -258,6 +258,7 @@ def _filled(filling: _Filling, request: Request, search: Search) -> Prepared:
         fails_on_output=command.fails_on_output,
         products=desk.facts.products,
         idle=command.idle,
+        only_reads=command.only_reads,
         readable=(_REPORTERS,) if Values.REPORTERS in names_of(command.argv) else (),
     )
 

@@ -6,9 +6,7 @@ each test executed and opened, and the error that each ended with.
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
@@ -17,16 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.system.files import content_in, remove_tree
+from agent_fox.system.files import remove_tree
 from agent_fox.verifier.ground.cases import Outcome
 from agent_fox.verifier.proof.held import held
-from agent_fox.verifier.proof.resting import COLLECTING, Window
 from agent_fox.verifier.proof.sides import copied, is_inline_test, is_made_by_tools, is_test_side, made_by_tests
 from agent_fox.verifier.proof.warm import NAME, Cold
 from agent_fox.verifier.suites.asking import with_tests
+from agent_fox.verifier.suites.recording import document_at, lay_probe, lay_recorder, rows_in, window_of
+from agent_fox.verifier.suites.resting import COLLECTING
 from agent_fox.verifier.suites.running_suites import Ground, attempt_of
 from agent_fox.verifier.suites.suite_reading import read_attempt
 
@@ -34,9 +32,9 @@ if TYPE_CHECKING:
     from agent_fox.verifier.ground.cases import Case
     from agent_fox.verifier.proof.warm import Warm
     from agent_fox.verifier.suites.calls import Call
+    from agent_fox.verifier.suites.resting import Window
     from agent_fox.verifier.suites.suite import SuiteRun
 
-_REPORTERS = Path(__file__).parents[1] / "reporters"
 LEAST_SECONDS = 20.0
 TIMES_SLOWER = 4.0
 SECONDS_A_FAILURE = 0.05
@@ -207,23 +205,22 @@ def probed(call: Call, folder: Path, root: Path, *, is_recorded: bool = True) ->
     if call.tool not in ("pytest", "unittest"):
         return call
     if is_recorded:
-        shutil.copyfile(_REPORTERS / "recorder.py", folder / "sitecustomize.py")
-        (folder / "recorder.json").write_text(json.dumps({"root": str(root)}), encoding="utf-8")
+        lay_recorder(folder, root)
     probing = replace(call, variables={**call.variables, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"})
     if call.tool != "pytest":
         return probing
-    name = f"afp_{folder.parent.name.replace('-', '_')}"
-    shutil.copyfile(_REPORTERS / "pytest_probe.py", folder / f"{name}.py")
-    return probing.with_more("-p", name, "--tb=native")  # its own form reads the whole file again for each failure
+    return probing.with_more(
+        "-p", lay_probe(folder), "--tb=native"
+    )  # its own form reads the whole file again for each failure
 
 
 def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
-    read_ends, tool = _read(folder / "ends.json"), suite.call.tool if suite.call else ""
+    read_ends, tool = document_at(folder / "ends.json"), suite.call.tool if suite.call else ""
     over = [case for case in suite.cases if not case.is_cut_off]
     ends = ended_within(over, {case.id: _end(case, read_ends.get(case.id, {}), root, tool) for case in over})
     executed: dict[str, set[Executed]] = {}
     opened: dict[str, set[Opened]] = {}
-    windows, processes = _windows(folder)
+    windows, processes = rows_in(folder)
     for name, rows in windows.items():
         test = "" if name.startswith(COLLECTING) else name
         for row in rows:
@@ -237,25 +234,8 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
     broken = {each.file: each.error or each.what for each in suite.broken if each.file}
     done = {test: frozenset(paths) for test, paths in executed.items()}
     seen = {test: frozenset(paths) for test, paths in opened.items()}
-    looked = {name: _window(rows) for name, rows in windows.items()}
+    looked = {name: window_of(rows) for name, rows in windows.items()}
     return Seen(ends, done, seen, why_not, suite.cases, broken, looked, processes)
-
-
-def _windows(folder: Path) -> tuple[dict[str, list[dict[str, Any]]], int]:
-    """What each process of Python wrote about each test, and how many processes did."""
-    windows: dict[str, list[dict[str, Any]]] = {}
-    documents = [_read(path) for path in sorted(folder.glob("seen-*.json"))]
-    for name, row in (each for document in documents for each in document.items()):
-        windows.setdefault(name, []).append(row)
-    return windows, len(documents)
-
-
-def _window(rows: Sequence[Mapping[str, Any]]) -> Window:
-    return Window(
-        frozenset(file for row in rows for file, _ in row["executed"]),
-        frozenset((file, opener) for row in rows for file, opener in row["opened"]),
-        frozenset((kind, what, opener) for row in rows for kind, what, opener in row["asked"]),
-    )
 
 
 def ended_within(cases: Iterable[Case], ends: Mapping[str, End]) -> dict[str, End]:
@@ -313,7 +293,9 @@ def v8_executed(folder: Path, root: Path, cases: Sequence[Case]) -> Iterator[tup
     for case in cases:
         tests.setdefault(case.file, []).append(case.id)
     for path in sorted(folder.glob("*.json")):
-        scripts = {_place(str(each.get("url", "")), root): each["functions"] for each in _read(path).get("result", ())}
+        scripts = {
+            _place(str(each.get("url", "")), root): each["functions"] for each in document_at(path).get("result", ())
+        }
         ran = [test for file in scripts for test in tests.get(file, ())] or [""]
         for file, functions in scripts.items():
             starts = [each["ranges"][0]["startOffset"] for each in functions if each["ranges"][0]["count"]]
@@ -325,7 +307,3 @@ def _place(url: str, root: Path) -> str:
     path = Path(unquote(url.removeprefix("file://")))
     is_own = path.is_relative_to(root) and "node_modules" not in path.parts and path.is_file()
     return path.relative_to(root).as_posix() if is_own else ""
-
-
-def _read(path: Path) -> dict[str, Any]:
-    return json_object(content_in(path.parent, path.name) or b"") or {}

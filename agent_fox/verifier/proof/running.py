@@ -6,7 +6,6 @@ the other.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from functools import cache, partial
 from threading import Event
 from typing import TYPE_CHECKING
 
+from agent_fox.system.processes import processors
 from agent_fox.system.sandbox import bubblewrap
 from agent_fox.verifier.proof.lab import MEASURED, Lab, Seen
 
@@ -67,11 +67,6 @@ class Runner:
         """Whether nothing that a run of these tests does can be seen by another: neither files nor ports."""
         is_ours = run.call is not None and run.call.tool in MEASURED
         return is_ours and not self._order.network and bubblewrap.is_used(self._order.sandbox)
-
-
-def processors() -> int:
-    """How many of them this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

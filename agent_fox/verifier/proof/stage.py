@@ -45,7 +45,6 @@ from agent_fox.verifier.proof.effects import before_of, effect_of, hurts_bystand
 from agent_fox.verifier.proof.kept import NAMES, Contents
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.reaching import Reach
-from agent_fox.verifier.proof.resting import Resting, together
 from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals
 from agent_fox.verifier.proof.sides import (
@@ -57,6 +56,7 @@ from agent_fox.verifier.proof.sides import (
 )
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
 from agent_fox.verifier.source.base_tree import base_tree
+from agent_fox.verifier.suites.resting import Resting, together
 
 if TYPE_CHECKING:
     from agent_fox.core.verdicts.scope import Scope
@@ -105,7 +105,7 @@ class Stage:
         self._unread: dict[str, str] = {}
         self._contents = Contents(ground.workspace, base)
         self._seals = None if base is None else Seals(ground.order, base, self._root, self._tests_changed, self._sealed)
-        self._resting = Resting(ground.order, ground.workspace, ground.was_there)
+        self._resting = Resting(ground.workspace, ground.was_there, ground.order.brought)
         self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
         self._since = monotonic()
         self._begun: Begun | None = None

@@ -82,6 +82,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if report.outcome == "passed" and call.excinfo is None:
         return
     known.update(outcome=report.outcome, phase=report.when)
+    if report.outcome == "skipped" and hasattr(report, "wasxfail"):
+        known["xfailed"] = True
     if call.excinfo is not None and not call.excinfo.errisinstance(pytest.skip.Exception):
         files = [str(entry.path) for entry in call.excinfo.traceback]
         message = str(call.excinfo.value).partition("\n")[0]
@@ -93,6 +95,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     and Hypothesis' plugin loads all of Hypothesis to sum up that nothing used it. Each costs as much as half a start.
     """
     (FOLDER / "ends.json").write_text(json.dumps(ends), encoding="utf-8")
+    if RECORDER is not None and not RECORDER.trims:
+        return
     plugins = session.config.pluginmanager
     if "hypothesis" not in sys.modules and plugins.has_plugin("hypothesispytest"):
         plugins.unregister(name="hypothesispytest")

@@ -1,7 +1,8 @@
 """`sitecustomize` of one run: notes which functions of a project each Python process executes, what it opens, lists,
 looks for and imports, and what it does that cannot be seen from here.
 
-It lies, under that name, in a folder that PYTHONPATH names first, beside `recorder.json` ({"root": the project}). Each
+It lies, under that name, in a folder that PYTHONPATH names first, beside `recorder.json` ({"root": the project,
+"whenever": also where each call costs, "trims": whether pytest's end may be cut short}). Each
 process writes `seen-PID.json` there when it ends. In pytest a plugin tells which test runs; other processes begin with
 what PYTEST_CURRENT_TEST says. It runs under the project's interpreter: the standard library alone is used.
 """
@@ -35,12 +36,13 @@ class Recorder:
 
     def __init__(self, root: str) -> None:
         self.root = root.rstrip(os.sep) + os.sep
+        self.lent = tuple(place for place in INSTALLED if place.startswith(self.root) and place != self.root)
         self.cwd = os.getcwd()
         self.test = OUTSIDE
         self.seen: dict[str, tuple[set[CodeType], set[tuple[str, str]], set[tuple[str, str, str]]]] = {}
-        self.is_watching, self.rests = MONITORING is not None, False
+        self.is_watching, self.rests, self.has_begun = MONITORING is not None, False, False
         self.module: object = None
-        self.children = 0
+        self.children, self.trims = 0, True
         self._note(os.environ.get("PYTEST_CURRENT_TEST", OUTSIDE).rpartition(" (")[0])
 
     def begin(self, test: str) -> None:
@@ -82,13 +84,15 @@ class Recorder:
     def audit(self, event: str, given: tuple[Any, ...]) -> None:
         if event in OPENS:
             path = path_of(given[0])
-            if self.place(path):
+            if not path.startswith(self.lent) and self.place(path):
                 self.files.add((path, self.opener()))
         elif event in NOTED:
             NOTED[event](self, given)
-        elif not self.is_watching and event in BEGINNINGS and self.is_ours(given[0]):
-            self.module = given[0] if self.rests else None
-            self.watch()
+        elif event in BEGINNINGS and not (self.is_watching and self.has_begun) and self.is_ours(given[0]):
+            self.has_begun = True
+            if not self.is_watching:
+                self.module = given[0] if self.rests else None
+                self.watch()
 
     def ask(self, kind: str, what: str) -> None:
         """Note it where code of the project asked for it, or a test runs; what a runner does for itself is not."""
@@ -131,20 +135,21 @@ class Recorder:
 
     def looked(self, path: object) -> None:
         """Whether there is such a file, or what it is like, was asked by code of the project."""
-        place = path_of(path)
-        if self.place(place) and (opener := self.opener()):
+        place = path_of(path) if self.has_begun else ""
+        if place and self.place(place) and (opener := self.opener()):
             self.asked.add((LOOKED, place, opener))
 
     def is_ours(self, code: object) -> bool:
         """Whether a module or script of the project begins. Before one does, none of its functions is called."""
-        return bool(self.place(str(getattr(code, "co_filename", code))))
+        file = str(getattr(code, "co_filename", code))
+        return not file.startswith(self.lent) and bool(self.place(file))
 
     def opener(self) -> str:
-        """The file of the project that opened it; empty for other code."""
-        frame: FrameType | None = sys._getframe()
+        """The file of the project that opened it; empty for other code, of which the start of a runner is full."""
+        frame: FrameType | None = sys._getframe() if self.has_begun else None
         while frame is not None:
             file = frame.f_code.co_filename
-            if file.startswith(self.root) and file != __file__:
+            if file.startswith(self.root) and file != __file__ and not file.startswith(self.lent):
                 return file
             frame = frame.f_back
         return ""
@@ -227,7 +232,11 @@ def start() -> Recorder | None:
     """Begin to record, where the settings are there."""
     try:
         with open(os.path.join(FOLDER, "recorder.json"), encoding="utf-8") as file:
-            recorder = Recorder(json.load(file)["root"])
+            settings = json.load(file)
+        if MONITORING is None and not settings.get("whenever", True):
+            return None  # to watch each call would take longer than the tests may
+        recorder = Recorder(settings["root"])
+        recorder.trims = settings.get("trims", True)
     except (OSError, ValueError, KeyError):
         return None
     sys.addaudithook(recorder.audit)

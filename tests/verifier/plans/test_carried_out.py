@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic, sleep
 
+import pytest
+
+from agent_fox.system.processes import processors
 from agent_fox.verifier.ground.results import FailureKind, Status, Tool
 from agent_fox.verifier.plans.baseline import compared
 from agent_fox.verifier.plans.carried_out import Listener, PlanRun
 from agent_fox.verifier.plans.steps import Plan
+from agent_fox.verifier.plans.toolbox import Verifier
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.model import Policy
 from agent_fox.verifier.reporting.report import ReportStatus, Step, StepOutcome
@@ -45,6 +51,54 @@ def test_a_plan_runs_its_steps_in_order_and_tells_of_each(project: Path) -> None
     report = PlanRun(verifier(project), steps, listener=listener).report()
     assert report.status is ReportStatus.PASSED
     assert told == ["begins run_compile", "passed run_compile", "begins run_unit_tests", "passed run_unit_tests"]
+
+
+WAITING = """\
+import pathlib
+import time
+
+BUILD = pathlib.Path(__file__).parent.parent / "build"
+BADLY = BUILD.with_name("scratch.py")
+
+
+def test_waits():
+    ends = time.monotonic() + 20
+    while not (BUILD / "read").exists() and time.monotonic() < ends:
+        time.sleep(0.02)
+    BADLY.unlink(missing_ok=True)
+    assert (BUILD / "read").exists()
+"""
+
+
+def told_when_read(tools: Verifier, project: Path) -> threading.Thread:
+    """A thread that tells the tests of the project as soon as the format was looked at."""
+    (project / "build").mkdir()
+
+    def tell() -> None:
+        ends = monotonic() + 20
+        while not any("run_format_check.result" in kept.name for kept in tools.store.listed()) and monotonic() < ends:
+            sleep(0.02)
+        (project / "build/read").touch()
+
+    return threading.Thread(target=tell)
+
+
+@pytest.mark.skipif(processors() == 1, reason="there is one processor")
+@pytest.mark.parametrize(("scratch", "looks"), [({}, ["passed"]), ({"scratch.py": "x  =  1"}, ["failed", "passed"])])
+def test_what_only_reads_source_runs_while_tests_run_and_again_where_they_disturbed_it(
+    project: Path, scratch: dict[str, str], looks: list[str]
+) -> None:
+    settings = PYPROJECT + "[tool.ruff]\n"
+    write(project, {"pyproject.toml": settings, "tests/test_waits.py": WAITING, **scratch})
+    tools = verifier(project)
+    steps = plan(Step(Tool.UNIT_TESTS), Step(Tool.FORMAT_CHECK))
+    teller = told_when_read(tools, project)
+    teller.start()
+    report = PlanRun(tools, steps).report()
+    teller.join()
+    assert report.outcomes[1].result.status is Status.PASSED
+    kept = [each for each in tools.store.listed() if "run_format_check.result" in each.name]
+    assert [json.loads(tools.store.path_of(each.uri).read_bytes())["status"] for each in kept] == looks
 
 
 def test_a_step_that_the_project_has_no_tool_for_is_left_out_and_named(project: Path) -> None:

@@ -20,7 +20,6 @@ from agent_fox.verifier.source.git import staged
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.cases import Case
-    from agent_fox.verifier.ground.order import CheckOrder
     from agent_fox.verifier.suites.suite import SuiteRun
 
 OUTSIDE = ""
@@ -58,11 +57,30 @@ class _Text:
     is_unread: bool = False
 
 
-class Resting:
-    """What tests rest on. `root`: the tree that was read, for the texts of its files."""
+class _Everything:
+    """What was done for all tests, by who asked for it."""
 
-    def __init__(self, order: CheckOrder, root: Path, was_there: frozenset[str] | None) -> None:
-        self._order, self._root, self._was_there = order, root, was_there or frozenset()
+    def __init__(self, windows: Mapping[str, Window]) -> None:
+        whole = together(windows.values())
+        self.executed, self.opened = whole.executed, frozenset(file for file, _ in whole.opened)
+        self.modules: dict[str, set[str]] = {}
+        self.opened_by: dict[str, set[str]] = {}
+        self.asked_by: dict[str, set[tuple[str, str, str]]] = {}
+        for file in whole.executed:
+            self.modules.setdefault(_module(file), set()).add(file)
+        for file, opener in whole.opened:
+            self.opened_by.setdefault(opener, set()).add(file)
+        for each in whole.asked:
+            self.asked_by.setdefault(each[2], set()).add(each)
+
+
+class Resting:
+    """What tests rest on. `root`: the tree that was read, for the texts of its files. `was_there`: files that lay in it
+    before, and `brought`: those that git does not hold and a checkout is lent.
+    """
+
+    def __init__(self, root: Path, was_there: frozenset[str] | None = None, brought: Sequence[str] = ()) -> None:
+        self._root, self._was_there, self._brought = root, was_there or frozenset(), brought
         index = staged(root, None)
         self._tracked = index.said.paths if index is not None and index.said is not None else None
         self._texts: dict[str, _Text] = {}
@@ -74,57 +92,99 @@ class Resting:
             return whole_tree(f"what {tool or 'the command'} reads is not measured")
         if self._tracked is None:
             return whole_tree("which files git holds is not known")
-        children = sum(kind == CHILD for window in windows.values() for kind, _, _ in window.asked)
-        if processes != children + 1:
-            return whole_tree(f"{children + 1} processes of Python were to be seen, and {processes} were")
-        return self._scope(run, tests, windows)
+        why = _unseen_processes(windows, processes)
+        odd = self._odd_test(run)
+        why = why or (f"{odd} is a test, which its name does not show" if odd else "")
+        if why:
+            return whole_tree(why)
+        ids, files = {test.id for test in tests}, {test.file for test in tests}
+        known = self._own(windows)
+        return self._scope(ids, files, known, _Everything(known), self._chosen_from(run))
 
-    def _scope(self, run: SuiteRun, tests: Sequence[Case], windows: Mapping[str, Window]) -> Scope:
-        files_of_tests = {test.file for test in tests}
-        mine = {OUTSIDE, *(test.id for test in tests), *(f"{COLLECTING}{file}" for file in files_of_tests)}
-        own = together([window for name, window in windows.items() if name in mine])
-        others = together([window for name, window in windows.items() if name not in mine])
+    def of_files(
+        self, files: Mapping[str, Iterable[str]], windows: Mapping[str, Window], processes: int
+    ) -> dict[str, Scope]:
+        """The scope of each file of tests (path, ids), as far as contents go: not what an added file would do."""
+        why = _unseen_processes(windows, processes)
+        if why:
+            return dict.fromkeys(files, whole_tree(why))
+        known = self._own(windows)
+        everything = _Everything(known)
+        return {file: self._scope({*ids}, {file}, known, everything, set()) for file, ids in files.items()}
+
+    def _own(self, windows: Mapping[str, Window]) -> dict[str, Window]:
+        """What was done without what installed packages are and do: the environment answers for that."""
+        paths = {
+            path
+            for window in windows.values()
+            for places in (
+                *((file,) for file in window.executed),
+                *window.opened,
+                *((by, what if kind in (LISTED, LOOKED) else "") for kind, what, by in window.asked),
+            )
+            for path in places
+        }
+        lent = {path for path in paths if path and self._is_installed(path)}
+        return {
+            name: Window(
+                window.executed - lent,
+                frozenset(each for each in window.opened if lent.isdisjoint(each)),
+                frozenset(
+                    each
+                    for each in window.asked
+                    if each[2] not in lent and (each[1] not in lent or each[0] == IMPORTED)
+                ),
+            )
+            for name, window in windows.items()
+        }
+
+    def _scope(
+        self, ids: set[str], files_of_tests: set[str], windows: Mapping[str, Window], everything: _Everything,
+        below: set[str],
+    ) -> Scope:  # fmt: skip
+        mine = {OUTSIDE, *ids, *(f"{COLLECTING}{file}" for file in files_of_tests)}
+        own = together([windows[name] for name in mine if name in windows])
         collected = {name.removeprefix(COLLECTING) for name in windows if name.startswith(COLLECTING)}
         beside = collected - files_of_tests
         files = {*own.executed, *files_of_tests, *(file for file, by in own.opened if by or file not in beside)}
         files |= {what for kind, what, _ in own.asked if kind == LOOKED}
         asked = {*own.asked}
         while True:
-            more = self._loaded_for_others(files, asked, others)
-            asked |= {each for each in others.asked if each[2] in files | more}
+            more = self._loaded_for_others(files, asked, everything)
+            asked |= {each for file in files | more for each in everything.asked_by.get(file, ())}
             more |= {what for kind, what, _ in asked if kind == LOOKED}
             if more <= files:
                 break
             files |= more
-        return self._measured(run, {_source_of(file) for file in files}, asked)
+        return self._measured({_source_of(file) for file in files}, asked, below)
 
-    def _loaded_for_others(self, files: set[str], asked: set[tuple[str, str, str]], others: Window) -> set[str]:
+    def _loaded_for_others(self, files: set[str], asked: set[tuple[str, str, str]], others: _Everything) -> set[str]:
         """What was loaded, or opened, while another test ran, and these files name or asked for."""
         texts = [self._text(file) for file in files if file.endswith(".py")]
         if any(text.loads for text in texts):
-            return {*others.executed, *(file for file, _ in others.opened)}
+            return {*others.executed, *others.opened}
         names = {part for text in texts for part in text.names}
         names |= {part for kind, what, _ in asked if kind == IMPORTED for part in what.split(".")}
-        loaded = {file for file in others.executed if _module(file) in names}
-        return loaded | {file for file, by in others.opened if by in files}
+        loaded = {file for name in names for file in others.modules.get(name, ())}
+        return loaded | {file for opener in files for file in others.opened_by.get(opener, ())}
 
-    def _measured(self, run: SuiteRun, reached: set[str], asked: set[tuple[str, str, str]]) -> Scope:
-        own = {file for file in reached if not self._is_installed(file)}
-        odd = self._odd_test(run)
-        why = f"{odd} is a test, which its name does not show" if odd else self._why_whole(own, asked)
+    def _measured(self, own: set[str], asked: set[tuple[str, str, str]], below: set[str]) -> Scope:
+        why = self._why_whole(own, asked)
         if why:
             return whole_tree(why)
         texts = [self._text(file) for file in own if file.endswith(".py")]
         names = {part for text in texts for part in text.names}
         names |= {part for kind, what, _ in asked if kind == IMPORTED for part in what.split(".")}
-        listed = {what for kind, what, _ in asked if kind == LISTED and not self._is_installed(what or ".")}
-        files, folders, below, modules = (
-            tuple(sorted(paths)) for paths in ({*own, *self._real(own)}, listed, self._chosen_from(run), names)
+        listed = {what for kind, what, _ in asked if kind == LISTED}
+        files, folders, chosen, modules = (
+            tuple(sorted(paths)) for paths in ({*own, *self._real(own)}, listed, below, names)
         )
-        return bounded(Scope(files, folders, below, modules))
+        return bounded(Scope(files, folders, chosen, modules))
 
     def _why_whole(self, files: set[str], asked: set[tuple[str, str, str]]) -> str:
-        unseen = sorted((what, by) for kind, what, by in asked if kind == UNSEEN and not self._is_installed(by or "."))
+        if any("/site-packages/" in path for path in self._tracked or ()):
+            return "installed packages are committed, and what they do is not measured"
+        unseen = sorted((what, by) for kind, what, by in asked if kind == UNSEEN)
         if unseen:
             what, by = unseen[0]
             return f"{by or 'a test'} {what}"
@@ -156,7 +216,7 @@ class Resting:
         """Whether it lies in what a workspace is lent, and is not the tree's own: the environment answers for it."""
         if self._tracked is not None and path in self._tracked:
             return False
-        return any(path == name or path.startswith(f"{name}/") for name in (*BORROWED, *self._order.brought))
+        return any(path == name or path.startswith(f"{name}/") for name in (*BORROWED, *self._brought))
 
     def _real(self, files: Iterable[str]) -> Iterator[str]:
         """Where links lead, inside the tree."""
@@ -175,6 +235,14 @@ class Resting:
             except (SyntaxError, ValueError, RecursionError):
                 self._texts[file] = _Text(is_unread=True)
         return self._texts[file]
+
+
+def _unseen_processes(windows: Mapping[str, Window], processes: int) -> str:
+    """Why what was seen is not all; empty where each process of Python has told what it did."""
+    children = sum(kind == CHILD for window in windows.values() for kind, _, _ in window.asked)
+    return (
+        "" if processes == children + 1 else f"{children + 1} processes of Python were to be seen, and {processes} were"
+    )
 
 
 def together(windows: Iterable[Window]) -> Window:
