@@ -12,7 +12,7 @@ from dataclasses import replace
 from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -174,7 +174,7 @@ class Known:
     def owner(self, text: str, where: str) -> str | None:
         """What a line of a document is part of. What a line demands must stand in a text that a verdict is asked
         about: the words above a requirement's criteria are shown with them, and nothing is asked about them."""
-        is_of_tasks = PurePosixPath(where).name == TASKS
+        is_of_tasks = where.rpartition("/")[2] == TASKS
         is_demand = not is_of_tasks and OBLIGES.search(text) is not None
         required = None if is_of_tasks else (self._asked if is_demand else self._required).owner(text)
         return required or (self._planned.owner(text) if is_of_tasks or is_whole(self.spec) else None)
