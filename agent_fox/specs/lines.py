@@ -49,7 +49,7 @@ class Line(NamedTuple):
 
     @property
     def is_blank(self) -> bool:
-        return not self.text.strip()
+        return not self.text or self.text.isspace()
 
 
 class Scan(NamedTuple):

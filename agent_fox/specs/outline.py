@@ -63,8 +63,9 @@ class Block:
         while waiting:
             block, chain = waiting.pop()
             yield block, chain
-            inner = (*chain[-_MOST_ABOVE:], block)
-            waiting += [(child, inner) for child in reversed(block.children)]
+            if block.children:
+                inner = (*chain[-_MOST_ABOVE:], block)
+                waiting += [(child, inner) for child in reversed(block.children)]
 
 
 _MOST_ABOVE = 40

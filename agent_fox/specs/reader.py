@@ -58,7 +58,7 @@ BUILT_IN: tuple[Dialect, ...] = (
 )
 
 _ARCHIVE = "archive"
-_NOT_SPECS = frozenset({_ARCHIVE, "node_modules", "__pycache__"})
+_NOT_SPECS = frozenset({_ARCHIVE, "checklists", "node_modules", "__pycache__"})
 _DEEPEST = 3
 _KEEP_NOTHING_ELSE = (".agent-fox/specs/", ".kiro/specs/", "openspec/changes/")
 

@@ -32,6 +32,9 @@ def resolve(specs: Iterable[Spec], broken: frozenset[str] = frozenset()) -> Reso
     specs = tuple(specs)
     by_name = {spec.name: spec for spec in specs}
     by_number = _by_number((*by_name, *broken))
+    by_title: dict[str, list[str]] = {}
+    for name in (name for names in by_number.values() for name in names):
+        by_title.setdefault(_NUMBER.sub("", name, count=1)[1:].replace("-", "_").casefold(), []).append(name)
     problems: list[Problem] = []
     rows: dict[str, tuple[Dependency, ...]] = {}
     resolved = []
@@ -40,7 +43,10 @@ def resolve(specs: Iterable[Spec], broken: frozenset[str] = frozenset()) -> Reso
             resolved.append(spec)
             rows[spec.name] = ()
             continue
-        named = [_named(row, spec, by_number, problems) for row in spec.dependencies]
+        named = [
+            row if row.spec in by_name else _named(row, spec, by_number, by_title, problems)
+            for row in spec.dependencies
+        ]
         resolved.append(replace(spec, dependencies=tuple(dict.fromkeys(named))))
         rows[spec.name] = tuple(
             row for row in dict.fromkeys(named) if _holds(row, spec, by_name, by_number, broken, problems)
@@ -57,10 +63,18 @@ def _by_number(names: Iterable[str]) -> dict[int, list[str]]:
     return numbered
 
 
-def _named(row: Dependency, spec: Spec, by_number: Mapping[int, list[str]], problems: list[Problem]) -> Dependency:
-    """The row with the folder's name in place of a number."""
+def _named(
+    row: Dependency,
+    spec: Spec,
+    by_number: Mapping[int, list[str]],
+    by_title: Mapping[str, list[str]],
+    problems: list[Problem],
+) -> Dependency:
+    """The row with the folder's name in place of a number, or of the name without it: `05_git_server` is called
+    `git_server`, too, where no other is."""
     if not row.spec.isdecimal():
-        return row
+        titled = by_title.get(row.spec.replace("-", "_").casefold(), [])
+        return replace(row, spec=titled[0]) if len(titled) == 1 else row
     meant = by_number.get(int(row.spec), [])
     if len(meant) > 1:
         what = f"{row.spec} is ambiguous: {' and '.join(meant)} have that number. Write the folder's name"

@@ -7,12 +7,12 @@ What is said of it is in `accounts/`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -28,7 +28,10 @@ TASKS = "tasks.md"
 _REQUIREMENTS = frozenset({"requirements.md", "spec.md", "bugfix.md"})
 _LEADING_TO_THEM = frozenset({"prd.md", "plan.md", "proposal.md"})
 _IN_JSON = frozenset({"requirements.json", "tasks.json"})
-OBLIGES = regex(r"(?<![\"'`“‘\w])(?:SHALL|MUST)\b")
+_OF_THE_WRITING = ("checklists", "contracts")
+"""Folders of spec-kit's: `checklists/requirements.md` asks whether the spec is well written, and demands nothing."""
+OBLIGES = regex(r"(?<![\"'`“‘\w])(?:SHALL|MUST)\b(?![\s*_`]*\|\s*$)")
+"""A word that fills the last cell of a row says how strong the row's text is, and obliges to nothing by itself."""
 WORD = regex(r"\w+")
 ID = regex(r"(?<![\w./-])(?P<head>(?:[A-Z0-9]{1,9}-){0,3}[A-Z]{1,9})-(?P<tail>\d{1,9}(?:\.E?\d{1,9})*[a-z]?)(?![\w-])")
 _DECLARES = regex(r"[\s>|*_`~\[(+-]*(?:\d{1,4}[.)]\s+)?(?:\[[ xX]\]\s*)?[*_`~\[(]*$")
@@ -40,8 +43,8 @@ _FEWEST = 4
 """A text of fewer words is known only as a whole line: one of them stands somewhere in any text."""
 
 _SUBJECT = (
-    r"requirements?\b|functional\b|acceptance|criteri|scenarios?\b|user stor|edge case|error case|corner case"
-    r"|success criteria|measurable outcomes|tests?\b|tasks?\b|(?:task )?groups?\b|phase\b"
+    r"requirements?\b|business rules?\b|functional\b|acceptance|criteri|scenarios?\b|user stor|edge case"
+    r"|error case|corner case|success criteria|measurable outcomes|tests?\b|tasks?\b|(?:task )?groups?\b|phase\b"
     r"|implementation (?:plan|tasks)|to-?dos?\b|propert(?:y|ies)\b|fr-?\d|us-?\d|t\d{3}|bug\b"
     r"|expected behaviou?r|unchanged behaviou?r|要件|需求|要求|受け?入|验收|驗收|基準|タスク|任务|任務|フェーズ"
     r"|阶段|階段|エッジ|边缘|テスト|测试|anforderung|akzeptanz|aufgabe|exigence|critère|tâche|requisito|criterio"
@@ -60,7 +63,11 @@ _CONTEXT = (
     r"|independent test|why this priority|review (?:&|and) acceptance|review checklist"
     r"|task (?:dependency graph|graph|generation|summary)|waves?\b|definition of done|metadata|meta\b|migration"
     r"|dev agent record|qa results|file list"
-    r"|design(?: decisions)?$|architecture|data model|user story$|はじめに|概要|序|用語|範囲|スコープ|前提|制約"
+    r"|(?:phase|(?:user )?story|task|external|internal|technical) dependenc|next steps?$"
+    r"|(?:suggested )?mvp (?:first|scope|strategy)|progress (?:summary|status|notes|overview)|review workload"
+    r"|requirements? coverage|suggested work units|artifact references"
+    r"|design(?: decisions)?$|architecture|data model|user story$"
+    r"|はじめに|概要|序|用語|主要エンティティ|範囲|スコープ|前提|制約"
     r"|背景|参考|変更履歴|備考|補足|注記|凡例|メモ|简介|簡介|引言|概述|术语|術語|范围|範圍|约束|风险|备注|備註"
     r"|说明|依存|依赖|einleitung|überblick|übersicht|glosario|glossário|introdu|resumen|resumo|alcance|escopo"
     r"|notas?\b|введение|глоссари|обзор|примечан|소개|개요|용어"
@@ -167,7 +174,7 @@ class Known:
     def owner(self, text: str, where: str) -> str | None:
         """What a line of a document is part of. What a line demands must stand in a text that a verdict is asked
         about: the words above a requirement's criteria are shown with them, and nothing is asked about them."""
-        is_of_tasks = PurePosixPath(where).name == TASKS
+        is_of_tasks = where.rpartition("/")[2] == TASKS
         is_demand = not is_of_tasks and OBLIGES.search(text) is not None
         required = None if is_of_tasks else (self._asked if is_demand else self._required).owner(text)
         return required or (self._planned.owner(text) if is_of_tasks or is_whole(self.spec) else None)
@@ -189,6 +196,21 @@ class Known:
         demands: that is known by more than a few words."""
         words = " ".join(WORD.findall(beside_box(text) or text))
         return OBLIGES.search(text) is None and f" {words} " in self._texts.get(name, "")
+
+    def in_row(self, cells: Sequence[str]) -> str | None:
+        """What a row of an index is about: its first cell is an id that is read, or with which a title begins; each of
+        the others stands in what that says, or is a few words about it."""
+        name = self._names.get(cells[0].strip("*_`[] ")) if len(cells) > 1 else None
+        is_index = name is not None and all(
+            len(WORD.findall(cell)) < _FEWEST or self.has_words(name, cell) for cell in cells[1:]
+        )
+        return name if is_index else None
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        titled = ((ID.search(requirement.title), requirement.id) for requirement in self.spec.requirements)
+        written = {match[0]: identifier for match, identifier in titled if match is not None}
+        return written | {name: name for name in self.spec.expected}
 
     def placed(self, where: str) -> dict[int, str]:
         """By line of a document: what stands there."""
@@ -217,8 +239,9 @@ def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
 def counted_documents(spec: Spec) -> Iterator[str]:
     """The paths of the documents that say what is to be proven or done. A normal form is what was read elsewhere."""
     for name, where in spec.documents.items() if not spec.origin else ():
-        kind = PurePosixPath(name).name
-        if kind in _REQUIREMENTS or kind == TASKS or (is_whole(spec) and where.endswith(".md")):
+        folder, _, kind = name.rpartition("/")
+        is_one = (kind in _REQUIREMENTS or kind == TASKS) and not folder.startswith(_OF_THE_WRITING)
+        if is_one or (is_whole(spec) and where.endswith(".md")):
             yield where
 
 

@@ -22,13 +22,14 @@ _PLACE = regex(
 @dataclass(frozen=True, slots=True)
 class Unproven:
     """One requirement that failed, in its own words: what was seen, the command that shows it again, and the end of
-    the log of what the judge ran."""
+    the log of what the judge ran. `doubt`: that its owner was guessed, and who comes next; empty where it was not."""
 
     id: str
     text: str
     evidence: str = ""
     command: str = ""
     log: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

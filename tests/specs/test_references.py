@@ -59,3 +59,17 @@ def test_rows_in_two_documents_name_their_own_lines(tmp_path: Path) -> None:
     tasks = "- [ ] 1. A\n\n" + needs("09_x | 1 | 1")
     write_spec(tmp_path / "specs", "02_b", tasks=tasks, requirements="### 02-REQ-1: T\n", prd=needs("08_x | 1 | 1"))
     assert [p.where for p in planned(tmp_path / "specs").problems] == ["specs/02_b/prd.md:7", "specs/02_b/tasks.md:9"]
+
+
+def test_a_name_without_its_number_means_the_one_folder_that_is_called_so(tmp_path: Path) -> None:
+    usual(tmp_path / "specs", "03_git_server")
+    usual(tmp_path / "specs", "04_notes_of_a_day")
+    usual(tmp_path / "specs", "05_notes_of_a_day")
+    usual(tmp_path / "specs", "06_hooks", "git_server | 1 | 1")
+    usual(tmp_path / "specs", "07_calls", "notes_of_a_day | 1 | 1")
+    plan = planned(tmp_path / "specs")
+    edges = [(str(edge.source), str(edge.target)) for edge in plan.edges if edge.kind is EdgeKind.DEPENDENCY]
+    assert [(source.partition(":")[0], target.partition(":")[0]) for source, target in edges] == [
+        ("03_git_server", "06_hooks")
+    ]
+    assert [(problem.spec, "not there" in problem.what) for problem in plan.problems] == [("07_calls", True)]

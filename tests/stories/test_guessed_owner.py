@@ -59,7 +59,7 @@ def test_a_fail_goes_to_the_guessed_owner_and_its_brief_names_who_comes_next(tmp
     assert outcomes(root) == {"001-notes:4": "verified"}
     text = brief(root, "001-notes-1.2")
     assert "That this is the work of your group is a guess, for no task names it: both say move, older, archive" in text
-    assert "If not yours, it would next be that of group 2. Search." in text
+    assert "If it is not, it would next be that of group 2. Search." in text
     assert "is a guess" not in brief(root, "001-notes-1.1")
 
 

@@ -147,7 +147,11 @@ def _story(story: Explanation, *, is_whole: bool) -> Iterator[str]:
     for ruling in story.rulings:
         about = about_ruling(ruling, story.node, is_whole=is_whole)
         named = [f"  {part}  {parts[part]}" for part in (*ruling.failing, *ruling.unknown) if parts.get(part)]
-        entries.append((ruling.at, ruling.id, [*about, *(named if is_whole else few(named))]))
+        guessed = [
+            f"  {part}: {story.doubts[part]}" for part in ruling.failing if ruling.blamed and part in story.doubts
+        ]
+        guessed = [line for each in guessed for line in wrapped(each, columns() - 12, "  ")]
+        entries.append((ruling.at, ruling.id, [*about, *(named if is_whole else few(named)), *guessed]))
     if not entries:
         return
     entries.sort()

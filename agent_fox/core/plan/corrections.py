@@ -11,6 +11,7 @@ from agent_fox.core.spec import Problem, Severity
 from agent_fox.core.words import did_you_mean
 
 if TYPE_CHECKING:
+    from agent_fox.core.plan.blame import Owned
     from agent_fox.core.spec import Group, Spec
 
 _GROUP = regex(r"(?P<number>\d{1,9})(?:\.\s*(?P<title>.*))?")
@@ -19,6 +20,22 @@ _GROUP = regex(r"(?P<number>\d{1,9})(?:\.\s*(?P<title>.*))?")
 def words_for(group: Group) -> str:
     """A group as a correction names it: `4. Checkout`. The title finds it again where it gets another number."""
     return f"{group.number}. {' '.join(group.title.split())}".strip()
+
+
+def doubt(spec: Spec, owned: Owned | None, owner: str = "") -> str:
+    """Where a requirement's owner is a guess: whose work it is taken for, by what, and who comes next; empty elsewhere.
+
+    `owner`: how the owner is called; its groups where it is empty.
+    """
+    if owned is None or not owned.is_guess:
+        return ""
+    titles = {group.number: words_for(group) for group in spec.groups}
+    owner = owner or f"group {', '.join(titles[number] for number in owned.groups)}"
+    ground = f"That this is the work of {owner} is a guess, for no task names it: {owned.why}."
+    runner_up = owned.guess.runner_up if owned.guess else None
+    return (
+        ground if runner_up is None else f"{ground} If it is not, it would next be that of group {titles[runner_up]}."
+    )
 
 
 def corrected(spec: Spec, corrections: Mapping[str, object], where: str) -> tuple[Spec, tuple[Problem, ...]]:

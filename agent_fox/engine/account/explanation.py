@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.late import late_module
 from agent_fox.core.plan.blame import ownership
+from agent_fox.core.plan.corrections import doubt
 from agent_fox.core.retry.decision import Cause
 from agent_fox.core.retry.standing import Outcome, Status
 from agent_fox.core.values import dataclass
@@ -71,7 +73,8 @@ class PartEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One node's story. `why` and `remedies` are sentences; `remedies` name commands to type."""
+    """One node's story. `why` and `remedies` are sentences; `remedies` name commands to type. `doubts` has, by its id,
+    each requirement that a decision found failing or unclear whose owner was guessed, and who comes next."""
 
     node: str
     spec: str
@@ -93,6 +96,7 @@ class Explanation:
     saved: Saved | None
     issue: str | None
     remedies: tuple[str, ...]
+    doubts: Mapping[str, str] = field(default_factory=dict)
 
 
 def explain(
@@ -133,7 +137,17 @@ def explain(
         remedies=tuple(
             with_keys_first((*agreements(db, planned), *remedies(planned, held, waits, parts)), before_waiving)
         ),
+        doubts=dict(doubts(db, node.spec_name, rulings)),
     )
+
+
+def doubts(db: Database, spec_name: str, rulings: Iterable[Ruling]) -> Iterator[tuple[str, str]]:
+    """The requirements that decisions are about whose owner is a guess, each with the words for it."""
+    failed = dict.fromkeys(part for each in rulings if each.blamed for part in (*each.failing, *each.unknown))
+    if failed:
+        spec = load_spec(db, spec_name)
+        grounds = ownership(spec).grounds
+        yield from ((part, words) for part in failed if (words := doubt(spec, grounds.get(part))))
 
 
 def saved(db: Database, planned: PlannedNode, held: Held | None) -> Saved | None:

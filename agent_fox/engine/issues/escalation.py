@@ -11,6 +11,7 @@ from agent_fox.core.ids import digest_of, parse_node_name
 from agent_fox.core.late import late_module
 from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.plan.blame import ownership
+from agent_fox.core.plan.corrections import doubt
 from agent_fox.core.regex import regex
 from agent_fox.core.retry.clusters import Cluster, clusters, fingerprint_of, part_fingerprint
 from agent_fox.core.retry.decision import Cause
@@ -226,10 +227,12 @@ def title_of(transaction: Docket, spec_name: str, cause: Cause, judged: Judged) 
 def unproven(transaction: Docket, spec_name: str, judged: Judged, part: str) -> Unproven:
     verdict = judged.counted[part].verdict
     command = verdict.signal.command if verdict.signal and verdict.signal.command != HIDDEN else ""
-    text = transaction.file_of(spec_name).texts.get(part, "")
+    file = transaction.file_of(spec_name)
+    guessed = doubt(file.spec, file.ownership.grounds.get(part))
     kept = _KEPT_LOG.search(verdict.evidence)
     evidence = cut_middle(_KEPT_LOG.sub("", verdict.evidence).strip("\n"), LONGEST_TOLD)
-    return Unproven(part, text, evidence, command, transaction.log_end(kept["address"]) if kept else "")
+    log = transaction.log_end(kept["address"]) if kept else ""
+    return Unproven(part, file.texts.get(part, ""), evidence, command, log, guessed)
 
 
 def attempt_rows(transaction: Docket, planned: PlannedNode) -> tuple[AttemptRow, ...]:

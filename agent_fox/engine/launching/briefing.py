@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.late import late_module
 from agent_fox.core.memory import DEFAULT_LIMITS, Limits
-from agent_fox.core.plan.corrections import words_for
+from agent_fox.core.plan.corrections import doubt
 from agent_fox.core.spec import Criterion, Group
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.hidden import COMMAND as HIDDEN
@@ -213,17 +213,8 @@ def failure(row: Current, file: SpecFile, past: list[DecisionRow], uid: str) -> 
     seen = [row.part in strings(d, "failing") for d in rounds_before(past, uid)]
     since = Since.FIRST if not seen else Since.STILL if seen[-1] else Since.NEWLY
     command = "" if row.command == HIDDEN else row.command
-    return Failure(row.part, file.texts.get(row.part, ""), row.evidence, command, since, doubt(row.part, file))
-
-
-def doubt(part: str, file: SpecFile) -> str:
-    """What a coder is told where a requirement's owner is a guess: by what, and who comes next; empty elsewhere."""
-    owned = file.ownership.grounds.get(part)
-    if owned is None or not owned.is_guess:
-        return ""
-    words = f"That this is the work of your group is a guess, for no task names it: {owned.why}."
-    other = group_of(file, owned.guess.runner_up) if owned.guess and owned.guess.runner_up is not None else None
-    return f"{words} If not yours, it would next be that of group {words_for(other)}." if other else words
+    guessed = doubt(file.spec, file.ownership.grounds.get(row.part), "your group")
+    return Failure(row.part, file.texts.get(row.part, ""), row.evidence, command, since, guessed)
 
 
 def fixed_since(past: list[DecisionRow], green: tuple[str, ...], uid: str) -> tuple[str, ...]:

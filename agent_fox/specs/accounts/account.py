@@ -17,6 +17,8 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.document import read_markdown
 from agent_fox.specs.files import TextFile, read_text_file
 from agent_fox.specs.outline import Block, Kind
+from agent_fox.specs.plain.detection import spec_heading
+from agent_fox.specs.plain.dialect import PLAIN
 from agent_fox.specs.unread import ID, OBLIGES, WORD, About, Known, about, counted, documents_beside, is_whole
 
 if TYPE_CHECKING:
@@ -139,10 +141,11 @@ class DocumentAccount:
         self.placed = known.placed(document.where)
         self._lines = sorted(self.placed)
         self._sections: dict[int, tuple[str, About]] = {}
+        self._others = self._chapters_of_others()
 
     def entries(self) -> Iterator[Entry]:
         for block, above in self.document.blocks.walk():
-            if self._is_of_spec(block, above):
+            if not self._others or (above[0] if above else block).line not in self._others:
                 yield from self._entries(block, above)
 
     def demands(self) -> Iterator[Entry]:
@@ -158,11 +161,19 @@ class DocumentAccount:
         planned = self.known.planned(entry.text) if entry.fate is Fate.LEFTOVER else None
         return replace(entry, fate=Fate.GROUP, name=planned) if planned else replace(entry, is_subject=False)
 
-    def _is_of_spec(self, block: Block, above: tuple[Block, ...]) -> bool:
-        """A file may hold several specs, each below a heading of the first rank: those of others are theirs."""
-        top = above[0] if above else block
-        is_of_another = top.kind is Kind.HEADING and top.level == 1 and self.placed
-        return not is_of_another or self._has_placed(top.line, top.end)
+    def _chapters_of_others(self) -> frozenset[int]:
+        """The lines of the headings of the first rank below which other specs of the same file stand. A heading that
+        begins no spec belongs to the one above it; a document that is one of several of a spec is that one's alone."""
+        if not (is_whole(self.known.spec) and self.placed):
+            return frozenset()
+        others: set[int] = set()
+        is_ours = True
+        for block in self.document.blocks.children:
+            if block.kind is Kind.HEADING and block.level == 1:
+                begins = self.known.spec.dialect != PLAIN or spec_heading(block.text) is not None
+                is_ours = self._has_placed(block.line, block.end) if begins else is_ours
+                others.update(() if is_ours else (block.line,))
+        return frozenset(others)
 
     def _has_placed(self, first: int, last: int) -> bool:
         place = bisect_left(self._lines, first)
@@ -195,6 +206,8 @@ class DocumentAccount:
             if fate[0] is Fate.CONTEXT:
                 return fate
         owner = self.known.owner(text, self.document.where) or self._above(line, text)
+        if owner is None and block.kind is Kind.ROW and OBLIGES.search(text) is None:
+            owner = self.known.in_row(block.cells)
         if owner is not None:
             return (Fate.GROUP if owner.startswith(_OF_A_GROUP) else Fate.PART), owner
         if f"{self.document.where}:{line}" in self.named:

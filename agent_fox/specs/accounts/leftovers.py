@@ -77,7 +77,8 @@ class _Document:
         yield from (replace(problem, spec=self.known.spec.name) for problem in each)
 
     def _unasked(self) -> Iterator[Problem]:
-        silent = [entry.line for entry in self.entries if entry.is_unheard and self._demands(entry.text)]
+        unheard = [entry for entry in self.entries if entry.is_unheard and OBLIGES.search(entry.text)]
+        silent = [entry.line for entry in unheard if not _SPEAKS_OF_WORDS.search(entry.text)]
         what = "SHALL or MUST outside of all that is to be proven: {lines}. Not read; make each an item below a"
         yield from self._report(silent, f"{what} requirement, or say it without these words")
         lines = reversed([line for line in self.document.words if "-" in line.text])
@@ -87,9 +88,6 @@ class _Document:
         boxes = [entry.line for entry in self.left if entry.kind == BOX]
         yield from self._boxes(boxes)
         yield from self._others({*silent, *ids.values(), *boxes}, "part of nothing that is to be proven", "requirement")
-
-    def _demands(self, text: str) -> bool:
-        return OBLIGES.search(text) is not None and _SPEAKS_OF_WORDS.search(text) is None
 
     def _boxes_left(self) -> Iterator[Problem]:
         silent = {entry.line for entry in self.entries if entry.is_unheard and entry.kind == BOX}

@@ -123,9 +123,9 @@ def _problems(one: Capability) -> Iterator[Problem]:
         yield from _odd_renames(one)
     for line in one.delta.struck:
         yield warning(one.markdown.at(line), "this scenario is struck out: it is not expected")
-    for line in one.delta.lost:
-        what = "this scenario stands below no requirement: not read. Write `### Requirement: TITLE` above it"
-        yield warning(one.markdown.at(line), what)
+    for draft in one.delta.alone:
+        what = "this scenario stands below no requirement: read as one. Write `### Requirement: TITLE` above it"
+        yield warning(one.markdown.at(draft.line), what)
     if not one.delta.drafts and not one.delta.renamed:
         yield warning(one.markdown.where, "no requirement is here. Write `### Requirement: TITLE` below a section")
 
@@ -177,7 +177,9 @@ def _thin(one: Capability, draft: Draft) -> Iterator[Problem]:
         yield warning(one.markdown.at(draft.line), what)
     for scenario in draft.scenarios:
         if not scenario.steps:
-            what = f'scenario "{scenario.title}" has no steps. Write what is done, and what must come of it'
+            what = (
+                f'scenario "{scenario.title or draft.title}" has no steps. Write what is done, and what must come of it'
+            )
             yield warning(one.markdown.at(scenario.line), what)
 
 

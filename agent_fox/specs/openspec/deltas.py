@@ -13,8 +13,10 @@ from agent_fox.specs.openspec.words import (
     Operation,
     bare_name,
     has_id,
+    ids_in,
     is_aside,
     is_criteria,
+    operated,
     requirement_title,
     says_nothing,
     scenario_in_line,
@@ -24,6 +26,7 @@ from agent_fox.specs.openspec.words import (
 )
 
 _SECTION_RANK = 2
+_UNTITLED = "Scenario"
 _FROM_TO = regex(
     r"\s*(?:[-*+]\s{1,9})?[*_]{0,3}(?:(?P<old>from|old|从|旧|旧名)|(?:to|new|到|新|新名))[*_]{0,3}\s?[:\uff1a][*_]{0,3}"
     r"\s*(?P<name>\S.*)$",
@@ -77,14 +80,14 @@ class Renamed:
 
 @dataclass(slots=True)
 class Delta:
-    """What one file says. `asides` are headings among requirements that are none; `lost` are lines of scenarios that
-    stand below no requirement, `struck` those of scenarios that are struck out."""
+    """What one file says. `asides` are headings among requirements that are none; `alone` are scenarios that stand
+    below no requirement and name none, each a draft of its own; `struck` are lines of scenarios that are struck out."""
 
     drafts: list[Draft] = field(default_factory=list)
     renamed: list[Renamed] = field(default_factory=list)
     half_renamed: list[int] = field(default_factory=list)
     asides: list[Draft] = field(default_factory=list)
-    lost: list[int] = field(default_factory=list)
+    alone: list[Draft] = field(default_factory=list)
     struck: list[int] = field(default_factory=list)
     has_sections: bool = False
 
@@ -99,6 +102,17 @@ def read_delta(lines: Iterable[Line]) -> Delta:
     if not delta.drafts and not delta.has_sections:
         delta = _Cut(Operation.STATED).read(lines)
         delta.drafts = [draft for draft in delta.drafts if draft.scenarios]
+    by_id = {ids[0]: draft for draft in delta.drafts if has_id(draft.title) and (ids := ids_in(draft.title))}
+    apart, delta.alone = delta.alone, []
+    for draft in apart:
+        (scenario,) = draft.scenarios
+        owner = next((by_id[name] for name in ids_in(scenario.steps) if name in by_id), None)
+        if owner is None:
+            delta.alone.append(draft)
+        else:
+            scenario.title = draft.title
+            owner.scenarios.append(scenario)
+    delta.drafts = sorted((*delta.drafts, *delta.alone), key=lambda draft: draft.line)
     for draft in delta.drafts:
         _settle_scenarios(draft)
     return delta
@@ -131,9 +145,12 @@ class _Cut:
 
     def _heading(self, line: Line, heading: Heading) -> None:
         section = section_of(heading.title) if not self.is_fixed else None
+        own = operated(heading.title) if section is not None else None
         inside = unstruck(heading.title)
         written = inside or heading.title
-        if section is not None and (self.section is None or heading.level <= self.section_level):
+        if own is not None:
+            self._begin(Draft(own[1], line.number, heading.level, own[0], True))
+        elif section is not None and (self.section is None or heading.level <= self.section_level):
             self._enter(section, heading.level)
         elif (title := requirement_title(written)) is not None:
             bare = unstruck(title)
@@ -166,9 +183,14 @@ class _Cut:
         self.delta.drafts.append(draft)
 
     def _begin_scenario(self, scenario: Scenario, is_struck: bool = False) -> None:
+        """A scenario in a chapter of its own may name its requirement; else it is one."""
         if self.draft is None:
-            self.delta.lost.append(scenario.line)
-            self.scenario = None
+            is_asked = self.section is not Operation.REMOVED
+            self.scenario = Scenario("", scenario.line, scenario.level, True) if is_asked else None
+            if self.scenario is not None:
+                operation, title = self.section or Operation.STATED, scenario.title or _UNTITLED
+                alone = Draft(title, scenario.line, scenario.level, operation, True, scenarios=[self.scenario])
+                self.delta.alone.append(alone)
             return
         self.scenario = scenario
         if is_struck:

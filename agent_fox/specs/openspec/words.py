@@ -26,6 +26,8 @@ _TAIL = (
 )
 
 _IS_REQUIREMENT = regex(rf"[*_]{{0,3}}(?:{_REQUIREMENT}){_WORD_ENDS}[*_]{{0,3}}{_TAIL}", re.IGNORECASE)
+_IS_NAMED_REQUIREMENT = regex(r"[\[*`]{0,3}(?:REQ|NFR|FR)(?:-[A-Z0-9]{1,16}){0,6}-\d{1,6}\b")
+_IS_NAMED_SCENARIO = regex(r"[\[*`]{0,3}SCENARIO(?:-[A-Z0-9]{1,16}){0,6}-\d{1,6}\b")
 _IS_SCENARIO = regex(rf"[*_]{{0,3}}(?:{_SCENARIO}){_WORD_ENDS}[*_]{{0,3}}{_TAIL}", re.IGNORECASE)
 _BARE_SCENARIO = regex(rf"[*_]{{0,3}}(?:{_SCENARIO})[*_]{{0,3}}$", re.IGNORECASE)
 _SCENARIO_LINE = regex(
@@ -94,13 +96,18 @@ _LONGEST = 200
 
 
 def requirement_title(title: str) -> str | None:
-    """The title after `Requirement:`; None for a heading without the word."""
+    """The title after `Requirement:`, or the whole of one that begins with an id such as `REQ-AUTH-3`; None for a
+    heading with neither."""
     match = _IS_REQUIREMENT.match(title[:_LONGEST])
-    return _clean(title[match.end() :]) or _clean(title) if match else None
+    if match is None:
+        return _clean(title) if _IS_NAMED_REQUIREMENT.match(title[:_LONGEST]) else None
+    return _clean(title[match.end() :]) or _clean(title)
 
 
 def scenario_title(title: str) -> str | None:
     """The title after `Scenario:`; empty where it has none. None for a heading without the word."""
+    if _IS_NAMED_SCENARIO.match(title[:_LONGEST]):
+        return _clean(title)
     match = _IS_SCENARIO.match(title[:_LONGEST])
     if match is None:
         return "" if _BARE_SCENARIO.match(title[:_LONGEST]) else None
@@ -123,6 +130,14 @@ def section_of(title: str) -> Operation | None:
     ):
         return operation_found
     return Operation.STATED if _SECTION_OF_ALL.match(head) else None
+
+
+def operated(title: str) -> tuple[Operation, str] | None:
+    """What is done with the one requirement that a heading names, and its title: `MODIFIED Requirement: T`."""
+    before, _, named = title.partition(" ")
+    written = requirement_title(named.lstrip()) if _ALONE.match(before) else None
+    operation = section_of(title) if written else None
+    return (operation, written) if operation and written else None
 
 
 def says_nothing(text: str) -> bool:

@@ -23,7 +23,7 @@ from agent_fox.specs.spec_kit.unfinished import unfinished
 from agent_fox.specs.tasks import ReadTasks
 
 if TYPE_CHECKING:
-    from agent_fox.specs.lines import Heading
+    from agent_fox.specs.lines import Line
 
 _SPEC, _PLAN, _TASKS = "spec.md", "plan.md", "tasks.md"
 _BESIDE = ("data-model.md", "research.md", "quickstart.md")
@@ -39,6 +39,7 @@ _HEAD = 40
 _LONGEST_HEADING = 4000
 _FULL_WIDTH_ZERO = 0xFF10
 _PLAIN = {0x2010: "-", 0x2011: "-", 0x00A0: " "} | {_FULL_WIDTH_ZERO + digit: str(digit) for digit in range(10)}
+_ODD = regex(f"[{''.join(map(chr, _PLAIN))}]")
 
 
 class SpecKitDialect:
@@ -66,18 +67,20 @@ class SpecKitDialect:
 
 
 def _plain(markdown: Markdown) -> Markdown:
-    """The same with plain hyphens, digits and spaces: an id is written in many ways, and looks like one."""
-    lines = (
-        line._replace(text=line.text.translate(_PLAIN), heading=line.heading and _plain_heading(line.heading))
-        for line in markdown.lines
-    )
-    return replace(markdown, lines=tuple(lines))
+    """The same with plain hyphens, digits and spaces: an id is written in many ways, and looks like one. Headings are
+    of a length that headings have, for each is looked at for all tasks below it. The document itself, with its tree,
+    where it is so already."""
+    odd = [line for line in markdown.lines if not line.text.isascii() and _ODD.search(line.text)]
+    odd += [line for line in markdown.lines if line.heading is not None and len(line.heading.title) > _LONGEST_HEADING]
+    lines = {line.number: _plain_line(line) for line in odd}
+    return replace(markdown, lines=tuple(lines.get(line.number, line) for line in markdown.lines)) if odd else markdown
 
 
-def _plain_heading(heading: Heading) -> Heading:
-    """It is looked at for each task below it, so it is of a length that headings have."""
-    title = heading.title if len(heading.title) <= _LONGEST_HEADING else f"{heading.title[:_LONGEST_HEADING]}…"
-    return heading._replace(title=title.translate(_PLAIN))
+def _plain_line(line: Line) -> Line:
+    title = line.heading.title if line.heading else ""
+    title = title if len(title) <= _LONGEST_HEADING else f"{title[:_LONGEST_HEADING]}…"
+    heading = line.heading and line.heading._replace(title=title.translate(_PLAIN))
+    return line._replace(text=line.text.translate(_PLAIN), heading=heading)
 
 
 def _spec(folder: Path, root: Path, documents: Documents, read: dict[str, Markdown], bare: BareCriteria) -> Spec:

@@ -20,7 +20,7 @@ _N = r"\d{1,6}"
 NUMBER = rf"T-?(?:[A-Z]{{1,5}}\d{{0,3}}[-.])?{_N}(?:[.-]{_N}){{0,3}}[A-Za-z]?|TASK-{_N}"
 _OTHER_NUMBER = (
     rf"(?!(?:N?FR|SC|EC|AC|US|BR|ADR|RFC|ISO|UTF|CVE|SHA|AES|P)-?\d)[A-Z]{{1,4}}\d{{0,2}}-\d{{2,5}}"
-    rf"|{_N}(?:\.{_N}){{1,3}}[a-z]?|{_N}(?=[.)]\s)"
+    rf"|{_N}(?:\.{_N}){{1,3}}[a-z]?|{_N}(?=[.)]\s)|[A-Z]\d{{3}}[a-z]?(?=\s{{1,3}}\[(?:P|US ?\d))"
 )
 _NUMBERED = regex(
     rf"(?P<struck>~~)?[*_`\s]{{0,4}}\[?(?:Task\s)?(?P<number>{NUMBER}|{_OTHER_NUMBER})\]?(?![\w\]-])[:.)]?(?P<rest>.*)$"

@@ -6,6 +6,7 @@ Structure decides wherever it can; these words help. What a part says is not rea
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Enum
 
 from agent_fox.core.regex import regex
@@ -131,6 +132,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         Kind.REQUIREMENTS,
         regex(
             r".*(?:\brequirements?\b|\brequisitos?\b|\brequerimientos?\b|\bexigences?\b|anforderung|требовани|\brequisiti\b"
+            r"|\bbusiness rules?\b|\bregras? de neg[óo]cio|\breglas? de negocio"
             r"|要件|要求|需求|요구 ?사항|\byêu cầu|gereksinim)",
             re.IGNORECASE,
         ),
@@ -141,3 +143,17 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 def kind_of(title: str) -> Kind | None:
     """What a heading or label announces; None where its words say nothing."""
     return next((kind for kind, words in _KINDS if words.match(title[:200])), None)
+
+
+_MAY_NAME_A_PART = regex(
+    r"[\W\d_]*(?:notes?|history|references?|background|questions?|examples?|glossary|related|risks?|revisions?)\b",
+    re.IGNORECASE,
+)
+
+
+def names_a_part(titles: Sequence[str]) -> bool:
+    """Whether a title such as *Notes* names what the app has: requirements are the chapter that it stands in.
+    `titles`: the nearest first. *Out of scope* says the same wherever it stands."""
+    kinds = [kind_of(title) for title in titles]
+    asides = [title for title, kind in zip(titles, kinds, strict=True) if kind is Kind.ASIDE]
+    return Kind.REQUIREMENTS in kinds and all(_MAY_NAME_A_PART.match(title[:200]) for title in asides)

@@ -167,7 +167,7 @@ def _specs(every: All, pen: Pen) -> str:
 
 def _unproven(part: Unproven, facts: IssueFacts, pen: Pen, limit: int, is_alone: bool) -> str:
     name = pen.words(part.id) if is_alone else f"{pen.words(part.id)} ({pen.words(facts.spec)})"
-    pieces = [f"### {name}", pen.lines(part.text, LONGEST_REQUIREMENT)]
+    pieces = [f"### {name}", pen.lines(part.text, LONGEST_REQUIREMENT), pen.lines(part.doubt, LONGEST_REQUIREMENT)]
     if part.command:
         pieces.append(_see(part, facts, pen))
     if part.evidence:

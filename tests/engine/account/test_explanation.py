@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -10,11 +11,13 @@ import pytest
 
 from agent_fox.core.policy import Policy
 from agent_fox.core.retry.decision import Cause
+from agent_fox.core.spec import Criterion, Group, Requirement, Spec
 from agent_fox.engine.account.explanation import Explanation, PartEvidence, Spent, explain
 from agent_fox.store.plan import node_by_id
 from agent_fox.store.state import read_state
 from agent_fox.system.state_folders import STATE
 from agent_fox.testing.worlds import Req, World, run_cli
+from tests.engine.desk import Desk
 
 Ask = Callable[[str], Explanation]
 
@@ -66,3 +69,36 @@ def test_what_waits_for_it_has_spent_nothing_and_names_it(ask: Ask) -> None:
 
 def test_every_cause_that_stops_a_node_has_a_remedy() -> None:
     assert {cause for cause in Cause if cause.remedy} == set(Cause) - {Cause.CASCADE}
+
+
+NOTES = "001_notes"
+OLD = Criterion("1.1", "Notes older than a year SHALL move into the archive")
+ARCHIVE = Group(1, "Archive", text="Move older notes into the archive")
+GUESSED = Spec(
+    NOTES,
+    "kiro",
+    f"specs/{NOTES}",
+    requirements=(Requirement("1", "Old notes", "", (OLD,)),),
+    groups=(ARCHIVE, Group(2, "Search", text="Find notes by words"), Group(3, "Look", text="Choose colours")),
+)
+DOUBT = (
+    "That this is the work of group 1. Archive is a guess, for no task names it: both say archive, move, older, notes."
+    " If it is not, it would next be that of group 2. Search."
+)
+
+
+def test_a_decision_and_an_issue_say_that_the_owner_was_guessed_and_who_comes_next(tmp_path: Path) -> None:
+    desk = Desk.open(tmp_path, (GUESSED,), Policy(attempts=2))
+    for group in (1, 2, 3):
+        desk.end(f"{NOTES}:{group}")
+    desk.report(f"{NOTES}:4", {"1.1": "FAIL"})
+    for node in (f"{NOTES}:1", f"{NOTES}:4"):
+        told = explain(desk.db, desk.node(node), desk.policy)
+        assert (told.rulings[-1].blamed, told.doubts) == ((f"{NOTES}:1",), {"1.1": DOUBT})
+    assert explain(desk.db, desk.node(f"{NOTES}:2"), desk.policy).doubts == {}
+    desk.end(f"{NOTES}:1")
+    desk.report(f"{NOTES}:4", {"1.1": "FAIL"})
+    ((payload,),) = desk.rows("SELECT payload FROM outbox")
+    (facts,) = json.loads(str(payload))["facts"]
+    assert [part["doubt"] for part in facts["failing"]] == [DOUBT]
+    desk.db.close()

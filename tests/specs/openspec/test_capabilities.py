@@ -89,7 +89,7 @@ def test_a_requirement_written_out_where_it_is_renamed_is_expected() -> None:
 
 def test_empty_scenarios_lost_scenarios_and_headings_that_are_none_are_said() -> None:
     text = "## ADDED Requirements\n#### Scenario: Lost\n### Requirement: A\n#### Scenario: Empty\n### Notes\nx\n"
-    assert [where for where, _ in problems_of(text)] == ["a.md:5", "a.md:4", "a.md:2"]
+    assert [where for where, _ in problems_of(text)] == ["a.md:5", "a.md:2", "a.md:4", "a.md:2"]
 
 
 def test_a_file_without_requirements_is_said() -> None:

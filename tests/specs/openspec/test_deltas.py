@@ -146,7 +146,22 @@ def test_half_a_renaming_is_none() -> None:
 
 
 def test_a_scenario_without_a_requirement_is_lost() -> None:
-    assert read("## ADDED Requirements\n#### Scenario: S\n- x\n").lost == [2]
+    delta = read("## ADDED Requirements\n#### Scenario: S\n- x\n### Requirement: A\n#### Scenario: T\n- y\n")
+    assert [(draft.title, draft.line, draft.statement) for draft in delta.alone] == [("S", 2, "")]
+    assert [(draft.title, [each.steps for each in draft.scenarios]) for draft in delta.drafts] == [
+        ("S", ["- x"]),
+        ("A", ["- y"]),
+    ]
+
+
+def test_a_scenario_of_a_chapter_that_names_a_requirement_is_one_of_its() -> None:
+    text = "## REQ-A-1: A\nIt SHALL.\n## Scenarios\n### SCENARIO-7: S\n- x\n- for REQ-A-1\n"
+    assert shape(text) == [("stated", "REQ-A-1: A", ["SCENARIO-7: S"])]
+
+
+def test_a_heading_may_say_what_is_done_with_its_one_requirement() -> None:
+    text = "## Later\n### MODIFIED Requirement: A\nIt SHALL.\n#### Scenario: S\n- x\n### REMOVED Requirement: B\n"
+    assert shape(text) == [("modified", "A", ["S"]), ("removed", "B", [])]
 
 
 def test_numbered_acceptance_criteria_are_proven_one_by_one() -> None:

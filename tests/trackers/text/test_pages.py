@@ -250,6 +250,13 @@ def test_a_command_and_a_log_that_many_share_stand_once() -> None:
     assert (body.count("make check"), body.count("1 failed")) == (1, 1)
 
 
+def test_a_guessed_owner_is_told_between_a_requirement_and_what_was_seen() -> None:
+    (part,) = FACTS.failing
+    body = written(effect(replace(FACTS, failing=(replace(part, doubt="It is a guess of ours"),))), STYLE).body
+    fails = body[body.index("## What fails") :]
+    assert fails.index("SHALL open.") < fails.index("It is a guess of ours") < fails.index("What was seen:")
+
+
 def test_without_addresses_commits_and_lines_are_code() -> None:
     body = written(effect(FACTS), BARE).body
     assert f"commit `{SHA}`: attempts spent" in body
