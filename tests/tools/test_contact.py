@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,7 @@ def test_what_is_said_is_held_against_the_projects_own_command(
 def test_a_made_project_is_met_once_and_each_planted_thing_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     repo = tmp_path / "sources" / "made"
     repo.mkdir(parents=True)
     (repo / "it.py").write_text("def one():\n    return 1\n")
