@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from agent_fox.verifier.mutants.python_text import (
     Function,
@@ -94,12 +95,18 @@ def _turned(source: PythonText, node: ast.Assert | ast.Expr, mark: str) -> list[
 
 def is_sheltered(text: str, line: int) -> bool:
     """Whether a line stands in the block of a `with` or `try`, which may keep an error to itself."""
+    return any(line in block for block in shelters(text))
+
+
+@lru_cache(maxsize=8)
+def shelters(text: str) -> tuple[range, ...]:
+    """The lines of each such block, asked for once a test and read once a file."""
     try:
         module = PythonText(text).module
     except Unreadable:
-        return False
+        return ()
     blocks = (node.body for node in ast.walk(module) if isinstance(node, _SHELTERS))
-    return any(first_line(body[0]) <= line <= last_line(body[-1]) for body in blocks)
+    return tuple(range(first_line(body[0]), last_line(body[-1]) + 1) for body in blocks)
 
 
 def restated(text: str) -> str:
