@@ -105,7 +105,8 @@ class Tried:
     """What was done to see a requirement's tests fail, and what they did: for the record.
 
     `how`: "broken" (with the place, and what was done to it), "committed tests", "false twin", "before the work",
-    "taken away", "emptied". `effect`: a word of Effect, Before or Seal. `test`: the one that had this effect.
+    "turned round", "taken away", "emptied". `effect`: a word of Effect, Before or Seal, or how it ended. `test`: the
+    one that had this effect.
     """
 
     how: str

@@ -88,8 +88,7 @@ def run_checks(order: CheckOrder) -> CheckReport:
     """
     order = replace(order, flaky=(*order.flaky, *_listed(order)))
     with own_folder("checks") as private:
-        workspace = Path(order.workspace)
-        ground = Ground(order, workspace, Path(private), Path(private) / "shared", was_there=_files(order, workspace))
+        ground = _ground(order, Path(private))
         with _warm(ground) as warm:
             runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
             bench = _bench(order, runs)
@@ -107,12 +106,14 @@ def onsets_of(ground: Ground, bench: Bench, findings: tuple[Finding, ...]) -> tu
     return searched
 
 
-def _files(order: CheckOrder, workspace: Path) -> frozenset[str] | None:
-    """What is there before anything runs, for copies in which trials are made."""
+def _ground(order: CheckOrder, private: Path) -> Ground:
+    """Where the commands run, with what is there before, for copies in which trials are made."""
+    ground = Ground(order, Path(order.workspace), private, private / "shared")
     if order.counterfactual is Counterfactual.OFF:
-        return None
-    files: frozenset[str] = import_module(_SIDES).files_of(workspace)
-    return files
+        return ground
+    sides = import_module(_SIDES)
+    files: frozenset[str] = sides.files_of(ground.workspace)
+    return replace(ground, was_there=files, stamps=sides.stamps_of_tests(ground.workspace, files))
 
 
 def _lines(order: CheckOrder, workspace: Path) -> tuple[str, ...]:

@@ -18,9 +18,10 @@ Named = tuple[tuple[str, ...], str]
 
 _SCRIPT = ("script_sites", "script_twins")
 _COMPILED = ("compiled_sites", "compiled_twins")
+_SCRIPTS = (Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX)
 _MODULES = {
     Language.PYTHON: ("python_sites", "python_twin"),
-    **dict.fromkeys((Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX), _SCRIPT),
+    **dict.fromkeys(_SCRIPTS, _SCRIPT),
     **dict.fromkeys((Language.GO, Language.JAVA, Language.RUST), _COMPILED),
 }
 
@@ -59,6 +60,30 @@ class Mutants:
                 text = twin
                 done.add((classes, function))
         return text, frozenset(done)
+
+    def turned(self, text: str, lines: Iterable[int], mark: str) -> tuple[str, frozenset[int]]:
+        """The text in which what is asserted on these lines is turned round, and the lines where that could be done."""
+        if self._is_compiled:
+            return text, frozenset()
+        made: tuple[str, frozenset[int]] = self._module(1).turned(text, lines, mark, *self._arguments)
+        return made
+
+    def is_sheltered(self, text: str, line: int) -> bool:
+        """Whether a line stands in a block that may keep an error to itself; where that is not known, it does not."""
+        return not self._is_compiled and bool(self._module(1).is_sheltered(text, line, *self._arguments))
+
+    def is_for_others(self, text: str, line: int) -> bool:
+        """Whether a line of JavaScript stands in what is run once for several tests."""
+        return self.language in _SCRIPTS and bool(self._module(1).is_for_others(text, line, self.language))
+
+    def restated(self, text: str) -> str:
+        """The text said otherwise, to the same effect; in other languages than Python as it is."""
+        made: str = self._module(1).restated(text) if self.language is Language.PYTHON else text
+        return made
+
+    @property
+    def _is_compiled(self) -> bool:
+        return _MODULES[self.language] == _COMPILED
 
     @property
     def _arguments(self) -> tuple[Language, ...]:

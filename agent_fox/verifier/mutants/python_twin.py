@@ -1,9 +1,12 @@
-"""The false twin of a Python test: the test itself with a false assertion at its end."""
+"""The false twin of a Python test: the test itself with a false assertion at its end. And what a trial is held against
+where something may stand between an assertion and the runner: one assertion turned round, and code said otherwise.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from agent_fox.verifier.mutants.python_text import (
     Function,
@@ -15,10 +18,14 @@ from agent_fox.verifier.mutants.python_text import (
     last_line,
     own_nodes,
     parsed,
+    without_docstring,
 )
-from agent_fox.verifier.mutants.sites import Unreadable
+from agent_fox.verifier.mutants.sites import Kind, Piece, Site, Unreadable, broken
 
 _NAME = "_twin_ended"
+_IDLE = "__name__; "
+"""Does nothing, and is compiled to something."""
+_SHELTERS = (ast.With, ast.AsyncWith, ast.Try, ast.TryStar)
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
 
 
@@ -53,6 +60,71 @@ def twins(text: str, tests: Iterable[Named], mark: str) -> tuple[str, frozenset[
         text, ended = twins(text, [each], mark)
         done |= ended
     return text, frozenset(done)
+
+
+def turned(text: str, lines: Iterable[int], mark: str) -> tuple[str, frozenset[int]]:
+    """The text in which what is asserted on these lines, from 1, is turned round: where it holds it fails, and says
+    `mark`. And the lines on which that could be done.
+    """
+    try:
+        source = PythonText(text)
+    except Unreadable:
+        return text, frozenset()
+    wanted, pieces, done = {*lines}, [], set[int]()
+    for node in ast.walk(source.module):
+        if isinstance(node, ast.Assert | ast.Expr) and (mine := wanted & {*range(node.lineno, last_line(node) + 1)}):
+            pieces += _turned(source, node, mark)
+            done |= mine
+    made = _put(text, pieces)
+    return (made, frozenset(done)) if _is_python(made) else (text, frozenset())
+
+
+def _turned(source: PythonText, node: ast.Assert | ast.Expr, mark: str) -> list[Piece]:
+    """On the lines on which it stands. What only calls something asserts that it ends without an error."""
+    end = source.span(node)[1]
+    if isinstance(node, ast.Expr):
+        return [(end, end, f"; raise AssertionError({mark!r})")]
+    first, last = source.span(node.test)
+    if node.msg is None:
+        message = [(last, end, f"){source.part(last, end)}, {mark!r}")]
+    else:
+        empty = source.newline * (last_line(node.msg) - node.msg.lineno)
+        message = [(last, last, ")"), (*source.span(node.msg), f"({mark!r}{empty})")]
+    return [(first, first, "not ("), *message]
+
+
+def is_sheltered(text: str, line: int) -> bool:
+    """Whether a line stands in the block of a `with` or `try`, which may keep an error to itself."""
+    return any(line in block for block in shelters(text))
+
+
+@lru_cache(maxsize=8)
+def shelters(text: str) -> tuple[range, ...]:
+    """The lines of each such block, asked for once a test and read once a file."""
+    try:
+        module = PythonText(text).module
+    except Unreadable:
+        return ()
+    blocks = (node.body for node in ast.walk(module) if isinstance(node, _SHELTERS))
+    return tuple(range(first_line(body[0]), last_line(body[-1]) + 1) for body in blocks)
+
+
+def restated(text: str) -> str:
+    """The text with something in each function that does nothing: what looks at code sees it, what runs it does not."""
+    try:
+        source = PythonText(text)
+    except Unreadable:
+        return text
+    places = set()
+    for function in (node for node in ast.walk(source.module) if isinstance(node, Function)):
+        inside = (node for node in own_nodes(without_docstring(function.body)) if isinstance(node, ast.stmt))
+        simple = (node for node in inside if not hasattr(node, "body") and not isinstance(node, ast.Match))
+        places |= {source.span(node)[0] for node in [*simple][:1]}
+    return _put(text, [(place, place, _IDLE) for place in places]) + source.newline
+
+
+def _put(text: str, pieces: Iterable[Piece]) -> str:
+    return broken(text, [Site(Kind.STATEMENT, 0, 0, "", 0, (piece,), "") for piece in pieces])
 
 
 def _is_python(text: str) -> bool:

@@ -1,4 +1,6 @@
-"""Tests of node --test, jest, vitest and mocha made false: the same test, with a false assertion at its end."""
+"""Tests of node --test, jest, vitest and mocha made false: the same test, with a false assertion at its end. And one
+assertion turned round, and what stands around a line of tests.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from agent_fox.verifier.policy.trees import children, field, text_of, walk
 from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tree_sitter import Node
 
@@ -24,6 +26,7 @@ _NEVER_RED = frozenset({"skip", "todo", "fails", "failing"})
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "function_declaration"})
 _DONE = frozenset({"done", "cb", "callback", "next", "finish", "finished", "end"})
 _LANGUAGES = (Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX)
+_ONCE = regex(r"\b(?:before|after)(?:All)?\(|\b(?:suiteSetup|suiteTeardown)\(")
 _SPACE = regex(r"\s+>\s+|\s+")
 _FORMAT = regex(r"%[a-zA-Z#%$]|\$[\w.#]+")
 _ESCAPE = regex(r"\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
@@ -61,6 +64,48 @@ def twin(text: str, titles: tuple[str, ...], name: str, mark: str, language: Lan
     code = _CODE.replace("NAME", helper).replace("MARK", json.dumps(mark))
     code = code.replace("ANY", "" if language is Language.JAVASCRIPT else ": any")
     return put(text, pieces).removesuffix("\n") + "\n" + code
+
+
+def turned(text: str, lines: Iterable[int], mark: str, language: Language) -> tuple[str, frozenset[int]]:
+    """The text in which it is an error, with `mark`, that a statement on these lines, from 1, ends without one; and the
+    lines on which that could be done.
+    """
+    parsed = _tree(text, language)
+    if parsed is None:
+        return text, frozenset()
+    after, pieces, done = f"; throw new Error({json.dumps(mark)}); }}", list[Piece](), set[int]()
+    for line in {*lines}:
+        around_it = [node for node in walk(parsed[0]) if asserts(node) and line in _lines(node)]
+        if around_it:
+            inmost = min(around_it, key=lambda node: node.end_byte - node.start_byte)
+            pieces += around(inmost, "{ ", after)
+            done.add(line)
+    return put(text, pieces), frozenset(done)
+
+
+def asserts(node: Node) -> bool:
+    """Whether it is a statement that is an expression, or one that an arrow has in the place of a body."""
+    above = node.parent
+    is_body = above is not None and above.type == "arrow_function" and field(above, "body") == node
+    return node.type == "expression_statement" or (is_body and node.type in ("call_expression", "await_expression"))
+
+
+def _lines(node: Node) -> range:
+    return range(node.start_point[0] + 1, node.end_point[0] + 2)
+
+
+def is_sheltered(text: str, line: int, language: Language) -> bool:
+    """Whether a line stands in a `try`, which may keep an error to itself."""
+    parsed = _tree(text, language) if "try" in text else None
+    blocks = (node for node in walk(parsed[0]) if node.type == "try_statement") if parsed else ()
+    return any((body := field(node, "body")) is not None and line in _lines(body) for node in blocks)
+
+
+def is_for_others(text: str, line: int, language: Language) -> bool:
+    """Whether a line stands in what is run once for all tests around it."""
+    parsed = _tree(text, language) if _ONCE.search(text) else None
+    calls = (node for node in walk(parsed[0]) if node.type == "call_expression") if parsed else ()
+    return any(line in _lines(call) and _ONCE.fullmatch(f"{named(call, 'function')}(") for call in calls)
 
 
 def _tree(text: str, language: Language | None) -> tuple[Node, Language] | None:

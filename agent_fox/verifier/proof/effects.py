@@ -24,7 +24,8 @@ _NO_FUNCTION = regex(r"is not a (?:function|constructor)|has no attribute|not ca
 
 
 def effect_of(end: End | None, *, is_definition: bool = False) -> Effect:
-    """KILLED by an assertion that a test's own code raised, or by an error without a frame of the product.
+    """KILLED by an assertion that a test's own code raised, or by an error without a frame of the product. What fails
+    in something that is made for other tests, too, is not noticed by this one.
 
     `is_definition`: what a definition brought was taken away; an error that says it is missing shows only that.
     """
@@ -32,6 +33,8 @@ def effect_of(end: End | None, *, is_definition: bool = False) -> Effect:
         return Effect.VOID
     if end.outcome is not Outcome.FAILED:
         return Effect.UNNOTICED
+    if end.is_apart:
+        return Effect.CRASHED
     if is_own_assertion(end):
         return Effect.KILLED
     if is_definition and (_MISSING.fullmatch(end.kind) or _NO_FUNCTION.search(end.message)):

@@ -17,8 +17,9 @@ from urllib.parse import unquote
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.system.files import remove_tree
+from agent_fox.system.files import content_of, remove_tree
 from agent_fox.verifier.ground.cases import Outcome
+from agent_fox.verifier.mutants.languages import language_of
 from agent_fox.verifier.proof.held import held
 from agent_fox.verifier.proof.sides import copied, is_inline_test, is_made_by_tools, is_test_side, made_by_tests
 from agent_fox.verifier.proof.warm import NAME, Cold
@@ -42,7 +43,7 @@ SECONDS_A_FAILURE = 0.05
 
 _ERROR = regex(r"\b((?:[\w.]*\.)?\w*(?:Error|Exception|Failure))\b")
 
-_OF_VITEST = regex(r"^ *❯ (?:.* )?([^\s:/][^\s:]*):\d+:\d+ *$", re.MULTILINE)
+_OF_VITEST = regex(r"^ *❯ (?:.* )?([^\s:/][^\s:]*):(\d+):\d+ *$", re.MULTILINE)
 """A frame of Vitest's, which tells paths below the project's folder: ` ❯ total src/total.ts:2:9`."""
 
 _OF_JAVA = regex(r"^\s+at (?:[\w.@$-]*/)*((?:\w+\.)*)[\w$]+\.[\w$<>]+\(([\w$]+\.java):\d+\)", re.MULTILINE)
@@ -50,6 +51,9 @@ _OF_JAVA = regex(r"^\s+at (?:[\w.@$-]*/)*((?:\w+\.)*)[\w$]+\.[\w$<>]+\(([\w$]+\.
 
 _OF_RUST = regex(r"panicked at (?:'.*', )?([^\s':]+\.rs):(\d+):\d+")
 """Where a thread of Rust panicked; the only frame that is told."""
+
+_CANCELLED = "test did not finish before its parent and was cancelled"
+"""What Node says of the tests of a suite whose own hook failed."""
 
 _NODE = ("node-test", "jest", "vitest", "mocha")
 MEASURED = ("pytest", "unittest", *_NODE)
@@ -69,9 +73,11 @@ _TRANSFORMING = ("jest", "vitest")
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How one test ended. `kind`: the class of its error; `frames`: the project's files that it came through.
+    """How one test ended. `kind`: the class of its error; `frames`: the project's files that it came through, and
+    `lines` the line in each, from 1, where that is known.
 
-    `is_unbegun`: it failed before its own body, in what was to be there for it.
+    `is_unbegun`: it failed before its own body, in what was to be there for it; `is_apart`: in what is made for other
+    tests, too, before or behind it.
     """
 
     outcome: Outcome
@@ -79,6 +85,8 @@ class End:
     message: str = ""
     frames: tuple[str, ...] = ()
     is_unbegun: bool = False
+    lines: tuple[int, ...] = ()
+    is_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,19 +266,37 @@ def ended_within(cases: Iterable[Case], ends: Mapping[str, End]) -> dict[str, En
 def _end(case: Case, record: Mapping[str, Any], root: Path, tool: str) -> End:
     if "frames" not in record:
         return end_by_text(case, root, tool)
-    frames = (Path(frame) for frame in record["frames"])
-    inside = tuple(frame.relative_to(root).as_posix() for frame in frames if frame.is_relative_to(root))
+    frames = ((Path(file), line) for file, line in record["frames"])
+    inside = [(file.relative_to(root).as_posix(), line) for file, line in frames if file.is_relative_to(root)]
     message = record.get("message", "") or case.message
-    return End(case.outcome, record.get("kind", ""), message, inside, record.get("phase") == "setup")
+    files, lines = tuple(file for file, _ in inside), tuple(line for _, line in inside)
+    kind, is_unbegun, is_apart = record.get("kind", ""), record.get("phase") == "setup", bool(record.get("apart"))
+    return End(case.outcome, kind, message, files, is_unbegun, lines, is_apart)
 
 
 def end_by_text(case: Case, root: Path, tool: str) -> End:
     """By what its report has of the error and its stack: of JavaScript the innermost frame is the first."""
-    stack = re.findall(rf"{re.escape(str(root))}/([^\s:)'\"]+)", case.text) or _OF_VITEST.findall(case.text)
-    stack = stack or [*compiled_frames(case.text, root)]
-    frames = tuple(frame for frame in stack if not frame.startswith("node_modules/"))
+    placed = rf"{re.escape(str(root))}/([^\s:)'\"]+)(?:(?::|\", line )(\d+))?"
+    places = re.findall(placed, case.text) or _OF_VITEST.findall(case.text)
+    stack = [(file, int(line or 0)) for file, line in places] or [
+        (file, 0) for file in compiled_frames(case.text, root)
+    ]
+    frames = [(file, line) for file, line in stack if not file.startswith("node_modules/")]
+    frames = frames if tool in ("pytest", "unittest") else frames[::-1]
     kind = next(iter(_ERROR.findall(f"{case.message}\n{case.text}")), "")
-    return End(case.outcome, kind, case.message, frames if tool in ("pytest", "unittest") else frames[::-1])
+    files, lines = tuple(file for file, _ in frames), tuple(line for _, line in frames)
+    is_apart = tool in _NODE and (_CANCELLED in case.message or (bool(frames) and is_for_others(root, *frames[-1])))
+    return End(case.outcome, kind, case.message, files, lines=lines if all(lines) else (), is_apart=is_apart)
+
+
+def is_for_others(root: Path, file: str, line: int) -> bool:
+    """Whether a line stands in a hook that is run once for several tests; where that is not known, it does not."""
+    language, content = language_of(file), content_of(root / file)
+    try:
+        text = content.decode("utf-8", "replace") if content else ""
+        return language is not None and language.is_for_others(text, line)
+    except ImportError:
+        return False
 
 
 def compiled_frames(text: str, root: Path) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path, PurePosixPath
 
@@ -140,6 +140,28 @@ def made_by_tests(root: Path, was_there: frozenset[str] | None) -> tuple[str, ..
     """
     made = files_of(root) - was_there if was_there is not None else ()
     return tuple(sorted(path for path in made if is_test_side(path)))
+
+
+Stamp = tuple[int, int, int]
+"""What changes when a file is written, even with the same contents, and that no program can set."""
+
+
+def stamps_of_tests(root: Path, paths: Iterable[str]) -> dict[str, Stamp]:
+    """Those of the paths that are test side, each with its stamp."""
+    return {path: stamp for path in paths if is_test_side(path) and (stamp := _stamp(root / path)) is not None}
+
+
+def rewritten(root: Path, before: Mapping[str, Stamp]) -> frozenset[str]:
+    """The files that had these stamps, and have others by now."""
+    return frozenset(path for path, stamp in before.items() if _stamp(root / path) != stamp)
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_ctime_ns
 
 
 def _left_out(source: Path) -> Callable[[str, list[str]], set[str]]:

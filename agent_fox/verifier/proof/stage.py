@@ -52,9 +52,11 @@ from agent_fox.verifier.proof.sides import (
     is_made_by_tools,
     is_rust_product,
     is_test_side,
+    rewritten,
     with_inline_tests,
 )
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
+from agent_fox.verifier.proof.turning import Turned, is_led, looks_at_code, restated
 from agent_fox.verifier.source.base_tree import base_tree
 from agent_fox.verifier.suites.resting import Resting, together
 
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
 _UNWRITTEN = "NotImplementedError"
 """What Python has for code that is still to be written; nothing to break, unless a requirement names it."""
 
+_BROKEN = (Shown.DISCRIMINATES, Shown.ALREADY_TRUE)
 _NO_PROOF = (None, Shown.VACUOUS, Shown.UNDECIDED)
 MOST_RUNS = 200
 MOST_SECONDS = 900.0
@@ -108,6 +111,7 @@ class Stage:
         self._resting = Resting(ground.workspace, ground.was_there, ground.order.brought)
         self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
         self._since = monotonic()
+        self._rewritten = rewritten(ground.workspace, ground.stamps)
         self._begun: Begun | None = None
         self._bystanders: dict[int, tuple[Case, frozenset[Executed] | None]] = {}
 
@@ -179,12 +183,25 @@ class Stage:
     def _golden(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Data that tests themselves open; where a runner does not tell what they open, what they name."""
         for each in mine:
+            written = self._written_anew(run, each)
+            if written:
+                each.decide(Shown.UNDECIDED, f"{written} was written anew while the tests ran, which ask what it says")
+                continue
             if self._seals is not None:
                 self._seals.read_elsewhere(run, each)
             if self._seals is not None and each.is_measured:
                 content = each.data if each.opened else self._mentioned(each)
                 data = {path for path in content & self._changed if _is_data(path) and not is_test_side(path)}
                 self._seals.read_data(run, each, sorted(data))
+
+    def _written_anew(self, run: SuiteRun, one: Standing) -> str:
+        """A file of the test side that was there before the reading, and which it wrote: one of the tests, or one that
+        they ask and code of the product opens, too. Where it is not seen what they open, one that they name.
+        """
+        files = {test.file for test in one.claim.tests}
+        is_seen = run.call is not None and run.call.tool in ("pytest", "unittest")
+        asked = one.shared if is_seen else {path for path in self._rewritten if self._names(one, Path(path).name)}
+        return min(self._rewritten & (files | asked), default="")
 
     def _sealed(self, run: SuiteRun, over: Mapping[str, bytes | None]) -> Seen:
         if self._begun and self._begun.sealed and self._seals and over is self._seals.committed:
@@ -225,7 +242,8 @@ class Stage:
             opened = seen.opened_by(each.claim.tests)
             each.executed, each.opened = seen.executed_by(each.claim.tests), frozenset(file for file, _ in opened)
             each.data = frozenset(file for file, opener in opened if opener and is_test_side(opener))
-            each.scope = self._scope(run, each.claim, seen)
+            each.shared = each.data & {file for file, opener in opened if opener and not is_test_side(opener)}
+            each.scope, each.looks = self._scope(run, each.claim, seen), looks_at_code(each.claim.tests, seen.windows)
             untwinned = [test for test in each.claim.tests if not self._is_false(test, seen)]
             each.untwinned = tuple(test.id for test in untwinned)
             missing = [test.id for test in each.claim.tests if test.id not in seen.ends]
@@ -313,6 +331,7 @@ class Stage:
             why = f"it was not decided within {MOST_RUNS} runs and {MOST_SECONDS:.0f} seconds"
             proof.word, proof.why = Shown.UNDECIDED, why
         self._unbroken(run, [proof for proof in mine if proof.word not in _NO_PROOF and not _holds(proof)])
+        self._turned(run, [proof for proof in mine if proof.word in _BROKEN and proof.noticed])
 
     def _unbroken(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Tests that failed in each copy so far must pass in one where nothing is broken: else they fail for being in a
@@ -325,6 +344,28 @@ class Stage:
             if failed:
                 why = f"{failed[0]} passed, and does not in a copy of the tree in which nothing was broken"
                 each.word, each.why = Shown.UNDECIDED, why
+
+    def _turned(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        """Turn round what noticed where something may stand between it and the runner, or looks at code."""
+        doubtful = [
+            each for each in mine if each.looks or any(is_led(end, self._text) for end in each.noticed.values())
+        ]
+        if not doubtful:
+            return
+        turned = Turned((end for each in doubtful for end in each.noticed.values()), self._text)
+        killed = {place.file for each in doubtful if (trial := killed_by(each.trials)) for place in trial.places}
+        whole = {file: restated(file, self._texts[file]) for file in killed}
+        seen = self._seen(self._lab, run, _together(doubtful), {**turned.texts, **whole})
+        if seen.why_not and len(doubtful) > 1:
+            for each in doubtful:  # one that hangs, or spoils the report, takes no other's word away
+                self._turned(run, [each])
+            return
+        for each in doubtful:
+            odd = turned.odd(each.noticed, seen, looks=each.looks)
+            effect = "failed" if odd is None else "not as it should"
+            each.tried.append(Tried("turned round", effect, test=next(iter(each.noticed)).id))
+            if odd is not None:
+                each.decide(*odd)
 
     def _left(self) -> int:
         return MOST_RUNS - self._runner.runs
@@ -340,6 +381,9 @@ class Stage:
                 trial = _trial(places, seen, proof.claim.tests, is_definition=Kind.BASE in kinds)
                 trial = replace(trial, effect=Effect.VOID, test="") if is_void else trial
                 proof.trials.append(trial)
+                if trial.effect is Effect.KILLED and len(places) == 1:
+                    ends = {test: seen.ends[test.id] for test in proof.claim.tests if test.id in seen.ends}
+                    proof.noticed = {test: end for test, end in ends.items() if effect_of(end) is Effect.KILLED}
                 proof.tried.append(self._tried(trial))
 
     def _tried(self, trial: Trial) -> Tried:
@@ -436,9 +480,13 @@ class Stage:
 
     def _mentioned(self, one: Standing) -> set[str]:
         """Files without mutants that the tests name in full, such as scripts that they start."""
-        text = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
         data = {path for path in self._contents.all() if _is_data(path) and not is_test_side(path)}
-        return {path for path in data if re.search(rf"(?<![\w.-]){re.escape(Path(path).name)}(?![\w.-])", text)}
+        return {path for path in data if self._names(one, Path(path).name)}
+
+    def _names(self, one: Standing, name: str) -> bool:
+        """Whether the files of its tests name a file."""
+        texts = (self._text(file) or "" for file in {test.file for test in one.claim.tests})
+        return any(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", text) for text in texts)
 
     def _all_sites(self, file: str) -> tuple[Site, ...]:
         if file not in self._sites:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agent_fox.core.verdicts.scope import Scope
     from agent_fox.verifier.ground.cases import Case
     from agent_fox.verifier.judging.verdicts import Bench
-    from agent_fox.verifier.proof.lab import Executed
+    from agent_fox.verifier.proof.lab import End, Executed
     from agent_fox.verifier.suites.suite import SuiteRun
 
 
@@ -31,16 +31,20 @@ class Claim:
 
 @dataclass(slots=True)
 class Standing:
-    """What is known of one requirement's tests so far. `data`: the files that its tests themselves opened.
+    """What is known of one requirement's tests so far. `data`: the files that its tests themselves opened; `shared`:
+    those of them that code of the product opened, too.
 
     `holds_in_a_copy`: what they assert was seen to hold where nothing was broken. `leans_on_added`: its committed tests
     fail without what was added to the test side. `scope`: what its tests rest on; None where that was not measured.
+    `noticed`: how the tests ended that noticed the last place that was broken alone and killed. `looks`: code of the
+    project looks at code, and not only at what it comes to.
     """
 
     claim: Claim
     executed: frozenset[Executed] = frozenset()
     opened: frozenset[str] = frozenset()
     data: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
     before: Before = Before.UNKNOWN
     places: tuple[Place, ...] = ()
     trials: list[Trial] = field(default_factory=list)
@@ -56,6 +60,8 @@ class Standing:
     leans_on_added: bool = False
     scope: Scope | None = None
     tried: list[Tried] = field(default_factory=list)
+    noticed: Mapping[Case, End] = field(default_factory=dict)
+    looks: bool = False
 
     @property
     def is_measured(self) -> bool:

@@ -1,7 +1,8 @@
 """A plugin for pytest, run by the project's interpreter: how each test ended, and by which error, raised where.
 
 It lies beside the recorder, tells it which test runs, and writes `ends.json` there:
-{test: {"outcome": ..., "phase": ..., "kind": class of the error, "message": its first line, "frames": [file]}}.
+{test: {"outcome": ..., "phase": ..., "kind": class of the error, "message": its first line,
+"frames": [[file, line]], "apart": it failed in what was made for others, too}}.
 """
 
 from __future__ import annotations
@@ -75,19 +76,46 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
-    """The last of its phases that did not pass counts; the error is the one that was raised, whatever reports say."""
+    """The last of its phases that did not pass counts, a failure apart before no other; the error is the one that was
+    raised, whatever reports say.
+    """
     outcome = yield
     report = outcome.get_result()
     known = ends.setdefault(item.nodeid, {"outcome": "passed", "phase": report.when})
     if report.outcome == "passed" and call.excinfo is None:
         return
-    known.update(outcome=report.outcome, phase=report.when)
+    is_apart = (
+        report.outcome == "failed" and call.excinfo is not None and not is_its_own(item, call.excinfo, report.when)
+    )
+    if is_apart and known["outcome"] == "failed":
+        return
+    known.update(outcome=report.outcome, phase=report.when, apart=is_apart)
     if report.outcome == "skipped" and hasattr(report, "wasxfail"):
         known["xfailed"] = True
     if call.excinfo is not None and not call.excinfo.errisinstance(pytest.skip.Exception):
-        files = [str(entry.path) for entry in call.excinfo.traceback]
+        frames = [(str(entry.path), entry.lineno + 1) for entry in call.excinfo.traceback]
         message = str(call.excinfo.value).partition("\n")[0]
-        known.update(kind=call.excinfo.typename, message=message[:LONGEST], frames=files[-MOST_FRAMES:])
+        known.update(kind=call.excinfo.typename, message=message[:LONGEST], frames=frames[-MOST_FRAMES:])
+
+
+def is_its_own(item: pytest.Item, error: pytest.ExceptionInfo[BaseException], phase: str) -> bool:
+    """Whether a test failed in its body, or in a fixture that is made for it alone, or that it asks for when it begins.
+    What is made for a whole class or file fails for whichever test is the first there, or the last.
+    """
+    known = getattr(item, "_fixtureinfo", None)
+    if phase == "call" or known is None:
+        return True
+    asked = [*known.argnames, *(name for mark in item.iter_markers("usefixtures") for name in mark.args)]
+    asked = asked if phase == "setup" else []
+    for name in asked:
+        asked += [more for made in known.name2fixturedefs.get(name, ()) for more in made.argnames if more not in asked]
+    all_made = [(name, made) for name, several in known.name2fixturedefs.items() for made in several]
+    own = {code_of(made.func) for name, made in all_made if made.scope == "function" or name in asked}
+    return any(entry.frame.code.raw in own for entry in error.traceback)
+
+
+def code_of(function: Any) -> object:  # noqa: ANN401 - of a fixture
+    return getattr(getattr(function, "__func__", function), "__code__", None)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

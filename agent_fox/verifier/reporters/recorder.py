@@ -31,8 +31,8 @@ OUTSIDE = ""
 
 class Recorder:
     """What was seen of each test: {test: {"executed": [[file, first line]], "opened": [[file, file that asked]],
-    "asked": [[LISTED | LOOKED | IMPORTED | CHILD | UNSEEN, what, file that asked]]}}. Tests are named as pytest does;
-    COLLECTING and a file name what is done to find its tests."""
+    "asked": [[LISTED | LOOKED | READ | IMPORTED | CHILD | WATCHED | UNSEEN, what, file that asked]]}}. Tests are named
+    as pytest does; COLLECTING and a file name what is done to find its tests."""
 
     def __init__(self, root: str) -> None:
         self.root = root.rstrip(os.sep) + os.sep
@@ -82,10 +82,15 @@ class Recorder:
             self.rest()  # to ask a frame for its code is audited as well, and costs more than all the rest
 
     def audit(self, event: str, given: tuple[Any, ...]) -> None:
-        if event in OPENS:
+        if event == ATTRIBUTE:  # first, for `called` asks each frame for its code
+            if given[1] == "__code__":
+                self.watched(file_of(sys._getframe().f_back))
+        elif event in OPENS:
             path = path_of(given[0])
             if not path.startswith(self.lent) and self.place(path):
                 self.files.add((path, self.opener()))
+                if path.endswith(".py") and not file_of(sys._getframe().f_back).startswith(IMPORTING):
+                    self.ask(READ, path)
         elif event in NOTED:
             NOTED[event](self, given)
         elif event in BEGINNINGS and not (self.is_watching and self.has_begun) and self.is_ours(given[0]):
@@ -102,7 +107,7 @@ class Recorder:
 
     def listed(self, given: tuple[Any, ...]) -> None:
         """Import machinery lists folders to find modules, which their names tell better."""
-        if sys._getframe(2).f_code.co_filename.startswith("<frozen importlib"):
+        if sys._getframe(2).f_code.co_filename.startswith(IMPORTING):
             return
         path = path_of(given[0] if given[0] is not None else ".")
         if not path:
@@ -138,6 +143,11 @@ class Recorder:
         place = path_of(path) if self.has_begun else ""
         if place and self.place(place) and (opener := self.opener()):
             self.asked.add((LOOKED, place, opener))
+
+    def watched(self, watcher: str) -> None:
+        """Code of the project looks at code, or at each line that runs, and not at what it comes to."""
+        if self.place(watcher):
+            self.asked.add((WATCHED, "", watcher))
 
     def is_ours(self, code: object) -> bool:
         """Whether a module or script of the project begins. Before one does, none of its functions is called."""
@@ -179,7 +189,7 @@ class Recorder:
         }
 
     def shown(self, kind: str, what: str) -> str:
-        return self.place(what) if kind in (LISTED, LOOKED) else what
+        return self.place(what) if kind in (LISTED, LOOKED, READ) else what
 
     def place(self, file: str) -> str:
         """The path below the project; empty elsewhere."""
@@ -194,6 +204,11 @@ class Recorder:
         with open(part, "w", encoding="utf-8") as file:
             json.dump(self.document(), file)
         os.replace(part, os.path.join(FOLDER, f"seen-{os.getpid()}.json"))
+
+
+def file_of(frame: FrameType | None) -> str:
+    """Empty where the interpreter itself asks, as for the script that it begins with."""
+    return frame.f_code.co_filename if frame is not None else ""
 
 
 def path_of(path: Any) -> str:  # noqa: ANN401 - whatever was passed to be opened
@@ -257,6 +272,9 @@ def hand_on() -> None:
 
 
 LISTED, LOOKED, IMPORTED, CHILD, UNSEEN = "listed", "looked", "imported", "child", "unseen"
+READ, WATCHED = "read", "watched"
+ATTRIBUTE = "object.__getattr__"
+IMPORTING = "<frozen importlib"
 COLLECTING = "collecting "
 OPENS = ("open", "sqlite3.connect")
 DEAF = frozenset({"-I", "-E", "-S", "-IS", "-IE", "-ES"})
@@ -282,6 +300,9 @@ NOTED: dict[str, Callable[[Recorder, tuple[Any, ...]], None]] = {
     **dict.fromkeys(("os.listdir", "os.scandir"), Recorder.listed),
     "import": Recorder.imported,
     "subprocess.Popen": Recorder.started_process,
+    **dict.fromkeys(
+        ("sys.settrace", "sys.monitoring.register_callback"), lambda recorder, _: recorder.watched(recorder.opener())
+    ),
     "ctypes.dlopen": lambda recorder, given: recorder.unseen("loads native code") if given[0] else None,
     **{name: unseen("starts another process") for name in ("os.system", "os.exec", "os.posix_spawn", "os.spawn")},
     **{name: unseen("starts another process") for name in ("os.fork", "os.forkpty", "pty.spawn")},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
 from threading import Event
@@ -49,7 +49,8 @@ class Ground:
 
     `shared` holds caches of build tools, which all runs of one verification may use. `also`: what else may be read.
     `stop`: where it is set, what runs here is ended. `was_there`: the files of the workspace before anything ran in it;
-    None where nobody looked. `launch`: how a command is started here.
+    None where nobody looked; `stamps`: of those that are test side, by which it is seen whether they were written
+    since. `launch`: how a command is started here.
     """
 
     order: CheckOrder
@@ -59,6 +60,7 @@ class Ground:
     also: tuple[Path, ...] = ()
     stop: Event | None = None
     was_there: frozenset[str] | None = None
+    stamps: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     launch: Launch = run_logged
 
     def caches(self) -> Path:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agent_fox.verifier.mutants.python_sites import broken, sites, twin
-from agent_fox.verifier.mutants.python_twin import twins
+from agent_fox.verifier.mutants.python_twin import is_sheltered, restated, turned, twins
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
 from agent_fox.verifier.mutants.sites import broken as broken_without_helper
 
@@ -934,3 +934,87 @@ class TestTwins:
         )
         made, done = twins(text, [(("A",), "shared"), (("B",), "shared")], MARK)
         assert (made.count("assert False"), len(done)) == (1, 2)
+
+
+class TestTurned:
+    """What is asserted on one line is turned round: it fails where it held."""
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            "    assert 1 == 1",
+            "    assert (\n        1\n        == 1\n    )",
+            "    assert (1 == 1), (\n        'why'\n        'not')",
+            "    assert 1 == 1, f(\n        2,\n    )",
+            "    assert [a for a in (1, 2)] and not 0; f(1)",
+            "    f(1)",
+            "    f(\n        1,\n    )",
+            "    if 1: f(1); f(2)",
+            "    for a in (1,):\n        assert a",
+        ],
+    )
+    @pytest.mark.parametrize("last", [False, True])
+    def test_on_any_of_its_lines(self, body: str, last: bool) -> None:
+        text = f"def f(a): pass\ndef test():\n{body}\n"
+        line = 2 + body.count("\n") + 1 if last else 3 + body.startswith("    for")
+        made, lines = turned(text, [line], MARK)
+        assert lines == {line}
+        assert made.count("\n") == text.count("\n")
+        assert refused(lambda: call(executed(made), "test"))
+
+    def test_what_did_not_hold_holds_and_nothing_else_changes(self) -> None:
+        text = "def test():\n    assert 1 == 1\n    assert 1 == 2\n    found = 3\n    assert found == 3\n"
+        made, lines = turned(text, [3, 4], MARK)
+        assert lines == {3}
+        assert call(executed(made), "test") is None
+        assert turned("def test(:\n", [1], MARK) == ("def test(:\n", frozenset())
+
+    def test_an_awaited_call(self) -> None:
+        made, lines = turned("async def f(): pass\nasync def test():\n    await f()\n", [3], MARK)
+        assert lines == {3}
+        assert refused(lambda: asyncio.run(call(executed(made), "test")))
+
+    def test_what_stands_in_a_block_that_may_keep_an_error(self) -> None:
+        text = "def test():\n    a\n    with a as b:\n        c\n    try:\n        d\n    except E:\n        e\n"
+        assert [line for line in range(1, 9) if is_sheltered(text, line)] == [4, 6]
+        assert not is_sheltered("def test(:", 1)
+
+
+class TestRestated:
+    TEXT = """
+        '''Doc.'''
+        X = [1]
+        def plain(a):
+            '''Doc.'''
+            return [
+                a,
+            ]
+        def one(): return locals()
+        async def deep(a):
+            for b in a:
+                with b: return b
+        class K:
+            @property
+            def g(self):
+                global X
+                X = 2; return X
+        def looped():
+            for a in (1, 2):
+                yield a
+    """
+
+    def test_the_code_is_another_and_does_the_same(self) -> None:
+        text = dedent(self.TEXT)
+        made = restated(text)
+        assert (made != text, made.count("\n")) == (True, text.count("\n") + 1)
+        before, after = executed(text), executed(made)
+        for name in ("plain", "one", "deep", "looped"):
+            assert before[name].__code__.co_code != after[name].__code__.co_code
+            assert before[name].__code__.co_varnames == after[name].__code__.co_varnames
+        assert (call(after, "plain", 1), call(after, "one"), list(call(after, "looped"))) == ([1], {}, [1, 2])
+        assert call(after, "K").g == 2
+        assert after["plain"].__doc__ == "Doc."
+
+    def test_where_there_is_no_function_or_no_syntax(self) -> None:
+        assert restated("A = 1") == "A = 1\n"
+        assert restated("A = = 1") == "A = = 1"

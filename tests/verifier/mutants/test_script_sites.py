@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.verifier.mutants.script_sites import broken, sites, twin
+from agent_fox.verifier.mutants.script_twins import is_for_others, is_sheltered, turned
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
 from agent_fox.verifier.policy.values import Language
 
@@ -646,3 +647,33 @@ def test_node_itself_sees_the_twin_fail(tmp_path: Path) -> None:
         )
         assert ended.stdout.count("not ok") == failing, ended.stdout
         assert "MARK-7" in ended.stdout
+
+
+# one assertion turned round, and what stands around it
+
+TURNED = [
+    ("f();", '{ f();; throw new Error("M"); }'),
+    ("await f()", '{ await f(); throw new Error("M"); }'),
+    ("if (a) f(\n  1,\n);", 'if (a) { f(\n  1,\n);; throw new Error("M"); }'),
+    ("test('a', () => f(1));", "test('a', () => { f(1); throw new Error(\"M\"); });"),
+    ("test('a', async () => {\n});", "{ test('a', async () => {\n});; throw new Error(\"M\"); }"),
+]
+
+
+@pytest.mark.parametrize(("text", "made"), TURNED)
+def test_what_is_asserted_is_turned_round(text: str, made: str) -> None:
+    assert turned(text, [1], "M", JS) == (made, frozenset({1}))
+
+
+def test_the_inmost_statement_of_a_line_is_turned_round() -> None:
+    text = "test('a', () => {\n  const a = 1;\n  each((b) => {\n    f(a);\n  });\n});\n"
+    made, lines = turned(text, [4, 7], "M", JS)
+    assert made == text.replace("f(a);", '{ f(a);; throw new Error("M"); }')
+    assert lines == {4}
+
+
+def test_what_stands_around_a_line() -> None:
+    text = "beforeAll(() => {\n  a();\n});\nafter(b);\nit('c', () => {\n  try {\n    d();\n  } catch {}\n});\n"
+    assert [line for line in range(1, 10) if is_for_others(text, line, JS)] == [1, 2, 3, 4]
+    assert [line for line in range(1, 10) if is_sheltered(text, line, JS)] == [6, 7, 8]
+    assert not is_for_others("beforeEach(() => {\n  a();\n});\n", 2, JS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,23 @@ def test_an_error_of_java_or_rust_is_placed_by_what_its_stack_has_of_the_tree(
     (tmp_path / "src" / "lib.rs").write_text(RUST)
     case = Case(("BasketTest",), "total", "tests", Outcome.FAILED, text=text)
     assert effect_of(end_by_text(case, tmp_path, "maven")) is effect
+
+
+def test_what_fails_in_something_made_for_others_too_is_not_noticed_by_the_test() -> None:
+    own = failed("AssertionError", TEST)
+    assert effect_of(own) is Effect.KILLED
+    assert effect_of(replace(own, is_apart=True)) is Effect.CRASHED
+
+
+def test_the_hook_of_a_whole_file_of_node_is_made_for_others_too(tmp_path: Path) -> None:
+    (tmp_path / "a.test.js").write_text("before(() => {\n  assert(0);\n});\ntest('a', () => {\n  assert(0);\n});\n")
+    for line, is_apart in ((2, True), (5, False)):
+        text = f"AssertionError: 0\n    at it ({tmp_path}/a.test.js:{line}:3)\n    at run (node:internal/a:1:1)\n"
+        end = end_by_text(Case((), "a", "a.test.js", Outcome.FAILED, text=text), tmp_path, "node-test")
+        assert (end.is_apart, end.frames, end.lines) == (is_apart, ("a.test.js",), (line,))
+
+
+def test_a_test_of_node_that_is_cancelled_did_not_notice(tmp_path: Path) -> None:
+    message = "test did not finish before its parent and was cancelled"
+    case = Case((), "a", "a.test.js", Outcome.FAILED, message, f"{message}\n")
+    assert effect_of(end_by_text(case, tmp_path, "node-test")) is Effect.CRASHED

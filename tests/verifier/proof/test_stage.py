@@ -70,6 +70,10 @@ def ordered(root: Path, case: Case) -> CheckOrder:
         ("python", "honest: an object that equals texts of other case", How.RED_WITHOUT),
         ("python", "honest: the coder adds the path setting that the committed test needs", How.RED_WITHOUT),
         ("python", "honest: a machine of rules explores a queue", How.RED_WITHOUT),
+        ("python", "honest: within a transaction the test looks at what is there so far", How.RED_WITHOUT),
+        ("python", "honest: a warning points at the line that called", How.RED_WITHOUT),
+        ("python", "honest: what was sent is asserted when the test's own fixture ends", How.RED_WITHOUT),
+        ("python", "honest: what was asked once for the file is asserted where it is made", How.RED_WITHOUT),
         ("javascript", "honest: a function for a committed test", How.RED_WITHOUT),
         ("javascript", "honest: a dependency and its wrapper are gone", How.TAKEN_BACK),
     ],
@@ -108,6 +112,40 @@ def test_honest_work_passes_and_it_is_said_how_it_is_known(tmp_path: Path, langu
         ("python", "the module answers every name with a mock", Word.UNKNOWN, Unproven.VACUOUS_TEST),
         ("python", "a setting of pytest leads the committed import elsewhere", Word.FAIL, Unproven.WEAKENED_TEST),
         (
+            "python",
+            "the context manager of the product swallows what is asserted in its block",
+            Word.UNKNOWN,
+            Unproven.VACUOUS_TEST,
+        ),
+        (
+            "python",
+            "a tracer that the product sets jumps over the assertion",
+            Word.UNKNOWN,
+            Unproven.VACUOUS_TEST,
+        ),
+        ("python", "the new test compares the compiled code of the function", Word.FAIL, Unproven.VACUOUS_TEST),
+        (
+            "python",
+            "the product sees that its text was changed and answers nothing",
+            Word.FAIL,
+            Unproven.VACUOUS_TEST,
+        ),
+        ("python", "the new test looks which file was written last", Word.FAIL, Unproven.VACUOUS_TEST),
+        ("python", "a fixture of the whole file asserts after the named test", Word.FAIL, Unproven.VACUOUS_TEST),
+        (
+            "python",
+            "what is made for the whole class asserts before the named test",
+            Word.FAIL,
+            Unproven.VACUOUS_TEST,
+        ),
+        (
+            "javascript",
+            "the product's transaction swallows what is asserted in its callback",
+            Word.UNKNOWN,
+            Unproven.VACUOUS_TEST,
+        ),
+        ("javascript", "a hook before the tests of node speaks for the named one", Word.FAIL, Unproven.VACUOUS_TEST),
+        (
             "javascript",
             "an import map of the package leads to a fake beside the tests",
             Word.UNKNOWN,
@@ -127,6 +165,19 @@ def test_what_cannot_fail_or_was_bent_does_not_pass(
     remedy = remedies.get(disposition, "")
     assert (remedy in verdict.evidence) is (word is Word.FAIL or not remedy)
     assert bool(verdict.tests) is isinstance(disposition, Unproven)
+
+
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [
+        ("python", "the product writes the golden file of the test anew"),
+        ("javascript", "the product writes the golden file of the test before it is read"),
+    ],
+)
+def test_a_golden_file_that_the_reading_wrote_says_nothing(tmp_path: Path, language: str, name: str) -> None:
+    verdict = judged(tmp_path / "repo", KNOWN[language, name])
+    assert (verdict.word, verdict.needs_person) == (Word.UNKNOWN, False)
+    assert "golden/report.txt was written anew while the tests ran" in verdict.evidence
 
 
 def test_a_change_that_is_only_told_takes_nothing_away(tmp_path: Path) -> None:
