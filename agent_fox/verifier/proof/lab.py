@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.system.files import content_of, remove_tree
+from agent_fox.system.files import content_in, remove_tree
 from agent_fox.verifier.ground.cases import Outcome
 from agent_fox.verifier.mutants.languages import language_of
 from agent_fox.verifier.proof.held import held
@@ -291,7 +291,7 @@ def end_by_text(case: Case, root: Path, tool: str) -> End:
 
 def is_for_others(root: Path, file: str, line: int) -> bool:
     """Whether a line stands in a hook that is run once for several tests; where that is not known, it does not."""
-    language, content = language_of(file), content_of(root / file)
+    language, content = language_of(file), content_in(root, file)
     try:
         text = content.decode("utf-8", "replace") if content else ""
         return language is not None and language.is_for_others(text, line)
