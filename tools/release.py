@@ -42,7 +42,7 @@ DOORS = {
     "formal": "crosshair, z3",
     "github": "keyring",
     "mcp": "agent_fox.mcp.server",
-    "policy": "agent_fox.verifier.policy.java_reader",
+    "policy": "agent_fox.verifier.policy.readers.java_reader",
     "sandbox": "pyseccomp",
     "upstream": "agent_fox.store.upstream",
     "view": "agent_fox.web.server",

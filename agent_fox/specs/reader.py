@@ -50,7 +50,7 @@ class LateDialect:
 
 
 BUILT_IN: tuple[Dialect, ...] = (
-    LateDialect(AGENT_FOX, Late("agent_fox.specs.agent_fox:AgentFoxDialect"), BareCriteria.DETAIL),
+    LateDialect(AGENT_FOX, Late("agent_fox.specs.agent_fox.dialect:AgentFoxDialect"), BareCriteria.DETAIL),
     LateDialect(KIRO, Late("agent_fox.specs.kiro.dialect:KiroDialect")),
     LateDialect(SPEC_KIT, Late("agent_fox.specs.spec_kit.dialect:SpecKitDialect"), BareCriteria.DETAIL),
     LateDialect(OPENSPEC, Late("agent_fox.specs.openspec.dialect:OpenSpecDialect")),

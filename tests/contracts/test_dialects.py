@@ -11,7 +11,7 @@ from agent_fox.core.graph import Node
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Problem, Spec
 from agent_fox.engine.planning.plugged_dialects import GuardedCollection, GuardedDialect
-from agent_fox.specs.agent_fox import AgentFoxDialect
+from agent_fox.specs.agent_fox.dialect import AgentFoxDialect
 from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.kiro.dialect import KiroDialect
 from agent_fox.specs.openspec.dialect import OpenSpecDialect

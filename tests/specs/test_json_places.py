@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent_fox.specs.agent_fox.json_places import strings_of
 from agent_fox.specs.files import TextFile
-from agent_fox.specs.json_places import strings_of
 
 
 def test_a_string_stands_where_it_is_written_first() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.core.spec import Group, Severity, TaskState
-from agent_fox.specs.id_ranges import index_of
-from agent_fox.specs.tasks import ReadTasks, read_tasks
+from agent_fox.specs.agent_fox.id_ranges import index_of
+from agent_fox.specs.agent_fox.tasks import ReadTasks, read_tasks
 from tests.specs.test_id_ranges import INDEX
 from tests.specs.worlds import markdown
 

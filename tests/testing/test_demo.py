@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.spec import Severity, Spec
-from agent_fox.specs.agent_fox import AgentFoxDialect
+from agent_fox.specs.agent_fox.dialect import AgentFoxDialect
 from agent_fox.testing.demo import main, make_demo
 from agent_fox.testing.scripted import agent as scripted_agent
 from agent_fox.testing.scripted.script import Step, read_script

@@ -16,8 +16,8 @@ from agent_fox.specs.kiro.words import DEFECT, EXPECTED, UNCHANGED
 from agent_fox.specs.lines import Line, plain
 
 if TYPE_CHECKING:
+    from agent_fox.specs.agent_fox.requirements import ReadRequirements
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.requirements import ReadRequirements
 
 
 class _Part(IntEnum):

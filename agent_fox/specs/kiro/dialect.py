@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Spec
-from agent_fox.specs.commands import read_commands
+from agent_fox.specs.agent_fox.commands import read_commands
+from agent_fox.specs.agent_fox.requirements import ReadRequirements
 from agent_fox.specs.detection import KIRO, claims
 from agent_fox.specs.document import Documents, Markdown, about, is_there, read_documents, read_markdown, title_of
 from agent_fox.specs.files import place_of, warning
@@ -15,7 +16,6 @@ from agent_fox.specs.kiro.properties import read_properties
 from agent_fox.specs.kiro.references import references_of
 from agent_fox.specs.kiro.requirements import read_requirements
 from agent_fox.specs.kiro.tasks import KiroTasks, read_tasks
-from agent_fox.specs.requirements import ReadRequirements
 
 _REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE = "requirements.md", "bugfix.md", "design.md", "tasks.md", "spec.json"
 _CAN_DO_WITHOUT = frozenset({_DESIGN, _STATE})

@@ -14,8 +14,8 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.kiro.words import ALL, PROPERTY, REQUIREMENT, WAITS
 
 if TYPE_CHECKING:
+    from agent_fox.specs.agent_fox.task_groups import Bullet
     from agent_fox.specs.kiro.references import References
-    from agent_fox.specs.task_groups import Bullet
 
 _MARKED = regex(
     r"(?:^|(?<=[\s(（\[]))[_*]{1,3}(?P<key>[^\s_*:：][^_*:：]{0,60})[_*]{0,3}\s?[:：][_*]{0,3}\s?(?P<value>(?:[^_*]|(?<=\.)\*(?!\*))*)"

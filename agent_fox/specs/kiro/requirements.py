@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Criterion, Problem, Requirement
+from agent_fox.specs.agent_fox.requirements import ReadRequirements
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.kiro.blocks import Block, blocks_of, left_out
 from agent_fox.specs.kiro.ids import Kind, Numbered
 from agent_fox.specs.kiro.rows import contents_with_rows, rows_with_ids
 from agent_fox.specs.kiro.words import CRITERIA, NON_FUNCTIONAL, NOT_REQUIREMENTS, REQUIREMENT, TAKEN_BACK
-from agent_fox.specs.requirements import ReadRequirements
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.specs.agent_fox.task_groups import Bullet, going_on, without_title
 from agent_fox.specs.kiro.blocks import heading_of
 from agent_fox.specs.kiro.ids import ascii_number
 from agent_fox.specs.kiro.words import NOT_TASKS, OPTIONAL, PARALLEL, TASK
 from agent_fox.specs.lines import is_rule
-from agent_fox.specs.task_groups import Bullet, going_on, without_title
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Line

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.core.values import dataclass
+from agent_fox.specs.agent_fox.task_groups import Bullet, doubled_tasks, state_of
+from agent_fox.specs.agent_fox.tasks import left_out, rolled_up
+from agent_fox.specs.agent_fox.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 from agent_fox.specs.kiro.fields import (
     Field,
@@ -25,9 +28,6 @@ from agent_fox.specs.kiro.task_entries import Entry, entries_of
 from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble
 from agent_fox.specs.kiro.waves import check_waves
 from agent_fox.specs.kiro.words import CHECKPOINT
-from agent_fox.specs.task_groups import Bullet, doubled_tasks, state_of
-from agent_fox.specs.tasks import left_out, rolled_up
-from agent_fox.specs.test_writers import mark_test_writers
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.id_ranges import PartIndex, index_of
+from agent_fox.specs.agent_fox.id_ranges import PartIndex, index_of
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Spec

@@ -6,11 +6,11 @@ from functools import partial
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Spec
-from agent_fox.specs.commands import read_commands
+from agent_fox.specs.agent_fox.commands import read_commands
+from agent_fox.specs.agent_fox.id_ranges import index_of
 from agent_fox.specs.detection import OPENSPEC, claims
 from agent_fox.specs.document import Documents, Markdown, about, is_there, read_documents, read_markdown
 from agent_fox.specs.files import place_of
-from agent_fox.specs.id_ranges import index_of
 from agent_fox.specs.openspec.capabilities import Capability, ReadCapabilities, capability, read_capabilities
 from agent_fox.specs.openspec.folders import (
     SPEC_FILE,

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
 from agent_fox.core.values import dataclass
+from agent_fox.specs.agent_fox.task_groups import doubled_tasks, state_of
+from agent_fox.specs.agent_fox.tasks import rolled_up
+from agent_fox.specs.agent_fox.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 from agent_fox.specs.openspec.task_drafts import NESTED, PARALLEL, TaskDraft, drafts_of, gathered, wrapped
 from agent_fox.specs.openspec.task_references import Names, tasks_named
@@ -28,9 +31,6 @@ from agent_fox.specs.openspec.task_sections import (
 )
 from agent_fox.specs.openspec.unfinished import half_written
 from agent_fox.specs.openspec.words import is_unfilled
-from agent_fox.specs.task_groups import doubled_tasks, state_of
-from agent_fox.specs.tasks import rolled_up
-from agent_fox.specs.test_writers import mark_test_writers
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown

@@ -9,17 +9,17 @@ from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Spec
-from agent_fox.specs.commands import read_commands
-from agent_fox.specs.dependencies import read_dependencies, without_doubles
+from agent_fox.specs.agent_fox.commands import read_commands
+from agent_fox.specs.agent_fox.dependencies import read_dependencies, without_doubles
+from agent_fox.specs.agent_fox.id_ranges import index_of
+from agent_fox.specs.agent_fox.source import source_in
+from agent_fox.specs.agent_fox.traceability import read_traceability
 from agent_fox.specs.document import Markdown, about, read_markdown
 from agent_fox.specs.files import TextFile, error, warning
-from agent_fox.specs.id_ranges import index_of
 from agent_fox.specs.lines import Heading, Line, in_bold, plain
 from agent_fox.specs.plain.detection import spec_heading
 from agent_fox.specs.plain.requirements import is_aside, read_plain_requirements
 from agent_fox.specs.plain.tasks import holds_tasks, read_plain_tasks
-from agent_fox.specs.source import source_in
-from agent_fox.specs.traceability import read_traceability
 
 _ENDED = regex(r"[\W_]{0,12}(?:status[\W_]{1,6})?(?P<word>superseded|withdrawn|baseline)\b", re.IGNORECASE)
 _REQUIREMENTS = regex(

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.specs.agent_fox.tasks import ReadTasks, read_tasks
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.tasks import ReadTasks, read_tasks
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Group, Problem, Subtask
-    from agent_fox.specs.id_ranges import PartIndex
+    from agent_fox.specs.agent_fox.id_ranges import PartIndex
     from agent_fox.specs.lines import Line
 
 _BOXED = regex(r" *[-*+] +\[[^\[\]]?\]")

@@ -14,14 +14,14 @@ from pydantic import ValidationError
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requirement, Spec, Subtask, TaskState
 from agent_fox.core.words import did_you_mean
+from agent_fox.specs.agent_fox.id_ranges import PartIndex, index_of
+from agent_fox.specs.agent_fox.test_writers import mark_test_writers
 from agent_fox.specs.document import about
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
-from agent_fox.specs.id_ranges import PartIndex, index_of
 from agent_fox.specs.plain.normal_form import coder_text, of_subtasks
 from agent_fox.specs.plain.requirements import FreeIds
 from agent_fox.specs.plain.toml_models import Criteria, TomlGroup, TomlRequirement, TomlSpec, TomlTask, keys_at
 from agent_fox.specs.plain.toml_places import TomlPlaces
-from agent_fox.specs.test_writers import mark_test_writers
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
-from agent_fox.specs.commands import read_commands
-from agent_fox.specs.dependencies import without_doubles
+from agent_fox.specs.agent_fox.commands import read_commands
+from agent_fox.specs.agent_fox.dependencies import without_doubles
+from agent_fox.specs.agent_fox.tasks import ReadTasks
 from agent_fox.specs.detection import SPEC_KIT, claims
 from agent_fox.specs.document import Documents, Markdown, about, is_there, read_documents, read_markdown
 from agent_fox.specs.files import place_of, warning
@@ -20,7 +21,6 @@ from agent_fox.specs.spec_kit.references import references_of
 from agent_fox.specs.spec_kit.requirements import ReadSpec, read_requirements
 from agent_fox.specs.spec_kit.tasks import read_tasks
 from agent_fox.specs.spec_kit.unfinished import unfinished
-from agent_fox.specs.tasks import ReadTasks
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Line

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.test_writers import mark_test_writers
+from agent_fox.specs.agent_fox.test_writers import mark_test_writers
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Group

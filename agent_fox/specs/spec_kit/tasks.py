@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
+from agent_fox.specs.agent_fox.task_groups import state_of
+from agent_fox.specs.agent_fox.tasks import ReadTasks, rolled_up
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import listed
 from agent_fox.specs.spec_kit.first_tests import mark_first_tests
@@ -19,8 +21,6 @@ from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Cut, PhaseDraft, TaskDraft, box_of, cut
 from agent_fox.specs.spec_kit.struck import is_taken_back
 from agent_fox.specs.spec_kit.words import PHASE
-from agent_fox.specs.task_groups import state_of
-from agent_fox.specs.tasks import ReadTasks, rolled_up
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown

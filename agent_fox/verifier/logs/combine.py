@@ -9,7 +9,7 @@ from dataclasses import astuple, replace
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.gathering import Gathering
-from agent_fox.verifier.logs.javascript import is_file
+from agent_fox.verifier.logs.javascript.stacks import is_file
 
 _NOTHING = Parsed()
 

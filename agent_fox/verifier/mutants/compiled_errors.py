@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.mutants.syntax import around, named
-from agent_fox.verifier.policy.trees import children, field, text_of
+from agent_fox.verifier.policy.readers.trees import children, field, text_of
 from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from agent_fox.verifier.mutants.syntax import (
     shown,
     tree,
 )
-from agent_fox.verifier.policy.trees import children, field, text_of
+from agent_fox.verifier.policy.readers.trees import children, field, text_of
 from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.mutants.sites import Piece, Unreadable
 from agent_fox.verifier.mutants.syntax import free_name, named, put, tree
-from agent_fox.verifier.policy.trees import children, field, text_of, walk
+from agent_fox.verifier.policy.readers.trees import children, field, text_of, walk
 from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.mutants.sites import Piece, Unreadable
 from agent_fox.verifier.mutants.syntax import around, free_name, named, plain, put, tree
-from agent_fox.verifier.policy.trees import children, field, text_of, walk
+from agent_fox.verifier.policy.readers.trees import children, field, text_of, walk
 from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.mutants.sites import Kind, Piece, Site, Unreadable
+from agent_fox.verifier.policy.readers.trees import children, field, line_of, parsed, text_of
 from agent_fox.verifier.policy.reading import Unreadable as Unparsed
-from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

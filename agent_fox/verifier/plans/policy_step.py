@@ -12,7 +12,7 @@ from agent_fox.verifier.ground.request import Request, Unavailable, Why
 from agent_fox.verifier.ground.results import Disposed, Failure, FailureKind, Status, Tool, VerificationResult
 from agent_fox.verifier.policy.change_under_check import change_since
 from agent_fox.verifier.policy.check import check_change
-from agent_fox.verifier.policy.failures import as_failures, as_warnings
+from agent_fox.verifier.policy.rules.failures import as_failures, as_warnings
 from agent_fox.verifier.policy.values import PolicyContext, PolicyReport, Ruling, Severity
 from agent_fox.verifier.running.summing_up import errored, not_run
 

@@ -30,13 +30,13 @@ from agent_fox.verifier.policy.values import Change, FileChange, Language, Polic
 LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
 
 _READERS = {
-    Language.PYTHON: "python_reader",
-    Language.JAVASCRIPT: "javascript_reader",
-    Language.TYPESCRIPT: "javascript_reader",
-    Language.TSX: "javascript_reader",
-    Language.JAVA: "java_reader",
-    Language.GO: "go_reader",
-    Language.RUST: "rust_reader",
+    Language.PYTHON: "readers.python_reader",
+    Language.JAVASCRIPT: "readers.javascript_reader",
+    Language.TYPESCRIPT: "readers.javascript_reader",
+    Language.TSX: "readers.javascript_reader",
+    Language.JAVA: "readers.java_reader",
+    Language.GO: "readers.go_reader",
+    Language.RUST: "readers.rust_reader",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.xml_stream import XmlCut, read_xml
+from agent_fox.verifier.logs.streams.xml_stream import XmlCut, read_xml
 from agent_fox.verifier.projects.manifests import DEEPEST, MOST_FOLDERS, Manifests, depth, join, relative
 from agent_fox.verifier.projects.systems import BuildSystem, NoteKind, SystemKind
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.records import record
+from agent_fox.verifier.logs.streams.records import record
 from agent_fox.verifier.projects.manifests import Manifests, join, relative, strings
 from agent_fox.verifier.projects.systems import BuildSystem, NoteKind, SystemKind
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from agent_fox.verifier.logs.records import Record, record
+from agent_fox.verifier.logs.streams.records import Record, record
 from agent_fox.verifier.projects.manifests import Manifests, join, relative, strings
 from agent_fox.verifier.projects.systems import BuildSystem, SystemKind
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.records import record
+from agent_fox.verifier.logs.streams.records import record
 from agent_fox.verifier.projects.detect_jvm import POM, gradle_scripts, maven_modules, read_pom
 from agent_fox.verifier.projects.detect_native import CARGO, CMAKE, GO_MOD, makefile_of
 from agent_fox.verifier.projects.facts_javascript import javascript_facts

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.command_line import CommandRefused, split_command
-from agent_fox.verifier.logs.records import Record, record, text
+from agent_fox.verifier.logs.streams.records import Record, record, text
 from agent_fox.verifier.projects.detect_javascript import PACKAGE
 from agent_fox.verifier.projects.manifests import Manifests, join
 from agent_fox.verifier.projects.skipping import carries_options, narrows, skipping_arguments

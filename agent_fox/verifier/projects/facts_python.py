@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.records import Record, record
+from agent_fox.verifier.logs.streams.records import Record, record
 from agent_fox.verifier.projects.detect_python import PYPROJECT, TEST_FOLDERS, test_files, tool_tables
 from agent_fox.verifier.projects.manifests import Manifests, join, strings
 from agent_fox.verifier.projects.skipping import skipping_arguments

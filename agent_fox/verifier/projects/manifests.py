@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from agent_fox.verifier.logs.records import Record, record
+from agent_fox.verifier.logs.streams.records import Record, record
 from agent_fox.verifier.projects.systems import Note, NoteKind
 
 LARGEST = 2_000_000  # bytes of one manifest

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from agent_fox.core.verdicts.proof import Shown
 from agent_fox.verifier.ground.cases import Outcome
 from agent_fox.verifier.mutants.languages import language_of
-from agent_fox.verifier.suites.resting import COLLECTING, LOOKED, OUTSIDE, Window, together
 from agent_fox.verifier.proof.sides import is_test_side
+from agent_fox.verifier.suites.resting import COLLECTING, LOOKED, OUTSIDE, Window, together
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.cases import Case

@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 from agent_fox.core.regex import regex
 from agent_fox.system.files import open_regular
 from agent_fox.verifier.ground.cases import Case, Outcome, ReportUnreadable
-from agent_fox.verifier.logs.junit_cases import CaseOutcome, JunitCase, read_cases
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.xml_stream import XmlCut
+from agent_fox.verifier.logs.reports.junit_cases import CaseOutcome, JunitCase, read_cases
+from agent_fox.verifier.logs.streams.xml_stream import XmlCut
 
 _OUTCOMES = {
     CaseOutcome.PASSED: Outcome.PASSED,

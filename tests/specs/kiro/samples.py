@@ -5,13 +5,13 @@ from __future__ import annotations
 from textwrap import dedent
 
 from agent_fox.core.spec import Problem, Requirement, Severity
+from agent_fox.specs.agent_fox.requirements import ReadRequirements
 from agent_fox.specs.document import Markdown, read_markdown
 from agent_fox.specs.files import TextFile
 from agent_fox.specs.kiro.bugfix import ReadBugfix, read_bugfix
 from agent_fox.specs.kiro.references import References, references_of
 from agent_fox.specs.kiro.requirements import read_requirements
 from agent_fox.specs.kiro.tasks import KiroTasks, read_tasks
-from agent_fox.specs.requirements import ReadRequirements
 
 Shape = dict[str, tuple[list[str], list[str]]]
 

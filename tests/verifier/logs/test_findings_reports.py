@@ -7,9 +7,9 @@ import json
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed
-from agent_fox.verifier.logs.checkstyle_xml import CHECKSTYLE as CHECKSTYLE_XML
 from agent_fox.verifier.logs.protocol import DocumentParser
 from agent_fox.verifier.logs.registry import BUILT_IN
+from agent_fox.verifier.logs.reports.checkstyle_xml import CHECKSTYLE as CHECKSTYLE_XML
 from tests.verifier.logs.at_hand import read_document
 
 PYRIGHT = {

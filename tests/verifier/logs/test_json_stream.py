@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
+from agent_fox.verifier.logs.streams.json_stream import EACH, JsonCut, parts, start_of
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

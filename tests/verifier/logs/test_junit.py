@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.junit import JUNIT
-from agent_fox.verifier.logs.junit_cases import LONGEST_TEXT
+from agent_fox.verifier.logs.reports.junit import JUNIT
+from agent_fox.verifier.logs.reports.junit_cases import LONGEST_TEXT
 from tests.verifier.logs.at_hand import kept, places, read_document, told
 
 PARSER = JUNIT

@@ -7,8 +7,8 @@ import tracemalloc
 
 import pytest
 
-from agent_fox.verifier.logs.junit_cases import LONGEST_TEXT, CaseOutcome, JunitCase, read_cases
-from agent_fox.verifier.logs.xml_stream import XmlCut
+from agent_fox.verifier.logs.reports.junit_cases import LONGEST_TEXT, CaseOutcome, JunitCase, read_cases
+from agent_fox.verifier.logs.streams.xml_stream import XmlCut
 
 PYTEST = """<?xml version="1.0"?>
 <testsuites><testsuite name="pytest">

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agent_fox.verifier.logs.junit_cases import CaseOutcome, CaseReader, JunitCase, read_cases
-from agent_fox.verifier.logs.xml_stream import XmlCut
+from agent_fox.verifier.logs.reports.junit_cases import CaseOutcome, CaseReader, JunitCase, read_cases
+from agent_fox.verifier.logs.streams.xml_stream import XmlCut
 from tests.verifier.logs.test_same_in_other_clothes import InPieces
 
 FORM = '<testcase classname="%s" name="%s" time="0.1"/>\n'

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.decode import lines
-from agent_fox.verifier.logs.go_json import GO_JSON
-from agent_fox.verifier.logs.go_text import GoReader
-from agent_fox.verifier.logs.gradle import GradleReader
+from agent_fox.verifier.logs.go.events import GO_JSON
+from agent_fox.verifier.logs.go.text import GoReader
+from agent_fox.verifier.logs.javascript.tap import TAP
+from agent_fox.verifier.logs.jvm.gradle import GradleReader
+from agent_fox.verifier.logs.jvm.maven import MavenReader
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.line_log import LineReader, SkippingReader, read_block
-from agent_fox.verifier.logs.maven import MavenReader
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.pytest_text import PytestReader
-from agent_fox.verifier.logs.tap import TAP
-from agent_fox.verifier.logs.unittest_text import UnittestReader
+from agent_fox.verifier.logs.python.pytest_text import PytestReader
+from agent_fox.verifier.logs.python.unittest_text import UnittestReader
 from tests.verifier.logs.at_hand import DATA, workspace
 
 

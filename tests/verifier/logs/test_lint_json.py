@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.findings_json import ESLINT, RUFF
+from agent_fox.verifier.logs.reports.findings_json import ESLINT, RUFF
 from tests.verifier.logs.at_hand import places, read_document
 
 

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 from agent_fox.verifier.ground.results import Failure
+from agent_fox.verifier.logs.javascript.tap import TAP as TAP_STREAM
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.logs.status import Ending
-from agent_fox.verifier.logs.tap import TAP as TAP_STREAM
 from tests.verifier.logs.at_hand import DATA, read_lines, workspace
 from tests.verifier.logs.samples import parser_of, places, read_text
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed
-from agent_fox.verifier.logs.cargo_json import CARGO_JSON
-from agent_fox.verifier.logs.findings_json import ESLINT
-from agent_fox.verifier.logs.go_json import GO_JSON
-from agent_fox.verifier.logs.junit import JUNIT
+from agent_fox.verifier.logs.go.events import GO_JSON
+from agent_fox.verifier.logs.javascript.tap import TAP
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
 from agent_fox.verifier.logs.registry import ALIASES, BUILT_IN, UnknownTool, canonical
-from agent_fox.verifier.logs.sarif import SARIF
-from agent_fox.verifier.logs.tap import TAP
+from agent_fox.verifier.logs.reports.findings_json import ESLINT
+from agent_fox.verifier.logs.reports.junit import JUNIT
+from agent_fox.verifier.logs.reports.sarif import SARIF
+from agent_fox.verifier.logs.rust.cargo_json import CARGO_JSON
 
 WORDS = (
     *("maven", "mvn", "gradle", "gcc", "g++", "clang", "make", "ld", "cmake", "javac", "go", "cargo", "rustc"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from agent_fox.verifier.ground.results import TestSummary
-from agent_fox.verifier.logs.javascript_json import JEST as JEST_JSON
-from agent_fox.verifier.logs.javascript_json import MOCHA as MOCHA_JSON
+from agent_fox.verifier.logs.javascript.json_reports import JEST as JEST_JSON
+from agent_fox.verifier.logs.javascript.json_reports import MOCHA as MOCHA_JSON
 from agent_fox.verifier.logs.registry import BUILT_IN
 from tests.verifier.logs.at_hand import read_document, told
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.sarif import SARIF
+from agent_fox.verifier.logs.reports.sarif import SARIF
 from tests.verifier.logs.at_hand import places, read_document
 
 PARSER = SARIF

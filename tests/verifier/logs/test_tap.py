@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.tap import TAP
+from agent_fox.verifier.logs.javascript.tap import TAP
 from tests.verifier.logs.at_hand import kept, places, read_lines, told
 
 PARSER = TAP

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from agent_fox.verifier.logs.xml_stream import LARGEST_PART, XmlCut, read_xml
+from agent_fox.verifier.logs.streams.xml_stream import LARGEST_PART, XmlCut, read_xml
 
 
 class Seen:

@@ -10,7 +10,7 @@ import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, Scope, TestSummary
 from agent_fox.verifier.policy.check import check_change
-from agent_fox.verifier.policy.failures import as_failures, as_warnings
+from agent_fox.verifier.policy.rules.failures import as_failures, as_warnings
 from agent_fox.verifier.policy.values import (
     Change,
     ChangedTest,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.verifier.ground.cases import Case, Outcome, ReportUnreadable
-from agent_fox.verifier.logs.junit_cases import LONGEST_TEXT
+from agent_fox.verifier.logs.reports.junit_cases import LONGEST_TEXT
 from agent_fox.verifier.suites.go_cases import plain_text, read_go
 from agent_fox.verifier.suites.junit import read_junit
 from agent_fox.verifier.suites.suite_reading import read_jest

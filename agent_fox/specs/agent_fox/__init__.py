@@ -1,0 +1,1 @@
+"""The dialect of agent-fox: Markdown and JSON documents."""

@@ -1,0 +1,150 @@
+"""The groups of a tasks.json as values, where they stand, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from agent_fox.core.spec import Group, Problem, Subtask, TaskState
+from agent_fox.specs.agent_fox.task_groups import known_as, numbers_apart
+from agent_fox.specs.agent_fox.tasks import rolled_up
+from agent_fox.specs.agent_fox.test_writers import mark_test_writers
+from agent_fox.specs.files import warning
+
+if TYPE_CHECKING:
+    from agent_fox.specs.agent_fox.id_ranges import PartIndex
+    from agent_fox.specs.agent_fox.json_models import JsonGroup, JsonSubtask
+    from agent_fox.specs.agent_fox.json_places import Strings
+
+_WRITES_TESTS, _CHECKPOINT = "tests", "checkpoint"
+_STATES = {
+    "done": TaskState.DONE,
+    "completed": TaskState.DONE,
+    "in_progress": TaskState.IN_PROGRESS,
+    "dropped": TaskState.SKIPPED,
+    "skipped": TaskState.SKIPPED,
+}
+
+
+def groups_of(read: list[JsonGroup], index: PartIndex) -> tuple[Group, ...]:
+    """In the order of the file; of two with one number the second has another."""
+    beside = _beside_the_one_before(read)
+    groups = (_group(group, index, group.id in beside) for group in read)
+    numbers = numbers_apart(group.id for group in read)
+    return mark_test_writers(tuple(replace(g, number=number) for g, number in zip(groups, numbers, strict=True)))
+
+
+def troubles_of(read: list[JsonGroup], index: PartIndex, strings: Strings) -> Iterator[Problem]:
+    """References to what is not there, numbers that stand twice, and what is waited for in vain."""
+    for group in read:
+        named = [
+            (f"group {group.id}", group.requirement_refs),
+            *((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks),
+        ]
+        for who, references in named:
+            unknown = unknown_in(references, index)
+            if unknown:
+                what = f"{who} names {', '.join(unknown)}: this spec has no such requirement"
+                yield warning(strings.place(unknown[0]), what)
+    yield from _doubled_groups(read, strings)
+    yield from _waits_in_vain(read, strings)
+
+
+def ids_in(references: Iterable[str], index: PartIndex) -> Iterable[str]:
+    return (identifier for reference in references for identifier in index.expand(reference)[0])
+
+
+def unknown_in(references: Iterable[str], index: PartIndex) -> list[str]:
+    """What is named and not there; nothing where the spec has no requirements at all."""
+    return [name for reference in references for name in index.expand(reference)[1]] if index.every else []
+
+
+def places_of(groups: list[JsonGroup], strings: Strings) -> dict[str, str]:
+    """A group's own line can't be told from a number: it stands where its first subtask or its title does."""
+    places: dict[str, str] = {}
+    for group in groups:
+        own = strings.places(subtask.id for subtask in group.subtasks)
+        places |= {f"task {number}": place for number, place in own.items()}
+        if own or group.title in strings.lines:
+            places[f"group {group.id}"] = next(iter(own.values()), strings.place(group.title))
+    return places
+
+
+def _beside_the_one_before(groups: list[JsonGroup]) -> frozenset[int]:
+    """The groups that say what they wait for, and do not wait for the one before them."""
+    return frozenset(
+        group.id
+        for before, group in pairwise(groups)
+        if group.depends_on is not None and str(before.id) not in group.depends_on
+    )
+
+
+def _group(read: JsonGroup, index: PartIndex, is_parallel: bool) -> Group:
+    subtasks = tuple(_subtask(subtask, index) for subtask in read.subtasks)
+    state = _state(read.state) if read.state else rolled_up([subtask.state for subtask in subtasks])
+    if read.verification.id:
+        subtasks += (Subtask(read.verification.id, "Verify", state, details=tuple(read.verification.checks)),)
+    named = dict.fromkeys(ids_in(read.requirement_refs, index))
+    for subtask in subtasks:
+        named.update(dict.fromkeys(subtask.requirements))
+    return Group(
+        number=read.id,
+        title=read.title,
+        state=state,
+        optional=read.optional,
+        writes_tests_only=read.kind.lower() == _WRITES_TESTS,
+        archetype=read.archetype.lower() or None,
+        subtasks=subtasks,
+        requirements=tuple(named),
+        text=_group_text(read),
+        parallel=is_parallel,
+        is_checkpoint=read.kind.lower() == _CHECKPOINT,
+    )
+
+
+def _subtask(read: JsonSubtask, index: PartIndex) -> Subtask:
+    ids = tuple(dict.fromkeys(ids_in(read.requirement_refs, index)))
+    return Subtask(read.id, read.title, _state(read.state), read.optional, ids, tuple(read.details))
+
+
+def _state(word: str) -> TaskState:
+    return _STATES.get(word.lower(), TaskState.OPEN)
+
+
+def _group_text(read: JsonGroup) -> str:
+    """The group as a person would write it in Markdown, for the coder's brief."""
+    lines = [f"- [ ] {read.id}. {read.title}"]
+    for subtask in read.subtasks:
+        lines += [f"  - [ ] {subtask.id} {subtask.title}", *(f"    - {detail}" for detail in subtask.details)]
+        if subtask.requirement_refs:
+            lines.append(f"    - _Requirements: {', '.join(subtask.requirement_refs)}_")
+    lines += [f"  - {step}" for step in read.steps]
+    fields = {"Tests": read.tests, "Touches": read.touches, "Done when": read.done_when, "Waits for": read.depends_on}
+    for name, text in fields.items():
+        lines += [f"  - {name}: {'; '.join(text)}"] if text else []
+    if read.requirement_refs:
+        lines.append(f"  - _Requirements: {', '.join(read.requirement_refs)}_")
+    if read.verification.checks:
+        lines += [f"  - [ ] {read.verification.id or f'{read.id}.V'} Verify"]
+        lines += [f"    - [ ] {check}" for check in read.verification.checks]
+    return "\n".join(lines)
+
+
+def _waits_in_vain(groups: list[JsonGroup], strings: Strings) -> Iterable[Problem]:
+    """Groups run in the order of the file, so that one waits for nothing but what stands before it."""
+    before: set[str] = set()
+    for group in groups:
+        late = [number for number in group.depends_on or () if number not in before]
+        if late:
+            what = f"group {group.id} waits for {', '.join(late)}, which does not stand before it"
+            remedy = "groups run in the order of the file. Move it, or correct the number"
+            yield warning(strings.place(group.title), f"{what}: {remedy}")
+        before.add(str(group.id))
+
+
+def _doubled_groups(groups: list[JsonGroup], strings: Strings) -> Iterator[Problem]:
+    for group, number in zip(groups, numbers_apart(group.id for group in groups), strict=True):
+        if number != group.id:
+            yield warning(strings.place(group.title), known_as(group.id, None, number))

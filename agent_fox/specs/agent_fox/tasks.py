@@ -1,0 +1,187 @@
+"""tasks.md as task groups: states, subtasks, and the requirements that each names, expanded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from agent_fox.core.regex import regex
+from agent_fox.core.spec import Group, Problem, Subtask, TaskState
+from agent_fox.core.values import dataclass
+from agent_fox.specs.agent_fox.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, state_of, tell_apart
+from agent_fox.specs.agent_fox.test_writers import mark_test_writers
+from agent_fox.specs.files import warning
+from agent_fox.specs.lines import beside_box
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Dependency, Trace
+    from agent_fox.specs.agent_fox.id_ranges import PartIndex
+    from agent_fox.specs.document import Markdown
+
+_ARCHETYPE = regex(r"\[archetype:\s*([\w-]+)\s*\]", re.IGNORECASE)
+_FIELD_BEGINS = regex(r" _{1,2}[A-Z]| \*\*[A-Z][\w ]{1,30}:")
+_REQUIREMENTS = regex(
+    r"(?:^|(?<=[\s(]))[_*]{1,3}(?:Requirements?|Traces to)\s?:[_*]{0,3}\s*(?P<marked>[^_]*)"
+    r"|^(?:Requirements?|Traces to):(?P<plain>.*)$"
+)
+_IS_FIELD = regex(r"[_*]{0,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
+_CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
+_MINUS_IS_SKIPPED = regex(r"\[-\]`?\s{0,20}[|=:–—-]{0,3}\s{0,20}skip", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTasks:
+    """`places` says where `group 3` and `task 3.1` stand: `path:line`."""
+
+    groups: tuple[Group, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    places: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TasksPart:
+    """What a tasks file holds, in either form."""
+
+    groups: tuple[Group, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
+    traceability: tuple[Trace, ...] = ()
+    test_commands: dict[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    places: dict[str, str] = field(default_factory=dict)
+
+
+def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks:
+    """The groups of a tasks file, in the order of the file.
+
+    Ids that the spec does not have are warnings; where the spec has none at all, that is said elsewhere,
+    once. `raw` is the whole file: its legend may stand in a comment.
+    """
+    drafts, aside = groups_of(markdown.lines)
+    numbers, twice = tell_apart(markdown, ((draft.number, draft.line) for draft in drafts))
+    for draft, number in zip(drafts, numbers, strict=True):
+        draft.number = number
+    reading = _Reading(markdown, index, _MINUS_IS_SKIPPED.search(raw) is not None)
+    return ReadTasks(
+        mark_test_writers(tuple(reading.group(draft) for draft in drafts)),
+        (
+            *twice,
+            *left_out(markdown, ((draft.line, str(draft.number)) for draft in aside)),
+            *_without_number(markdown, drafts),
+            *reading.problems,
+        ),
+        {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])},
+    )
+
+
+def _without_number(markdown: Markdown, drafts: Iterable[GroupDraft]) -> Iterator[Problem]:
+    """Boxes beside those of groups, which is where groups stand, that begin none."""
+    for draft in drafts:
+        begun = {draft.line, *(task.bullets[0].lines[0].number for task in draft.subtasks)}
+        for line in draft.lines if draft.level == 0 else ():
+            if not (line.indent or line.is_code or line.number in begun) and beside_box(line.text) is not None:
+                what = f"this task has no number: read as part of group {draft.number}. Number it, or indent it"
+                yield warning(markdown.at(line.number), what)
+
+
+def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
+    for draft in drafts:
+        yield f"group {draft.number}", draft.line
+        for task in draft.subtasks:
+            yield f"task {task.number}", task.bullets[0].lines[0].number
+
+
+class _Reading:
+    """Turns drafts into values, and collects the problems on the way."""
+
+    def __init__(self, markdown: Markdown, index: PartIndex, minus_is_skipped: bool) -> None:
+        self.markdown, self.index, self.minus_is_skipped = markdown, index, minus_is_skipped
+        self.problems: list[Problem] = []
+
+    def group(self, draft: GroupDraft) -> Group:
+        subtasks = tuple(self._subtask(task) for task in draft.subtasks)
+        named = dict.fromkeys(self._requirements(draft.bullets))
+        for subtask in subtasks:
+            named.update(dict.fromkeys(subtask.requirements))
+        title = _title(draft.title, draft.bullets[:1])
+        archetype = _ARCHETYPE.search(title)
+        return Group(
+            number=draft.number,
+            title=" ".join(_ARCHETYPE.sub("", title).split()),
+            state=self._group_state(draft, subtasks),
+            optional=draft.optional,
+            archetype=archetype[1].lower() if archetype else None,
+            subtasks=subtasks,
+            requirements=tuple(named),
+            text="\n".join(line.text for line in draft.lines).strip("\n"),
+            is_checkpoint=_CHECKPOINT.match(title) is not None,
+        )
+
+    def _subtask(self, draft: TaskDraft) -> Subtask:
+        return Subtask(
+            number=draft.number,
+            title=_title(draft.title, draft.bullets[:1]),
+            state=state_of(draft.box, self.minus_is_skipped)
+            if draft.box is not None
+            else self._rolled(draft.bullets[1:]),
+            optional=draft.optional,
+            requirements=tuple(dict.fromkeys(self._requirements(draft.bullets))),
+            details=tuple(text for text in (bullet.text for bullet in draft.bullets[1:]) if not _IS_FIELD.match(text)),
+        )
+
+    def _group_state(self, draft: GroupDraft, subtasks: tuple[Subtask, ...]) -> TaskState:
+        """Its own box; a heading without one stands where the boxes below it stand."""
+        if draft.box is not None:
+            return state_of(draft.box, self.minus_is_skipped)
+        bullets = draft.bullets + [bullet for task in draft.subtasks for bullet in task.bullets]
+        return self._rolled(bullets)
+
+    def _rolled(self, bullets: Iterable[Bullet]) -> TaskState:
+        return rolled_up([state_of(b.box, self.minus_is_skipped) for b in bullets if b.box is not None])
+
+    def _requirements(self, bullets: Iterable[Bullet]) -> list[str]:
+        named: list[str] = []
+        for bullet in bullets:
+            text = bullet.text
+            if "equirement" not in text and "Traces to" not in text:
+                continue
+            for match in _REQUIREMENTS.finditer(text):
+                named += self._expanded(match["marked"] or match["plain"] or "", bullet)
+        return named
+
+    def _expanded(self, written: str, bullet: Bullet) -> tuple[str, ...]:
+        ids, unknown = self.index.expand(written)
+        if unknown and self.index.every:
+            where = self.markdown.at(_line_of_field(bullet))
+            what = f"names {', '.join(unknown)}: no such requirement in this spec. Correct the id, or declare it"
+            self.problems.append(warning(where, what))
+        return ids
+
+
+def rolled_up(states: list[TaskState]) -> TaskState:
+    """The state of a whole whose parts stand so: all done is done, some is in progress, none is open."""
+    if states and all(state is TaskState.SKIPPED for state in states):
+        return TaskState.SKIPPED
+    if states and all(state in (TaskState.DONE, TaskState.SKIPPED) for state in states):
+        return TaskState.DONE
+    begun = (TaskState.DONE, TaskState.IN_PROGRESS)
+    return TaskState.IN_PROGRESS if any(state in begun for state in states) else TaskState.OPEN
+
+
+def _title(title: str, first: list[Bullet]) -> str:
+    """The title with the lines it wraps over, without the fields that follow it on the same line."""
+    words = title.split() + [word for bullet in first for line in bullet.lines[1:] for word in line.text.split()]
+    return _FIELD_BEGINS.split(" ".join(words), maxsplit=1)[0].rstrip("* ")
+
+
+def _line_of_field(bullet: Bullet) -> int:
+    lines = [line.number for line in bullet.lines if "equirement" in line.text or "Traces to" in line.text]
+    return lines[0] if lines else bullet.lines[0].number
+
+
+def left_out(markdown: Markdown, aside: Iterable[tuple[int, str]]) -> Iterator[Problem]:
+    """The problem of boxes, by line and number, under headings such as *Notes*."""
+    for line, number in aside:
+        what = f"task {number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
+        yield warning(markdown.at(line), what)

@@ -1,0 +1,1 @@
+"""Logs of `go build`, `go vet`, `go test` and gotestsum."""

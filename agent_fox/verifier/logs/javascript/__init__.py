@@ -1,0 +1,1 @@
+"""Logs of the runners of JavaScript tests, and TAP."""

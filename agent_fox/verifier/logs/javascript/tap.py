@@ -1,0 +1,232 @@
+"""TAP 12 to 14, as Node, node-tap, tape, Mocha, Vitest, bats and Perl write it: test lines, sub-tests, YAML blocks."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING
+
+from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
+from agent_fox.verifier.logs.documents import stands_first
+from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gathering
+from agent_fox.verifier.logs.javascript.stacks import is_file, test_path
+from agent_fox.verifier.logs.javascript.tap_failures import TapTest, crash_of, failure_of, is_parents
+from agent_fox.verifier.logs.line_log import LineStream
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
+
+MOST_LINES = 120  # of what is said about one test
+_STEP = 4  # columns a sub-test is indented by
+_STARTS = regex(r"^(?:TAP version 1[234]|(?:not )?ok 1\b)", re.MULTILINE)
+_OPEN_QUOTE = regex(r'^\s*[\w-]+: "(?:[^"\\]|\\.)*$')
+_CLOSES_QUOTE = regex(r'(?<!\\)"\s*$')
+_TEST = regex(r"^((?: {4})*)(not )?ok\b(?: +\d+)?(?: +- +| +|$)(.*)$")
+_SUBTEST = regex(r"^((?: {4})*)# Subtest(?:: (.*))?$")
+_DIRECTIVE = regex(r"(?:^|[^\\])# *(SKIP|TODO)\b", re.IGNORECASE)
+_TIME = regex(r"\s+# (?:time|duration_ms)[ =]\S+")
+_COMMENT = regex(r"^\s*# ?")
+_SPEC = regex(r"^\s*[✔✖▶✓✗×] ", re.MULTILINE)
+_PLANNED = regex(r"^1\.\.\d", re.MULTILINE)
+_PLAN = regex(r"^1\.\.(\d+)")
+_BAIL = regex(r"^\s*Bail out!\s*(.*)$")
+_PASSED = regex(  # with its YAML block, or before another test: whatever else follows belongs to it
+    r"""(?P<indent>(?>(?:[ ]{4})*))
+        (?:\#[ ]Subtest:[ ]([^\n\#]*+)\n (?P=indent))?
+        ok[ ]\d++ (?:[ ]-[ ][^\n\#{]*+)? \n
+        (?:(?P=indent)[ ]{2}---\n (?>(?:(?P=indent)[ ]{2}(?!\.\.\.)[^\n]*+\n)*) (?P=indent)[ ]{2}\.\.\.\n
+          |(?=(?P=indent)(?:\#[ ]Subtest|(?:not[ ])?ok[ ])))""",
+    re.VERBOSE,
+)
+
+
+class _Reader:
+    """Reads test lines. A parent is neither counted nor a failure where one of its sub-tests failed."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._found = Gathering()
+        self._counts = Counts()
+        self._groups: dict[int, str] = {}
+        self._seen: dict[int, bool] = {}  # depth of sub-tests read -> whether one failed
+        self._braced: list[TapTest] = []
+        self._test: TapTest | None = None
+        self._yaml_indent: int | None = None
+        self._indentation = ""
+        self._is_dull = False  # the block is of a test that passed
+        self._is_quoting = False  # a value in quotes goes on over lines of any indentation
+        self._between: deque[str] = deque(maxlen=MOST_LINES)
+        self._top = 0
+        self._planned: int | None = None
+        self._has_bailed = False
+
+    def take(self, line: str) -> None:
+        if self._yaml_indent is not None and self._take_yaml(line):
+            return
+        if "ok" in line and (match := _TEST.match(line)):
+            self._take_test(len(match[1]) // _STEP, not match[2], match[3])
+        elif "# Subtest" in line and (match := _SUBTEST.match(line)):
+            self._settle()
+            self._groups[len(match[1]) // _STEP] = _plain(match[2] or "")
+        elif self._test and line.endswith("---") and line.strip() == "---":
+            self._yaml_indent = len(line) - len(line.lstrip())
+            self._indentation, self._is_dull = " " * self._yaml_indent, self._test.is_ok
+        elif self._braced and line.strip() == "}":
+            self._close_brace()
+        elif line.startswith("TAP version") and self._planned is None:
+            self._restart()
+        elif "Bail" in line and (match := _BAIL.match(line)):
+            self._bail(match[1])
+        elif line.startswith("1..") and (match := _PLAN.match(line)):
+            self._planned = int(match[1])
+        else:
+            self._take_other(line)
+
+    def skip(self, block: str, at: int) -> int:
+        """Passes over tests that passed and have no sub-tests."""
+        if self._yaml_indent is not None:
+            return at
+        deepest = max(self._seen, default=0)
+        while (match := _PASSED.match(block, at)) and (depth := len(match[1]) // _STEP) >= deepest:
+            self._pass(depth, match[2])
+            deepest, at = depth, match.end()
+        return at
+
+    def _pass(self, depth: int, group: str | None) -> None:
+        self._settle()
+        if group is not None:
+            self._groups[depth] = group
+        self._between.clear()
+        self._seen.setdefault(depth, False)
+        self._top += depth == 0
+        self._counts.passed += 1
+
+    def _restart(self) -> None:
+        """What came before the first line of TAP was printed by something else."""
+        self._settle()
+        self._found, self._counts, self._top, self._seen, self._groups = Gathering(), Counts(), 0, {}, {}
+
+    def _take_yaml(self, line: str) -> bool:
+        """Whether the line belongs to the YAML block, which also ends where its indentation does."""
+        if self._is_quoting:
+            self._quote(line)
+            return True
+        if self._is_dull and line.startswith(self._indentation) and line[-3:] != "...":
+            return True
+        stripped = line.lstrip()
+        indent = len(line) - len(stripped)
+        if indent == self._yaml_indent and stripped.rstrip() == "...":
+            self._settle()
+            return True
+        if stripped and indent < (self._yaml_indent or 0):
+            self._settle()
+            return False
+        if self._test and not self._test.is_ok and len(self._test.yaml) < MOST_LINES:
+            self._test.yaml.append(line)
+            self._is_quoting = bool(_OPEN_QUOTE.match(line))
+        return True
+
+    def _quote(self, line: str) -> None:
+        self._is_quoting = not _CLOSES_QUOTE.search(line)
+        if self._test and len(self._test.yaml[-1]) < LONGEST_EVIDENCE:
+            self._test.yaml[-1] += f"\\n{line}"
+
+    def _take_test(self, depth: int, is_ok: bool, rest: str) -> None:
+        self._settle()
+        is_open = rest.endswith("{")
+        is_excused = "#" in rest and bool(_DIRECTIVE.search(rest))
+        name = _plain(_TIME.sub("", rest.removesuffix("{")).strip()) if "#" in rest or is_open else rest.strip()
+        name = self._workspace.relative(name) if is_file(name) else name
+        test = TapTest(depth, name, is_ok, is_excused, list(self._between))
+        self._between.clear()
+        self._top += depth == 0
+        if is_open:
+            self._groups[depth] = name
+            self._braced.append(test)
+            return
+        test.has_children, test.has_failed = self._take_children(depth)
+        self._seen[depth] = self._seen.get(depth, False) or not (is_ok or is_excused)
+        self._test = test
+
+    def _take_children(self, depth: int) -> tuple[bool, bool]:
+        """Whether there were sub-tests below `depth`, and whether one failed; the next test starts without."""
+        deeper = [level for level in self._seen if level > depth]
+        if not deeper:
+            return False, False
+        failed = [self._seen.pop(level) for level in deeper]
+        return bool(deeper), any(failed)
+
+    def _close_brace(self) -> None:
+        self._settle()
+        test = self._braced.pop()
+        test.has_children, test.has_failed = self._take_children(test.depth)
+        self._seen[test.depth] = self._seen.get(test.depth, False) or not (test.is_ok or test.is_excused)
+        self._groups.pop(test.depth, None)
+        self._test = test
+        self._settle()
+
+    def _take_other(self, line: str) -> None:
+        stripped = _COMMENT.sub("", line)
+        if self._test and len(self._test.after) < MOST_LINES:
+            self._test.after.append(stripped)
+        else:
+            self._between.append(_plain(stripped))
+
+    def _bail(self, reason: str) -> None:
+        self._settle()
+        self._has_bailed = True
+        message = f"Bail out! {reason}".strip()
+        self._found.fail(Failure(FailureKind.TEST_FAILURE, message, evidence=message, is_error=True))
+
+    def _settle(self) -> None:
+        """Counts the last test, and keeps it if it failed on its own account."""
+        if self._test is None:
+            return
+        test, self._test, self._yaml_indent, self._is_quoting = self._test, None, None, False
+        fails = not (test.is_ok or test.is_excused)
+        is_own = fails and not is_parents(test)
+        if is_own and not self._found.is_full:
+            self._found.fail(failure_of(test, self._name(test), self._workspace, self._file(test)))
+        if not test.has_children or is_own:
+            self._counts.skipped += test.is_excused
+            self._counts.passed += test.is_ok and not test.is_excused
+            self._counts.failures += is_own
+        if test.after and not test.yaml and not fails:
+            self._between.extend(test.after)
+
+    def _name(self, test: TapTest) -> str:
+        return test_path([self._groups.get(depth, "") for depth in range(test.depth)] + [test.name])
+
+    def _file(self, test: TapTest) -> str | None:
+        """The file that the outermost of the tests around it is named by."""
+        outermost = self._groups.get(0, "") if test.depth else ""
+        return self._workspace.relative(outermost) if is_file(outermost) else None
+
+    def parsed(self) -> Parsed:
+        self._settle()
+        is_whole = self._planned is not None and self._top >= self._planned and not self._has_bailed
+        if self._planned is None and (crash := crash_of(list(self._between), self._workspace)):
+            self._found.fail(crash)
+        return self._found.parsed(self._counts.summary(), is_complete=is_whole)
+
+
+def _plain(text: str) -> str:
+    """Without TAP's escapes, nor a directive."""
+    if "#" not in text:
+        return text
+    directive = _DIRECTIVE.search(text)
+    return (text[: directive.start() + 1].rstrip(" #") if directive else text).replace("\\#", "#")
+
+
+def _recognises(head: str) -> bool:
+    match = _STARTS.search(head)
+    if match is None:
+        return False
+    is_ours = match[0].startswith("TAP") or bool(_PLANNED.search(head))
+    if stands_first(head, match.start()):
+        return is_ours or not _SPEC.search(head)
+    return match[0].startswith("TAP") and not _SPEC.search(head)  # something was printed while a file was loaded
+
+
+TAP = LineStream(_Reader, _recognises)

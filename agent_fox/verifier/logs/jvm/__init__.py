@@ -1,0 +1,1 @@
+"""Logs of Maven and Gradle, and of what they run."""

@@ -1,0 +1,1 @@
+"""Logs of compilers, linkers and builds of C and C++."""

@@ -1,0 +1,257 @@
+"""The test cases of a JUnit XML report, one after another, as the report tells them. What they mean is in `junit`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import field
+from enum import StrEnum
+from typing import BinaryIO
+
+from agent_fox.core.values import dataclass
+from agent_fox.verifier.logs.decode import without_colours
+from agent_fox.verifier.logs.streams.xml_stream import XmlCut, feed_xml
+
+LONGEST_TEXT = 20_000  # characters kept of one test's trace: its beginning, and as much of its end
+PYTEST = "pytest"
+_ENDINGS = ("failure", "error", "skipped")
+_SUITES = ("testsuite", "testsuites")
+_OUTPUTS = ("system-out", "system-err")
+_EXPECTED = "pytest.xfail"
+_NOT_RUN = ("notrun", "disabled")  # CTest's and GoogleTest's, where nothing else is said
+_COULD_NOT_RUN = ("Unable to find executable", "Required Files Missing", "Fixture dependency failed")  # CTest's
+_TO_DO = "todo"  # Node's: such a test may fail
+
+
+class CaseOutcome(StrEnum):
+    """How one test ended. One that failed as was expected shows nothing: it is neither a pass nor a failure."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    BROKEN = "broken"
+    SKIPPED = "skipped"
+    EXPECTED_FAILURE = "expected failure"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A <failure>, <error> or <skipped> of a test. `text` is without colours, at most twice LONGEST_TEXT long."""
+
+    tag: str
+    type: str = ""
+    message: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JunitCase:
+    """One test of a report; what the report leaves out is empty.
+
+    `file` is as it stands in the report, of the test or else of its suite; `line` counts from 1. `suites` are the
+    names of the suites around the test, outermost first; `base_folder` is where Maven ran it. `output` is the end of
+    what a test printed that did not just pass.
+    """
+
+    name: str
+    class_name: str = ""
+    file: str = ""
+    line: int | None = None
+    suites: tuple[str, ...] = ()
+    base_folder: str = ""
+    endings: tuple[Ending, ...] = ()
+    output: str = ""
+
+    @property
+    def decisive(self) -> Ending | None:
+        """What the test's outcome follows from: a failure or error, unless the test is known to be still to do."""
+        return min(self.endings, key=_rank, default=None)
+
+    @property
+    def outcome(self) -> CaseOutcome:
+        ending = self.decisive
+        if ending is None:
+            return CaseOutcome.PASSED
+        if ending.tag == "skipped":
+            return CaseOutcome.EXPECTED_FAILURE if ending.type == _EXPECTED else CaseOutcome.SKIPPED
+        return CaseOutcome.FAILED if ending.tag == "failure" else CaseOutcome.BROKEN
+
+    @property
+    def message(self) -> str:
+        return self.decisive.message if self.decisive else ""
+
+    @property
+    def text(self) -> str:
+        """The texts of all endings, such as a trace of the test and one of its teardown."""
+        return "\n".join(ending.text for ending in self.endings if ending.text)
+
+
+def read_cases(file: BinaryIO) -> Iterator[JunitCase]:
+    """The tests of a report in its order, in flat memory.
+
+    Raises XmlCut, after the tests that could be read, where the report is cut off, is no XML, holds a document type
+    or has no <testsuite>.
+    """
+    reader = CaseReader(with_passed=True)
+    for cases in reader.read(file):
+        yield from cases
+    if not reader.is_junit:
+        raise XmlCut("it is no JUnit report: it has no <testsuite>")
+
+
+@dataclass(slots=True)
+class _Text:
+    """Characters as they come: the first and the last are kept."""
+
+    parts: list[str] = field(default_factory=list)
+    length: int = 0
+
+    def add(self, text: str) -> None:
+        if self.length < LONGEST_TEXT:
+            self.parts.append(text[: LONGEST_TEXT - self.length])
+        else:
+            kept = "".join(self.parts[-1:]) + text
+            self.parts = ["".join(self.parts)[:LONGEST_TEXT], kept[-LONGEST_TEXT:]]
+        self.length += len(text)
+
+    def whole(self) -> str:
+        return without_colours("".join(self.parts)).strip("\n")
+
+
+class CaseReader:
+    """Follows the elements of a report; holds the tests of one chunk of it.
+
+    Tests that passed are only counted, unless they are wanted too.
+    """
+
+    opening = b"<testcase"
+
+    def __init__(self, *, with_passed: bool = False) -> None:
+        self.is_junit = False
+        self.passed = 0
+        self._with_passed = with_passed
+        self._ready: list[JunitCase] = []
+        self._suites: list[tuple[str, str]] = []  # names and files
+        self._base_folder = ""
+        self._attributes: dict[str, str] = {}
+        self._endings: list[Ending] = []
+        self._ending: dict[str, str] | None = None
+        self._text = _Text()
+        self._output = ""
+        self._is_output = False
+        self._depth = 0  # of all elements
+        self._names: tuple[str, ...] = ()
+        self._alike: re.Pattern[bytes] | None = None  # tests that passed, with attributes of these names
+
+    def read(self, file: BinaryIO) -> Iterator[list[JunitCase]]:
+        """The tests as they come, some at a time. Raises XmlCut after what could be read."""
+        try:
+            for _ in feed_xml(file, self, None if self._with_passed else self):
+                yield self._taken()
+        except XmlCut:
+            if self._endings:
+                self._ready.append(self._case())
+            yield self._taken()
+            raise
+        yield self._taken()  # of a chunk in which the document ended
+
+    def _taken(self) -> list[JunitCase]:
+        taken, self._ready = self._ready, []
+        return taken
+
+    def skip(self, data: bytes, at: int) -> int:
+        """Passes over tests that stand right in a suite and hold nothing. Their form was understood once already."""
+        if self._alike is None or not self._suites or self._depth != len(self._suites):
+            return at
+        match = self._alike.match(data, at)
+        if match is None:
+            return at
+        self.passed += data.count(self.opening, at, match.end())
+        return match.end()
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if tag == "testcase":
+            self._attributes, self._endings, self._output = attributes, [], ""
+            if tuple(attributes) != self._names:
+                self._names = tuple(attributes)
+                self._alike = _passed_tests(self._names)
+        elif tag in _ENDINGS:
+            self._ending, self._text = attributes, _Text()
+        elif tag in _SUITES:
+            self.is_junit = True
+            self._suites.append((attributes.get("name", ""), _file_of(attributes)))
+        elif tag == "property" and attributes.get("name") == "basedir":
+            self._base_folder = attributes.get("value", "")
+        else:
+            self._is_output = tag in _OUTPUTS and bool(self._endings)
+
+    def characters(self, text: str) -> None:
+        if self._ending is not None:
+            self._text.add(text)
+        elif self._is_output:
+            self._output = (self._output + text)[-LONGEST_TEXT:]
+
+    def end(self, tag: str) -> None:
+        self._depth -= 1
+        if tag == "testcase":
+            if not self._endings and self._attributes.get("status") in _NOT_RUN:
+                self._endings.append(Ending("skipped"))
+            if self._endings or self._with_passed:
+                self._ready.append(self._case())
+            if not self._endings:
+                self.passed += 1
+            self._endings = []
+        elif tag in _ENDINGS:
+            self._end(tag)
+        elif tag in _SUITES:
+            self._suites.pop()
+        else:
+            self._is_output = False
+
+    def _end(self, tag: str) -> None:
+        ending, self._ending = self._ending or {}, None
+        if tag == "skipped" and ending.get("message", "").startswith(_COULD_NOT_RUN):
+            tag = "error"
+        self._endings.append(Ending(tag, ending.get("type", ""), ending.get("message", ""), self._text.whole()))
+
+    def _case(self) -> JunitCase:
+        attributes, suites = self._attributes, tuple(name for name, _ in self._suites)
+        return JunitCase(
+            name=attributes.get("name", "").strip(),
+            class_name=attributes.get("classname", "").strip(),
+            file=_file_of(attributes) or (self._suites[-1][1] if self._suites else ""),
+            line=_line_of(attributes, suites),
+            suites=suites,
+            base_folder=self._base_folder,
+            endings=tuple(self._endings),
+            output=self._output,
+        )
+
+
+def _passed_tests(names: tuple[str, ...]) -> re.Pattern[bytes] | None:
+    """Elements that hold nothing. An attribute has the bytes that XML allows in one, references and a few others apart.
+
+    Where a report tells by an attribute that a test did not run, each has to be read.
+    """
+    if "status" in names:
+        return None
+    attributes = b"".join(rb'\s++%s="[^"<&\xef]*+"' % re.escape(name.encode()) for name in names)
+    return re.compile(rb"(?>(?:<testcase%s\s*+(?:/>|>\s*+</testcase>)\s*+)*)" % attributes)
+
+
+def _rank(ending: Ending) -> int:
+    if ending.tag != "skipped":
+        return 1
+    return 0 if ending.type == _TO_DO else 2
+
+
+def _file_of(attributes: dict[str, str]) -> str:
+    return attributes.get("file", "") or attributes.get("filepath", "")
+
+
+def _line_of(attributes: dict[str, str], suites: tuple[str, ...]) -> int | None:
+    """pytest counts lines from 0, everybody else from 1."""
+    digits = attributes.get("line", "")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 9:
+        return None
+    return int(digits) + (PYTEST in suites) or None

@@ -1,0 +1,1 @@
+"""Logs of cargo, rustc and nextest."""

@@ -1,0 +1,146 @@
+"""Logs of cargo and rustc as text: builds, clippy, tests of every target, rustfmt's check, and cargo's own errors."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
+from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.rust.nextest import NextestReader
+from agent_fox.verifier.logs.rust.rust_tests import RustTarget
+from agent_fox.verifier.logs.rust.rustc import RustcReader
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
+
+_RUNNING = regex(r"running \d+ tests?$")
+_UNBUILT = regex(r"error: (?P<message>could not compile .*|(?:test|doctest) failed, to rerun.*)")
+_DIFF = regex(r"Diff in (?P<file>.+?)(?::(?P<line>\d+):| at line (?P<at>\d+):)$")
+_TOML_PLACE = regex(r"TOML parse error at line (?P<line>\d+), column (?P<column>\d+)")
+_MANIFEST = regex(
+    r"(?:failed to parse manifest at|error: failed to parse lock file at:?|in) `?(?P<file>[^`\s]+\.(?:toml|lock))`?"
+)
+_PANICKED = regex(
+    r"^[ \t]+thread 'main'(?: \(\d+\))? panicked at (?P<file>[^\s':]+\.rs):(?P<line>\d+):(?P<column>\d+):",
+    re.MULTILINE,
+)
+_SIGNAL = regex(r"\s*process didn't exit successfully: `.*` \((?P<how>signal: .*)\)$")
+_DEPENDENCY = regex(
+    r"no matching package|failed to select a version|failed to get `|failed to download|[Uu]nable to update"
+    r"|failed to load source"
+    r"|failed to resolve|could not resolve|no matching version|failed to fetch"
+    r"|attempting to make an HTTP request|unable to get packages"
+    r"|checksum for|the lock file .* needs to be updated|cannot update the lock file|spurious network error"
+    r"|failed to query|not found in registry"
+)
+_ENVIRONMENT = regex(
+    r"could not find `Cargo\.toml`|package ID specification|no such (?:sub)?command|toolchain '"
+    r"|rustup could not|requires rustc"
+    r"|linker `.*` not found|is not supported by the following|no (?:test|bin|example|bench) target"
+    r"|a bin target must be|not installed"
+    r"|failed to run `rustc`|could not execute process|No space left|can't find crate for `(?:std|core)`"
+    r"|the option `Z`|unexpected argument"
+    r"|cannot specify features|none of the selected packages|target may not be installed|Blocking waiting"
+)
+_SCRIPT = regex(r"failed to run custom build (?:command|script)")
+
+
+class CargoReader:
+    """Reads what cargo and rustc print for people."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._findings = Findings()
+        self._compiler = RustcReader(self._findings, workspace)
+        self._target: RustTarget | None = None
+        self._nextest: NextestReader | None = None
+        self._summaries: list[TestSummary] = []
+
+    def take(self, line: str) -> None:
+        if self._nextest is not None:
+            self._nextest.take(line)
+        elif self._target is not None:
+            if self._target.feed(line):
+                self._end_target(self._target)
+        elif line.startswith("running ") and _RUNNING.match(line):
+            self._compiler.finish()
+            self._target = RustTarget()
+        elif line[:1] == " " and NextestReader.begins(line):
+            self._nextest = NextestReader(self._workspace)
+        elif line.startswith("error: ") and (match := _UNBUILT.match(line)):
+            self._compiler.finish()
+            self._unbuilt(match["message"], line)
+        elif line.startswith("Diff in ") and (diff := _DIFF.match(line)):
+            self._unformatted(diff)
+        elif not self._compiler.feed(line):
+            self._after(line)
+        elif line.startswith("error") or not line.strip():
+            self._settle()
+
+    def parsed(self) -> Parsed:
+        self._compiler.finish()
+        self._settle(is_over=True)
+        is_complete = self._target is None and (self._nextest is None or self._nextest.summary is not None)
+        for draft in self._nextest.failures() if self._nextest else ():
+            self._findings.keep(draft)
+        if self._target is not None:
+            self._end_target(self._target)
+        return self._findings.parsed(self._summary(), is_complete=is_complete)
+
+    def _end_target(self, target: RustTarget) -> None:
+        for draft in target.failures(self._workspace):
+            self._findings.keep(draft)
+        if target.summary:
+            self._summaries.append(target.summary)
+        self._target = None
+
+    def _unbuilt(self, message: str, line: str) -> None:
+        """Cargo's last lines count only where neither the compiler nor a test reported a failure."""
+        kind = FailureKind.COMPILE_ERROR if message.startswith("could not compile") else FailureKind.TEST_FAILURE
+        self._findings.fall_back(Failure(kind, message, evidence=line))
+
+    def _unformatted(self, found: re.Match[str]) -> None:
+        file = self._workspace.relative(found["file"])
+        draft = Draft(FailureKind.FORMAT_FAILURE, "would be reformatted", file, int(found["line"] or found["at"]))
+        self._findings.keep(draft)
+
+    def _settle(self, *, is_over: bool = False) -> None:
+        """Errors without an arrow are cargo's own; more about them may follow a blank line."""
+        while self._compiler.bare and (is_over or len(self._compiler.bare) > 1):
+            self._findings.keep(_classified(self._compiler.bare.pop(0), self._workspace))
+
+    def _after(self, line: str) -> None:
+        """What cargo says below an error of its own: causes, and what a build script printed."""
+        if match := _SIGNAL.match(line):
+            self._findings.fall_back(Failure(FailureKind.TEST_FAILURE, match["how"], is_error=True, evidence=line))
+        elif self._compiler.bare:
+            self._compiler.bare[-1].add(line)
+
+    def _summary(self) -> TestSummary | None:
+        if self._nextest is not None:
+            return self._nextest.summary
+        if not self._summaries:
+            return None
+        rows = [
+            (summary.tests, summary.passed, summary.failures, summary.errors, summary.skipped)
+            for summary in self._summaries
+        ]
+        return TestSummary(*(sum(column) for column in zip(*rows, strict=True)))
+
+
+def _classified(draft: Draft, workspace: Workspace) -> Draft:
+    """The kind of an error of cargo's own, and the place that its causes name."""
+    text = "\n".join(draft.evidence)
+    if _DEPENDENCY.search(text) and not _SCRIPT.match(draft.message):
+        draft.kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE
+    elif _ENVIRONMENT.search(draft.message):
+        draft.kind = FailureKind.ENVIRONMENT_FAILURE
+    if match := _PANICKED.search(text):
+        draft.file = workspace.relative(match["file"])
+        draft.line, draft.column = int(match["line"]), int(match["column"])
+    elif (place := _TOML_PLACE.search(text)) and (manifest := _MANIFEST.search(text)):
+        draft.file = workspace.relative(manifest["file"])
+        draft.line, draft.column = int(place["line"]), int(place["column"])
+    return draft

@@ -1,0 +1,1 @@
+"""Rules about files, settings and lines."""

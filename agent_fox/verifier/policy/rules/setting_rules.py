@@ -1,0 +1,131 @@
+"""Rules about settings, read from `data/setting_rules.toml`: a threshold lowered, a list of tests narrowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from agent_fox.verifier.policy.rules.failures import broken
+from agent_fox.verifier.policy.rules.line_rules import runners, written_table
+from agent_fox.verifier.policy.rules.settings import BadSettings, Settings, settings_of
+from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.rules.lines import TextChange
+
+Becomes = Literal["lowered", "narrowed", "widened", "off", "on", "gone", "idle", "quieter"]
+_Values = tuple[str, ...]
+
+LONGEST_SHOWN = 200  # characters
+_REMEDY = "Put the setting back, or have this edit allowed by the task."
+
+
+class SettingRule(BaseModel, defer_build=True):
+    """What may not become of the settings whose path fits `key`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Rule
+    message: str
+    files: tuple[str, ...]
+    key: str
+    becomes: Becomes
+    severity: Severity = Severity.BLOCK
+
+
+class _Table(BaseModel, defer_build=True):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rule: tuple[SettingRule, ...]
+
+
+@lru_cache(maxsize=1)
+def setting_rules() -> tuple[SettingRule, ...]:
+    """The table; raises pydantic's ValidationError where it contradicts itself."""
+    return _Table.model_validate(written_table("setting_rules")).rule
+
+
+def findings_about_settings(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
+    for change in changes:
+        name = change.path.rpartition("/")[2]
+        rules = [rule for rule in setting_rules() if any(fnmatchcase(name, glob) for glob in rule.files)]
+        if rules and not change.is_new and not change.is_gone:
+            yield from _findings(change, rules)
+
+
+def _findings(change: TextChange, rules: list[SettingRule]) -> Iterator[PolicyFinding]:
+    try:
+        before = settings_of(change.path, change.before)
+    except BadSettings as error:
+        yield PolicyFinding(Rule.UNREADABLE, Severity.UNKNOWN, change.path, None, None, str(error), remedy="Repair it.")
+        return
+    try:
+        after = settings_of(change.path, change.after)
+    except BadSettings as error:
+        yield broken(change.path, str(error))
+        return
+    keys = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
+    for rule in rules:
+        for key in (key for key in keys if re.fullmatch(rule.key, key)):
+            is_bad = is_worse(rule.becomes, before.get(key), after.get(key))
+            if is_bad and not (rule.name is Rule.LINT_CONFIG and _is_adopted(key, before, after)):
+                yield _finding(change, rule, key, before.get(key, ()), after.get(key, ()))
+
+
+def _is_adopted(key: str, before: Settings, after: Settings) -> bool:
+    """Whether a linter is new here, or a set of rules was taken on that this setting is part of."""
+    tool = ".".join(key.split(".")[:2])
+    if key.startswith("tool.") and not any(other.startswith(f"{tool}.") for other in before):
+        return True
+    if after.get(f"{tool}.strict") == ("true",) and before.get(f"{tool}.strict") != ("true",):
+        return not key.endswith(("ignore_errors", "exclude", "disable_error_code"))
+    gained = set(after.get("extends", ())) - set(before.get("extends", ()))
+    return key.startswith("rules.") and key not in after and bool(gained)
+
+
+def _finding(change: TextChange, rule: SettingRule, key: str, old: _Values, new: _Values) -> PolicyFinding:
+    texts = [f"{key} = {', '.join(values)}"[:LONGEST_SHOWN] if values else "" for values in (old, new)]
+    lines, word = (change.after if new else change.before).splitlines(), key.rpartition(".")[2]
+    line = next((number for number, text in enumerate(lines, 1) if word in text), None)
+    return PolicyFinding(rule.name, rule.severity, change.path, line, None, rule.message, texts[0], texts[1], _REMEDY)
+
+
+def is_worse(becomes: Becomes, old: _Values | None, new: _Values | None) -> bool:
+    """Whether a setting went the way that a rule forbids. None: it is not there."""
+    match becomes:
+        case "lowered":
+            return old is not None and _number(new) < _number(old)
+        case "narrowed":
+            return new is not None if old is None else new is not None and not set(old) <= set(new)
+        case "widened":
+            return not set(new or ()) <= set(old or ())
+        case "off":
+            return old == ("true",) and new != ("true",)
+        case "on":
+            return new == ("true",)
+        case "gone":
+            return new is None and _fails(old)
+        case "quieter":
+            return _fails(old) and new is not None and not _fails(new)
+        case "idle":
+            return old is not None and _runs(old) and not _runs(new or ())
+
+
+def _number(values: _Values | None) -> float:
+    try:
+        return float(values[0]) if values else 0.0
+    except ValueError:
+        return 0.0
+
+
+def _fails(values: _Values | None) -> bool:
+    return values is not None and values[:1] in (("error",), ("2",))
+
+
+def _runs(values: _Values) -> bool:
+    return any(runners().search(value) for value in values)
