@@ -78,17 +78,22 @@ def in_which(was: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
 
 
 JUDGED_IN = (
-    "SELECT DISTINCT s.environment FROM plan_parts AS p JOIN verification_results AS v ON v.spec_name = p.spec_name "
-    "AND v.requirement_id = p.id AND v.superseded_by IS NULL AND v.verdict = 'PASS' "
+    "SELECT DISTINCT s.environment, p.spec_name FROM plan_parts AS p "
+    "JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
+    "AND v.superseded_by IS NULL AND v.verdict = 'PASS' "
     "JOIN sessions AS s ON s.id = v.session_id WHERE s.environment <> ''"
 )
 
 
-def judged_elsewhere(db: Database, now: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The environments that present PASSes were given in and that are not this one, each with what differs."""
-    here = environment_hash(now)
-    names = (str(name) for (name,) in db.execute(JUDGED_IN) if name != here)
-    return {name: tuple(in_which(parts_of(db, name), now)) or (UNTOLD,) for name in names}
+def judged_elsewhere(db: Database, now: Callable[[str], Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
+    """The environments that present PASSes were given in and that are not the one of now, each with what differs. `now`
+    tells by a spec's name where it would be judged; an environment counts where it does for each spec judged in it.
+    """
+    away = {}
+    for name, spec in db.execute(JUDGED_IN).fetchall():
+        if name != environment_hash(here := now(spec)):
+            away[name] = tuple(in_which(parts_of(db, name), here)) or (UNTOLD,)
+    return away
 
 
 UNTOLD = "in what is not recorded"

@@ -359,6 +359,16 @@ def last_judging_rung(db: Database, spec_name: str) -> int:
     return int(row[0]) if row else 0
 
 
+def last_judging_runner(db: Database, spec_name: str) -> str:
+    """The runner of the last session that ended with a verdict on a spec; empty: this machine."""
+    sql = (
+        "SELECT l.runner FROM verification_results AS v JOIN launches AS l ON l.session_id = v.session_id "
+        "WHERE v.spec_name = ? AND v.restores IS NULL ORDER BY v.id DESC, l.id DESC LIMIT 1"
+    )
+    row = db.execute(sql, [spec_name]).fetchone()
+    return str(row[0]) if row else ""
+
+
 def judge_of(db: Database, session_id: int) -> tuple[str, str]:
     """The verifier and the environment of a session."""
     verifier, environment = db.execute(

@@ -47,6 +47,8 @@ def test_a_fail_is_repaired_and_proven_by_workers_as_on_one_machine(shared: Clus
     ((environment,),) = rows(there, "SELECT DISTINCT environment FROM sessions WHERE archetype = 'verifier'")
     assert rows(here, "SELECT DISTINCT environment FROM sessions WHERE archetype = 'verifier'") != [(environment,)]
     assert {name for (name,) in rows(there, "SELECT DISTINCT runner FROM launches")} == {f"{shared.address}/default"}
+    assert run_cli(there, "status").stdout.startswith("PROVEN"), "what workers have proven is what the run said"
+    assert "proven, and it counts now" in run_cli(there, "ledger", "show", "01_a/01-REQ-1.1").stdout
 
 
 def test_doctor_says_who_serves_what_and_what_nobody_serves(shared: Cluster, tmp_path: Path) -> None:

@@ -246,7 +246,8 @@ def _of_failing(
     if not is_open:
         is_gone = truth.has(cause, "deletes", "transfers away", "closes", since=since)
         is_no = any(is_refused(issue) for issue, _ in known) or any(where is world.foreign for _, where in known)
-        if not (is_gone or is_no or is_excused(truth, cause)):
+        is_lost = truth.restored_at > since  # no report has named it since the state was put back: another cause has
+        if not (is_gone or is_no or is_lost or is_excused(truth, cause)):
             yield f"fails, and no issue of {[(i.number, i.face.state, i.face.reason) for i, _ in known]} is open"
         return
     if truth.has(cause, "refuses", "closes", "deletes", "transfers away") or truth.restored_at:
@@ -265,6 +266,8 @@ def _of_recovered(world: World, truth: Truth, cause: str, is_open: list[Issue]) 
         return  # a state that was restored has never heard of it
     awaits = state == "open" and outbox.flaps_of(world.db, cause) > 0
     kept = truth.has(cause, "comments", "copies a comment", "opens again", since=truth.failed_at[cause])
+    if is_open and truth.has(cause, "opens again"):  # what failed after that, and passed before it was told, is no word
+        kept = kept or not any(is_ours(said) and "Still failing" in said.body for said in is_open[0].comments)
     if is_open and not awaits and not kept and not is_excused(truth, cause):
         yield f"is over, and #{is_open[0].number} is open"
 

@@ -102,11 +102,12 @@ class Away(TypedDict):
 def judged_away(root: Path, db: Database) -> Away:
     """Where PASSes were given that count elsewhere only. The settings, which take longer to load than all the rest, are
     loaded where a glance finds a difference, or cannot tell."""
-    away = judged_elsewhere(db, at_a_glance(_table(root), os.environ))
+    glance = at_a_glance(_table(root), os.environ)
+    away = judged_elsewhere(db, lambda _: glance)
     if not away:
         return Away(elsewhere={}, is_counted_elsewhere=False)
     from agent_fox.config import ConfigError, load  # noqa: PLC0415 - heavy, and rarely needed
-    from agent_fox.engine.record.environment import facts  # noqa: PLC0415 - the same
+    from agent_fox.engine.launching.current import facts_of  # noqa: PLC0415 - the same
 
     try:
         settings = load(root, os.environ)
@@ -114,7 +115,8 @@ def judged_away(root: Path, db: Database) -> Away:
         untold = (f"what the environment is now is not known: {error}",)
         return Away(elsewhere=dict.fromkeys(away, untold), is_counted_elsewhere=False)
     is_counted = settings.evidence.environment == "show"
-    return Away(elsewhere=judged_elsewhere(db, facts(settings.verify)), is_counted_elsewhere=is_counted)
+    now = lru_cache(maxsize=None)(lambda spec: facts_of(db, settings, spec))
+    return Away(elsewhere=judged_elsewhere(db, now), is_counted_elsewhere=is_counted)
 
 
 def untouched(root: Path, db: Database, tree: str | None) -> Holds:
