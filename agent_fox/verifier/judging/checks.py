@@ -55,6 +55,7 @@ _SIDES = "agent_fox.verifier.proof.sides"
 _WARM = "agent_fox.verifier.proof.warm"
 _HIDDEN = "agent_fox.verifier.proof.hidden_checks"
 _PLAN = "agent_fox.verifier.running.planned_commands"
+_UNWRITABLE = "agent_fox.verifier.proof.unwritable"
 _MOST_NAMED = 20
 
 
@@ -92,7 +93,7 @@ def run_checks(order: CheckOrder) -> CheckReport:
         with _warm(ground) as warm:
             runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
             bench = _bench(order, runs)
-            findings = _hidden(order, Path(private), bench, _proven(ground, bench, warm))
+            findings = _hidden(order, Path(private), bench, _writable(ground, _proven(ground, bench, warm)))
             onsets = onsets_of(ground, bench, findings)
     if order.flaky_file and any(again.is_proof for run in runs for again in run.reruns):
         import_module(_LIST).add_proven(Path(order.flaky_file), order.commit, runs)
@@ -145,6 +146,14 @@ def _proven(ground: Ground, bench: Bench, warm: object) -> tuple[Finding, ...]:
     quiet = replace(ground, order=replace(order, live=""))
     weighed: tuple[Finding, ...] = import_module(_PROOF).weighed(quiet, bench, findings, warm)
     return weighed
+
+
+def _writable(ground: Ground, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings, of which none fails for want of a place that its tests may write."""
+    if all(finding.verdict.word is not Word.FAIL for finding in findings):
+        return findings
+    excused: tuple[Finding, ...] = import_module(_UNWRITABLE).excused(ground, findings)
+    return excused
 
 
 def _hidden(order: CheckOrder, private: Path, bench: Bench, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -99,7 +99,8 @@ class Bench:
 
     def foreign_failures(self, run: SuiteRun) -> tuple[Case, ...]:
         """Failing tests of a run that hold back an id whose own tests pass."""
-        held = [mapped for mapped in self._mapped.values() if _is_tested(mapped) and not _failed_own(mapped)]
+        failing = {case for case in self._run_of if case.outcome is Outcome.FAILED}
+        held = [mapped for mapped in self._mapped.values() if _is_tested(mapped) and failing.isdisjoint(mapped.cases)]
         failed = dict.fromkeys(case for mapped in held for case in _failed(mapped))
         return tuple(case for case in failed if self._run_of[case] is run)
 
@@ -237,10 +238,6 @@ def _every(mapped: Mapped) -> dict[Case, None]:
 def _failed(mapped: Mapped) -> list[Case]:
     """A requirement's failing tests; one that is about its parent fails each of the parent's criteria."""
     return [case for case in _every(mapped) if case.outcome is Outcome.FAILED]
-
-
-def _failed_own(mapped: Mapped) -> bool:
-    return any(case.outcome is Outcome.FAILED for case in mapped.cases)
 
 
 def _is_tested(mapped: Mapped) -> bool:

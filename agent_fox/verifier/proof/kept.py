@@ -64,7 +64,9 @@ class Shelf:
 
     def find(self, key: str, now: Digest) -> Kept | None:
         """What was kept under this key, if all that it rests on is as it was."""
-        return next((kept for kept in self._read(key) if _still_holds(kept, now)), None)
+        return next(
+            (kept for kept in self._read(key) if all(now(p) == then for p, then in kept.rests_on.items())), None
+        )
 
     def has(self, line: str) -> bool:
         """Whether anything is kept of tests that this command line runs."""
@@ -93,10 +95,6 @@ class Shelf:
         if len(files) >= MOST_FILES:
             for path in sorted(files, key=lambda path: path.stat().st_mtime)[: MOST_FILES // 10]:
                 path.unlink(missing_ok=True)
-
-
-def _still_holds(kept: Kept, now: Digest) -> bool:
-    return all(now(path) == then for path, then in kept.rests_on.items())
 
 
 def _kept(row: Mapping[str, Any]) -> Kept:
@@ -135,7 +133,9 @@ class Contents:
 
     def tests(self) -> frozenset[str]:
         """What any test may rest on: the test side, and what settings and lock files say."""
-        return frozenset(path for path in self.all() if is_test_side(path) or _is_shared(path))
+        return frozenset(
+            path for path in self.all() if is_test_side(path) or _SHARED.fullmatch(PurePosixPath(path).name)
+        )
 
     def digest(self, path: str) -> str:
         """Of a file in both trees; of NAMES, or of a folder with a slash at its end, of the names of what is there."""
@@ -151,10 +151,6 @@ class Contents:
 
     def _digest(self, path: str) -> str:
         return digest([_of_file(root / path) for root in (self._root, self._base) if root])
-
-
-def _is_shared(path: str) -> bool:
-    return _SHARED.fullmatch(PurePosixPath(path).name) is not None
 
 
 def _of_file(path: Path) -> str:

@@ -36,11 +36,9 @@ def _titled(title: str, lines: list[str]) -> list[str]:
 def _step_line(outcome: StepOutcome) -> str:
     result = outcome.result
     optional = "" if outcome.step.required else " (optional)"
-    return f"- `{outcome.step.title}`{optional}: {result.status} in {_seconds(result)}{_counts(result)}{_why(result)}"
-
-
-def _seconds(result: VerificationResult) -> str:
-    return f"{result.seconds:.1f} s"
+    return (
+        f"- `{outcome.step.title}`{optional}: {result.status} in {result.seconds:.1f} s{_counts(result)}{_why(result)}"
+    )
 
 
 def _counts(result: VerificationResult) -> str:

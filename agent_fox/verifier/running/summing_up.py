@@ -192,7 +192,8 @@ def _summary(status: Status, failures: Sequence[Failure], tests: TestSummary | N
         return f"{status}, exit code {ran.end.exit_code}"
     first = failures[0]
     head = counts if counts and first.kind is FailureKind.TEST_FAILURE else _number(len(failures))
-    return f"{head}; first: {place_of(first)}{_first_line(first.message)}"
+    message, _, _ = first.message.strip().partition("\n")
+    return f"{head}; first: {place_of(first)}{message}"
 
 
 def _whole(summary: str, status: Status, prepared: Prepared) -> str:
@@ -203,10 +204,6 @@ def _whole(summary: str, status: Status, prepared: Prepared) -> str:
 
 def _number(failures: int) -> str:
     return "1 failure" if failures == 1 else f"{failures} failures"
-
-
-def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0]
 
 
 def _some(paths: Sequence[str]) -> str:

@@ -168,7 +168,7 @@ ATTACKS: dict[str, tuple[str, str | tuple[str, ...]]] = {
     "a program of the system": ("os.link('/usr/bin/env', 'env')", ("EXDEV", NO)),
     "the system remounted": ("said = call(165, 0, ctypes.c_char_p(b'/'), 0, 32 | 4096, 0)", NO),
     "core files": ("import resource; resource.setrlimit(resource.RLIMIT_CORE, (1 << 20, 1 << 20))", "ValueError"),
-    "priority over others": ("os.setpriority(os.PRIO_PROCESS, 0, -5)", (NO, "EACCES")),
+    "priority over others": ("os.setpriority(os.PRIO_PROCESS, 0, -20)", (NO, "EACCES")),
     "the terminal of whoever started it": ("os.open('/dev/tty', os.O_RDWR)", "ENXIO"),
     "signals to us": ("os.kill(given['us'], 0)", "ESRCH"),
 }  # fmt: skip

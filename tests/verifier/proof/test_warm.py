@@ -138,7 +138,6 @@ def test_a_run_finds_nothing_of_the_one_before(tmp_path: Path) -> None:
             ("os.sched_setscheduler(os.getppid(), os.SCHED_BATCH, os.sched_param(0))",), id="how it is scheduled"
         ),
         pytest.param(("import ctypes", "assert ctypes.CDLL(None).shmget(7, 4096, 0o1666) >= 0"), id="shared memory"),
-        pytest.param(("pathlib.Path('/dev/left').touch()",), id="a device"),
         pytest.param(("os.chmod('.', 0o500)",), id="the folder's own mode"),
     ],
 )

@@ -1,0 +1,111 @@
+"""Tests that fail only because they write a file that git holds: it is read-only in the checkout of who judges.
+
+They are run once more in a copy where it may be written. A pass there shows nothing, since nothing tells what such a
+test expects from what it wrote; but the failure says nothing of the work either.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.regex import regex
+from agent_fox.core.verdicts.verdict import Disposition, Word
+from agent_fox.system.files import remove_tree
+from agent_fox.system.git import GitError
+from agent_fox.verifier.ground.cases import Case, Outcome
+from agent_fox.verifier.policy.change_under_check import changed_paths
+from agent_fox.verifier.proof.sides import copied, files_of
+from agent_fox.verifier.suites.evidence_text import capped
+from agent_fox.verifier.suites.running_suites import Ground, run_tests
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.judging.verdicts import Finding
+    from agent_fox.verifier.suites.suite import SuiteRun
+
+SIGN = regex(r"(?i)permission ?denied|access ?denied|\bEACCES\b|\bEROFS\b|read-only file system")
+REMEDY = "Let the test write to a temporary folder of its own."
+_WRITE = stat.S_IWUSR
+_SHOWN = 3
+
+
+def excused(ground: Ground, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings, of which a FAIL that only a read-only file explains is UNKNOWN, and for a person; where the test
+    was written or changed since the base commit it stays a FAIL that tells its coder so.
+    """
+    return tuple(_excused(ground, each, number) for number, each in enumerate(findings))
+
+
+def _excused(ground: Ground, finding: Finding, number: int) -> Finding:
+    verdict, run, tests = finding.verdict, finding.run, finding.cases
+    is_held = verdict.word is Word.FAIL and tests and all(SIGN.search(f"{each.message}\n{each.text}") for each in tests)
+    if not is_held or run is None:
+        return finding
+    written = _written(ground, run, tests, f"writable-{number}")
+    if not written:
+        return finding
+    names, files = ", ".join(each.id for each in tests[:_SHOWN]), ", ".join(written[:_SHOWN])
+    reason = (
+        f"{names} passes only where {files} may be written, which git holds and which is read-only for who judges: "
+        f"nothing tells what it expects from what it wrote. {REMEDY}"
+    )
+    evidence = capped(f"{reason}\n{verdict.evidence}")
+    if _is_written_here(ground, tests):
+        return replace(finding, verdict=replace(verdict, evidence=evidence))
+    unknown = replace(
+        verdict, word=Word.UNKNOWN, said=Word.UNKNOWN.value, evidence=evidence, disposition=Disposition.ENVIRONMENT,
+        needs_person=True, signal=None,
+    )  # fmt: skip
+    return replace(finding, verdict=unknown)
+
+
+def _written(ground: Ground, run: SuiteRun, tests: Sequence[Case], name: str) -> list[str]:
+    """The read-only files that the tests wrote in a copy where they might, and where all of them passed."""
+    locked = [path for path in sorted(files_of(ground.workspace)) if _is_locked(ground.workspace / path)]
+    if not locked:
+        return []
+    tree = ground.private / "trees" / name
+    lent = copied(ground.workspace, tree)
+    try:
+        for path in locked:
+            place = tree / path
+            place.chmod(place.stat().st_mode | _WRITE)
+        before = dict(_stamps(tree, locked))
+        copy = replace(ground, workspace=tree, also=(*ground.also, *lent))
+        again = run_tests(run, tests, copy, name, ground.order.timeout)
+        passed = {case.id for case in again.cases if case.outcome is Outcome.PASSED} if again else set()
+        after = dict(_stamps(tree, locked))
+        return [path for path in locked if before[path] != after.get(path)] if passed >= {t.id for t in tests} else []
+    finally:
+        remove_tree(tree, ignore_errors=True)
+
+
+def _is_locked(place: Path) -> bool:
+    try:
+        mode = place.lstat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) and not mode & _WRITE
+
+
+def _stamps(tree: Path, paths: Iterable[str]) -> Iterator[tuple[str, tuple[int, int, int]]]:
+    for path in paths:
+        if os.path.lexists(tree / path):
+            status = (tree / path).lstat()
+            yield path, (status.st_ino, status.st_size, status.st_ctime_ns)
+
+
+def _is_written_here(ground: Ground, tests: Sequence[Case]) -> bool:
+    """Whether a test's file differs from the base commit; not where there is none to compare with."""
+    order = ground.order
+    if not order.base_commit:
+        return False
+    try:
+        changed = {*changed_paths(ground.workspace, order.base_commit, Path(order.repository))}
+    except GitError:
+        return False
+    return any(each.file in changed for each in tests)
