@@ -86,7 +86,9 @@ class Page:
         on = f", proven on {banner.commit[:SHORT]}" if banner.commit else ""
         exit_code = f", exit code {banner.exit_code}" if banner.exit_code is not None and not self.is_lost else ""
         is_told = banner.answer == "NOT PROVEN" and account.status == "ended" and account.reason
-        reason = f": {account.reason}" if is_told else ""
+        is_so_now = account.exit_code in (None, banner.exit_code)
+        then = ": " if is_so_now else f"; it ended with exit code {account.exit_code}, "
+        reason = f"{then}{account.reason}" if is_told else ""
         spent = cost_words(account.cost.known_usd, account.cost.assumed_usd)
         cost = f"; {spent}" if spent and account.status != "running" else ""
         yield from self._wrapped(f"run {account.run}: {state}{exit_code}{on}{reason}{cost}", "  ")

@@ -138,7 +138,11 @@ def _run_once(repo: Path, seconds: float, arguments: tuple[str, ...]) -> git.Ans
 
 
 def _reason_in(out: str, err: str) -> str:
-    """The lines that say why: of the porcelain those marked `!`, else the last ones that were printed."""
+    """The lines that say why: of the porcelain those marked `!`, else of what was printed those that are known to say
+    it, and the first ones. ssh draws a frame around a warning, and says what it did in its last line.
+    """
     rejected = [line for line in out.splitlines() if line.startswith("!")]
-    lines = rejected or [line.strip() for line in err.splitlines() if line.strip()][:_REASON_LINES]
+    printed = [line for each in err.splitlines() if (line := each.strip("@ \t\r"))]
+    telling = [line for line in printed if _REFUSED.search(line)]
+    lines = rejected or list(dict.fromkeys([*telling, *printed]))[:_REASON_LINES]
     return "; ".join(line.replace("\t", " ") for line in lines)

@@ -24,6 +24,7 @@ from agent_fox.system import git
 from agent_fox.testing.cluster import Cluster, free_port, runner_at
 from agent_fox.testing.runners import Stage
 from agent_fox.testing.worlds import Req, World, rows, run_cli
+from tests.cluster.sshd import WHY_NOT, ssh_host
 from tests.cluster.test_parcels import Shelf
 from tests.cluster.test_run import end_state, run_there
 from tests.session.world import make_order, make_repo, never_told, sh, shell
@@ -207,13 +208,35 @@ def over_http(bare: Path, tmp_path: Path) -> Iterator[str]:
     del os.environ["GIT_PROJECT_ROOT"], os.environ["GIT_HTTP_EXPORT_ALL"]
 
 
-def test_the_same_over_http(order: LaunchOrder, over_http: str, bare: Path, tmp_path: Path) -> None:
-    shelf = Shelf()
-    delivery = delivered(order, shelf, over_http, tmp_path / "worker")
+@pytest.fixture
+def over_ssh(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """OpenSSH's own server on loopback, reached with a key and a known host by the `ssh` that stands first on PATH."""
+    if WHY_NOT:
+        pytest.skip(WHY_NOT)
+    with ssh_host(tmp_path / "host") as host:
+        monkeypatch.setenv("PATH", host.variables()["PATH"])
+        yield f"ssh://{host.address}{bare}"
+
+
+@pytest.mark.parametrize("by", ["over_http", "over_ssh"])
+def test_the_same_over_http_and_ssh(
+    order: LaunchOrder, by: str, request: pytest.FixtureRequest, bare: Path, tmp_path: Path
+) -> None:
+    shelf, url = Shelf(), request.getfixturevalue(by)
+    delivery = delivered(order, shelf, url, tmp_path / "worker")
     assert delivery.is_pushed, delivery.not_pushed
-    assert deliveries.taken(delivery, order, None, shelf.get, "", over_http).work is not None
-    remotes.remove(order.repo, over_http, order.launch)
+    assert deliveries.taken(delivery, order, None, shelf.get, "", url).work is not None
+    remotes.remove(order.repo, url, order.launch)
     assert refs(bare) == {}
+
+
+def test_a_host_whose_key_is_another_is_not_believed(order: LaunchOrder, over_ssh: str, tmp_path: Path) -> None:
+    known = tmp_path / "host" / "known"
+    name, kind, _ = known.read_text().split()
+    other = (tmp_path / "host" / "user.pub").read_text().split()[1]
+    known.write_text(f"{name} {kind} {other}\n")
+    with pytest.raises(git.GitError, match=r"does not take what is sent: Host key verification failed.*HAS CHANGED!"):
+        sent(order, Shelf(), over_ssh)
 
 
 def test_a_fail_is_repaired_and_proven_by_way_of_a_remote_and_nothing_stays_there(

@@ -142,6 +142,8 @@ def test_the_status_and_the_chain_say_the_same_of_another_environment(
     )
     assert (told["elsewhere"] == [], spec["elsewhere"] == [], PASSED not in text) == (is_proven,) * 3
     assert all(why in str(shown["proofs"]) for why in told["elsewhere"])
+    ended = " ".join(text.split())
+    assert ("exit code 2; it ended with exit code 0, everything in scope is proven" in ended) is not is_proven
 
 
 def test_what_changed_is_said_by_its_name(proven: Path) -> None:
