@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Set
 from enum import Enum
+from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ else:
         return _late(cls)
 
 
+PLAIN = frozenset({type(None), bool, int, float})
+PLAIN_OR_TEXT = PLAIN | {str}
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
@@ -35,12 +38,14 @@ def to_document(value: object, text: Callable[[str], str] | None = None) -> Json
 
     Raises TypeError for what JSON has no form for, such as bytes or a path.
     """
+    if type(value) in (PLAIN if text else PLAIN_OR_TEXT):  # nearly all; the rest is asked one by one
+        return value  # type: ignore[return-value]
     match value:
         case Enum():
             return to_document(value.value, text)
         case str():
             return text(value) if text else value
-        case None | bool() | int() | float():
+        case int() | float():
             return value
         case Mapping():
             return {str(name): to_document(each, text) for name, each in value.items()}
@@ -53,8 +58,17 @@ def to_object(
     value: object, *, only: Iterable[str] = (), without: Iterable[str] = (), text: Callable[[str], str] | None = None
 ) -> dict[str, Json]:
     """A dataclass as an object: all fields, `only` these and in this order (properties too), or all `without` some."""
-    names = only or [each.name for each in dataclasses.fields(value) if each.name not in without]  # type: ignore[arg-type]
-    return {name: to_document(getattr(value, name), text) for name in names}
+    names = only or names_of(type(value))  # type: ignore[arg-type] # a class has a hash
+    if without:
+        names = [name for name in names if name not in without]
+    as_it_is = PLAIN if text else PLAIN_OR_TEXT
+    return {name: each if type(each := getattr(value, name)) in as_it_is else to_document(each, text) for name in names}
+
+
+@cache
+def names_of(kind: type) -> tuple[str, ...]:
+    """The fields of a dataclass in their order. Raises TypeError for another class."""
+    return tuple(each.name for each in dataclasses.fields(kind))
 
 
 LATE = ("__init__", "__repr__", "__eq__", "__hash__")

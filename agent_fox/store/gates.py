@@ -51,14 +51,15 @@ COLUMNS = (
 )
 
 
-def gates_of(db: Database, spec_name: str | None = None) -> list[GateRow]:
-    """The gates of a spec, or of all: one for each requirement of the plan."""
+def gates_of(db: Database, spec_name: str | None = None, state: Gate | None = None) -> list[GateRow]:
+    """The gates of a spec, or of all: one for each requirement of the plan. Where a state is named, those in it."""
     sql = (
         "SELECT spec_name, requirement_id, version, state, role, decision_id, waiver_id, tree, commit_id, reason, at, "
         "was_proved FROM gates"
     )
-    where, values = ("", []) if spec_name is None else (" WHERE spec_name = ?", [spec_name])
-    return [gate_row(row) for row in db.execute(f"{sql}{where} ORDER BY history_id", values)]
+    wanted = {"spec_name": spec_name, "state": state}
+    where = " AND ".join(f"{column} = :{column}" for column, value in wanted.items() if value is not None) or "1"
+    return [gate_row(row) for row in db.execute(f"{sql} WHERE {where} ORDER BY history_id", wanted)]
 
 
 def gate_row(row: Sequence[object]) -> GateRow:

@@ -25,9 +25,12 @@ def storable(value: object) -> object:
     return value.encode("utf-8", "replace").decode()
 
 
+COMPACT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=to_document)
+
+
 def to_json(value: object) -> str:
     """Compact JSON with stable key order, for columns that hold structured facts; dataclasses too."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=to_document)
+    return COMPACT.encode(value)
 
 
 def insert(db: Database, table: str, row: Mapping[str, object]) -> int:
@@ -49,5 +52,7 @@ def change(db: Database, table: str, key: object, changes: Mapping[str, object])
 def insert_many(db: Database, table: str, columns: str, rows: Iterable[Iterable[object]]) -> None:
     """Insert rows whose values stand in the order of `columns`, a list with commas."""
     marks = ", ".join("?" * (columns.count(",") + 1))
-    values = [tuple(map(storable, row)) for row in rows]
+    values = [
+        [value if not isinstance(value, str) or value.isascii() else storable(value) for value in row] for row in rows
+    ]
     db.conn.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)

@@ -70,10 +70,15 @@ def _outside(search_path: str, home: Path, places: tuple[Path, ...]) -> str:
     roots = {*tops} - {home, *home.parents}
 
     def is_outside(entry: str) -> bool:
-        names = (Path(os.path.normpath(entry)), Path(entry).resolve())  # a link to it may be in somebody's hands, too
-        return entry.startswith("/") and not any(name.is_relative_to(root) for name in names for root in roots)
+        return entry.startswith("/") and not any(name.is_relative_to(root) for name in _names(entry) for root in roots)
 
     return os.pathsep.join(filter(is_outside, search_path.split(os.pathsep))) or os.defpath
+
+
+@functools.lru_cache
+def _names(entry: str) -> tuple[Path, Path]:
+    """A folder as it is written, and where it lies: a link to it may be in somebody's hands, too."""
+    return Path(os.path.normpath(entry)), Path(entry).resolve()
 
 
 def start(

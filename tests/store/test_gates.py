@@ -312,3 +312,15 @@ def test_history_is_written_in_order_and_by_its_number(tmp_path: Path) -> None:
             with pytest.raises(sqlite3.IntegrityError):
                 connection.execute(sql, [number, AT, SPEC])
         connection.execute(sql, [last + 1, AT, SPEC])
+
+
+def test_the_gates_of_a_spec_can_be_asked_for_by_their_state(tmp_path: Path) -> None:
+    with writing(tmp_path) as db:
+        plan.save_parts(db, [StoredPart(SPEC, part, part, "text", "v1") for part in ("R1", "R2")])
+        add_nodes(db, CODER, VERIFIER)
+        report(db, R1=Word.PASS)
+        number = decide(db, kind="Accept")
+        record_moves(db, AT, SPEC, [GateMove("R1", "v1", G.PROPOSED, G.TESTED, R.EVALUATOR)], decision_id=number)
+        assert [row.requirement_id for row in gates_of(db, SPEC, G.TESTED)] == ["R1"]
+        assert [row.requirement_id for row in gates_of(db, state=G.PROPOSED)] == ["R2"]
+        assert gates_of(db, SPEC, G.REJECTED) == []

@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 
 from agent_fox.core.values import Json as Json
-from agent_fox.core.values import dataclass, to_document, to_object
+from agent_fox.core.values import dataclass, to_object
 
 FORMAT, OLD_FORMAT = 2, 1
 """Records of the old format name no repository, and nothing binds the rows beside them."""
@@ -160,18 +160,29 @@ class Link:
     head: str
 
 
-def content_of(record: Evidence) -> dict[str, Json]:
-    """The record as the JSON document whose hash names it."""
-    repository = record.repository
+def content_of(record: Evidence, repository: Repository | None = None) -> dict[str, Json]:
+    """The record as the JSON document whose hash names it; in the ledger of another repository than it names, if one
+    is given. Its body is taken as it stands, which is JSON already."""
+    repository = repository or record.repository
     return {
         "format": FORMAT if repository.id else OLD_FORMAT,
-        **({"repository": to_document(repository)} if repository.id else {}),
-        **to_object(record, only=("kind", "identity")),
-        "spec_ref": to_document(record.about),
-        "run_context": to_document(record.context),
-        "result": to_document(record.outcome),
-        **to_object(record, only=("feedback", "artifact", "reviewer_decision", "limitation", "timestamp", "body")),
+        **({"repository": to_object(repository)} if repository.id else {}),
+        "kind": record.kind.value,
+        "identity": record.identity,
+        "spec_ref": to_object(record.about),
+        "run_context": to_object(record.context),
+        "result": to_object(record.outcome),
+        "feedback": to_object(record.feedback),
+        "artifact": to_object(record.artifact),
+        "reviewer_decision": record.reviewer_decision.value,
+        "limitation": record.limitation,
+        "timestamp": record.timestamp,
+        "body": dict(record.body),
     }
+
+
+SPELLED = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+WEIGHED = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(content: Mapping[str, Json]) -> str:
@@ -179,7 +190,7 @@ def canonical(content: Mapping[str, Json]) -> str:
 
     Raises ValueError for a number that JSON has no spelling for.
     """
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return SPELLED.encode(content)
 
 
 def record_id(content: str) -> str:
@@ -304,5 +315,5 @@ def _weight(table: str, row: Row | None) -> int:
     """A row as a number; none weighs nothing."""
     if row is None:
         return 0
-    text = json.dumps([table, row], sort_keys=True, separators=(",", ":"))
+    text = WEIGHED.encode([table, row])
     return int.from_bytes(hashlib.sha256(text.encode()).digest())

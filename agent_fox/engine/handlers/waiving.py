@@ -187,7 +187,7 @@ def promote(tx: Docket, spec_name: str, passed: tuple[str, ...], decision_id: in
 def note_use(tx: Docket, spec_name: str, waived: Iterable[str], decision_id: int) -> None:
     """Keep which waivers an Accept rested on."""
     parts = frozenset(waived)
-    for gate in gates_of(tx.db, spec_name):
+    for gate in gates_of(tx.db, spec_name) if parts else ():
         if gate.requirement_id in parts and gate.state is Gate.WAIVED and gate.waiver_id:
             subject = f"{spec_name}/{gate.requirement_id}"
             granting.note_use(tx.db, tx.at, gate.waiver_id, subject, decision_id)

@@ -76,13 +76,16 @@ def settle_issues(
     What a person has waived is told as that.
     """
     spec_name = planned.node.spec_name
+    fingerprints = outbox.issues_of_spec(transaction.db, spec_name)
+    if not fingerprints:
+        return ()
     waived = transaction.waiver_lines(spec_name)
     words = closing_words(spec_name, commit, len(proven), waived, known_lines(transaction, spec_name))
     return tuple(
         _settled(
             transaction, planned, decision_id, fingerprint, words, proven, len(waived), is_whole=True, commit=commit
         )
-        for fingerprint in outbox.issues_of_spec(transaction.db, spec_name)
+        for fingerprint in fingerprints
     )
 
 

@@ -9,6 +9,7 @@ from agent_fox.core.ledger import promotion
 from agent_fox.core.ledger.gates import Gate, Role
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.store.gates import GateMove, beginning_again, gates_of, record_moves
+from agent_fox.store.plan import load_parts
 
 if TYPE_CHECKING:
     from agent_fox.core.ledger.promotion import Promotion
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
     from agent_fox.engine.record.docket import Docket
 
 
-def gates(tx: Docket, spec_name: str) -> dict[str, Gate]:
-    """Where the gates of a spec stand, by requirement."""
-    return {row.requirement_id: row.state for row in gates_of(tx.db, spec_name)}
+def gates(tx: Docket, spec_name: str, state: Gate | None = None) -> dict[str, Gate]:
+    """Where the gates of a spec stand, by requirement; where a state is named, those in it."""
+    return {row.requirement_id: row.state for row in gates_of(tx.db, spec_name, state)}
 
 
 def begin_again(tx: Docket) -> None:
@@ -44,7 +45,7 @@ def faulty(tx: Docket, spec_name: str, judged: Judged, decision_id: int, commit:
 
 def landed(tx: Docket, spec_name: str, decision_id: int, commit: str) -> None:
     """A coder's session ended well: what was rejected is proposed again."""
-    moves = promotion.resubmitted(gates(tx, spec_name), Role.BUILDER, "work was handed in again")
+    moves = promotion.resubmitted(gates(tx, spec_name, Gate.REJECTED), Role.BUILDER, "work was handed in again")
     write(tx, spec_name, moves, decision_id=decision_id, commit=commit)
 
 
@@ -82,7 +83,7 @@ def write(
     moves = tuple(moves)
     if not moves:
         return
-    known = {row.requirement_id: row.version for row in gates_of(tx.db, spec_name)}
+    known = {part.id: part.version for part in load_parts(tx.db, spec_name)}
     rows = [
         GateMove(m.requirement_id, known[m.requirement_id], m.start, m.finish, m.role, reason=m.reason) for m in moves
     ]

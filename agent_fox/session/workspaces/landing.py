@@ -57,16 +57,17 @@ def build_landing(
 
     The work is one commit on an ancestor of `tip`, so replaying it there and merging it are the same three-way merge.
     """
-    base = git.merge_base(repo, tip, work_commit)
-    if base == work_commit:
-        return Landing(tip, tip)
-    if base == tip and is_in(style, repo, work_commit, tip):
+    if tip in git.parents(repo, work_commit) and is_in(style, repo, work_commit, tip):
         return Landing(tip, work_commit)
     merged = git_objects.merge(repo, tip, work_commit)
     if isinstance(merged, Conflict):
         return merged
-    if style is Style.SQUASH and merged.tree == git.tree_of(repo, tip):
+    trees = git.tree_of(repo, tip), git.tree_of(repo, work_commit)
+    base = git.merge_base(repo, tip, work_commit) if merged.tree in trees else None  # else neither contains the other
+    if base == work_commit or (style is Style.SQUASH and merged.tree == trees[0]):
         return Landing(tip, tip)
+    if base == tip and is_in(style, repo, work_commit, tip):
+        return Landing(tip, work_commit)
     parents = [tip] if style is Style.SQUASH else [tip, work_commit]
     return Landing(tip, git_objects.commit_tree(repo, merged.tree, parents, message, git.identity(repo)))
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from agent_fox.core.ledger.evidence import (
     CLAIMS,
@@ -104,7 +105,7 @@ def key_of(columns: Sequence[Column]) -> tuple[Column, ...]:
 def row_of(columns: Iterable[Column], values: Iterable[Cell]) -> Row:
     """A row without what is as the table has it by itself."""
     pairs = zip(columns, values, strict=True)
-    return {column.name: value for column, value in pairs if value != column.default or column.is_key}
+    return {name: value for (name, default, is_key), value in pairs if value != default or is_key}
 
 
 def rows_of(db: Database, table: str) -> Iterator[Row]:
@@ -112,6 +113,32 @@ def rows_of(db: Database, table: str) -> Iterator[Row]:
     columns = columns_of(db, table)
     rows = db.execute(f"SELECT {named(columns)} FROM main.{table} ORDER BY {named(key_of(columns))}")
     return (row_of(columns, values) for values in rows)
+
+
+class Watched(NamedTuple):
+    """A table as its triggers see it: its columns, which of them are its key, and the queries of what was and is."""
+
+    columns: tuple[Column, ...]
+    key: tuple[int, ...]
+    before: str
+    after: str
+
+
+WATCHED: WeakKeyDictionary[Database, dict[str, Watched]] = WeakKeyDictionary()
+"""By connection: tables stay what they were when it began to watch them."""
+
+
+def watched_of(db: Database, table: str) -> Watched:
+    tables = WATCHED.setdefault(db, {})
+    if table not in tables:
+        columns = columns_of(db, table)
+        names, keys = named(columns), named(key_of(columns))
+        tables[table] = Watched(
+            columns, tuple(columns.index(column) for column in key_of(columns)),
+            f"SELECT was_there, {names} FROM temp.{MIRROR}{table} ORDER BY rowid",
+            f"SELECT {names} FROM main.{table} WHERE ({keys}) IN (SELECT {keys} FROM temp.{MIRROR}{table})",
+        )  # fmt: skip
+    return tables[table]
 
 
 def watch(db: Database) -> None:
@@ -220,21 +247,15 @@ def _whole(db: Database) -> Iterator[Change]:
 
 def _changes(db: Database, table: str) -> Iterator[Change]:
     """What became of each row of a table in this transaction, where it is another one now."""
-    columns = columns_of(db, table)
-    keys = key_of(columns)
-    place = tuple(columns.index(column) for column in keys)
+    columns, place, was, now = watched_of(db, table)
     before: dict[tuple[Cell, ...], Row | None] = {}
-    for was_there, *values in db.execute(
-        f"SELECT was_there, {named(columns)} FROM temp.{MIRROR}{table} ORDER BY rowid"
-    ):
+    for was_there, *values in db.execute(was):
         key = tuple(values[at] for at in place)
         before.setdefault(key, row_of(columns, values) if was_there else None)
-    touched = f"SELECT {named(keys)} FROM temp.{MIRROR}{table}"
-    sql = f"SELECT {named(columns)} FROM main.{table} WHERE ({named(keys)}) IN ({touched})"
-    after = {tuple(values[at] for at in place): row_of(columns, values) for values in db.execute(sql)}
-    for key, was in before.items():
-        if was != (now := after.get(key)):
-            yield Change(table, was, now)
+    after = {tuple(values[at] for at in place): row_of(columns, values) for values in db.execute(now)}
+    for key, row in before.items():
+        if row != after.get(key):
+            yield Change(table, row, after.get(key))
 
 
 def _append(db: Database, sums: Sums, changes: Iterable[Change], status: str, limitation: str) -> None:
@@ -263,7 +284,8 @@ def record_rebuilt(db: Database, at: str) -> None:
 
 
 def _size(change: Change) -> int:
-    return sum(len(str(value)) + len(name) + 6 for name, value in (change.after or change.before or {}).items())
+    row = change.after or change.before or {}
+    return sum(map(len, map(str, row.values()))) + sum(map(len, row)) + 6 * len(row)
 
 
 def _record(db: Database, sums: Sums, changes: Sequence[Change], status: str, limitation: str) -> None:
@@ -279,10 +301,8 @@ def _record(db: Database, sums: Sums, changes: Sequence[Change], status: str, li
 def body_of(db: Database, changes: Iterable[Change]) -> dict[str, Json]:
     """By table: rows that were added (whole), changed (key, and what is another value now), removed (key)."""
     tables: dict[str, dict[str, list[Json]]] = {}
-    columns: dict[str, tuple[Column, ...]] = {}
     for change in changes:
-        own = columns.setdefault(change.table, columns_of(db, change.table))
-        kind, what = _described(change, own)
+        kind, what = _described(change, watched_of(db, change.table).columns)
         tables.setdefault(change.table, {}).setdefault(kind, []).append(what)
     return {"tables": {table: dict(kinds) for table, kinds in tables.items()}}
 

@@ -78,11 +78,12 @@ def append(db: Database, records: Sequence[Evidence], spec_name: str | None = No
     """
     if not db.conn.in_transaction:
         raise RuntimeError("the ledger is written in the transaction of what it records")
+    if not records:
+        return []
     tip, repository, links, rows = tip_of(db), known(db), [], []
     for record in records:
-        own = replace(record, repository=repository)
-        timely = own if own.timestamp >= tip.at else replace(own, timestamp=tip.at).limited(BACKWARDS)
-        content = canonical(content_of(timely))
+        timely = record if record.timestamp >= tip.at else replace(record, timestamp=tip.at).limited(BACKWARDS)
+        content = canonical(content_of(timely, repository))
         link = linked(tip.position + 1, tip.head, content)
         rows.append(_row(link, timely, spec_name, content))
         links.append(link)

@@ -58,6 +58,24 @@ def test_work_that_is_there_already_lands_where_it_is(repo: Path, base: str) -> 
     assert build_landing(repo, tip, work, "land") == Landing(tip, tip)
 
 
+def test_work_of_two_commits_on_the_tip_lands_as_it_is_or_as_one(repo: Path, base: str) -> None:
+    work = commit(repo, commit(repo, base, a__txt="a"), b__txt="b")
+    assert build_landing(repo, base, work, "land") == Landing(base, work)
+    squashed = build_landing(repo, base, work, "land", Style.SQUASH)
+    assert isinstance(squashed, Landing)
+    assert git.parents(repo, squashed.commit) == (base,)
+    assert git.tree_of(repo, squashed.commit) == git.tree_of(repo, work)
+
+
+def test_the_same_change_on_both_sides_is_a_merge_and_nothing_to_squash(repo: Path, base: str) -> None:
+    tip = commit(repo, base, a__txt="a")
+    work = git_objects.commit_tree(repo, git.tree_of(repo, tip), [base], "the same again", git.identity(repo))
+    landing = build_landing(repo, tip, work, "land")
+    assert isinstance(landing, Landing)
+    assert git.parents(repo, landing.commit) == (tip, work)
+    assert build_landing(repo, tip, work, "land", Style.SQUASH) == Landing(tip, tip)
+
+
 def squashed(repo: Path, tip: str, work: str) -> str:
     landing = build_landing(repo, tip, work, "land", Style.SQUASH)
     assert isinstance(landing, Landing)

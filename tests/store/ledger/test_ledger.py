@@ -180,3 +180,23 @@ def test_what_stands_in_the_tables_stands_in_the_ledger_too(tmp_path: Path) -> N
             rows = [f"{kind}:{number}" for (number,) in db.execute(f"SELECT id FROM {table} ORDER BY id")]
             kept = [row[0] for row in db.execute("SELECT identity FROM ledger WHERE kind = ? ORDER BY 1", [kind])]
             assert kept == sorted(rows)
+
+
+def test_a_connection_asks_for_the_columns_of_a_table_once(tmp_path: Path) -> None:
+    with state(tmp_path) as db:
+        fill(db)
+        before = tip_of(db).position
+        asked: list[str] = []
+        db.conn.set_trace_callback(asked.append)
+        with transaction(db):
+            db.execute("UPDATE runs SET seconds = seconds + 1")
+        assert tip_of(db).position == before + 1
+        assert [sql for sql in asked if "table_info" in sql] == []
+
+
+def test_nothing_is_asked_where_nothing_is_appended(tmp_path: Path) -> None:
+    with writing(tmp_path) as db:
+        asked: list[str] = []
+        db.conn.set_trace_callback(asked.append)
+        assert append(db, [], SPEC) == []
+        assert asked == []
