@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from bench import (
     agent_words,
     agents,
-    builds,
     checkout,
     completions,
     durable,
@@ -75,7 +74,6 @@ class Sizes:
     run_specs: int = 12
     instant_nodes: tuple[int, int] = (200, 600)
     asleep: tuple[int, int] = (20, 2)
-    imported: tuple[str, str] = ("net/http", "StatusOK")
 
 
 LONG = Sizes(
@@ -93,7 +91,7 @@ QUICK = Sizes(
     outline_bytes=20_000,
     shown_bytes=2_000, commands=1, sessions=1, messages=10, requests=2, event_bytes=20_000, requirements=50,
     evidence_bytes=2_000, ledger_records=80, remembered=40, proven=2, planned=1, shown_requirements=100,
-    run_specs=4, instant_nodes=(20, 40), asleep=(2, 1), imported=("math", "MaxInt8"),
+    run_specs=4, instant_nodes=(20, 40), asleep=(2, 1),
 )  # fmt: skip
 
 Measure = Callable[[Sizes], Iterator[Figure]]
@@ -125,7 +123,6 @@ BENCHES: Mapping[str, Measure] = {
     "remembering": lambda sizes: remembering.measure(sizes.remembered),
     "proofs": lambda sizes: proving.measure(sizes.proven),
     "proofs-plan": lambda sizes: proving.measure_plan(sizes.planned),
-    "builds": lambda sizes: builds.measure(sizes.imported),
     "page": lambda sizes: page.measure(sizes.shown_requirements, sizes.start_rounds),
     "nodes": lambda sizes: node_costs.measure(sizes.run_specs),
     "instant-runs": lambda sizes: whole_runs.measure_instant(sizes.instant_nodes),

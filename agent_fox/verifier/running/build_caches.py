@@ -134,11 +134,12 @@ class Layers:
             self.folder.mkdir(parents=True, exist_ok=True)
             with alone(self.folder) as is_alone:
                 if is_alone:
-                    self._tidy()
-                    return (self.folder / key).is_dir() or self._made(self.folder / key, filled)
+                    self.tidy()
+                    return (self.folder / key).is_dir() or self.make(self.folder / key, filled)
         return False
 
-    def _made(self, layer: Path, filled: Path) -> bool:
+    def make(self, layer: Path, filled: Path) -> bool:
+        """Whether a layer was made that is not too large. Raises OSError."""
         part = layer.with_name(PART)
         try:
             rows, left = [], self.largest
@@ -154,7 +155,7 @@ class Layers:
             remove_tree(part, ignore_errors=True)
         return True
 
-    def _tidy(self) -> None:
+    def tidy(self) -> None:
         """Remove what was left half made, what is old, and the longest unused, so that one more has room."""
         paths = list(self.folder.iterdir())
         layers = sorted((path for path in paths if _KEY.fullmatch(path.name)), key=_age)
