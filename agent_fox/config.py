@@ -467,6 +467,11 @@ class VerifySettings(Table):
     network: Flag = Field(
         default=False, description="May commands of `checks` use the network, inside the sandbox too?"
     )
+    build_caches: Flag = Field(
+        default=True,
+        description="May `checks` begin with what was compiled of the base commit in an earlier reading "
+        "(docs/verifier.md)?",
+    )
     memory_mib: Count = Field(default=4096, description="Mebibytes that a command and all it starts may take.")
     processes: Count = Field(default=512, description="Processes that a command may have at once.")
     plan: Text = Field(default="auto", description="The plan of `verify`; `auto` chooses by what changed.")

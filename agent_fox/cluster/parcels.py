@@ -248,6 +248,7 @@ def at_home(order: LaunchOrder, bench: Bench, delivery: int) -> LaunchOrder:
             "artifacts": str(bench.artifacts),
             "flaky_file": str(bench.own / "flaky.json"),
             "proofs_folder": str(bench.lasting / "proofs"),
+            "caches_folder": str(bench.lasting / "caches") if document.get("caches_folder") else "",
         }
         document |= {name: value for name, value in own.items() if name in document}
         library = document.get("library")

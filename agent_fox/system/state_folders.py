@@ -41,6 +41,11 @@ def caches_in(folder: Path) -> Path:
     return folder / "caches"
 
 
+def run_caches_in(folder: Path) -> Path:
+    """Where a run keeps what build tools compiled of the commit that it began with. No profile has this name."""
+    return caches_in(folder) / "_runs"
+
+
 def file_name(name: str) -> str:
     """A node's id as part of a file name. Where more than colons is replaced, a digest tells `a b` from `a-b`."""
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)

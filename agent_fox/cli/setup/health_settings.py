@@ -99,7 +99,7 @@ def _workspace(root: Path, settings: Settings) -> Check:
 
 
 def _caches(root: Path, settings: Settings) -> Iterator[Check]:
-    """Caches of build tools that `verify` keeps for this repository, where there are some."""
+    """Caches of build tools that `verify` and runs keep for this repository, where there are some."""
     folder = caches_in(folder_of(state_folder(root, settings, os.environ), root))
     if folder.is_dir():
         size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())

@@ -42,7 +42,7 @@ from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.system import clock
 from agent_fox.system.redaction.masking import secret_values
 from agent_fox.system.sandbox.bubblewrap import mode_of
-from agent_fox.system.state_folders import artifacts_in, file_name
+from agent_fox.system.state_folders import artifacts_in, file_name, run_caches_in
 from agent_fox.verifier.ground.order import CheckOrder, Counterfactual, Untested, write_order
 
 if TYPE_CHECKING:
@@ -299,6 +299,7 @@ class Workshop:
             artifacts=str(self.artifacts),
             flaky_file=str(self.launches.parent / "flaky.json"),
             proofs_folder=str(self.launches.parent / "proofs"),
+            caches_folder=str(run_caches_in(self.launches.parent)) if verify.build_caches else "",
             trail=trails.trail_of(db, self.repo, file.spec.name, pinned)
             if pinned and self.settings.retry.onset
             else (),

@@ -79,6 +79,7 @@ class CheckOrder:
     only: files of tests that alone count, if it names any.
     counts_not_shown: whether tests count that passed before the work too, where nothing can be broken to see them fail.
     proofs_folder: where results of trials are kept, so that the same contents are not tried again; empty for nowhere.
+    caches_folder: where is kept what build tools compiled of the base commit; empty for nowhere.
     trail: the states that the files had during the coders' sessions since the last reading, oldest first, as trees of
     the repository: where a test that fails began to is searched there.
     live: the file that what test commands print is added to while they run, empty for none.
@@ -125,6 +126,7 @@ class CheckOrder:
     only: tuple[str, ...] = ()
     counts_not_shown: bool = True
     proofs_folder: str = ""
+    caches_folder: str = ""
     trail: tuple[State, ...] = ()
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")

@@ -30,11 +30,12 @@ from agent_fox.verifier.ground.order import CheckOrder, Counterfactual, OrderErr
 from agent_fox.verifier.ground.sources import Source, read_source
 from agent_fox.verifier.judging.reruns import check_fails_on_base, fails_on_base, retried
 from agent_fox.verifier.judging.verdicts import Bench, Finding
+from agent_fox.verifier.running.commands import Ground
 from agent_fox.verifier.running.output import Live
 from agent_fox.verifier.source.base_tree import base_tree
 from agent_fox.verifier.suites.evidence_text import capped
 from agent_fox.verifier.suites.mapping import Ownership
-from agent_fox.verifier.suites.running_suites import Ground, run_suite
+from agent_fox.verifier.suites.running_suites import run_suite
 from agent_fox.verifier.suites.suite import Retried, SuiteRun, Unattempted
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def onsets_of(ground: Ground, bench: Bench, findings: tuple[Finding, ...]) -> tu
 
 def _ground(order: CheckOrder, private: Path) -> Ground:
     """Where the commands run, with what is there before, for copies in which trials are made."""
-    ground = Ground(order, Path(order.workspace), private, private / "shared")
+    ground = Ground(order, Path(order.workspace), private)
     if order.counterfactual is Counterfactual.OFF:
         return ground
     sides = import_module(_SIDES)

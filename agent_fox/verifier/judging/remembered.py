@@ -25,10 +25,11 @@ from agent_fox.verifier.ground.cases import SHOWN, Case, Outcome
 from agent_fox.verifier.ground.command_line import CommandRefused, split_command
 from agent_fox.verifier.judging.memory_order import KEY, ORDER, Asked, MemoryOrder
 from agent_fox.verifier.judging.reruns import MOST_FAILING, Suspects, retried
+from agent_fox.verifier.running.commands import Ground
 from agent_fox.verifier.suites.calls import call_of
 from agent_fox.verifier.suites.evidence_text import evidence_of, evidence_of_broken, first_error, headed
 from agent_fox.verifier.suites.evidence_text import first_error_of_broken as error_of_broken
-from agent_fox.verifier.suites.running_suites import Ground, run_tests
+from agent_fox.verifier.suites.running_suites import run_tests
 from agent_fox.verifier.suites.suite import SuiteRun
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def read_items(order: MemoryOrder) -> tuple[Seen, ...]:
     workspace = Path(order.order.workspace)
     with own_folder("memory") as private:
         own = replace(order.order, timeout=min(order.order.timeout, order.seconds))
-        ground = Ground(own, workspace, Path(private), Path(private) / "shared")
+        ground = Ground(own, workspace, Path(private))
         bench = Bench(ground, time.monotonic() + order.seconds)
         placed = [(asked, place(asked, workspace)) for asked in order.items]
         by_line: dict[str, list[tuple[Asked, RunTest]]] = {}

@@ -11,14 +11,18 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.core.signals import normalise_line
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.ground.disposition_facts import PROOF_RUNS, Rerun, RerunTree
 from agent_fox.verifier.suites.evidence_text import first_error_of_broken
-from agent_fox.verifier.suites.running_suites import Ground, run_again, run_tests
+from agent_fox.verifier.suites.running_suites import run_again, run_tests
 from agent_fox.verifier.suites.suite import Broken, Retried, SuiteRun
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.running.commands import Ground
 
 MOST_FAILING = 5
 """Of more failing tests than these none is run again: that is no chance, and it would take long."""

@@ -12,7 +12,7 @@ from agent_fox.verifier.running.commands import Bounds, Ended, Place, run_logged
 
 if TYPE_CHECKING:
     from agent_fox.verifier.lanes.results import LaneContext
-    from agent_fox.verifier.suites.running_suites import Ground
+    from agent_fox.verifier.running.commands import Ground
 
 _KEEPING = "agent_fox.verifier.artifacts.kept_logs"  # loaded where a log is kept: it costs the start
 START_SECONDS = 30.0
@@ -46,7 +46,7 @@ def run_tool(bench: Bench, tool: Tool, name: str) -> tuple[Ended, str]:
     order, ground = bench.context.order, bench.ground
     readable = (*(Path(folder) for folder in order.readable), *ground.also, *tool.readable)
     bounds = Bounds(order.sandbox, False, order.memory, order.processes, readable)
-    place = Place(ground.workspace, ground.folder(name), ground.caches())
+    place = Place(ground.workspace, ground.folder(name))
     variables = {**order.environment, **tool.variables}
     seconds = min(tool.seconds + START_SECONDS, order.timeout)
     ended = run_logged(tool.argv, place, variables, seconds, bounds, bench.context.stop)

@@ -22,7 +22,7 @@ from agent_fox.verifier.lanes.formal import prove_theorem
 from agent_fox.verifier.lanes.ground import Bench
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult, unknown
 from agent_fox.verifier.lanes.traces import check_traces
-from agent_fox.verifier.suites.running_suites import Ground
+from agent_fox.verifier.running.commands import Ground
 
 
 def run_lanes(objects: Sequence[Specification], context: LaneContext) -> tuple[LaneResult, ...]:
@@ -32,7 +32,7 @@ def run_lanes(objects: Sequence[Specification], context: LaneContext) -> tuple[L
     """
     with own_folder("lanes") as private:
         workspace = Path(context.order.workspace)
-        bench = Bench(context, Ground(context.order, workspace, Path(private), Path(private) / "shared"))
+        bench = Bench(context, Ground(context.order, workspace, Path(private)))
         with_lane = [specification for specification in objects if specification.has_lane]
         return tuple(run_lane(specification, bench, f"{number}") for number, specification in enumerate(with_lane))
 

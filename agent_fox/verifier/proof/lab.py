@@ -26,12 +26,13 @@ from agent_fox.verifier.proof.warm import NAME, Cold
 from agent_fox.verifier.suites.asking import with_tests
 from agent_fox.verifier.suites.recording import document_at, lay_probe, lay_recorder, rows_in, window_of
 from agent_fox.verifier.suites.resting import COLLECTING
-from agent_fox.verifier.suites.running_suites import Ground, attempt_of
+from agent_fox.verifier.suites.running_suites import attempt_of
 from agent_fox.verifier.suites.suite_reading import read_attempt
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.cases import Case
     from agent_fox.verifier.proof.warm import Warm
+    from agent_fox.verifier.running.commands import Ground
     from agent_fox.verifier.suites.calls import Call
     from agent_fox.verifier.suites.resting import Window
     from agent_fox.verifier.suites.suite import SuiteRun

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agent_fox.core.verdicts.verdict import Verdict
     from agent_fox.verifier.judging.verdicts import Bench
     from agent_fox.verifier.judging.verdicts import Finding as Judged
-    from agent_fox.verifier.suites.running_suites import Ground
+    from agent_fox.verifier.running.commands import Ground
     from agent_fox.verifier.suites.suite import SuiteRun
 
 MOST_SEARCHES = 3

@@ -17,7 +17,7 @@ from agent_fox.verifier.ground.cases import SHOWN, Case, Outcome
 from agent_fox.verifier.judging.checks import bench_on
 from agent_fox.verifier.proof.stage import stage
 from agent_fox.verifier.proof.standing import Proof, best_of, claims_of
-from agent_fox.verifier.suites.running_suites import Ground
+from agent_fox.verifier.running.commands import Ground
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.order import CheckOrder
@@ -32,7 +32,7 @@ def read_red(order: CheckOrder, lent: Sequence[Path] = ()) -> tuple[RedWord, ...
     Nothing is compared with a base commit: the tree is the base. Raises nothing for what the commands do.
     """
     with own_folder("red") as private:
-        ground = Ground(order, Path(order.workspace), Path(private), Path(private) / "shared", also=tuple(lent))
+        ground = Ground(order, Path(order.workspace), Path(private), also=tuple(lent))
         bench = bench_on(ground)
         findings = bench.findings()
         proofs = _proofs(ground, bench, findings)

@@ -1,7 +1,6 @@
 """Trials of one verification that run at once, as many as there are processors for, and all ended with it.
 
-Where two of them could meet (without a sandbox, with a network, or in a build tool's shared folder), one runs after
-the other.
+Where two of them could meet (without a sandbox, or with a network), one runs after the other.
 """
 
 from __future__ import annotations

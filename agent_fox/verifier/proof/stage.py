@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.mutants.languages import Mutants
     from agent_fox.verifier.proof.lab import Executed
     from agent_fox.verifier.proof.warm import Warm
-    from agent_fox.verifier.suites.running_suites import Ground
+    from agent_fox.verifier.running.commands import Ground
     from agent_fox.verifier.suites.suite import SuiteRun
 
 _UNWRITTEN = "NotImplementedError"

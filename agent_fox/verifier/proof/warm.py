@@ -32,8 +32,8 @@ from agent_fox.verifier.suites.calls import call_of, tool_name
 from agent_fox.verifier.suites.running_suites import REPORTERS, joined
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.running.commands import Ground
     from agent_fox.verifier.suites.calls import Call
-    from agent_fox.verifier.suites.running_suites import Ground
     from agent_fox.verifier.suites.suite import SuiteRun
 
 NAME = "warm"
@@ -169,7 +169,7 @@ class _Server:
         order = ground.order
         readable = (*(Path(each) for each in order.readable), *lent, REPORTERS)
         bounds = Bounds(order.sandbox, order.network, order.memory, order.processes, readable)
-        place = Place(tree, folder, ground.caches())
+        place = Place(tree, folder)
         argv, given = (*words, "-p", "afx_pytest_server"), {**variables, "AFX_SERVER": json.dumps(settings)}
 
         def run() -> None:

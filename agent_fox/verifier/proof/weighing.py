@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.ground.order import CheckOrder
     from agent_fox.verifier.judging.verdicts import Bench, Finding
     from agent_fox.verifier.proof.warm import Warm
-    from agent_fox.verifier.suites.running_suites import Ground
+    from agent_fox.verifier.running.commands import Ground
 
 LONGEST_COMMITTED = 600
 """Characters of a committed test that stand in the evidence."""

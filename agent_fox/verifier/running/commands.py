@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from agent_fox.verifier.running.guarded import CommandOrder, OutsideWorkspace, r
 from agent_fox.verifier.running.limits import Limits
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.ground.order import CheckOrder
     from agent_fox.verifier.running.output import Live, Sink
 
 OUTPUT_LIMIT = 256 * 1024  # bytes kept of what a command prints: half from its beginning, half from its end
@@ -80,13 +82,11 @@ class Excerpt:
 class Place:
     """Where a command runs: in the workspace, with a folder of its own for HOME, TMPDIR and its log.
 
-    caches: a folder that several commands share for what build tools keep between them. live: who is told too what it
-    prints, as it prints it.
+    live: who is told too what it prints, as it prints it.
     """
 
     workspace: Path
     private: Path
-    caches: Path | None = None
     live: Live | None = None
 
     @property
@@ -116,7 +116,6 @@ def run_logged(
         environment=variables,
         limits=limits,
         network=bounds.network,
-        writable=(place.workspace, place.caches) if place.caches else None,
         readable=bounds.readable,
         kept=bounds.kept,
         emptied=bounds.emptied,
@@ -129,3 +128,32 @@ def run_logged(
         except (SandboxMissing, OutsideWorkspace) as error:
             return Ended(None, "", 0.0, not_started=str(error))
     return Ended(end.exit_code, kept.text(), end.seconds, end.timed_out, end.start_error, end.isolation)
+
+
+Launch = Callable[[tuple[str, ...], Place, Mapping[str, str], float, Bounds, threading.Event | None], Ended]
+"""Runs words in a place, with variables, for so many seconds, within bounds, until it is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where commands run: the order's workspace or another tree, and a folder for what is theirs alone.
+
+    `also`: what else may be read. `stop`: where it is set, what runs here is ended. `was_there`: the files of the
+    workspace before anything ran in it; None where nobody looked; `stamps`: of those that are test side, by which it is
+    seen whether they were written since. `launch`: how a command is started here.
+    """
+
+    order: CheckOrder
+    workspace: Path
+    private: Path
+    also: tuple[Path, ...] = ()
+    stop: threading.Event | None = None
+    was_there: frozenset[str] | None = None
+    stamps: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    launch: Launch = run_logged
+
+    def folder(self, name: str) -> Path:
+        """What one run may write beside its workspace, in the sandbox too. `name` is unique among the runs."""
+        folder = self.private / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from threading import Event
 from time import time_ns
 from typing import TYPE_CHECKING
 
-from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Disposition
 from agent_fox.system.sandbox.bubblewrap import is_used
 from agent_fox.verifier.ground.command_line import Command, CommandRefused, split_command
-from agent_fox.verifier.running.commands import Bounds, Ended, Place, run_logged
+from agent_fox.verifier.running.commands import Bounds, Ended, Ground, Place
 from agent_fox.verifier.running.output import Live
 from agent_fox.verifier.suites.asking import with_report, with_tests
+from agent_fox.verifier.suites.builds import own_cache
 from agent_fox.verifier.suites.calls import Call, call_of
 from agent_fox.verifier.suites.controls import with_controls
 from agent_fox.verifier.suites.suite import SuiteRun, Unattempted
@@ -37,41 +36,6 @@ _KEEPING = "agent_fox.verifier.artifacts.kept_logs"
 _HOLDING = "agent_fox.verifier.proof.held"
 REPORTERS = Path(__file__).parents[1] / "reporters"
 _JOINED = {"PYTHONPATH": os.pathsep, "NODE_OPTIONS": " "}
-
-
-Launch = Callable[[tuple[str, ...], Place, Mapping[str, str], float, Bounds, Event | None], Ended]
-"""Runs words in a place, with variables, for so many seconds, within bounds, until it is stopped."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """Where commands run: the order's workspace or another tree, and a folder for what is theirs alone.
-
-    `shared` holds caches of build tools, which all runs of one verification may use. `also`: what else may be read.
-    `stop`: where it is set, what runs here is ended. `was_there`: the files of the workspace before anything ran in it;
-    None where nobody looked; `stamps`: of those that are test side, by which it is seen whether they were written
-    since. `launch`: how a command is started here.
-    """
-
-    order: CheckOrder
-    workspace: Path
-    private: Path
-    shared: Path
-    also: tuple[Path, ...] = ()
-    stop: Event | None = None
-    was_there: frozenset[str] | None = None
-    stamps: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
-    launch: Launch = run_logged
-
-    def caches(self) -> Path:
-        self.shared.mkdir(exist_ok=True)
-        return self.shared
-
-    def folder(self, name: str) -> Path:
-        """What one run may write beside its workspace, in the sandbox too. `name` is unique among the runs."""
-        folder = self.private / name
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
 
 
 def run_suite(line: str, ground: Ground, name: str) -> SuiteRun:
@@ -108,15 +72,18 @@ def run_again(run: SuiteRun, ground: Ground, name: str) -> SuiteRun | None:
 def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, timeout: float) -> Attempt:
     private, globs = ground.folder(name), _globs(call, ground.order)
     own, live = private / OWN_REPORT, Live(Path(ground.order.live)) if ground.order.live else None
-    place = Place(ground.workspace, private, ground.caches(), live)
+    place = Place(ground.workspace, private, live)
     asked, controls = (
         with_controls(with_report(call, own), private / "controls", ground.workspace) if call else (None, None)
     )
     before = _stamps(ground.workspace, globs)
     if live is not None:
         live.write(f"$ {shlex.join(command.argv)}{'' if name.endswith(FIRST) else ' (again)'}\n".encode())
-    argv, started = asked.argv if asked else command.argv, time_ns()
-    ended = ground.launch(argv, place, _variables(command, asked, ground), timeout, _bounds(ground), ground.stop)
+    argv = asked.argv if asked else command.argv
+    with own_cache(call, ground, private) as caches:
+        variables = _variables(command, asked, ground, caches)
+        started = time_ns()
+        ended = ground.launch(argv, place, variables, timeout, _bounds(ground), ground.stop)
     written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]
     reports = ([own] if own.is_file() and not own.is_symlink() else []) + sorted(written)
     kept = _kept(ground.order, place.log, name, ended)
@@ -134,8 +101,8 @@ def _bounds(ground: Ground) -> Bounds:
     return replace(own, kept=held, emptied=emptied)
 
 
-def _variables(command: Command, asked: Call | None, ground: Ground) -> Mapping[str, str]:
-    added = {**toolchain(asked.tool, ground.shared), **asked.variables} if asked else {}
+def _variables(command: Command, asked: Call | None, ground: Ground, caches: Mapping[str, str]) -> Mapping[str, str]:
+    added = {**toolchain(asked.tool), **caches, **asked.variables} if asked else {}
     return joined(added, {**ground.order.environment, **command.variables})
 
 
@@ -167,11 +134,11 @@ def _kept(order: CheckOrder, log: Path, name: str, ended: Ended) -> str:
     return keep(order, log, name)
 
 
-def toolchain(tool: str, shared: Path) -> dict[str, str]:
+def toolchain(tool: str) -> dict[str, str]:
     """Variables for a tool. None of them leads to a folder with credentials."""
     if tool == "cargo" or tool == "rustc":
         rustup = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
         return {"CARGO_TERM_COLOR": "never", **({"RUSTUP_HOME": str(rustup)} if rustup.is_dir() else {})}
     if tool == "go":
-        return {"GOCACHE": str(shared / "go-build"), "GOFLAGS": "-modcacherw"}
+        return {"GOFLAGS": "-modcacherw"}
     return {}

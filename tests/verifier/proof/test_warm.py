@@ -15,7 +15,8 @@ from agent_fox.system.sandbox.bubblewrap import SandboxMode, why_missing
 from agent_fox.verifier.ground.order import CheckOrder
 from agent_fox.verifier.proof.lab import Lab, Seen
 from agent_fox.verifier.proof.warm import MOST_STARTS, Warm, prepared
-from agent_fox.verifier.suites.running_suites import Ground, run_suite
+from agent_fox.verifier.running.commands import Ground
+from agent_fox.verifier.suites.running_suites import run_suite
 from agent_fox.verifier.suites.suite import SuiteRun
 
 pytestmark = pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "has a sandbox")
@@ -69,7 +70,7 @@ def world(folder: Path) -> Iterator[World]:
     private.mkdir()
     line = "python -m pytest tests"
     order = CheckOrder({}, str(root), commands={"Spec tests": line}, sandbox=SandboxMode.REQUIRE)
-    ground = Ground(order, root, private, private / "shared")
+    ground = Ground(order, root, private)
     run = run_suite(line, ground, "reading")
     with prepared(ground, line) as warm:
         yield World(ground, warm, run)
