@@ -17,18 +17,8 @@ from agent_fox.specs.agent_fox.requirements import ReadRequirements, read_requir
 from agent_fox.specs.agent_fox.source import source_in
 from agent_fox.specs.agent_fox.tasks import TasksPart, read_tasks
 from agent_fox.specs.agent_fox.traceability import read_traceability
-from agent_fox.specs.detection import AGENT_FOX, NUMBERED, claims
-from agent_fox.specs.document import (
-    HEAD,
-    Documents,
-    Markdown,
-    about,
-    conflict_in,
-    is_there,
-    read_documents,
-    read_markdown,
-    title_of,
-)
+from agent_fox.specs.detection import AGENT_FOX, NUMBERED
+from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
 from agent_fox.specs.files import TextFile, place_of, warning
 
 _TASKS = ("tasks.json", "tasks.md")
@@ -50,34 +40,19 @@ class _PrdPart:
     problems: tuple[Problem, ...] = ()
 
 
-class AgentFoxDialect:
+def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec | None, list[Problem]]:
     """Folders `NN_name` with requirements and tasks; a folder without a number if it has tasks."""
-
-    def __init__(self, bare: BareCriteria = BareCriteria.DETAIL) -> None:
-        self.bare = bare
-
-    @property
-    def name(self) -> str:
-        return AGENT_FOX
-
-    def recognises(self, folder: Path) -> bool:
-        return AGENT_FOX in claims(folder)
-
-    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        """Read what can be read. Where its requirements or its tasks can not be, there is no spec."""
-        documents = read_documents(folder, root, (*_REQUIREMENTS, *_TASKS, *_OTHERS), _CAN_DO_WITHOUT)
-        numbered = NUMBERED.fullmatch(folder.name)
-        requirements = _requirements(documents, numbered[1] if numbered else "", self.bare)
-        index = index_of(requirements.requirements, requirements.prefix)
-        prd = _prd_from(documents.files["prd.md"], folder.name) if "prd.md" in documents.files else _PrdPart()
-        tasks = _tasks(documents, folder.name, index, prd)
-        if requirements.problems or tasks.problems:
-            documents.problems += [*requirements.problems, *tasks.problems]
-        documents.problems += _conflicts(documents)
-        if _is_lost(documents, folder):
-            return None, about(folder.name, documents.problems)
-        spec = _as_withdrawn(_spec(folder, root, documents, requirements, tasks), documents)
-        return replace(spec, source=prd.source), about(folder.name, documents.problems)
+    documents = read_documents(folder, root, (*_REQUIREMENTS, *_TASKS, *_OTHERS), _CAN_DO_WITHOUT)
+    numbered = NUMBERED.fullmatch(folder.name)
+    requirements = _requirements(documents, numbered[1] if numbered else "", bare)
+    index = index_of(requirements.requirements, requirements.prefix)
+    prd = _prd_from(documents.files["prd.md"], folder.name) if "prd.md" in documents.files else _PrdPart()
+    tasks = _tasks(documents, folder.name, index, prd)
+    documents.problems += [*requirements.problems, *tasks.problems, *_conflicts(documents)]
+    if documents.lacks(_REQUIREMENTS) or documents.lacks(_TASKS):
+        return None, documents.problems
+    spec = _as_withdrawn(_spec(folder, root, documents, requirements, tasks), documents)
+    return replace(spec, source=prd.source), documents.problems
 
 
 def _conflicts(documents: Documents) -> Iterator[Problem]:
@@ -132,14 +107,6 @@ def _not_named(in_prd: tuple[Dependency, ...], in_tasks: tuple[Dependency, ...])
 def _head(name: str) -> str:
     head = name.partition("_")[0]
     return str(int(head)) if head.isdecimal() else name
-
-
-def _is_lost(documents: Documents, folder: Path) -> bool:
-    """Whether a document that a plan needs is there, but could not be read."""
-    return any(
-        documents.first(*names) is None and any(is_there(folder / name) for name in names)
-        for names in (_REQUIREMENTS, _TASKS)
-    )
 
 
 def _spec(

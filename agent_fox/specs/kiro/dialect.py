@@ -7,8 +7,8 @@ from pathlib import Path
 from agent_fox.core.spec import Problem, Spec
 from agent_fox.specs.agent_fox.commands import read_commands
 from agent_fox.specs.agent_fox.requirements import ReadRequirements
-from agent_fox.specs.detection import KIRO, claims
-from agent_fox.specs.document import Documents, Markdown, about, is_there, read_documents, read_markdown, title_of
+from agent_fox.specs.detection import KIRO
+from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown, title_of
 from agent_fox.specs.files import place_of, warning
 from agent_fox.specs.kiro.approvals import check_approvals
 from agent_fox.specs.kiro.bugfix import ReadBugfix, read_bugfix
@@ -21,44 +21,33 @@ _REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE = "requirements.md", "bugfix.md"
 _CAN_DO_WITHOUT = frozenset({_DESIGN, _STATE})
 
 
-class KiroDialect:
+def read_kiro(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     """Folders with `requirements.md` or `bugfix.md`, and `tasks.md`; ids are implied by the numbers there."""
-
-    @property
-    def name(self) -> str:
-        return KIRO
-
-    def recognises(self, folder: Path) -> bool:
-        return KIRO in claims(folder)
-
-    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        """Read what can be read. Where its requirements or its tasks can not be, there is no spec."""
-        documents = read_documents(folder, root, (_REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE), _CAN_DO_WITHOUT)
-        if any(is_there(folder / name) and name not in documents.files for name in (_REQUIREMENTS, _BUGFIX, _TASKS)):
-            return None, about(folder.name, documents.problems)
-        read = _expected(documents, place_of(folder, root))
-        references = references_of(read.requirements.requirements, read.defects)
-        markdown = _markdown(documents, _TASKS)
-        tasks = read_tasks(markdown, references) if markdown else KiroTasks()
-        design = _markdown(documents, _DESIGN)
-        traces, problems = read_properties(design, references, tasks.properties) if design else ((), ())
-        documents.problems += problems
-        documents.problems += [*read.requirements.problems, *tasks.problems, *_state(documents, tasks)]
-        spec = Spec(
-            name=folder.name,
-            dialect=self.name,
-            path=place_of(folder, root),
-            title=_title(documents, folder.name),
-            requirements=read.requirements.requirements,
-            groups=tasks.groups,
-            traceability=traces,
-            test_commands=_commands(design) | _commands(markdown),
-            withdrawn=read.requirements.withdrawn,
-            documents=documents.paths,
-            implied=read.requirements.implied,
-            places=read.requirements.places | tasks.places,
-        )
-        return spec, about(folder.name, documents.problems)
+    documents = read_documents(folder, root, (_REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE), _CAN_DO_WITHOUT)
+    if any(documents.lacks([name]) for name in (_REQUIREMENTS, _BUGFIX, _TASKS)):
+        return None, documents.problems
+    read = _expected(documents, place_of(folder, root))
+    references = references_of(read.requirements.requirements, read.defects)
+    markdown = _markdown(documents, _TASKS)
+    tasks = read_tasks(markdown, references) if markdown else KiroTasks()
+    design = _markdown(documents, _DESIGN)
+    traces, problems = read_properties(design, references, tasks.properties) if design else ((), ())
+    documents.problems += [*problems, *read.requirements.problems, *tasks.problems, *_state(documents, tasks)]
+    spec = Spec(
+        name=folder.name,
+        dialect=KIRO,
+        path=place_of(folder, root),
+        title=_title(documents, folder.name),
+        requirements=read.requirements.requirements,
+        groups=tasks.groups,
+        traceability=traces,
+        test_commands=_commands(design) | _commands(markdown),
+        withdrawn=read.requirements.withdrawn,
+        documents=documents.paths,
+        implied=read.requirements.implied,
+        places=read.requirements.places | tasks.places,
+    )
+    return spec, documents.problems
 
 
 def _markdown(documents: Documents, name: str) -> Markdown | None:

@@ -13,8 +13,8 @@ from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
 from agent_fox.specs.agent_fox.commands import read_commands
 from agent_fox.specs.agent_fox.dependencies import without_doubles
 from agent_fox.specs.agent_fox.tasks import ReadTasks
-from agent_fox.specs.detection import SPEC_KIT, claims
-from agent_fox.specs.document import Documents, Markdown, about, is_there, read_documents, read_markdown
+from agent_fox.specs.detection import SPEC_KIT
+from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
 from agent_fox.specs.files import place_of, warning
 from agent_fox.specs.spec_kit.needs import needs_in, siblings_of
 from agent_fox.specs.spec_kit.references import references_of
@@ -42,28 +42,14 @@ _PLAIN = {0x2010: "-", 0x2011: "-", 0x00A0: " "} | {_FULL_WIDTH_ZERO + digit: st
 _ODD = regex(f"[{''.join(map(chr, _PLAIN))}]")
 
 
-class SpecKitDialect:
+def read_spec_kit(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec | None, list[Problem]]:
     """Folders `NNN-name` with spec.md, plan.md and tasks.md, as spec-kit makes them, in any language."""
-
-    def __init__(self, bare: BareCriteria = BareCriteria.DETAIL) -> None:
-        self.bare = bare
-
-    @property
-    def name(self) -> str:
-        return SPEC_KIT
-
-    def recognises(self, folder: Path) -> bool:
-        return SPEC_KIT in claims(folder)
-
-    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        """Read what can be read. Where spec.md or tasks.md is there and can't be, there is no spec."""
-        documents = read_documents(folder, root, (_SPEC, _PLAN, _TASKS), frozenset({_PLAN}))
-        if any(name not in documents.files and is_there(folder / name) for name in (_SPEC, _TASKS)):
-            return None, about(folder.name, documents.problems)
-        read = {name: _plain(read_markdown(file)) for name, file in documents.files.items()}
-        documents.problems += [problem for markdown in read.values() for problem in markdown.problems]
-        spec = _spec(folder, root, documents, read, self.bare)
-        return spec, about(folder.name, documents.problems)
+    documents = read_documents(folder, root, (_SPEC, _PLAN, _TASKS), frozenset({_PLAN}))
+    if any(documents.lacks([name]) for name in (_SPEC, _TASKS)):
+        return None, documents.problems
+    read = {name: _plain(read_markdown(file)) for name, file in documents.files.items()}
+    documents.problems += [problem for markdown in read.values() for problem in markdown.problems]
+    return _spec(folder, root, documents, read, bare), documents.problems
 
 
 def _plain(markdown: Markdown) -> Markdown:
