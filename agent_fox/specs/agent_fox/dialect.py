@@ -13,10 +13,11 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.agent_fox.commands import read_commands
 from agent_fox.specs.agent_fox.dependencies import read_dependencies, without_doubles
 from agent_fox.specs.agent_fox.id_ranges import PartIndex, index_of
-from agent_fox.specs.agent_fox.requirements import ReadRequirements, read_requirements
+from agent_fox.specs.agent_fox.requirements import read_requirements
 from agent_fox.specs.agent_fox.source import source_in
-from agent_fox.specs.agent_fox.tasks import TasksPart, read_tasks
+from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.agent_fox.traceability import read_traceability
+from agent_fox.specs.collected import ReadRequirements, ReadTasks
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED
 from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
 from agent_fox.specs.files import TextFile, place_of, warning
@@ -65,7 +66,7 @@ def _conflicts(documents: Documents) -> Iterator[Problem]:
 def _requirements(documents: Documents, number: str, bare: BareCriteria) -> ReadRequirements:
     file = documents.first(*_REQUIREMENTS)
     if file is None:
-        return ReadRequirements(number)
+        return ReadRequirements(prefix=number)
     if file.where.endswith(".md"):
         return _requirements_from(file, number, bare)
     from agent_fox.specs.agent_fox.json_form import requirements_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
@@ -76,14 +77,14 @@ def _requirements(documents: Documents, number: str, bare: BareCriteria) -> Read
 
 def _unread(documents: Documents, problem: Problem, name: str) -> ReadRequirements:
     del documents.files[name]
-    return ReadRequirements("", problems=(problem,))
+    return ReadRequirements(problems=(problem,))
 
 
-def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: _PrdPart) -> TasksPart:
+def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: _PrdPart) -> ReadTasks:
     """What tasks.md or tasks.json says, with the dependencies and the problems of prd.md."""
     file = documents.first(*_TASKS)
     if file is None:
-        return TasksPart(dependencies=without_doubles(prd.dependencies), problems=prd.problems)
+        return ReadTasks(dependencies=without_doubles(prd.dependencies), problems=prd.problems)
     if file.where.endswith(".md"):
         tasks = _tasks_from(file, spec_name, index)
         dependencies = without_doubles([*prd.dependencies, *tasks.dependencies])
@@ -93,7 +94,7 @@ def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: _PrdPart
     read = tasks_from_json(file, index, documents.files.get("test_spec.json"))
     if isinstance(read, Problem):
         del documents.files["tasks.json"]
-        return TasksPart(problems=(*prd.problems, read))
+        return ReadTasks(problems=(*prd.problems, read))
     dependencies = without_doubles([*read.dependencies, *_not_named(prd.dependencies, read.dependencies)])
     return replace(read, dependencies=dependencies, problems=(*prd.problems, *read.problems))
 
@@ -114,7 +115,7 @@ def _spec(
     root: Path,
     documents: Documents,
     requirements: ReadRequirements,
-    tasks: TasksPart,
+    tasks: ReadTasks,
 ) -> Spec:
     titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
     return Spec(
@@ -157,17 +158,16 @@ def _requirements_from(file: TextFile, number: str, bare: BareCriteria) -> ReadR
     return replace(read, problems=(*markdown.problems, *read.problems))
 
 
-def _tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> TasksPart:
+def _tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> ReadTasks:
     markdown = read_markdown(file)
     tasks = read_tasks(markdown, index, file.text)
     traces, problems = read_traceability(markdown, index)
-    return TasksPart(
-        tasks.groups,
-        read_dependencies(markdown, spec_name),
-        traces,
-        read_commands(markdown),
-        (*markdown.problems, *tasks.problems, *problems),
-        tasks.places,
+    return replace(
+        tasks,
+        problems=(*markdown.problems, *tasks.problems, *problems),
+        dependencies=read_dependencies(markdown, spec_name),
+        traceability=traces,
+        test_commands=read_commands(markdown),
     )
 
 

@@ -25,9 +25,8 @@ from agent_fox.specs.agent_fox.json_models import (
     JsonTrace,
 )
 from agent_fox.specs.agent_fox.json_places import Strings, strings_of
-from agent_fox.specs.agent_fox.requirements import ReadRequirements
-from agent_fox.specs.agent_fox.tasks import TasksPart
 from agent_fox.specs.agent_fox.traceability import tasks_in
+from agent_fox.specs.collected import ReadRequirements, ReadTasks
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 
 if TYPE_CHECKING:
@@ -63,10 +62,11 @@ def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Pr
     withdrawn = tuple(part.id for requirement in gone for part in requirement.parts)
     strings = strings_of(file)
     places = strings.places(name for entry in kept for name in (entry.id, *(part.id for part in entry.parts)))
-    return ReadRequirements(prefix, _once(kept), withdrawn, tuple(_doubled(kept, strings)), places=places)
+    doubled = tuple(_doubled(kept, strings))
+    return ReadRequirements(_once(kept), withdrawn, doubled, places=places, prefix=prefix)
 
 
-def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = None) -> TasksPart | Problem:
+def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = None) -> ReadTasks | Problem:
     """The groups of a tasks.json with everything beside them, or why it can't be read.
 
     `tests` is the spec's test_spec.json: in the second version it says what tasks.json said in the first, which
@@ -78,13 +78,13 @@ def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = N
     strings = strings_of(file)
     listed, troubles = _tests(tests, index)
     traces = [_trace(trace) for trace in read.traceability if trace.requirement_id]
-    return TasksPart(
+    return ReadTasks(
         groups_of(read.task_groups, index),
+        (*troubles_of(read.task_groups, index, strings), *troubles),
+        places_of(read.task_groups, strings),
         tuple(_dependency(d, strings) for d in read.dependencies if d.depends_on_spec.strip()),
         tuple(traces or _traces_of_tests(listed, read.task_groups, index)),
         {label_of(label): command for label, command in read.test_commands.items() if command},
-        (*troubles_of(read.task_groups, index, strings), *troubles),
-        places_of(read.task_groups, strings),
     )
 
 

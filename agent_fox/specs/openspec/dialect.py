@@ -8,6 +8,7 @@ from pathlib import Path
 from agent_fox.core.spec import Problem, Spec
 from agent_fox.specs.agent_fox.commands import read_commands
 from agent_fox.specs.agent_fox.id_ranges import index_of
+from agent_fox.specs.collected import ReadTasks
 from agent_fox.specs.detection import OPENSPEC
 from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
 from agent_fox.specs.files import place_of
@@ -23,7 +24,7 @@ from agent_fox.specs.openspec.folders import (
 from agent_fox.specs.openspec.proposal import title_in, waits_for
 from agent_fox.specs.openspec.stale import stale_references
 from agent_fox.specs.openspec.task_references import Names
-from agent_fox.specs.openspec.tasks import ReadTasks, read_tasks
+from agent_fox.specs.openspec.tasks import read_tasks
 
 _PROPOSAL, _TASKS, _DESIGN = "proposal.md", "tasks.md", "design.md"
 _CAN_DO_WITHOUT = frozenset({_DESIGN})

@@ -12,13 +12,13 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
 from agent_fox.specs.agent_fox.commands import read_commands
 from agent_fox.specs.agent_fox.dependencies import without_doubles
-from agent_fox.specs.agent_fox.tasks import ReadTasks
+from agent_fox.specs.collected import ReadRequirements, ReadTasks
 from agent_fox.specs.detection import SPEC_KIT
 from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
 from agent_fox.specs.files import place_of, warning
 from agent_fox.specs.spec_kit.needs import needs_in, siblings_of
 from agent_fox.specs.spec_kit.references import references_of
-from agent_fox.specs.spec_kit.requirements import ReadSpec, read_requirements
+from agent_fox.specs.spec_kit.requirements import read_requirements
 from agent_fox.specs.spec_kit.tasks import read_tasks
 from agent_fox.specs.spec_kit.unfinished import unfinished
 
@@ -70,7 +70,7 @@ def _plain_line(line: Line) -> Line:
 
 
 def _spec(folder: Path, root: Path, documents: Documents, read: dict[str, Markdown], bare: BareCriteria) -> Spec:
-    requirements = read_requirements(read[_SPEC], bare) if _SPEC in read else ReadSpec()
+    requirements = read_requirements(read[_SPEC], bare) if _SPEC in read else ReadRequirements()
     tasks = read_tasks(read[_TASKS], references_of(requirements)) if _TASKS in read else ReadTasks()
     left = [problem for name in (_SPEC, _TASKS) if name in read for problem in unfinished(read[name])]
     documents.problems += [*requirements.problems, *tasks.problems, *left]
