@@ -12,7 +12,13 @@ from agent_fox.specs.collected import ReadTasks
 from agent_fox.specs.detection import OPENSPEC
 from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
 from agent_fox.specs.files import place_of
-from agent_fox.specs.openspec.capabilities import Capability, ReadCapabilities, capability, read_capabilities
+from agent_fox.specs.openspec.capabilities import (
+    Capability,
+    ReadCapabilities,
+    capability,
+    read_capabilities,
+    stale_references,
+)
 from agent_fox.specs.openspec.folders import (
     SPEC_FILE,
     baseline_file,
@@ -22,7 +28,6 @@ from agent_fox.specs.openspec.folders import (
     is_other_change,
 )
 from agent_fox.specs.openspec.proposal import title_in, waits_for
-from agent_fox.specs.openspec.stale import stale_references
 from agent_fox.specs.openspec.task_references import Names
 from agent_fox.specs.openspec.tasks import read_tasks
 

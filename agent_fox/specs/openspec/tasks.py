@@ -15,6 +15,7 @@ from agent_fox.specs.agent_fox.tasks import rolled_up
 from agent_fox.specs.agent_fox.test_writers import mark_test_writers
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.files import warning
+from agent_fox.specs.openspec.capabilities import half_written
 from agent_fox.specs.openspec.task_drafts import NESTED, PARALLEL, TaskDraft, drafts_of, gathered, wrapped
 from agent_fox.specs.openspec.task_references import Names, tasks_named
 from agent_fox.specs.openspec.task_sections import (
@@ -29,7 +30,6 @@ from agent_fox.specs.openspec.task_sections import (
     sections_of,
     units_of,
 )
-from agent_fox.specs.openspec.unfinished import half_written
 from agent_fox.specs.openspec.words import is_unfilled
 
 if TYPE_CHECKING:

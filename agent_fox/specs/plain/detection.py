@@ -1,8 +1,9 @@
-"""Whether a file is a plain spec, told from its name and how it begins. Reading it is not here."""
+"""Whether a file is a plain spec, told from its name and how it begins, and one to begin with. Reading is not here."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.lines import scan
@@ -32,6 +33,11 @@ _OTHERS_DOCUMENTS = frozenset(
         "readme.md",
     }
 )
+
+
+def example(suffix: str) -> str:
+    """The spec that `agent-fox init --spec` begins with, in Markdown (`.md`) or TOML (`.toml`)."""
+    return Path(__file__).with_name(f"example{suffix}").read_text(encoding="utf-8")
 
 
 def is_reserved(name: str) -> bool:

@@ -15,11 +15,11 @@ from agent_fox.specs.agent_fox.tasks import rolled_up
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.lines import listed
 from agent_fox.specs.spec_kit.first_tests import mark_first_tests
+from agent_fox.specs.spec_kit.identifiers import is_taken_back
 from agent_fox.specs.spec_kit.labels import stories_in_label, stories_in_title
 from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, phase_waits, stated_in, waited_for
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Cut, PhaseDraft, TaskDraft, box_of, cut
-from agent_fox.specs.spec_kit.struck import is_taken_back
 from agent_fox.specs.spec_kit.words import PHASE
 
 if TYPE_CHECKING:
