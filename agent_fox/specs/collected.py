@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from agent_fox.core.spec import Spec
 from agent_fox.core.values import dataclass
-from agent_fox.specs.files import error, warning
+from agent_fox.specs.files import error, place_of, warning
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent_fox.core.spec import Dependency, Group, Problem, Requirement, Trace
-    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.document import Documents, Markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,26 @@ class ReadTasks:
     traceability: tuple[Trace, ...] = ()
     test_commands: dict[str, str] = field(default_factory=dict)
     properties: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def spec_of(
+    dialect: str, folder: Path, root: Path, documents: Documents, expected: ReadRequirements, tasks: ReadTasks
+) -> Spec:
+    """The spec of a folder, as its documents were read. It has no title yet."""
+    return Spec(
+        name=folder.name,
+        dialect=dialect,
+        path=place_of(folder, root),
+        requirements=expected.requirements,
+        groups=tasks.groups,
+        dependencies=tasks.dependencies,
+        traceability=tasks.traceability,
+        test_commands=tasks.test_commands,
+        withdrawn=expected.withdrawn,
+        documents=documents.paths,
+        implied=expected.implied,
+        places=expected.places | tasks.places,
+    )
 
 
 class Remarks:

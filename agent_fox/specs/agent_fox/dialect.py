@@ -17,10 +17,10 @@ from agent_fox.specs.agent_fox.requirements import read_requirements
 from agent_fox.specs.agent_fox.source import source_in
 from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.agent_fox.traceability import read_traceability
-from agent_fox.specs.collected import ReadRequirements, ReadTasks
+from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED
 from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
-from agent_fox.specs.files import TextFile, place_of, warning
+from agent_fox.specs.files import TextFile, warning
 
 _TASKS = ("tasks.json", "tasks.md")
 _REQUIREMENTS = ("requirements.json", "requirements.md")
@@ -52,8 +52,10 @@ def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec |
     documents.problems += [*requirements.problems, *tasks.problems, *_conflicts(documents)]
     if documents.lacks(_REQUIREMENTS) or documents.lacks(_TASKS):
         return None, documents.problems
-    spec = _as_withdrawn(_spec(folder, root, documents, requirements, tasks), documents)
-    return replace(spec, source=prd.source), documents.problems
+    titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
+    spec = spec_of(AGENT_FOX, folder, root, documents, requirements, tasks)
+    spec = replace(spec, title=title_of(titled), source=prd.source)
+    return _as_withdrawn(spec, documents), documents.problems
 
 
 def _conflicts(documents: Documents) -> Iterator[Problem]:
@@ -108,31 +110,6 @@ def _not_named(in_prd: tuple[Dependency, ...], in_tasks: tuple[Dependency, ...])
 def _head(name: str) -> str:
     head = name.partition("_")[0]
     return str(int(head)) if head.isdecimal() else name
-
-
-def _spec(
-    folder: Path,
-    root: Path,
-    documents: Documents,
-    requirements: ReadRequirements,
-    tasks: ReadTasks,
-) -> Spec:
-    titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
-    return Spec(
-        name=folder.name,
-        dialect=AGENT_FOX,
-        path=place_of(folder, root),
-        title=title_of(titled),
-        requirements=requirements.requirements,
-        groups=tasks.groups,
-        dependencies=tasks.dependencies,
-        traceability=tasks.traceability,
-        test_commands=tasks.test_commands,
-        withdrawn=requirements.withdrawn,
-        documents=documents.paths,
-        implied=requirements.implied,
-        places=requirements.places | tasks.places,
-    )
 
 
 def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Criterion, Requirement, with_details
 from agent_fox.core.values import dataclass
-from agent_fox.specs.agent_fox.requirement_blocks import Block, blocks_of, own_prefix, surely_declared
+from agent_fox.specs.agent_fox.requirement_blocks import Block, blocks_of, ids_in
 from agent_fox.specs.agent_fox.requirement_items import Contents, Item, contents_of
 from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.files import warning
@@ -164,9 +164,8 @@ class _Collection(Declarations):
 def read_requirements(markdown: Markdown, number: str, bare: BareCriteria = BareCriteria.DETAIL) -> ReadRequirements:
     """All requirements of a file. `number` is the folder's number as written, empty where it has none; `bare` says
     what becomes of criteria without an id beside others that have one."""
-    prefix = own_prefix(markdown.lines, number)
+    prefix, sure = ids_in(markdown.lines, number)
     collection = _Collection(markdown, prefix, bare)
-    sure = surely_declared(markdown.lines)
     blocks = [(block, contents_of(block, prefix, sure)) for block in blocks_of(markdown.lines, prefix)]
     _correct_numbers(blocks)
     for block, contents in blocks:

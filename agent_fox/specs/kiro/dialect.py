@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Problem, Spec
 from agent_fox.specs.agent_fox.commands import read_commands
-from agent_fox.specs.collected import ReadRequirements, ReadTasks
+from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
 from agent_fox.specs.detection import KIRO
 from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown, title_of
 from agent_fox.specs.files import place_of, warning
@@ -16,6 +17,9 @@ from agent_fox.specs.kiro.properties import read_properties
 from agent_fox.specs.kiro.references import references_of
 from agent_fox.specs.kiro.requirements import read_requirements
 from agent_fox.specs.kiro.tasks import read_tasks
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem, Spec
 
 _REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE = "requirements.md", "bugfix.md", "design.md", "tasks.md", "spec.json"
 _CAN_DO_WITHOUT = frozenset({_DESIGN, _STATE})
@@ -33,21 +37,9 @@ def read_kiro(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     design = _markdown(documents, _DESIGN)
     traces, problems = read_properties(design, references, tasks.properties) if design else ((), ())
     documents.problems += [*problems, *read.problems, *tasks.problems, *_state(documents, tasks)]
-    spec = Spec(
-        name=folder.name,
-        dialect=KIRO,
-        path=place_of(folder, root),
-        title=_title(documents, folder.name),
-        requirements=read.requirements,
-        groups=tasks.groups,
-        traceability=traces,
-        test_commands=_commands(design) | _commands(markdown),
-        withdrawn=read.withdrawn,
-        documents=documents.paths,
-        implied=read.implied,
-        places=read.places | tasks.places,
-    )
-    return spec, documents.problems
+    tasks = replace(tasks, traceability=traces, test_commands=_commands(design) | _commands(markdown))
+    spec = spec_of(KIRO, folder, root, documents, read, tasks)
+    return replace(spec, title=_title(documents, folder.name)), documents.problems
 
 
 def _markdown(documents: Documents, name: str) -> Markdown | None:

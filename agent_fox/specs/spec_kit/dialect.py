@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
 from agent_fox.specs.agent_fox.commands import read_commands
 from agent_fox.specs.agent_fox.dependencies import without_doubles
-from agent_fox.specs.collected import ReadRequirements, ReadTasks
+from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
 from agent_fox.specs.detection import SPEC_KIT
 from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
 from agent_fox.specs.files import place_of, warning
@@ -23,6 +22,7 @@ from agent_fox.specs.spec_kit.tasks import read_tasks
 from agent_fox.specs.spec_kit.unfinished import unfinished
 
 if TYPE_CHECKING:
+    from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
     from agent_fox.specs.lines import Line
 
 _SPEC, _PLAN, _TASKS = "spec.md", "plan.md", "tasks.md"
@@ -77,22 +77,15 @@ def _spec(folder: Path, root: Path, documents: Documents, read: dict[str, Markdo
     ended = _ended(read[_SPEC]) if _SPEC in read else None
     if ended is not None:
         documents.problems.append(warning(ended, f"{folder.name} has ended: nothing of it is planned"))
-    expected = tuple(part.id for requirement in requirements.requirements for part in requirement.parts)
-    return Spec(
-        name=folder.name,
-        dialect=SPEC_KIT,
-        path=place_of(folder, root),
+    spec = replace(
+        spec_of(SPEC_KIT, folder, root, documents, requirements, tasks),
         title=_title(read),
-        requirements=() if ended else requirements.requirements,
-        groups=tasks.groups,
         dependencies=_dependencies(folder, documents, read),
         test_commands=_commands(read),
-        withdrawn=(*(expected if ended else ()), *requirements.withdrawn),
         documents=documents.paths | dict(_beside(folder, root)),
-        is_withdrawn=ended is not None,
-        implied=requirements.implied,
-        places=requirements.places | tasks.places,
     )
+    gone = (*spec.expected, *spec.withdrawn)
+    return replace(spec, requirements=(), withdrawn=gone, is_withdrawn=True) if ended is not None else spec
 
 
 def _title(read: dict[str, Markdown]) -> str:

@@ -12,9 +12,9 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.agent_fox.task_groups import state_of
 from agent_fox.specs.agent_fox.tasks import rolled_up
+from agent_fox.specs.agent_fox.test_writers import mark_first_tests
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.lines import listed
-from agent_fox.specs.spec_kit.first_tests import mark_first_tests
 from agent_fox.specs.spec_kit.identifiers import is_taken_back
 from agent_fox.specs.spec_kit.labels import stories_in_label, stories_in_title
 from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, phase_waits, stated_in, waited_for
