@@ -17,7 +17,7 @@ from agent_fox.specs.accounts.leftovers import with_leftovers
 from agent_fox.specs.detection import AGENT_FOX, KIRO, NUMBERED, OPENSPEC, SPEC_KIT, claims
 from agent_fox.specs.dialects import Collection, Dialect
 from agent_fox.specs.document import about, forget_documents
-from agent_fox.specs.files import error, place_of, warning
+from agent_fox.specs.files import children, error, place_of, warning
 from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
 from agent_fox.specs.soundness import soundly_named, unsound
@@ -147,7 +147,7 @@ def _expected_instead(given: Iterable[Path], dialects: Sequence[Dialect]) -> str
 def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> None:
     if not place.exists():
         raise SpecsMissing(f"no specs in {place}: it is not there. Name the folder with --specs DIR")
-    archived = frozenset(path.name for path in _children(place / _ARCHIVE))
+    archived = frozenset(path.name for path in children(place / _ARCHIVE))
     before = len(found.specs)
     is_one = bool(_claiming(place, dialects))
     paths = _candidates(place, is_place=True) if place.is_dir() else []
@@ -192,7 +192,7 @@ def _candidates(folder: Path, *, is_place: bool) -> list[Path]:
 
 def _of_no_dialect(path: Path, root: Path) -> list[Problem]:
     """A folder of documents that no dialect reads, where nothing but specs is kept."""
-    documents = sorted(child.name for child in _children(path) if child.suffix == ".md")
+    documents = sorted(child.name for child in children(path) if child.suffix == ".md")
     where = place_of(path, root)
     is_meant = where.startswith(_KEEP_NOTHING_ELSE) and not path.name.startswith("_")
     if not (documents and is_meant) or NUMBERED.fullmatch(path.name):
@@ -247,13 +247,6 @@ def _two_dialects(path: Path, root: Path, claiming: Iterable[Dialect]) -> Proble
     names = " and ".join(dialect.name for dialect in claiming)
     what = f"holds documents of {names}: which of them count can't be told. Give each dialect a folder of its own"
     return replace(error(place_of(path, root), what), spec=path.name)
-
-
-def _children(folder: Path) -> Iterable[Path]:
-    try:
-        return list(folder.iterdir())
-    except OSError:
-        return []
 
 
 def _unrecognised(path: Path, root: Path) -> list[Problem]:

@@ -115,7 +115,7 @@ def obliges(text: str) -> bool:
 def _words(text: str, most: int) -> list[str]:
     """The words of a text; of a long one its beginning, with more than so many."""
     words = WORD.findall(text, 0, _BEGINNING)
-    return words if len(words) > most else WORD.findall(text)
+    return words if len(words) > most or len(text) <= _BEGINNING else WORD.findall(text)
 
 
 class Held:

@@ -51,23 +51,19 @@ def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     marked: list[Group] = []
     is_before_work = True
     titles = [group.title for group in groups]
-    work = (at for at, title in enumerate(titles) if not (_writes_tests(title) or _ONLY_CHECKS.match(title)))
+    work = (at for at, title in enumerate(titles) if not (_says(_TESTS, title) or _ONLY_CHECKS.match(title)))
     last_work = max(work, default=-1)
     for place, group in enumerate(groups):
-        writes = _says_failing(group.title) or (is_before_work and place < last_work and _writes_tests(group.title))
+        writes = _says(_FAILING, group.title) or (is_before_work and place < last_work and _says(_TESTS, group.title))
         is_before_work = is_before_work and writes
         marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
     return tuple(marked)
 
 
-def _says_failing(title: str) -> bool:
+def _says(pattern: re.Pattern[str], title: str) -> bool:
+    """Whether a title says so, and nothing of work beside it."""
     title = title[:_LONGEST_TITLE]
-    return _FAILING.match(title) is not None and not _DOES_MORE.search(title)
-
-
-def _writes_tests(title: str) -> bool:
-    title = title[:_LONGEST_TITLE]
-    return _TESTS.match(title) is not None and not _DOES_MORE.search(title)
+    return pattern.match(title) is not None and not _DOES_MORE.search(title)
 
 
 def mark_first_tests(groups: tuple[Group, ...]) -> tuple[Group, ...]:

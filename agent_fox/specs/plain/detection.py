@@ -20,19 +20,10 @@ _OTHER_TABLES = regex(
 # Documents of the other dialects: whatever heading they have, their folder is the spec.
 _OTHERS_DOCUMENTS = frozenset(
     {
-        "spec.md",
-        "requirements.md",
-        "tasks.md",
-        "design.md",
-        "plan.md",
-        "proposal.md",
-        "prd.md",
-        "test_spec.md",
-        "bugfix.md",
-        "research.md",
-        "readme.md",
+    "spec.md", "requirements.md", "tasks.md", "design.md", "plan.md", "proposal.md", "prd.md", "test_spec.md",
+    "bugfix.md", "research.md", "readme.md",
     }
-)
+)  # fmt: skip
 
 
 def example(suffix: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,8 @@ from agent_fox.specs.agent_fox.dependencies import without_doubles
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
 from agent_fox.specs.detection import SPEC_KIT
 from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
-from agent_fox.specs.files import place_of, warning
-from agent_fox.specs.spec_kit.needs import needs_in, siblings_of
+from agent_fox.specs.files import children, is_file, place_of, warning
+from agent_fox.specs.spec_kit.needs import needs_in
 from agent_fox.specs.spec_kit.references import references_of
 from agent_fox.specs.spec_kit.requirements import read_requirements
 from agent_fox.specs.spec_kit.tasks import read_tasks
@@ -100,7 +100,7 @@ def _title(read: dict[str, Markdown]) -> str:
 
 def _dependencies(folder: Path, documents: Documents, read: dict[str, Markdown]) -> tuple[Dependency, ...]:
     """The specs that this one says it needs. They are read from prose, so a problem reports what was understood."""
-    siblings = siblings_of(folder)
+    siblings = sorted(path.name for path in children(folder.parent))
     rows = without_doubles(
         row
         for name, markdown in read.items()
@@ -127,21 +127,7 @@ def _ended(markdown: Markdown) -> str | None:
 
 def _beside(folder: Path, root: Path) -> Iterator[tuple[str, str]]:
     """The documents that only people and agents read: they are named, not read here."""
-    names = [name for name in _BESIDE if _is_file(folder / name)]
+    names = [name for name in _BESIDE if is_file(folder / name)]
     for name in _FOLDERS:
-        names += [f"{name}/{path.name}" for path in _files(folder / name)]
+        names += [f"{name}/{path.name}" for path in sorted(children(folder / name)) if is_file(path)]
     yield from ((name, place_of(folder / name, root)) for name in names[:_MOST_BESIDE])
-
-
-def _files(folder: Path) -> Iterable[Path]:
-    try:
-        return sorted(path for path in folder.iterdir() if _is_file(path))
-    except OSError:
-        return ()
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False
