@@ -175,10 +175,10 @@ class _Naming(Declarations):
     doubled = "stands twice: in lines {} and {}. Give one of them another id"
 
     def named(self, drafts: list[_Part]) -> ReadRequirements:
-        heads = [_named(draft) for draft in drafts]
-        free = FreeIds("", (name for name, *_ in heads if name))
+        titles = [_named(draft) for draft in drafts]
+        free = FreeIds("", (name for name, *_ in titles if name))
         requirements = []
-        for place, (draft, (name, title, is_implied)) in enumerate(zip(drafts, heads, strict=True), 1):
+        for place, (draft, (name, title, is_implied)) in enumerate(zip(drafts, titles, strict=True), 1):
             identifier = name or free.at(place)
             if is_implied or not name:
                 self.implied.add(identifier)
