@@ -21,7 +21,7 @@ from agent_fox.engine.planning.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import ACP, NAMES
 from agent_fox.specs.places import USUAL_PLACES, taken_by
-from agent_fox.specs.plain.detection import example, is_reserved
+from agent_fox.specs.plain.dialect import example, is_reserved
 from agent_fox.system.state_folders import IGNORED, IGNORED_BY_ITSELF
 
 if TYPE_CHECKING:

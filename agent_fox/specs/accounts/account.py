@@ -17,8 +17,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.document import read_markdown
 from agent_fox.specs.files import TextFile, read_text_file
 from agent_fox.specs.outline import Block, Kind
-from agent_fox.specs.plain.detection import spec_heading
-from agent_fox.specs.plain.dialect import PLAIN
+from agent_fox.specs.plain.dialect import PLAIN, spec_heading
 from agent_fox.specs.unread import ID, WORD, About, Known, about, counted, documents_beside, is_whole, obliges
 
 if TYPE_CHECKING:

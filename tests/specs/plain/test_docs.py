@@ -10,7 +10,7 @@ import pytest
 from agent_fox.core.spec import Spec
 from agent_fox.specs.files import TextFile
 from agent_fox.specs.plain import toml_models
-from agent_fox.specs.plain.detection import MARK, example
+from agent_fox.specs.plain.dialect import MARK, example
 from agent_fox.specs.plain.normal_form import normal_form
 from agent_fox.specs.plain.normal_reader import read_normal_form
 from agent_fox.specs.planner import plan_of
