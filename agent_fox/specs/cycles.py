@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, pairwise
@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
 
 MOST_REPORTED = 20
+_FAULT = "a cycle: {specs}, by the rows {rows}. Take one of them out"
+_BETWEEN_SPECS = (
+    "a cycle that arises only between whole specs: {specs}, by the rows {rows}. "
+    'Set gate = "group" in [policy], or take a row out'
+)
+_DROPPED = "the verifiers of {specs} would wait for each other (rows {rows}): they do not"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +59,12 @@ def without_cycles(
     plain = {edge for edge in edges if edge.kind is not EdgeKind.GATE}
     faults = list(islice(_cycles(plain, edges), MOST_REPORTED))
     if faults:
-        return tuple(edges), tuple(_fault(cycle) for cycle in faults)
+        return tuple(edges), tuple(_problem(cycle, error, _FAULT) for cycle in faults)
     left = set(edges)
     gated = list(_cycles(left, edges)) if len(left) > len(plain) else []
     if gate == "spec":
-        return tuple(edges), tuple(_between_specs(cycle) for cycle in gated)
-    return tuple(edge for edge in edges if edge in left), tuple(_dropped(cycle) for cycle in gated)
+        return tuple(edges), tuple(_problem(cycle, error, _BETWEEN_SPECS) for cycle in gated)
+    return tuple(edge for edge in edges if edge in left), tuple(_problem(cycle, warning, _DROPPED) for cycle in gated)
 
 
 def _cycles(left: set[Edge], rows: Mapping[Edge, tuple[str, ...]]) -> Iterator[_Cycle]:
@@ -89,22 +95,8 @@ def _first_cycle(edges: Iterable[Edge]) -> list[str]:
     return []
 
 
-def _fault(cycle: _Cycle) -> Problem:
-    what = f"a cycle: {cycle.specs}, by the rows {cycle.places}. Take one of them out"
-    return replace(error(cycle.where, what), spec=cycle.first)
-
-
-def _between_specs(cycle: _Cycle) -> Problem:
-    what = (
-        f"a cycle that arises only between whole specs: {cycle.specs}, by the rows {cycle.places}. "
-        'Set gate = "group" in [policy], or take a row out'
-    )
-    return replace(error(cycle.where, what), spec=cycle.first)
-
-
-def _dropped(cycle: _Cycle) -> Problem:
-    what = f"the verifiers of {cycle.specs} would wait for each other (rows {cycle.places}): they do not"
-    return replace(warning(cycle.where, what), spec=cycle.first)
+def _problem(cycle: _Cycle, make: Callable[[str, str], Problem], what: str) -> Problem:
+    return replace(make(cycle.where, what.format(specs=cycle.specs, rows=cycle.places)), spec=cycle.first)
 
 
 def _spec(node_id: str) -> str:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.files import head_of
+from agent_fox.specs.files import children, head_of
 
 AGENT_FOX, KIRO, SPEC_KIT, OPENSPEC = "agent-fox", "kiro", "spec-kit", "openspec"
 NUMBERED = regex(r"(\d{1,9})_(.+)", re.DOTALL)
@@ -45,10 +45,7 @@ class Folder:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        try:
-            return frozenset(path.name for path in self.path.iterdir())
-        except OSError:
-            return frozenset()
+        return frozenset(path.name for path in children(self.path))
 
     def head(self, name: str) -> str:
         """How a document begins, as far as it is text."""

@@ -86,11 +86,17 @@ def _conflicts(where: str, lines: tuple[Line, ...]) -> list[Problem]:
 class Documents:
     """Texts by their names in the folder (`specs/auth/spec.md` for one further down), and what was wrong."""
 
+    folder: Path
     files: dict[str, TextFile] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def first(self, *names: str) -> TextFile | None:
         return next((self.files[name] for name in names if name in self.files), None)
+
+    def lacks(self, names: Iterable[str]) -> bool:
+        """Whether any of the names is there, and none of them could be read."""
+        names = tuple(names)
+        return self.first(*names) is None and any(is_there(self.folder / name) for name in names)
 
     @property
     def paths(self) -> dict[str, str]:
@@ -103,7 +109,7 @@ def read_documents(
 ) -> Documents:
     """Read those of the names that are there. One that can't be read is an error, or a warning if the spec can do
     without it."""
-    documents = Documents()
+    documents = Documents(folder)
     for name in names:
         path = folder / name
         if not is_there(path):

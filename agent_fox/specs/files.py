@@ -77,6 +77,22 @@ def head_of(path: Path) -> str:
         return ""
 
 
+def children(folder: Path) -> list[Path]:
+    """What lies in a folder, in no order; nothing where it can't be listed."""
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is there; False where nobody can look."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def merge_left(where: str, line: int) -> Problem:
     return error(f"{where}:{line}", "a merge conflict was left here; resolve it")
 

@@ -20,7 +20,8 @@ _WORD = regex(r"\S")
 _NEW_BLOCK = regex(r"\n[ \t]*(?:\n|$|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~)")
 _TICKS = regex(r"`+")
 _OWN_LINE = ("|", "- ", "* ", "+ ")
-_MARKS = tuple("-*+0123456789")
+MARKS = tuple("-*+0123456789")
+"""With one of which a list's item begins."""
 _STATES = ("", " ", "x", "X", "~", "/", "-")
 _HEADING = regex(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
 _UNDERLINE = regex(r" {0,3}(?:=+|-{4,}) *$")
@@ -93,7 +94,7 @@ def with_headings(
 def beside_box(text: str) -> str | None:
     """What stands behind the box of a list item; None where there is none: `[x](y)` is a link."""
     item = text.lstrip()
-    box = box_at_start(item.lstrip("-*+0123456789.) ")) if item[:1] in _MARKS else None
+    box = box_at_start(item.lstrip("-*+0123456789.) ")) if item[:1] in MARKS else None
     return box[1].lstrip("* ") if box is not None else None
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.lines import MARK, Heading, Line, box_at_start, in_bold, is_rule, scan
+from agent_fox.specs.lines import MARK, MARKS, Heading, Line, box_at_start, in_bold, is_rule, scan
 
 _FRONT_MATTER = "---"
 _HTML = regex(r"</?[A-Za-z][\w-]*(?:[\s/>]|$)")
@@ -175,7 +175,7 @@ class _Builder:
         elif bare[0] in "-*_" and is_rule(bare.replace(" ", "")):
             self._leave_items(line.indent)
             self._add(Block(Kind.RULE, line.number))
-        elif (match := MARK.match(bare)) is not None:
+        elif bare[0] in MARKS and (match := MARK.match(bare)) is not None:
             self._items(line, match.end())
         else:
             self._text(line, bare, following)

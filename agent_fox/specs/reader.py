@@ -16,8 +16,8 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.accounts.leftovers import with_leftovers
 from agent_fox.specs.detection import AGENT_FOX, KIRO, NUMBERED, OPENSPEC, SPEC_KIT, claims
 from agent_fox.specs.dialects import Collection, Dialect
-from agent_fox.specs.document import forget_documents
-from agent_fox.specs.files import error, place_of, warning
+from agent_fox.specs.document import about, forget_documents
+from agent_fox.specs.files import children, error, place_of, warning
 from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
 from agent_fox.specs.soundness import soundly_named, unsound
@@ -29,31 +29,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LateDialect:
-    """A built-in dialect whose folders `detection` tells by its table; the first one that is read loads it.
+    """A built-in dialect, whose folders `detection` tells by its table. The function in `place` reads one, gives the
+    spec, if any, and what is wrong with it, and is loaded when it is first needed.
 
     `bare` says what becomes of criteria without an id beside others that have one; None where it has none such.
     """
 
     name: str
-    place: Late[Callable[..., Dialect]]
+    place: Late[Callable[..., tuple[Spec | None, Sequence[Problem]]]]
     bare: BareCriteria | None = None
 
     def recognises(self, folder: Path) -> bool:
         return self.name in claims(folder)
 
     def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        make = self.place.load()
-        return (make() if self.bare is None else make(self.bare)).read(folder, root)
+        """Where a document with requirements or tasks is there and can't be read, there is no spec."""
+        read = self.place.load()
+        spec, problems = read(folder, root) if self.bare is None else read(folder, root, self.bare)
+        return spec, about(spec.name if spec else folder.name, problems)
 
     def asked_for(self, bare: BareCriteria) -> LateDialect:
         return self if self.bare is None else replace(self, bare=bare)
 
 
 BUILT_IN: tuple[Dialect, ...] = (
-    LateDialect(AGENT_FOX, Late("agent_fox.specs.agent_fox.dialect:AgentFoxDialect"), BareCriteria.DETAIL),
-    LateDialect(KIRO, Late("agent_fox.specs.kiro.dialect:KiroDialect")),
-    LateDialect(SPEC_KIT, Late("agent_fox.specs.spec_kit.dialect:SpecKitDialect"), BareCriteria.DETAIL),
-    LateDialect(OPENSPEC, Late("agent_fox.specs.openspec.dialect:OpenSpecDialect")),
+    LateDialect(AGENT_FOX, Late("agent_fox.specs.agent_fox.dialect:read_agent_fox"), BareCriteria.DETAIL),
+    LateDialect(KIRO, Late("agent_fox.specs.kiro.dialect:read_kiro")),
+    LateDialect(SPEC_KIT, Late("agent_fox.specs.spec_kit.dialect:read_spec_kit"), BareCriteria.DETAIL),
+    LateDialect(OPENSPEC, Late("agent_fox.specs.openspec.dialect:read_openspec")),
     PlainDialect(),
 )
 
@@ -144,7 +147,7 @@ def _expected_instead(given: Iterable[Path], dialects: Sequence[Dialect]) -> str
 def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> None:
     if not place.exists():
         raise SpecsMissing(f"no specs in {place}: it is not there. Name the folder with --specs DIR")
-    archived = frozenset(path.name for path in _children(place / _ARCHIVE))
+    archived = frozenset(path.name for path in children(place / _ARCHIVE))
     before = len(found.specs)
     is_one = bool(_claiming(place, dialects))
     paths = _candidates(place, is_place=True) if place.is_dir() else []
@@ -189,7 +192,7 @@ def _candidates(folder: Path, *, is_place: bool) -> list[Path]:
 
 def _of_no_dialect(path: Path, root: Path) -> list[Problem]:
     """A folder of documents that no dialect reads, where nothing but specs is kept."""
-    documents = sorted(child.name for child in _children(path) if child.suffix == ".md")
+    documents = sorted(child.name for child in children(path) if child.suffix == ".md")
     where = place_of(path, root)
     is_meant = where.startswith(_KEEP_NOTHING_ELSE) and not path.name.startswith("_")
     if not (documents and is_meant) or NUMBERED.fullmatch(path.name):
@@ -244,13 +247,6 @@ def _two_dialects(path: Path, root: Path, claiming: Iterable[Dialect]) -> Proble
     names = " and ".join(dialect.name for dialect in claiming)
     what = f"holds documents of {names}: which of them count can't be told. Give each dialect a folder of its own"
     return replace(error(place_of(path, root), what), spec=path.name)
-
-
-def _children(folder: Path) -> Iterable[Path]:
-    try:
-        return list(folder.iterdir())
-    except OSError:
-        return []
 
 
 def _unrecognised(path: Path, root: Path) -> list[Problem]:

@@ -30,7 +30,7 @@ _LEADING_TO_THEM = frozenset({"prd.md", "plan.md", "proposal.md"})
 _IN_JSON = frozenset({"requirements.json", "tasks.json"})
 _OF_THE_WRITING = ("checklists", "contracts")
 """Folders of spec-kit's: `checklists/requirements.md` asks whether the spec is well written, and demands nothing."""
-OBLIGES = regex(r"(?<![\"'`“‘\w])(?:SHALL|MUST)\b(?![\s*_`]*\|\s*$)")
+_OBLIGES = regex(r"(?<![\"'`“‘\w])(?:SHALL|MUST)\b(?![\s*_`]*\|\s*$)")
 """A word that fills the last cell of a row says how strong the row's text is, and obliges to nothing by itself."""
 WORD = regex(r"\w+")
 ID = regex(r"(?<![\w./-])(?P<head>(?:[A-Z0-9]{1,9}-){0,3}[A-Z]{1,9})-(?P<tail>\d{1,9}(?:\.E?\d{1,9})*[a-z]?)(?![\w-])")
@@ -39,6 +39,8 @@ _IS_LAST = regex(r"[\]`*_).,;\s]*(?:$|\|)")
 _SHOWN_WORDS = 8
 _MOST_BEFORE = 5
 """Words that may stand before a text and are no part of it: a mark, a box, an id, labels."""
+_BEGINNING = 120
+"""Characters; in most texts so many words stand in them as are looked at."""
 _FEWEST = 4
 """A text of fewer words is known only as a whole line: one of them stands somewhere in any text."""
 
@@ -105,6 +107,17 @@ def _of_dialect(dialect: str, words: str) -> re.Pattern[str]:
     return re.compile("|".join(filter(None, (words, _OF_DIALECT.get(dialect)))), re.IGNORECASE)
 
 
+def obliges(text: str) -> bool:
+    """Whether a text says SHALL or MUST, outside of quotes and code."""
+    return ("SHALL" in text or "MUST" in text) and _OBLIGES.search(text) is not None
+
+
+def _words(text: str, most: int) -> list[str]:
+    """The words of a text; of a long one its beginning, with more than so many."""
+    words = WORD.findall(text, 0, _BEGINNING)
+    return words if len(words) > most or len(text) <= _BEGINNING else WORD.findall(text)
+
+
 class Held:
     """Texts that were read, by what they are part of: an id, `task 1.1`, `group 1`. The first with a line owns it."""
 
@@ -115,12 +128,12 @@ class Held:
                 self._lines.setdefault(line, owner)
         self._begins: dict[str, str] = {}
         for line, owner in self._lines.items():
-            self._begins.setdefault(_first_words(WORD.findall(beside_box(line) or line)), owner)
+            self._begins.setdefault(_first_words(_words(beside_box(line) or line, _SHOWN_WORDS)), owner)
         self._grams: dict[int, dict[tuple[str, ...], str]] = {}
 
     def owner(self, text: str) -> str | None:
         """What a line is part of; None where nothing that was read has it."""
-        words = WORD.findall(beside_box(text) or text)
+        words = _words(beside_box(text) or text, _MOST_BEFORE + _SHOWN_WORDS)
         most = 1 + max(0, min(_MOST_BEFORE, len(words) - _FEWEST))
         begins = (self._begins.get(_first_words(words, start)) for start in range(most))
         return next(filter(None, begins), None) or self._inside(words)
@@ -175,7 +188,7 @@ class Known:
         """What a line of a document is part of. What a line demands must stand in a text that a verdict is asked
         about: the words above a requirement's criteria are shown with them, and nothing is asked about them."""
         is_of_tasks = where.rpartition("/")[2] == TASKS
-        is_demand = not is_of_tasks and OBLIGES.search(text) is not None
+        is_demand = not is_of_tasks and obliges(text)
         required = None if is_of_tasks else (self._asked if is_demand else self._required).owner(text)
         return required or (self._planned.owner(text) if is_of_tasks or is_whole(self.spec) else None)
 
@@ -195,7 +208,7 @@ class Known:
         """Whether the words of a line stand, one behind the other, in what an id or a task says. Not of a line that
         demands: that is known by more than a few words."""
         words = " ".join(WORD.findall(beside_box(text) or text))
-        return OBLIGES.search(text) is None and f" {words} " in self._texts.get(name, "")
+        return not obliges(text) and f" {words} " in self._texts.get(name, "")
 
     def in_row(self, cells: Sequence[str]) -> str | None:
         """What a row of an index is about: its first cell is an id that is read, or with which a title begins; each of

@@ -11,16 +11,13 @@ from agent_fox.core.graph import Node
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Problem, Spec
 from agent_fox.engine.planning.plugged_dialects import GuardedCollection, GuardedDialect
-from agent_fox.specs.agent_fox.dialect import AgentFoxDialect
 from agent_fox.specs.dialects import Dialect
-from agent_fox.specs.kiro.dialect import KiroDialect
-from agent_fox.specs.openspec.dialect import OpenSpecDialect
 from agent_fox.specs.plain.dialect import PlainDialect
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.specs.reader import read_specs
-from agent_fox.specs.spec_kit.dialect import SpecKitDialect
 from examples.plugins.dialect.notebook_plugin import NotebookDialect
 from examples.plugins.stories.stories_plugin import StoriesDialect
+from tests.specs.worlds import built_in
 
 NAME = "01_bell"
 PARTS = ("01-REQ-1.1", "01-REQ-1.2")
@@ -84,10 +81,10 @@ STORY = (
 )
 NUMBERS = ("1.1", "1.2")
 DIALECTS = {
-    "agent-fox": Case(AgentFoxDialect(), MARKDOWN),
-    "kiro": Case(KiroDialect(), KIRO, "bell", NUMBERS),
-    "spec-kit": Case(SpecKitDialect(), SPEC_KIT, "001-bell", ("FR-001", "FR-002")),
-    "openspec": Case(OpenSpecDialect(), OPENSPEC, "add-bell", NUMBERS),
+    "agent-fox": Case(built_in("agent-fox"), MARKDOWN),
+    "kiro": Case(built_in("kiro"), KIRO, "bell", NUMBERS),
+    "spec-kit": Case(built_in("spec-kit"), SPEC_KIT, "001-bell", ("FR-001", "FR-002")),
+    "openspec": Case(built_in("openspec"), OPENSPEC, "add-bell", NUMBERS),
     "plain": Case(PlainDialect(), {"": PLAIN}, "bell.md", NUMBERS),
     "plain, TOML": Case(PlainDialect(), {"": TOML}, "bell.toml", NUMBERS),
     "a plugin's": Case(NotebookDialect(), NOTEBOOK),

@@ -37,7 +37,7 @@ from agent_fox.mcp import documents as served
 from agent_fox.review.close_out.report import Judged, document_of
 from agent_fox.review.repositories import Registered
 from agent_fox.session.briefs.facts import BriefFacts, brief_json
-from agent_fox.specs.lint.report import finding_document
+from agent_fox.specs.lint.rules import finding_document
 from agent_fox.specs.lint.values import Finding as LintFinding
 from agent_fox.specs.plan_json import plan_document
 from agent_fox.store import library as library_rows

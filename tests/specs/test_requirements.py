@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.core.spec import BareCriteria, Severity
-from agent_fox.specs.agent_fox.requirements import ReadRequirements, read_requirements
+from agent_fox.specs.agent_fox.requirements import read_requirements
+from agent_fox.specs.collected import ReadRequirements
 from tests.specs.worlds import markdown
 
 Ids = dict[str, tuple[list[str], list[str]]]

@@ -6,12 +6,18 @@ from pathlib import Path
 
 from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Problem, Spec
+from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.document import Markdown, read_markdown
 from agent_fox.specs.files import TextFile
 from agent_fox.specs.planner import PlanShape, plan_of
-from agent_fox.specs.reader import read_specs
+from agent_fox.specs.reader import BUILT_IN, read_specs
 
 TASKS = "# Plan\n\n- [ ] 1. Write failing tests\n  - [ ] 1.1 Write them\n\n- [ ] 2. Build it\n  - [ ] 2.1 Do it\n"
+
+
+def built_in(name: str) -> Dialect:
+    """One of the built-in dialects, by its name."""
+    return next(dialect for dialect in BUILT_IN if dialect.name == name)
 
 
 def markdown(text: str) -> Markdown:

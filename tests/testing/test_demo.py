@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.spec import Severity, Spec
-from agent_fox.specs.agent_fox.dialect import AgentFoxDialect
 from agent_fox.testing.demo import main, make_demo
 from agent_fox.testing.scripted import agent as scripted_agent
 from agent_fox.testing.scripted.script import Step, read_script
 from agent_fox.verifier.ground.order import order_of, read_order
 from agent_fox.verifier.judging.checks import run_checks
+from tests.specs.worlds import built_in
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "demo"
 NAMES = ("01_money", "02_cart", "03_split", "04_receipt", "05_settle")
@@ -142,7 +142,7 @@ def _environment() -> dict[str, str]:
 
 
 def _spec(demo: Path, name: str) -> Spec:
-    spec, problems = AgentFoxDialect().read(demo / ".agent-fox" / "specs" / name, demo)
+    spec, problems = built_in("agent-fox").read(demo / ".agent-fox" / "specs" / name, demo)
     assert [problem for problem in problems if problem.severity is Severity.ERROR] == []
     assert problems == ()
     assert spec is not None

@@ -21,7 +21,7 @@ from agent_fox.plugins import load_plugins
 from agent_fox.specs.lint.rules import lint
 from agent_fox.specs.lint.world import World
 from agent_fox.specs.places import taken_by
-from agent_fox.specs.plain.detection import is_reserved
+from agent_fox.specs.plain.dialect import is_reserved
 from agent_fox.specs.plain.draft import Draft, draft_of, name_for
 from agent_fox.trackers.protocol import Held
 from agent_fox.trackers.upkeep import PersonsIssue, ReadsIssues

@@ -21,8 +21,7 @@ from agent_fox.engine.planning.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import ACP, NAMES
 from agent_fox.specs.places import USUAL_PLACES, taken_by
-from agent_fox.specs.plain.detection import is_reserved
-from agent_fox.specs.plain.example import MARKDOWN, TOML
+from agent_fox.specs.plain.dialect import example, is_reserved
 from agent_fox.system.state_folders import IGNORED, IGNORED_BY_ITSELF
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def _first_spec(root: Path, name: str | None) -> dict[Path, str]:
     there = taken_by(root, match["stem"])
     if there is not None:
         raise UserError(f"{there} is there already and stays as it is; name another: init --spec NAME")
-    return {SPECS / f"{match['stem']}{suffix}": TOML if suffix == ".toml" else MARKDOWN}
+    return {SPECS / f"{match['stem']}{suffix}": example(suffix)}
 
 
 def _next(root: Path, first: Mapping[Path, str]) -> str:

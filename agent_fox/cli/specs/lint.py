@@ -23,13 +23,11 @@ from agent_fox.core.words import counted, did_you_mean
 from agent_fox.engine.planning.plan_reading import read_plan
 from agent_fox.engine.planning.plugged_dialects import dialects_of
 from agent_fox.plugins import load_plugins
-from agent_fox.specs.lint.edits import EditRefused, difference
+from agent_fox.specs.lint.edits import EditRefused, difference, write_repaired
 from agent_fox.specs.lint.fixing import Repairs, repairs
-from agent_fox.specs.lint.report import finding_document, report_document
-from agent_fox.specs.lint.rules import RULES, Report, below, lint, unknown_rules
-from agent_fox.specs.lint.values import Finding, Level
+from agent_fox.specs.lint.rules import Report, below, finding_document, lint, report_document, unknown_rules
+from agent_fox.specs.lint.values import Finding, Level, rules
 from agent_fox.specs.lint.world import World
-from agent_fox.specs.lint.writing import write_repaired
 from agent_fox.specs.places import SpecsMissing, find_places
 
 if TYPE_CHECKING:
@@ -107,7 +105,7 @@ def command(
     settings = load(root, os.environ)
     unknown = unknown_rules(settings.lint.off)
     if unknown:
-        hint = did_you_mean(unknown[0], (rule.id for rule in RULES), "; docs/lint.md lists the rules")
+        hint = did_you_mean(unknown[0], rules(), "; docs/lint.md lists the rules")
         raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule{hint}")
     named = tuple(_counted(path, root) for path in paths)
     scope = Scope(root, settings, dialects_of(load_plugins()), _places(root, settings, named), named)

@@ -17,9 +17,8 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.document import read_markdown
 from agent_fox.specs.files import TextFile, read_text_file
 from agent_fox.specs.outline import Block, Kind
-from agent_fox.specs.plain.detection import spec_heading
-from agent_fox.specs.plain.dialect import PLAIN
-from agent_fox.specs.unread import ID, OBLIGES, WORD, About, Known, about, counted, documents_beside, is_whole
+from agent_fox.specs.plain.dialect import PLAIN, spec_heading
+from agent_fox.specs.unread import ID, WORD, About, Known, about, counted, documents_beside, is_whole, obliges
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
@@ -65,7 +64,7 @@ class Entry:
 
     @property
     def is_demand(self) -> bool:
-        return self.kind == BOX or OBLIGES.search(self.text) is not None
+        return self.kind == BOX or obliges(self.text)
 
     @property
     def is_unheard(self) -> bool:
@@ -77,7 +76,7 @@ class Entry:
         """Whether it is left over, and obliges, has a box or begins with an id, in a section that is about that."""
         if self.fate is not Fate.LEFTOVER or not self.is_subject:
             return False
-        is_weighty = self.kind in (BOX, SENTENCE) or OBLIGES.search(self.text) is not None
+        is_weighty = self.kind in (BOX, SENTENCE) or obliges(self.text)
         return is_weighty or ((match := ID.search(self.text)) is not None and match.start() < _MARKS_BEFORE)
 
 
@@ -99,7 +98,7 @@ def beside(known: Known, root: Path) -> Iterator[tuple[str, list[Entry]]]:
     has a box in a section that is about requirements, acceptance, tests or tasks; in JSON, each text that says it."""
     for where in documents_beside(known.spec):
         file = read_text_file(root / where, root)
-        if not isinstance(file, TextFile) or not (OBLIGES.search(file.text) or any(box in file.text for box in _BOXES)):
+        if not isinstance(file, TextFile) or not (obliges(file.text) or any(box in file.text for box in _BOXES)):
             continue
         if where.endswith(".json"):
             yield where, [*_demanded_in_json(known, file)]
@@ -111,7 +110,7 @@ def _demanded_in_json(known: Known, file: TextFile) -> Iterator[Entry]:
     from agent_fox.specs.agent_fox.json_places import strings_of, unescaped  # noqa: PLC0415 - most specs are Markdown
 
     for written, lines in strings_of(file).lines.items():
-        if OBLIGES.search(written):
+        if obliges(written):
             text = unescaped(written)
             owner = known.owner(text, file.where) or known.planned(text)
             yield Entry(file.where, lines[0], SENTENCE, text, Fate.PART if owner else Fate.LEFTOVER, owner or "")
@@ -187,7 +186,7 @@ class DocumentAccount:
         if block.kind in _TEXTS:
             first = block.line + (block.kind is Kind.FRONT_MATTER)
             for place, text in enumerate(block.texts):
-                if OBLIGES.search(text) and not (block.kind is Kind.ITEM and place == 0):
+                if obliges(text) and not (block.kind is Kind.ITEM and place == 0):
                     yield self._entry(SENTENCE, first + place, text, block, above)
 
     def _entry(self, kind: str, line: int, text: str, block: Block, above: tuple[Block, ...]) -> Entry:
@@ -201,12 +200,12 @@ class DocumentAccount:
             return (Fate.GROUP if name.startswith(_OF_A_GROUP) else Fate.ID), name
         if not WORD.search(text):
             return Fate.CONTEXT, _NO_WORDS
-        if self.is_brief and kind != BOX and not OBLIGES.search(text):
+        if self.is_brief and kind != BOX and not obliges(text):
             fate = self._without_owner(block, above)
             if fate[0] is Fate.CONTEXT:
                 return fate
         owner = self.known.owner(text, self.document.where) or self._above(line, text)
-        if owner is None and block.kind is Kind.ROW and OBLIGES.search(text) is None:
+        if owner is None and block.kind is Kind.ROW and not obliges(text):
             owner = self.known.in_row(block.cells)
         if owner is not None:
             return (Fate.GROUP if owner.startswith(_OF_A_GROUP) else Fate.PART), owner

@@ -17,7 +17,7 @@ from agent_fox.specs.accounts.account import BOX, DocumentAccount, Fate, account
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import listed
 from agent_fox.specs.outline import Kind
-from agent_fox.specs.unread import OBLIGES, TASKS, Known, counted
+from agent_fox.specs.unread import TASKS, Known, counted, obliges
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
@@ -77,7 +77,7 @@ class _Document:
         yield from (replace(problem, spec=self.known.spec.name) for problem in each)
 
     def _unasked(self) -> Iterator[Problem]:
-        unheard = [entry for entry in self.entries if entry.is_unheard and OBLIGES.search(entry.text)]
+        unheard = [entry for entry in self.entries if entry.is_unheard and obliges(entry.text)]
         silent = [entry.line for entry in unheard if not _SPEAKS_OF_WORDS.search(entry.text)]
         what = "SHALL or MUST outside of all that is to be proven: {lines}. Not read; make each an item below a"
         yield from self._report(silent, f"{what} requirement, or say it without these words")

@@ -25,26 +25,13 @@ _DEPENDENTS = regex(r"(?!.*upstream).*\b(?:dependents|downstream)\b")
 _ARCHIVED = regex(r"\W{0,3}(?:n/a\b|archived\b)|.{0,80}\barchived\b", re.IGNORECASE)
 
 _OTHER = (
-    "depends on",
-    "depends on spec",
-    "spec",
-    "specs",
-    "upstream spec",
-    "required spec",
-    "spec name",
-    "upstream",
-)
+    "depends on", "depends on spec", "spec", "specs", "upstream spec", "required spec", "spec name", "upstream",
+)  # fmt: skip
 _THIS = ("this spec", "dependent", "dependent spec")
 _FROM = (
-    "from group",
-    "from",
-    "required task group",
-    "required group",
-    "task group",
-    "from task group",
-    "group",
+    "from group", "from", "required task group", "required group", "task group", "from task group", "group",
     "groups",
-)
+)  # fmt: skip
 _TO = ("to group", "to", "to task group", "this group", "needed by group")
 _MAY_NAME_A_GROUP = ("dependency",)
 

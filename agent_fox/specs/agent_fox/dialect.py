@@ -13,23 +13,14 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.agent_fox.commands import read_commands
 from agent_fox.specs.agent_fox.dependencies import read_dependencies, without_doubles
 from agent_fox.specs.agent_fox.id_ranges import PartIndex, index_of
-from agent_fox.specs.agent_fox.requirements import ReadRequirements, read_requirements
+from agent_fox.specs.agent_fox.requirements import read_requirements
 from agent_fox.specs.agent_fox.source import source_in
-from agent_fox.specs.agent_fox.tasks import TasksPart, read_tasks
+from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.agent_fox.traceability import read_traceability
-from agent_fox.specs.detection import AGENT_FOX, NUMBERED, claims
-from agent_fox.specs.document import (
-    HEAD,
-    Documents,
-    Markdown,
-    about,
-    conflict_in,
-    is_there,
-    read_documents,
-    read_markdown,
-    title_of,
-)
-from agent_fox.specs.files import TextFile, place_of, warning
+from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
+from agent_fox.specs.detection import AGENT_FOX, NUMBERED
+from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
+from agent_fox.specs.files import TextFile, warning
 
 _TASKS = ("tasks.json", "tasks.md")
 _REQUIREMENTS = ("requirements.json", "requirements.md")
@@ -50,34 +41,21 @@ class _PrdPart:
     problems: tuple[Problem, ...] = ()
 
 
-class AgentFoxDialect:
+def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec | None, list[Problem]]:
     """Folders `NN_name` with requirements and tasks; a folder without a number if it has tasks."""
-
-    def __init__(self, bare: BareCriteria = BareCriteria.DETAIL) -> None:
-        self.bare = bare
-
-    @property
-    def name(self) -> str:
-        return AGENT_FOX
-
-    def recognises(self, folder: Path) -> bool:
-        return AGENT_FOX in claims(folder)
-
-    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        """Read what can be read. Where its requirements or its tasks can not be, there is no spec."""
-        documents = read_documents(folder, root, (*_REQUIREMENTS, *_TASKS, *_OTHERS), _CAN_DO_WITHOUT)
-        numbered = NUMBERED.fullmatch(folder.name)
-        requirements = _requirements(documents, numbered[1] if numbered else "", self.bare)
-        index = index_of(requirements.requirements, requirements.prefix)
-        prd = _prd_from(documents.files["prd.md"], folder.name) if "prd.md" in documents.files else _PrdPart()
-        tasks = _tasks(documents, folder.name, index, prd)
-        if requirements.problems or tasks.problems:
-            documents.problems += [*requirements.problems, *tasks.problems]
-        documents.problems += _conflicts(documents)
-        if _is_lost(documents, folder):
-            return None, about(folder.name, documents.problems)
-        spec = _as_withdrawn(_spec(folder, root, documents, requirements, tasks), documents)
-        return replace(spec, source=prd.source), about(folder.name, documents.problems)
+    documents = read_documents(folder, root, (*_REQUIREMENTS, *_TASKS, *_OTHERS), _CAN_DO_WITHOUT)
+    numbered = NUMBERED.fullmatch(folder.name)
+    requirements = _requirements(documents, numbered[1] if numbered else "", bare)
+    index = index_of(requirements.requirements, requirements.prefix)
+    prd = _prd_from(documents.files["prd.md"], folder.name) if "prd.md" in documents.files else _PrdPart()
+    tasks = _tasks(documents, folder.name, index, prd)
+    documents.problems += [*requirements.problems, *tasks.problems, *_conflicts(documents)]
+    if documents.lacks(_REQUIREMENTS) or documents.lacks(_TASKS):
+        return None, documents.problems
+    titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
+    spec = spec_of(AGENT_FOX, folder, root, documents, requirements, tasks)
+    spec = replace(spec, title=title_of(titled), source=prd.source)
+    return _as_withdrawn(spec, documents), documents.problems
 
 
 def _conflicts(documents: Documents) -> Iterator[Problem]:
@@ -90,7 +68,7 @@ def _conflicts(documents: Documents) -> Iterator[Problem]:
 def _requirements(documents: Documents, number: str, bare: BareCriteria) -> ReadRequirements:
     file = documents.first(*_REQUIREMENTS)
     if file is None:
-        return ReadRequirements(number)
+        return ReadRequirements(prefix=number)
     if file.where.endswith(".md"):
         return _requirements_from(file, number, bare)
     from agent_fox.specs.agent_fox.json_form import requirements_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
@@ -101,14 +79,14 @@ def _requirements(documents: Documents, number: str, bare: BareCriteria) -> Read
 
 def _unread(documents: Documents, problem: Problem, name: str) -> ReadRequirements:
     del documents.files[name]
-    return ReadRequirements("", problems=(problem,))
+    return ReadRequirements(problems=(problem,))
 
 
-def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: _PrdPart) -> TasksPart:
+def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: _PrdPart) -> ReadTasks:
     """What tasks.md or tasks.json says, with the dependencies and the problems of prd.md."""
     file = documents.first(*_TASKS)
     if file is None:
-        return TasksPart(dependencies=without_doubles(prd.dependencies), problems=prd.problems)
+        return ReadTasks(dependencies=without_doubles(prd.dependencies), problems=prd.problems)
     if file.where.endswith(".md"):
         tasks = _tasks_from(file, spec_name, index)
         dependencies = without_doubles([*prd.dependencies, *tasks.dependencies])
@@ -118,7 +96,7 @@ def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: _PrdPart
     read = tasks_from_json(file, index, documents.files.get("test_spec.json"))
     if isinstance(read, Problem):
         del documents.files["tasks.json"]
-        return TasksPart(problems=(*prd.problems, read))
+        return ReadTasks(problems=(*prd.problems, read))
     dependencies = without_doubles([*read.dependencies, *_not_named(prd.dependencies, read.dependencies)])
     return replace(read, dependencies=dependencies, problems=(*prd.problems, *read.problems))
 
@@ -132,39 +110,6 @@ def _not_named(in_prd: tuple[Dependency, ...], in_tasks: tuple[Dependency, ...])
 def _head(name: str) -> str:
     head = name.partition("_")[0]
     return str(int(head)) if head.isdecimal() else name
-
-
-def _is_lost(documents: Documents, folder: Path) -> bool:
-    """Whether a document that a plan needs is there, but could not be read."""
-    return any(
-        documents.first(*names) is None and any(is_there(folder / name) for name in names)
-        for names in (_REQUIREMENTS, _TASKS)
-    )
-
-
-def _spec(
-    folder: Path,
-    root: Path,
-    documents: Documents,
-    requirements: ReadRequirements,
-    tasks: TasksPart,
-) -> Spec:
-    titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
-    return Spec(
-        name=folder.name,
-        dialect=AGENT_FOX,
-        path=place_of(folder, root),
-        title=title_of(titled),
-        requirements=requirements.requirements,
-        groups=tasks.groups,
-        dependencies=tasks.dependencies,
-        traceability=tasks.traceability,
-        test_commands=tasks.test_commands,
-        withdrawn=requirements.withdrawn,
-        documents=documents.paths,
-        implied=requirements.implied,
-        places=requirements.places | tasks.places,
-    )
 
 
 def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
@@ -190,17 +135,16 @@ def _requirements_from(file: TextFile, number: str, bare: BareCriteria) -> ReadR
     return replace(read, problems=(*markdown.problems, *read.problems))
 
 
-def _tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> TasksPart:
+def _tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> ReadTasks:
     markdown = read_markdown(file)
     tasks = read_tasks(markdown, index, file.text)
     traces, problems = read_traceability(markdown, index)
-    return TasksPart(
-        tasks.groups,
-        read_dependencies(markdown, spec_name),
-        traces,
-        read_commands(markdown),
-        (*markdown.problems, *tasks.problems, *problems),
-        tasks.places,
+    return replace(
+        tasks,
+        problems=(*markdown.problems, *tasks.problems, *problems),
+        dependencies=read_dependencies(markdown, spec_name),
+        traceability=traces,
+        test_commands=read_commands(markdown),
     )
 
 

@@ -10,24 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agent_fox.core.spec import Criterion, Dependency, Problem, Requirement, Severity, Trace
+from agent_fox.specs.agent_fox import json_models as models
 from agent_fox.specs.agent_fox.commands import label_of
 from agent_fox.specs.agent_fox.json_groups import groups_of, ids_in, places_of, troubles_of, unknown_in
-from agent_fox.specs.agent_fox.json_models import (
-    JsonCriterion,
-    JsonDependency,
-    JsonGroup,
-    JsonRequirement,
-    JsonRequirements,
-    JsonStory,
-    JsonTasks,
-    JsonTest,
-    JsonTests,
-    JsonTrace,
-)
 from agent_fox.specs.agent_fox.json_places import Strings, strings_of
-from agent_fox.specs.agent_fox.requirements import ReadRequirements
-from agent_fox.specs.agent_fox.tasks import TasksPart
 from agent_fox.specs.agent_fox.traceability import tasks_in
+from agent_fox.specs.collected import ReadRequirements, ReadTasks
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 
 if TYPE_CHECKING:
@@ -54,7 +42,7 @@ _WORDS = {
 
 def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Problem:
     """The requirements of a requirements.json, or why it can't be read."""
-    read = _parsed(JsonRequirements, file)
+    read = _parsed(models.JsonRequirements, file)
     if isinstance(read, Problem):
         return read
     kept = tuple(_requirement(r) for r in read.requirements if r.status.lower() not in _TAKEN_BACK)
@@ -63,28 +51,29 @@ def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Pr
     withdrawn = tuple(part.id for requirement in gone for part in requirement.parts)
     strings = strings_of(file)
     places = strings.places(name for entry in kept for name in (entry.id, *(part.id for part in entry.parts)))
-    return ReadRequirements(prefix, _once(kept), withdrawn, tuple(_doubled(kept, strings)), places=places)
+    doubled = tuple(_doubled(kept, strings))
+    return ReadRequirements(_once(kept), withdrawn, doubled, places=places, prefix=prefix)
 
 
-def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = None) -> TasksPart | Problem:
+def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = None) -> ReadTasks | Problem:
     """The groups of a tasks.json with everything beside them, or why it can't be read.
 
     `tests` is the spec's test_spec.json: in the second version it says what tasks.json said in the first, which
     requirement is shown by which test.
     """
-    read = _parsed(JsonTasks, file)
+    read = _parsed(models.JsonTasks, file)
     if isinstance(read, Problem):
         return read
     strings = strings_of(file)
     listed, troubles = _tests(tests, index)
     traces = [_trace(trace) for trace in read.traceability if trace.requirement_id]
-    return TasksPart(
+    return ReadTasks(
         groups_of(read.task_groups, index),
+        (*troubles_of(read.task_groups, index, strings), *troubles),
+        places_of(read.task_groups, strings),
         tuple(_dependency(d, strings) for d in read.dependencies if d.depends_on_spec.strip()),
         tuple(traces or _traces_of_tests(listed, read.task_groups, index)),
         {label_of(label): command for label, command in read.test_commands.items() if command},
-        (*troubles_of(read.task_groups, index, strings), *troubles),
-        places_of(read.task_groups, strings),
     )
 
 
@@ -104,7 +93,7 @@ def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
         return error(file.where, f"can't be read as JSON: {wrong}")
 
 
-def _requirement(read: JsonRequirement) -> Requirement:
+def _requirement(read: models.JsonRequirement) -> Requirement:
     return Requirement(
         read.id,
         read.title,
@@ -114,13 +103,13 @@ def _requirement(read: JsonRequirement) -> Requirement:
     )
 
 
-def _story(story: JsonStory | str) -> str:
+def _story(story: models.JsonStory | str) -> str:
     if isinstance(story, str):
         return story
     return f"As a {story.role}, I want to {story.goal}, so that {story.benefit}." if story.goal else ""
 
 
-def ears(criterion: JsonCriterion) -> str:
+def ears(criterion: models.JsonCriterion) -> str:
     """The sentence that the fields of a criterion make."""
     if criterion.text:
         return criterion.text
@@ -134,7 +123,7 @@ def ears(criterion: JsonCriterion) -> str:
     return ", ".join([*conditions, effect]) + returns
 
 
-def _ears_of_pattern(criterion: JsonCriterion) -> str:
+def _ears_of_pattern(criterion: models.JsonCriterion) -> str:
     """The sentence of the second version, where the pattern says with which word the condition begins."""
     word = _WORDS.get(criterion.pattern.lower(), "WHEN")
     when = f"{word} {criterion.condition}" if criterion.condition else ""
@@ -145,22 +134,22 @@ def _ears_of_pattern(criterion: JsonCriterion) -> str:
     return ", ".join(filter(None, (when, guard, effect))) + observed
 
 
-def _dependency(read: JsonDependency, strings: Strings) -> Dependency:
+def _dependency(read: models.JsonDependency, strings: Strings) -> Dependency:
     from_group = None if read.sentinel else read.from_group or None
     where = strings.place(read.depends_on_spec)
     return Dependency(read.depends_on_spec.strip(), from_group, read.to_group or None, where)
 
 
-def _trace(read: JsonTrace) -> Trace:
+def _trace(read: models.JsonTrace) -> Trace:
     specified = (read.test_spec_id,) if read.test_spec_id else ()
     return Trace(read.requirement_id, specified, tasks_in(read.task_id), (read.test_path,) if read.test_path else ())
 
 
-def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[JsonTest], list[Problem]]:
+def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[models.JsonTest], list[Problem]]:
     """The tests of a test_spec.json, and what is wrong with them: a plan can do without, but not without a word."""
     if file is None or not file.where.endswith(".json"):
         return [], []
-    read = _parsed(JsonTests, file)
+    read = _parsed(models.JsonTests, file)
     if isinstance(read, Problem):
         return [], [replace(read, severity=Severity.WARNING)]
     wrong = {test.id: unknown for test in read.tests if (unknown := unknown_in(test.verifies, index))}
@@ -169,7 +158,9 @@ def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[JsonTest], lis
     return read.tests, [warning(strings.place(id), f"{what}: this spec has no such requirement") for id, what in texts]
 
 
-def _traces_of_tests(tests: Iterable[JsonTest], groups: list[JsonGroup], index: PartIndex) -> Iterable[Trace]:
+def _traces_of_tests(
+    tests: Iterable[models.JsonTest], groups: list[models.JsonGroup], index: PartIndex
+) -> Iterable[Trace]:
     """What each test says that it verifies, with the groups that own the test."""
     owners: dict[str, list[str]] = {}
     for group in groups:

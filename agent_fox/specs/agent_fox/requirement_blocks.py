@@ -135,28 +135,22 @@ def closing_id(text: str) -> Closing | None:
     return Closing(match["tail"].upper(), match["prefix"] or "", text_before.rstrip(" —–-"), is_sure)
 
 
-def own_prefix(lines: Iterable[Line], number: str) -> str:
-    """What this file's ids begin with: the folder's number if any id has it, else the most common one."""
+def ids_in(lines: Iterable[Line], number: str) -> tuple[str, frozenset[str]]:
+    """What this file's ids begin with: the folder's number if any id has it, else the most common one. And what follows
+    `REQ-` in all ids that a line begins with, or surely ends with."""
     seen: Counter[str] = Counter()
+    sure: set[str] = set()
     for line in lines:
-        if line.heading is None and "REQ-" not in line.text:
-            continue
-        own = requirement_title(line.heading.title) if line.heading else declared(line) or closing_id(line.text)
+        has_id = "REQ-" in line.text
+        begins = requirement_title(line.heading.title) if line.heading else declared(line) if has_id else None
+        ends = closing_id(line.text) if begins is None and has_id else None
+        own = begins or (ends if line.heading is None else None)
         if own is not None and own.prefix:
             seen[own.prefix] += 1
+        if has_id and not line.is_code:
+            sure |= {begins.tail} if begins else {ends.tail} if ends and ends.is_sure else set()
     same = [prefix for prefix in seen if number and int(prefix) == int(number)]
-    return (same or [prefix for prefix, _ in seen.most_common(1)] or [number])[0]
-
-
-def surely_declared(lines: Iterable[Line]) -> frozenset[str]:
-    """What follows `REQ-` in all ids that a line of the file begins with, or surely ends with."""
-    tails: set[str] = set()
-    for line in lines:
-        if "REQ-" in line.text and not line.is_code:
-            begins = requirement_title(line.heading.title) if line.heading else declared(line)
-            ends = closing_id(line.text) if begins is None else None
-            tails |= {begins.tail} if begins else {ends.tail} if ends and ends.is_sure else set()
-    return frozenset(tails)
+    return (same or [prefix for prefix, _ in seen.most_common(1)] or [number])[0], frozenset(sure)
 
 
 def blocks_of(lines: Iterable[Line], prefix: str) -> list[Block]:

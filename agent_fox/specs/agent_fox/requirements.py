@@ -9,11 +9,12 @@ from itertools import accumulate, count, islice
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
+from agent_fox.core.spec import BareCriteria, Criterion, Requirement, with_details
 from agent_fox.core.values import dataclass
-from agent_fox.specs.agent_fox.requirement_blocks import Block, blocks_of, own_prefix, surely_declared
+from agent_fox.specs.agent_fox.requirement_blocks import Block, blocks_of, ids_in
 from agent_fox.specs.agent_fox.requirement_items import Contents, Item, contents_of
-from agent_fox.specs.files import error, warning
+from agent_fox.specs.collected import Declarations, ReadRequirements
+from agent_fox.specs.files import warning
 from agent_fox.specs.lines import joined
 
 if TYPE_CHECKING:
@@ -31,21 +32,6 @@ _AMENDS = ("amend", "supersed", "withdraw", "deprecat", "errat", "revis", "retir
 _SAYS_SO = ("status", "action", "change", "amendment", "disposition", "state", "now", "result")
 _TAKEN_BACK_INLINE = regex(r"~~|[*_\[(]{1,3}(?:WITHDRAWN|SUPERSEDED|REMOVED|DEPRECATED)[*_\]):]")
 _ID = regex(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
-
-
-@dataclass(frozen=True, slots=True)
-class ReadRequirements:
-    """What a requirements file holds. `withdrawn` ids stand in it, but are not expected any more.
-
-    `implied` ids are made from places; `places` says where each id stands: `path:line`.
-    """
-
-    prefix: str
-    requirements: tuple[Requirement, ...] = ()
-    withdrawn: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    implied: frozenset[str] = frozenset()
-    places: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -73,21 +59,13 @@ class _Draft:
         return tuple(Criterion(part.id, with_details(part.text, self.id, own)) for part in kind)
 
 
-class _Collection:
-    """The requirements of one file in the making: finds doubled ids and says where both stand."""
+class _Collection(Declarations):
+    """The requirements of one file in the making."""
 
     def __init__(self, markdown: Markdown, prefix: str, bare: BareCriteria) -> None:
-        self.markdown, self.prefix, self.bare = markdown, prefix, bare
+        super().__init__(markdown)
+        self.prefix, self.bare = prefix, bare
         self.drafts: dict[str, _Draft] = {}
-        self.lines: dict[str, int] = {}
-        self.withdrawn: list[str] = []
-        self.implied: set[str] = set()
-        self.problems: list[Problem] = []
-
-    @property
-    def places(self) -> dict[str, str]:
-        lines = {draft.id: draft.line for draft in self.drafts.values() if draft.line}
-        return {identifier: self.markdown.at(line) for identifier, line in (lines | self.lines).items()}
 
     def identifier(self, tail: str) -> str:
         return f"{self.prefix}-REQ-{tail}" if self.prefix else f"REQ-{tail}"
@@ -145,7 +123,7 @@ class _Collection:
     def _requirement(self, tail: str, title: str, line: int, text: str) -> _Draft:
         identifier = self.identifier(tail)
         if identifier in self.drafts and self.drafts[identifier].line and line:
-            self._is_doubled(identifier, self.drafts[identifier].line, line)
+            self.say_doubled(identifier, self.drafts[identifier].line, line)
         draft = self.drafts.setdefault(identifier, _Draft(identifier, title, line, text))
         if not draft.line:
             draft.title, draft.line, draft.text = title, line, text
@@ -176,25 +154,18 @@ class _Collection:
                 self._add(own, f"{own.id}.{letter}{number}", item)
 
     def _add(self, own: _Draft, identifier: str, item: Item) -> None:
-        if identifier in self.lines:
-            self._is_doubled(identifier, self.lines[identifier], item.line)
+        if not self.declares(identifier, item.line):
             return
-        self.lines[identifier] = item.line
         if _TAKEN_BACK_INLINE.match(item.text):
             self.withdrawn.append(identifier)
         (own.edge_cases if item.is_edge else own.criteria).append(Criterion(identifier, item.text))
-
-    def _is_doubled(self, identifier: str, first: int, second: int) -> None:
-        what = f"{identifier} is declared twice: in lines {first} and {second}. Give one of them another id"
-        self.problems.append(error(self.markdown.at(second), what))
 
 
 def read_requirements(markdown: Markdown, number: str, bare: BareCriteria = BareCriteria.DETAIL) -> ReadRequirements:
     """All requirements of a file. `number` is the folder's number as written, empty where it has none; `bare` says
     what becomes of criteria without an id beside others that have one."""
-    prefix = own_prefix(markdown.lines, number)
+    prefix, sure = ids_in(markdown.lines, number)
     collection = _Collection(markdown, prefix, bare)
-    sure = surely_declared(markdown.lines)
     blocks = [(block, contents_of(block, prefix, sure)) for block in blocks_of(markdown.lines, prefix)]
     _correct_numbers(blocks)
     for block, contents in blocks:
@@ -204,10 +175,10 @@ def read_requirements(markdown: Markdown, number: str, bare: BareCriteria = Bare
     kept = tuple(_without(requirement, withdrawn) for requirement in drafts)
     left = tuple(requirement for requirement in kept if requirement is not None)
     gone = _gone(drafts, left)
-    problems = [warning(markdown.where, f"{', '.join(gone)} was taken back and is not expected")] if gone else []
-    return ReadRequirements(
-        prefix, left, gone, (*collection.problems, *problems), frozenset(collection.implied), collection.places
-    )
+    if gone:
+        collection.problems.append(warning(markdown.where, f"{', '.join(gone)} was taken back and is not expected"))
+    lines = {draft.id: draft.line for draft in collection.drafts.values() if draft.line} | collection.lines
+    return replace(collection.read(left, lines), withdrawn=gone, prefix=prefix)
 
 
 def _correct_numbers(blocks: list[tuple[Block, Contents]]) -> None:

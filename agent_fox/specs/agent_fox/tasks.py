@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
-from agent_fox.core.values import dataclass
 from agent_fox.specs.agent_fox.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, state_of, tell_apart
 from agent_fox.specs.agent_fox.test_writers import mark_test_writers
+from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import beside_box
 
 if TYPE_CHECKING:
-    from agent_fox.core.spec import Dependency, Trace
     from agent_fox.specs.agent_fox.id_ranges import PartIndex
     from agent_fox.specs.document import Markdown
 
@@ -29,27 +27,6 @@ _REQUIREMENTS = regex(
 _IS_FIELD = regex(r"[_*]{0,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
 _CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 _MINUS_IS_SKIPPED = regex(r"\[-\]`?\s{0,20}[|=:–—-]{0,3}\s{0,20}skip", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadTasks:
-    """`places` says where `group 3` and `task 3.1` stand: `path:line`."""
-
-    groups: tuple[Group, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    places: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class TasksPart:
-    """What a tasks file holds, in either form."""
-
-    groups: tuple[Group, ...] = ()
-    dependencies: tuple[Dependency, ...] = ()
-    traceability: tuple[Trace, ...] = ()
-    test_commands: dict[str, str] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
-    places: dict[str, str] = field(default_factory=dict)
 
 
 def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks:
@@ -92,12 +69,12 @@ def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
             yield f"task {task.number}", task.bullets[0].lines[0].number
 
 
-class _Reading:
+class _Reading(Remarks):
     """Turns drafts into values, and collects the problems on the way."""
 
     def __init__(self, markdown: Markdown, index: PartIndex, minus_is_skipped: bool) -> None:
-        self.markdown, self.index, self.minus_is_skipped = markdown, index, minus_is_skipped
-        self.problems: list[Problem] = []
+        super().__init__(markdown)
+        self.index, self.minus_is_skipped = index, minus_is_skipped
 
     def group(self, draft: GroupDraft) -> Group:
         subtasks = tuple(self._subtask(task) for task in draft.subtasks)
@@ -153,9 +130,8 @@ class _Reading:
     def _expanded(self, written: str, bullet: Bullet) -> tuple[str, ...]:
         ids, unknown = self.index.expand(written)
         if unknown and self.index.every:
-            where = self.markdown.at(_line_of_field(bullet))
             what = f"names {', '.join(unknown)}: no such requirement in this spec. Correct the id, or declare it"
-            self.problems.append(warning(where, what))
+            self.warn(_line_of_field(bullet), what)
         return ids
 
 

@@ -1,4 +1,5 @@
-"""Which task groups only write tests, told from their titles. The groups' reviewers depend on it."""
+"""Which task groups only write tests, told from their titles, or from their tasks as well. The groups' reviewers depend
+on it."""
 
 from __future__ import annotations
 
@@ -22,6 +23,22 @@ _DOES_MORE = regex(
     re.IGNORECASE,
 )
 _ONLY_CHECKS = regex(r"(?:\W*)(?:checkpoint|final|wiring|verif)", re.IGNORECASE)
+_SAYS_FIRST = regex(r".*\b(?:tests? first|test-first|TDD|failing tests?|red phase)\b", re.IGNORECASE)
+_IS_TEST = regex(
+    r"\W{0,4}(?:(?:write|create|add|author|implement|build|define|generate|draft)\s)?(?:[\w/`.()-]{1,60}\s){0,5}tests?\b",
+    re.IGNORECASE,
+)
+_IN_TESTS = regex(
+    r"(?:^|[\s`/(])(?:tests?|__tests__|spec)/|\.(?:test|spec)\.|_test\.|测试|テスト|테스트", re.IGNORECASE
+)
+_RUNS = regex(
+    r"\W{0,4}(?:run|re-?run|execute|verify|validate|fix|make|ensure|confirm|configure|install|set ?up)\b", re.IGNORECASE
+)
+_PREPARES = regex(
+    r".*(?:set ?up|foundation|infrastructure|scaffold|prerequisite|environment|preparation|preparaci|prepara[cç]"
+    r"|configura|准备|準備|设置|环境|基础|基盤|セットアップ|설정|준비|기반)",
+    re.IGNORECASE,
+)
 
 
 def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:
@@ -34,20 +51,38 @@ def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     marked: list[Group] = []
     is_before_work = True
     titles = [group.title for group in groups]
-    work = (at for at, title in enumerate(titles) if not (_writes_tests(title) or _ONLY_CHECKS.match(title)))
+    work = (at for at, title in enumerate(titles) if not (_says(_TESTS, title) or _ONLY_CHECKS.match(title)))
     last_work = max(work, default=-1)
     for place, group in enumerate(groups):
-        writes = _says_failing(group.title) or (is_before_work and place < last_work and _writes_tests(group.title))
+        writes = _says(_FAILING, group.title) or (is_before_work and place < last_work and _says(_TESTS, group.title))
         is_before_work = is_before_work and writes
         marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
     return tuple(marked)
 
 
-def _says_failing(title: str) -> bool:
+def _says(pattern: re.Pattern[str], title: str) -> bool:
+    """Whether a title says so, and nothing of work beside it."""
     title = title[:_LONGEST_TITLE]
-    return _FAILING.match(title) is not None and not _DOES_MORE.search(title)
+    return pattern.match(title) is not None and not _DOES_MORE.search(title)
 
 
-def _writes_tests(title: str) -> bool:
-    title = title[:_LONGEST_TITLE]
-    return _TESTS.match(title) is not None and not _DOES_MORE.search(title)
+def mark_first_tests(groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """Mark the groups whose tasks are all tests: those that say that they come first, and those before all work."""
+    marked: list[Group] = []
+    is_before_work = True
+    last_work = max((place for place, group in enumerate(groups) if not _only_tests(group)), default=-1)
+    for place, group in enumerate(groups):
+        title = group.title[:_LONGEST_TITLE]
+        says_first = _SAYS_FIRST.match(title) is not None
+        writes = _only_tests(group) and place < last_work and (says_first or is_before_work)
+        is_before_work = is_before_work and (writes or _PREPARES.match(title) is not None)
+        marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
+    return mark_test_writers(tuple(marked))
+
+
+def _only_tests(group: Group) -> bool:
+    return bool(group.subtasks) and all(_is_test(subtask.title[:_LONGEST_TITLE]) for subtask in group.subtasks)
+
+
+def _is_test(title: str) -> bool:
+    return not _RUNS.match(title) and (_IS_TEST.match(title) is not None or _IN_TESTS.search(title) is not None)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from agent_fox.core.values import dataclass
 from agent_fox.specs.kiro.blocks import Block, heading_of
 from agent_fox.specs.kiro.ids import Kind, Numbered, numbered
 from agent_fox.specs.kiro.requirements import Collection, restarts
@@ -16,7 +16,7 @@ from agent_fox.specs.kiro.words import DEFECT, EXPECTED, UNCHANGED
 from agent_fox.specs.lines import Line, plain
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.requirements import ReadRequirements
+    from agent_fox.specs.collected import ReadRequirements
     from agent_fox.specs.document import Markdown
 
 
@@ -28,16 +28,9 @@ class _Part(IntEnum):
     UNCHANGED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ReadBugfix:
-    """`defects` are the ids of what is wrong today: tasks name them, and nothing is to prove them."""
-
-    requirements: ReadRequirements
-    defects: tuple[str, ...] = ()
-
-
-def read_bugfix(markdown: Markdown) -> ReadBugfix:
-    """The expected and the unchanged behaviour, as requirements `2` and `3` with criteria such as `2.1`.
+def read_bugfix(markdown: Markdown) -> ReadRequirements:
+    """The expected and the unchanged behaviour, as requirements `2` and `3` with criteria such as `2.1`; the defects
+    are what is wrong today.
 
     A file about several bugs has each part several times: their lists go on where they have no numbers.
     """
@@ -51,7 +44,7 @@ def read_bugfix(markdown: Markdown) -> ReadBugfix:
             identifier = item.mark.id or item.mark.dotted or f"{part.value}.{item.number + offset}"
             counted[part] = max(counted[part], item.number + offset)
             if offset and item is contents.items[0] and item.mark.ordinal is not None:
-                collection.say(item.line, restarts(item, identifier))
+                collection.warn(item.line, restarts(item, identifier))
             if part is _Part.DEFECT:
                 defects.append(identifier)
                 continue
@@ -63,7 +56,7 @@ def read_bugfix(markdown: Markdown) -> ReadBugfix:
             if own is not None:
                 is_implied = not (item.mark.id or item.mark.dotted)
                 collection.add(own, identifier, item, is_implied=is_implied)
-    return ReadBugfix(collection.value(), tuple(defects))
+    return replace(collection.value(), defects=tuple(defects))
 
 
 def _blocks(lines: Sequence[Line]) -> Iterator[tuple[_Part, Block]]:

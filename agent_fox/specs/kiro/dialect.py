@@ -2,63 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Problem, Spec
 from agent_fox.specs.agent_fox.commands import read_commands
-from agent_fox.specs.agent_fox.requirements import ReadRequirements
-from agent_fox.specs.detection import KIRO, claims
-from agent_fox.specs.document import Documents, Markdown, about, is_there, read_documents, read_markdown, title_of
+from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
+from agent_fox.specs.detection import KIRO
+from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown, title_of
 from agent_fox.specs.files import place_of, warning
 from agent_fox.specs.kiro.approvals import check_approvals
-from agent_fox.specs.kiro.bugfix import ReadBugfix, read_bugfix
+from agent_fox.specs.kiro.bugfix import read_bugfix
 from agent_fox.specs.kiro.properties import read_properties
 from agent_fox.specs.kiro.references import references_of
 from agent_fox.specs.kiro.requirements import read_requirements
-from agent_fox.specs.kiro.tasks import KiroTasks, read_tasks
+from agent_fox.specs.kiro.tasks import read_tasks
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem, Spec
 
 _REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE = "requirements.md", "bugfix.md", "design.md", "tasks.md", "spec.json"
 _CAN_DO_WITHOUT = frozenset({_DESIGN, _STATE})
 
 
-class KiroDialect:
+def read_kiro(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     """Folders with `requirements.md` or `bugfix.md`, and `tasks.md`; ids are implied by the numbers there."""
-
-    @property
-    def name(self) -> str:
-        return KIRO
-
-    def recognises(self, folder: Path) -> bool:
-        return KIRO in claims(folder)
-
-    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        """Read what can be read. Where its requirements or its tasks can not be, there is no spec."""
-        documents = read_documents(folder, root, (_REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE), _CAN_DO_WITHOUT)
-        if any(is_there(folder / name) and name not in documents.files for name in (_REQUIREMENTS, _BUGFIX, _TASKS)):
-            return None, about(folder.name, documents.problems)
-        read = _expected(documents, place_of(folder, root))
-        references = references_of(read.requirements.requirements, read.defects)
-        markdown = _markdown(documents, _TASKS)
-        tasks = read_tasks(markdown, references) if markdown else KiroTasks()
-        design = _markdown(documents, _DESIGN)
-        traces, problems = read_properties(design, references, tasks.properties) if design else ((), ())
-        documents.problems += problems
-        documents.problems += [*read.requirements.problems, *tasks.problems, *_state(documents, tasks)]
-        spec = Spec(
-            name=folder.name,
-            dialect=self.name,
-            path=place_of(folder, root),
-            title=_title(documents, folder.name),
-            requirements=read.requirements.requirements,
-            groups=tasks.groups,
-            traceability=traces,
-            test_commands=_commands(design) | _commands(markdown),
-            withdrawn=read.requirements.withdrawn,
-            documents=documents.paths,
-            implied=read.requirements.implied,
-            places=read.requirements.places | tasks.places,
-        )
-        return spec, about(folder.name, documents.problems)
+    documents = read_documents(folder, root, (_REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE), _CAN_DO_WITHOUT)
+    if any(documents.lacks([name]) for name in (_REQUIREMENTS, _BUGFIX, _TASKS)):
+        return None, documents.problems
+    read = _expected(documents, place_of(folder, root))
+    references = references_of(read.requirements, read.defects)
+    markdown = _markdown(documents, _TASKS)
+    tasks = read_tasks(markdown, references) if markdown else ReadTasks()
+    design = _markdown(documents, _DESIGN)
+    traces, problems = read_properties(design, references, tasks.properties) if design else ((), ())
+    documents.problems += [*problems, *read.problems, *tasks.problems, *_state(documents, tasks)]
+    tasks = replace(tasks, traceability=traces, test_commands=_commands(design) | _commands(markdown))
+    spec = spec_of(KIRO, folder, root, documents, read, tasks)
+    return replace(spec, title=_title(documents, folder.name)), documents.problems
 
 
 def _markdown(documents: Documents, name: str) -> Markdown | None:
@@ -71,25 +52,25 @@ def _markdown(documents: Documents, name: str) -> Markdown | None:
     return markdown
 
 
-def _expected(documents: Documents, where: str) -> ReadBugfix:
+def _expected(documents: Documents, where: str) -> ReadRequirements:
     """What is to be proven, from requirements.md, else from bugfix.md."""
     requirements = _markdown(documents, _REQUIREMENTS)
     bugfix = _markdown(documents, _BUGFIX)
     if requirements is None:
-        read = read_bugfix(bugfix) if bugfix else ReadBugfix(ReadRequirements(""))
+        read = read_bugfix(bugfix) if bugfix else ReadRequirements()
     else:
-        read = ReadBugfix(read_requirements(requirements))
+        read = read_requirements(requirements)
     if requirements and bugfix:
         what = "stands beside requirements.md: only requirements.md is expected. Give the bugfix a folder of its own"
         documents.problems.append(warning(bugfix.where, what))
-    if not read.requirements.requirements and not read.requirements.withdrawn:
+    if not (read.requirements or read.withdrawn):
         at = next((markdown.where for markdown in (requirements, bugfix) if markdown), where)
         what = "holds no requirement with a number: nothing can be proven. Write `### Requirement 1: Title` and a list"
         documents.problems.append(warning(at, what))
     return read
 
 
-def _state(documents: Documents, tasks: KiroTasks) -> tuple[Problem, ...]:
+def _state(documents: Documents, tasks: ReadTasks) -> tuple[Problem, ...]:
     file = documents.first(_STATE)
     return check_approvals(file, has_tasks=bool(tasks.groups)) if file else ()
 

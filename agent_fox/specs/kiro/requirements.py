@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Criterion, Problem, Requirement
-from agent_fox.specs.agent_fox.requirements import ReadRequirements
-from agent_fox.specs.files import error, warning
+from agent_fox.core.spec import Criterion, Requirement
+from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.kiro.blocks import Block, blocks_of, left_out
 from agent_fox.specs.kiro.ids import Kind, Numbered
 from agent_fox.specs.kiro.rows import contents_with_rows, rows_with_ids
@@ -40,28 +39,23 @@ class _Draft:
         return Requirement(self.id, self.title, self.text, tuple(self.criteria), tuple(self.edge_cases))
 
 
-class Collection:
-    """The requirements of one file in the making: gives ids, and finds those that stand twice.
+class Collection(Declarations):
+    """The requirements of one file in the making. `counted` is the highest number of those that have none but their
+    place in a list."""
 
-    `counted` is the highest number of those that have none but their place in a list.
-    """
+    doubled = "stands twice: in lines {} and {}. Give one of them another number"
 
     def __init__(self, markdown: Markdown) -> None:
-        self.markdown = markdown
+        super().__init__(markdown)
         self.drafts: dict[str, _Draft] = {}
         self.counted = 0
-        self.lines: dict[str, int] = {}
-        self.implied: set[str] = set()
-        self.withdrawn: list[str] = []
-        self.problems: list[Problem] = []
 
     def begin(self, identifier: str, title: str, text: str, line: int, *, is_implied: bool) -> _Draft | None:
         """A new requirement; None where its id is taken, or taken back."""
-        if not self._is_new(identifier, line):
+        if not self.declares(identifier, line):
             return None
         if TAKEN_BACK.match(title) or title.startswith("~~"):
-            self.withdrawn.append(identifier)
-            self.say(line, f"{identifier} was taken back and is not expected")
+            self._take_back(identifier, line)
             return None
         if is_implied:
             self.implied.add(identifier)
@@ -69,40 +63,25 @@ class Collection:
         return self.drafts[identifier]
 
     def add(self, own: _Draft, identifier: str, item: Item, *, is_implied: bool) -> None:
-        if not self._is_new(identifier, item.line):
+        if not self.declares(identifier, item.line):
             return
         if TAKEN_BACK.match(item.text) or (item.text.startswith("~~") and item.text.rstrip().endswith("~~")):
-            self.withdrawn.append(identifier)
-            self.say(item.line, f"{identifier} was taken back and is not expected")
+            self._take_back(identifier, item.line)
             return
         if is_implied:
             self.implied.add(identifier)
         (own.edge_cases if item.is_edge else own.criteria).append(Criterion(identifier, item.text))
 
-    def say(self, line: int, what: str) -> None:
-        self.problems.append(warning(self.markdown.at(line), what))
-
-    def is_doubled(self, identifier: str, first: int, second: int) -> None:
-        what = f"{identifier} stands twice: in lines {first} and {second}. Give one of them another number"
-        self.problems.append(error(self.markdown.at(second), what))
+    def _take_back(self, identifier: str, line: int) -> None:
+        self.withdrawn.append(identifier)
+        self.warn(line, f"{identifier} was taken back and is not expected")
 
     def value(self) -> ReadRequirements:
         """What was collected. A requirement of which everything was taken back is gone."""
         emptied = frozenset(i.rpartition(".")[0] for i in self.withdrawn)
         drafts = [draft.value() for draft in self.drafts.values()]
         ids = {draft.id for draft in drafts if draft.criteria or draft.edge_cases}
-        left = [draft for draft in drafts if draft.id in ids or draft.id not in emptied]
-        places = {identifier: self.markdown.at(line) for identifier, line in self.lines.items()}
-        return ReadRequirements(
-            "", tuple(left), tuple(self.withdrawn), tuple(self.problems), frozenset(self.implied), places
-        )
-
-    def _is_new(self, identifier: str, line: int) -> bool:
-        if identifier in self.lines:
-            self.is_doubled(identifier, self.lines[identifier], line)
-            return False
-        self.lines[identifier] = line
-        return True
+        return self.read(draft for draft in drafts if draft.id in ids or draft.id not in emptied)
 
 
 def read_requirements(markdown: Markdown) -> ReadRequirements:
@@ -121,7 +100,7 @@ def read_requirements(markdown: Markdown) -> ReadRequirements:
     for block, _ in read:
         _add_rows(collection, block)
     for line, title in left_out(markdown.lines):
-        collection.say(line, f"{title!r} stands below what is out of scope: it is not expected. Move it if it is")
+        collection.warn(line, f"{title!r} stands below what is out of scope: it is not expected. Move it if it is")
     return collection.value()
 
 
@@ -149,11 +128,11 @@ def _add_requirement(
     if contents.passed_over:
         lines = ", ".join(map(str, contents.passed_over[:_MOST_LINES]))
         what = f"what stands below a note in {identifier} is not expected (lines {lines}). Move what must hold up"
-        collection.say(contents.passed_over[0], what)
+        collection.warn(contents.passed_over[0], what)
     doubled = {id(second) for _, second in contents.doubled}
     for first, second in contents.doubled:
         letter = "E" if second.is_edge else ""
-        collection.is_doubled(f"{identifier}.{letter}{second.number}", first.line, second.line)
+        collection.say_doubled(f"{identifier}.{letter}{second.number}", first.line, second.line)
     for place, item in enumerate(contents.items, 1):
         if id(item) not in doubled:
             _add_item(collection, own, item, place if is_per_requirement else 0)
@@ -166,7 +145,7 @@ def _identifier(collection: Collection, block: Block, head: Numbered) -> str:
     if NON_FUNCTIONAL.search(head.word):
         return f"NFR-{head.number}"
     if head.number in collection.lines and NON_FUNCTIONAL.search(block.path):
-        collection.say(
+        collection.warn(
             block.line,
             f"the number {head.number} is taken by line {collection.lines[head.number]}: read as NFR-{head.number}. "
             "Write that id, in tasks too",
@@ -186,7 +165,7 @@ def _add_item(collection: Collection, own: _Draft, item: Item, place: int) -> No
         number = place if mark.id else item.number
         identifier = f"{own.id}.{'E' if item.is_edge else ''}{number}{mark.letter}"
         if item.restarts:
-            collection.say(item.line, restarts(item, identifier))
+            collection.warn(item.line, restarts(item, identifier))
         collection.add(own, identifier, item, is_implied=True)
 
 
@@ -204,7 +183,7 @@ def _add_dotted(collection: Collection, own: _Draft, item: Item) -> None:
     elif _last_number(own.id) == head and not own.id[:1].isdigit():
         collection.add(own, f"{own.id}.{tail}", item, is_implied=True)
     else:
-        collection.say(item.line, f"{item.mark.dotted} stands below {own.id}. Correct one of the two numbers")
+        collection.warn(item.line, f"{item.mark.dotted} stands below {own.id}. Correct one of the two numbers")
         collection.add(own, item.mark.dotted, item, is_implied=False)
 
 
@@ -221,7 +200,7 @@ def _add_loose(collection: Collection, block: Block, contents: Contents) -> None
     others = [item for item in contents.items if not item.mark.id]
     if others and not named and (NON_FUNCTIONAL.search(block.path) or CRITERIA.search(block.section)):
         what = f"{len(others)} items under {block.section!r} have no id: not expected. Make each a numbered requirement"
-        collection.say(others[0].line, what)
+        collection.warn(others[0].line, what)
 
 
 def _add_listed(collection: Collection, block: Block, contents: Contents) -> None:
@@ -232,7 +211,7 @@ def _add_listed(collection: Collection, block: Block, contents: Contents) -> Non
     offset = collection.counted if any(str(item.number) in collection.lines for item in counted) else 0
     collection.counted = max([collection.counted, *(item.number + offset for item in counted)])
     if offset and counted[0].mark.ordinal is not None:
-        collection.say(counted[0].line, restarts(counted[0], str(counted[0].number + offset)))
+        collection.warn(counted[0].line, restarts(counted[0], str(counted[0].number + offset)))
     for item in contents.items:
         if item.mark.id:
             _add_alone(collection, item.mark.id, item, is_implied=False)

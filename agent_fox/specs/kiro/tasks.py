@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Group, Problem, Subtask, TaskState
-from agent_fox.core.values import dataclass
+from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.agent_fox.task_groups import Bullet, doubled_tasks, state_of
 from agent_fox.specs.agent_fox.tasks import left_out, rolled_up
 from agent_fox.specs.agent_fox.test_writers import mark_test_writers
-from agent_fox.specs.files import warning
+from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.kiro.fields import (
     Field,
     Sort,
@@ -36,17 +34,7 @@ if TYPE_CHECKING:
 _TILDE_IS_SKIPPED = regex(r"\[~\]`?\s{0,9}[|=:：–—-]{0,3}\s{0,9}(?:skip|スキップ|跳过|略過|省略)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class KiroTasks:
-    """`properties` maps a property's number to the tasks that say they test it."""
-
-    groups: tuple[Group, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    places: dict[str, str] = field(default_factory=dict)
-    properties: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-def read_tasks(markdown: Markdown, references: References) -> KiroTasks:
+def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     """The groups of a tasks file, in the order of the file."""
     entries, aside = entries_of(markdown.lines)
     drafts, problems = assemble(markdown, entries)
@@ -57,7 +45,8 @@ def read_tasks(markdown: Markdown, references: References) -> KiroTasks:
     waves = check_waves(markdown, reading.groups)
     numbers = ((task.entry.number, task.entry.line) for draft in drafts for task in draft.subtasks)
     all_problems = (*problems, *doubled_tasks(markdown, numbers), *reading.problems, *waves)
-    return KiroTasks(groups, all_problems, places, {n: tuple(dict.fromkeys(t)) for n, t in reading.properties.items()})
+    properties = {number: tuple(dict.fromkeys(tasks)) for number, tasks in reading.properties.items()}
+    return ReadTasks(groups, all_problems, places, properties=properties)
 
 
 def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
@@ -67,15 +56,15 @@ def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
             yield f"task {task.entry.number}", task.entry.line
 
 
-class _Reading:
+class _Reading(Remarks):
     """Turns drafts into values, and collects the problems and properties on the way."""
 
     def __init__(self, markdown: Markdown, references: References, drafts: list[GroupDraft]) -> None:
-        self.markdown, self.references = markdown, references
+        super().__init__(markdown)
+        self.references = references
         self.tilde_is_skipped = any(
             _TILDE_IS_SKIPPED.search(line.text) for line in markdown.lines if "[~]" in line.text
         )
-        self.problems: list[Problem] = []
         self.properties: dict[str, list[str]] = {}
         numbers = [
             (number, str(draft.number))
@@ -150,9 +139,9 @@ class _Reading:
             named = self.references.read(read.value)
             if named.unknown:
                 what = f"names {', '.join(named.unknown)}: no such requirement in this spec. Correct the number"
-                self._say(read, what)
+                self.warn(read.line, what)
             if named.is_vague:
-                self._say(read, f"{read.written[:80]!r} names no requirement by its number. Write the numbers")
+                self.warn(read.line, f"{read.written[:80]!r} names no requirement by its number. Write the numbers")
             yield from named.ids
 
     def _waits(self, fields: Iterable[Field], group: int) -> tuple[str, ...]:
@@ -165,16 +154,13 @@ class _Reading:
             after.update(dict.fromkeys(number for number in numbers if number in self.known.places))
             missing = [number for number in numbers if number not in self.known.places]
             if missing:
-                self._say(read, f"waits for {', '.join(missing)}: no such task in this file. Correct the number")
+                self.warn(read.line, f"waits for {', '.join(missing)}: no such task in this file. Correct the number")
             own = self.order[str(group)]
             late = [number for number in numbers if self.order.get(self.groups.get(number, ""), own) > own]
             if late:
                 what = f"waits for {', '.join(late)}, which is built later: groups are built in the order of the file"
-                self._say(read, f"{what}. Move one of the two")
+                self.warn(read.line, f"{what}. Move one of the two")
         return tuple(after)
-
-    def _say(self, found: Field, what: str) -> None:
-        self.problems.append(warning(self.markdown.at(found.line), what))
 
 
 def _wrapped(entry: Entry, bullets: list[Bullet]) -> str:

@@ -12,7 +12,8 @@ from agent_fox.core.spec import Severity, Spec, text_version
 from agent_fox.core.values import dataclass
 from agent_fox.specs.lint.edits import EditRefused, edited
 from agent_fox.specs.lint.mirror import is_inside, mirror
-from agent_fox.specs.lint.rules import RULES, lint
+from agent_fox.specs.lint.rules import lint
+from agent_fox.specs.lint.values import rules
 from agent_fox.specs.lint.world import World
 from agent_fox.specs.places import SpecsMissing
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 else:
     own_folders = late_module("agent_fox.system.own_folders")
 
-_FIXABLE = tuple(rule for rule in RULES if rule.is_fixable)
 _MOST_ROUNDS = 6
 """A line may need one repair after the other; each round repairs every line at most once."""
 _MOST_READINGS = 100
@@ -58,7 +58,7 @@ class _Trial:
     def fixable(self) -> list[Finding]:
         return [
             finding
-            for finding in lint(self.world, _FIXABLE).findings
+            for finding in lint(self.world, (rule for rule in rules().values() if rule.is_fixable)).findings
             if finding.edits and all(edit.path in self.copied for edit in finding.edits)
         ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.detection import OPENSPEC, SPEC_KIT
-from agent_fox.specs.lint.values import Edit, Found, Level, SpecRule, split_place
+from agent_fox.specs.lint.values import Edit, Found, split_place
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Dependency
@@ -144,54 +144,11 @@ def _change(page: Page, line: int, old: str, new: str | None, what: str) -> Foun
     return Found(page.at(line), what, (Edit(page.where, line, old, new),))
 
 
-_W, _N = Level.WARNING, Level.NOTE
-REPAIRS = (
-    SpecRule(
-        "upper-case-box",
-        _N,
-        "Boxes are ticked with X. They are read; other tools know x alone (but for spec-kit's, which write X).",
-        "Write [x].",
-        is_fixable=True,
-        check=upper_box,
-    ),
-    SpecRule(
-        "reference-spelling",
-        _N,
-        "A task spells an id in other letters, or without its zeros.",
-        "Write it as it is declared.",
-        is_fixable=True,
-        check=reference_spelling,
-    ),
-    SpecRule(
-        "doubled-separator",
-        _N,
-        "Two commas stand between ids: an id may have been lost.",
-        "Write one.",
-        is_fixable=True,
-        check=doubled_separator,
-    ),
-    SpecRule(
-        "scenario-level",
-        _W,
-        "A scenario (OpenSpec) stands under another heading than ####: OpenSpec's own tool passes it over.",
-        "Write #### Scenario:",
-        is_fixable=True,
-        check=scenario_level,
-    ),
-    SpecRule(
-        "doubled-dependency",
-        _N,
-        "A table of dependencies has one row twice.",
-        "Take one of them out.",
-        is_fixable=True,
-        check=doubled_dependency,
-    ),
-    SpecRule(
-        "dependency-by-number",
-        _N,
-        "A row names a spec by its number. Numbers are not unique: a second spec with it makes the row an error.",
-        "Write the folder's name.",
-        is_fixable=True,
-        check=dependency_by_number,
-    ),
-)
+REPAIRS = {
+    "upper-case-box": upper_box,
+    "reference-spelling": reference_spelling,
+    "doubled-separator": doubled_separator,
+    "scenario-level": scenario_level,
+    "doubled-dependency": doubled_dependency,
+    "dependency-by-number": dependency_by_number,
+}

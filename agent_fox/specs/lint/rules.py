@@ -1,26 +1,25 @@
-"""The table of all rules, and how they are asked. docs/lint.md carries the table; a test holds the two together."""
+"""How the rules of `rules.toml` are asked: which function looks for what. The findings as `lint --json` prints them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from agent_fox.core.values import dataclass
-from agent_fox.specs.lint.problems import PROBLEM_RULES, problem_findings
+from agent_fox.core.values import Json, dataclass, to_object
+from agent_fox.specs.lint.problems import problem_findings
 from agent_fox.specs.lint.repairs import REPAIRS
 from agent_fox.specs.lint.shape import SHAPE
-from agent_fox.specs.lint.stale import STALE
-from agent_fox.specs.lint.task_order import TASK_ORDER
+from agent_fox.specs.lint.stale import STALE, modified_twice
 from agent_fox.specs.lint.tracing import TRACING
-from agent_fox.specs.lint.values import Finding, Level, PlanRule, Rule, SpecRule
+from agent_fox.specs.lint.values import Finding, Found, Level, Rule, rules
 from agent_fox.specs.lint.wording import WORDING
 from agent_fox.specs.lint.world import Case, World
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Spec
 
-RULES: tuple[Rule, ...] = (*PROBLEM_RULES, *TRACING, *TASK_ORDER, *SHAPE, *WORDING, *STALE, *REPAIRS)
-
+_OF_A_SPEC: Mapping[str, Callable[[Case], Iterable[Found]]] = {**TRACING, **SHAPE, **WORDING, **STALE, **REPAIRS}
+_OF_THE_PLAN: Mapping[str, Callable[[World], Iterable[Found]]] = {"modified-twice": modified_twice}
 _NO_REPOSITORY = "the files of the repository are not here"
 
 
@@ -37,31 +36,29 @@ class Report:
         return sum(finding.level is level for finding in self.findings)
 
 
-def lint(world: World, asked: Iterable[Rule] = RULES) -> Report:
-    """Ask every rule that is not switched off. Nothing is raised for what files hold."""
+def lint(world: World, asked: Iterable[Rule] | None = None) -> Report:
+    """Ask every rule that is not switched off, or some. Nothing is raised for what files hold."""
     off = frozenset(world.settings.off)
-    rules = [rule for rule in asked if rule.id not in off]
-    able = [rule for rule in rules if world.is_repository or not rule.needs_repository]
-    names = {rule.id for rule in rules}
+    wanted = [rule for rule in (rules().values() if asked is None else asked) if rule.id not in off]
+    able = [rule for rule in wanted if world.is_repository or not rule.needs_repository]
+    names = {rule.id for rule in wanted}
     findings = [finding for finding in problem_findings(world) if finding.rule in names]
     seen: set[str] = set()
     for spec in world.plan.specs:
         findings += _of_spec(Case(world, spec, spec.path not in seen), able)
         seen.add(spec.path)
     for rule in able:
-        if isinstance(rule, PlanRule):
-            findings += (rule.finding(place, None) for place in rule.check(world))
-    left = tuple((rule.id, _NO_REPOSITORY) for rule in rules if rule not in able)
+        if check := _OF_THE_PLAN.get(rule.id):
+            findings += (rule.finding(place, None) for place in check(world))
+    left = tuple((rule.id, _NO_REPOSITORY) for rule in wanted if rule not in able)
     return Report(tuple(sorted(dict.fromkeys(findings), key=_place)), left, len(world.plan.specs))
 
 
-def _of_spec(case: Case, rules: Iterable[Rule]) -> Iterator[Finding]:
+def _of_spec(case: Case, asked: Iterable[Rule]) -> Iterator[Finding]:
     """A spec that was taken back is history: nothing of it is judged."""
-    if case.spec.is_withdrawn:
-        return
-    for rule in rules:
-        if isinstance(rule, SpecRule):
-            yield from (rule.finding(place, case.spec.name) for place in rule.check(case))
+    for rule in asked if not case.spec.is_withdrawn else ():
+        if check := _OF_A_SPEC.get(rule.id):
+            yield from (rule.finding(place, case.spec.name) for place in check(case))
 
 
 def _place(finding: Finding) -> tuple[str, int, str, str]:
@@ -69,8 +66,7 @@ def _place(finding: Finding) -> tuple[str, int, str, str]:
 
 
 def unknown_rules(names: Iterable[str]) -> tuple[str, ...]:
-    known = {rule.id for rule in RULES}
-    return tuple(name for name in names if name not in known)
+    return tuple(name for name in names if name not in rules())
 
 
 def below(report: Report, paths: Iterable[str], specs: Iterable[Spec]) -> Report:
@@ -84,3 +80,26 @@ def below(report: Report, paths: Iterable[str], specs: Iterable[Spec]) -> Report
 
 def _is_below(path: str, wanted: tuple[str, ...]) -> bool:
     return any(place in (".", path) or path.startswith(f"{place}/") for place in wanted)
+
+
+def report_document(report: Report) -> dict[str, Json]:
+    """Findings, what could not be checked, counts, and the number of specs, ready for `json.dumps`."""
+    return {
+        "findings": [finding_document(finding) for finding in report.findings],
+        "not_checked": [{"rule": rule, "why": why} for rule, why in report.not_checked],
+        "counts": {level.value: report.count(level) for level in Level},
+        "specs": report.specs,
+    }
+
+
+def finding_document(finding: Finding) -> dict[str, Json]:
+    return {
+        "rule": finding.rule,
+        "severity": finding.level.value,
+        **to_object(finding, only=("spec", "where", "path")),
+        "line": finding.line or None,
+        **to_object(finding, only=("what", "remedy")),
+        "fixable": bool(finding.edits),
+        "edits": [to_object(edit, only=("path", "line", "old", "new")) for edit in finding.edits],
+        "fingerprint": finding.fingerprint,
+    }

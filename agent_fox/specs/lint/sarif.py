@@ -6,29 +6,30 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.sarif import SarifResult, SarifRule, artifact, sarif_log
-from agent_fox.specs.lint.rules import RULES, Report
+from agent_fox.specs.lint.values import rules
 
 if TYPE_CHECKING:
     from agent_fox.core.values import Json
+    from agent_fox.specs.lint.rules import Report
     from agent_fox.specs.lint.values import Edit, Finding
 
 _FINGERPRINT = "agentFoxFinding/v1"
 _ENDS = (".", "?", "!")
-_PLACES = {rule.id: place for place, rule in enumerate(RULES)}
 
 
 def sarif_document(report: Report, version: str) -> dict[str, Json]:
     """One run with every rule, and a result for each finding. Paths count from the repository's root."""
-    rules = [SarifRule(rule.id, rule.meaning, rule.remedy, rule.level.value) for rule in RULES]
+    every = [SarifRule(rule.id, rule.meaning, rule.remedy, rule.level.value) for rule in rules().values()]
+    places = {name: place for place, name in enumerate(rules())}
     notes: list[Json] = [
         {
-            "associatedRule": {"id": rule, "index": _PLACES[rule]},
+            "associatedRule": {"id": rule, "index": places[rule]},
             "level": "note",
             "message": {"text": f"{rule} was not checked: {why}"},
         }
         for rule, why in report.not_checked
     ]
-    return sarif_log("agent-fox lint", version, rules, [*map(_result, report.findings)], _FINGERPRINT, notes)
+    return sarif_log("agent-fox lint", version, every, [*map(_result, report.findings)], _FINGERPRINT, notes)
 
 
 def _result(finding: Finding) -> SarifResult:

@@ -1,18 +1,20 @@
-"""Rules about sizes and order: groups, requirements, checkpoints. What texts say is not judged here."""
+"""Rules about sizes and order: groups, requirements, checkpoints, what tasks wait for. Texts are not judged here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Group, TaskState
+from agent_fox.core.spec import Group, Spec, TaskState
 from agent_fox.specs.detection import OPENSPEC, SPEC_KIT
-from agent_fox.specs.lint.values import Found, Level, SpecRule
+from agent_fox.specs.lint.values import Found
 
 if TYPE_CHECKING:
     from agent_fox.specs.lint.world import Case
 
 _NO_TASKS_NEEDED = 1
+_TROUBLE = ("error", "fail", "invalid", "reject", "missing", "unavailable", "timeout", "refuse", "unauthori", "malform")
 _FINER = {SPEC_KIT: 2, OPENSPEC: 2}
 """Dialects whose tasks are smaller: a file each. So many times as many of them are one group's."""
 
@@ -82,42 +84,48 @@ def _is_unwanted(text: str) -> bool:
     return bool(words) and (words[0] == "if" or any(word.startswith(_TROUBLE) for word in words))
 
 
-_TROUBLE = ("error", "fail", "invalid", "reject", "missing", "unavailable", "timeout", "refuse", "unauthori", "malform")
-_W, _N = Level.WARNING, Level.NOTE
-SHAPE = (
-    SpecRule(
-        "large-group",
-        _W,
-        "A group is larger than one session can do well.",
-        "Split it; or set `group_subtasks` and `group_requirements` in `[lint]`.",
-        check=large_group,
-    ),
-    SpecRule(
-        "large-requirement",
-        _N,
-        "A requirement has more criteria than a person keeps in mind.",
-        "Split it; or set `requirement_parts` in `[lint]`.",
-        check=large_requirement,
-    ),
-    SpecRule(
-        "empty-group",
-        _W,
-        "A group has a title and nothing else: its coder is told nothing.",
-        "Say what is to be done, and which requirements it is about.",
-        check=empty_group,
-    ),
-    SpecRule(
-        "first-checkpoint",
-        _W,
-        "A spec begins with a checkpoint: there is nothing to check.",
-        "Move it behind the groups that it checks.",
-        check=first_checkpoint,
-    ),
-    SpecRule(
-        "no-edge-case",
-        _N,
-        "A requirement has no edge case, and no criterion says what happens when something goes wrong.",
-        "Add one, such as IF it fails, THEN THE system SHALL ...",
-        check=no_edge_case,
-    ),
-)
+def later_group(case: Case) -> Iterator[Found]:
+    """A task that waits for one of a group that comes later, or for that group: groups are built one after another."""
+    places = _places(case.spec)
+    for group, own in zip(case.spec.groups, range(len(case.spec.groups)), strict=True):
+        for task in group.subtasks:
+            later = [name for name in task.after if places.get(name, own) > own]
+            if later:
+                what = f"{task.number} waits for {', '.join(later)}, but its group {group.number} is built before"
+                yield Found(case.spec.place(f"task {task.number}"), what)
+
+
+def _places(spec: Spec) -> Mapping[str, int]:
+    """Where in the order of groups a task or a group stands."""
+    groups = {str(group.number): place for place, group in enumerate(spec.groups)}
+    return groups | {task.number: place for place, group in enumerate(spec.groups) for task in group.subtasks}
+
+
+def task_circle(case: Case) -> Iterator[Found]:
+    """Tasks of one group that wait for each other; the first circle of each group."""
+    for group in case.spec.groups:
+        circle = _circle(group)
+        if circle:
+            what = f"tasks wait for each other: {' → '.join(reversed(circle))}"
+            yield Found(case.spec.place(f"task {circle[-1]}"), what)
+
+
+def _circle(group: Group) -> list[str]:
+    own = {task.number for task in group.subtasks}
+    waits = {task.number: [name for name in task.after if name in own] for task in group.subtasks}
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+SHAPE = {
+    "task-order": later_group,
+    "task-circle": task_circle,
+    "large-group": large_group,
+    "large-requirement": large_requirement,
+    "empty-group": empty_group,
+    "first-checkpoint": first_checkpoint,
+    "no-edge-case": no_edge_case,
+}

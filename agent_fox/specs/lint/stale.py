@@ -12,7 +12,7 @@ from agent_fox.core.spec import Spec, TaskState
 from agent_fox.specs.detection import OPENSPEC
 from agent_fox.specs.document import is_there
 from agent_fox.specs.lint.pages import read_pages
-from agent_fox.specs.lint.values import Found, Level, PlanRule, SpecRule
+from agent_fox.specs.lint.values import Found
 from agent_fox.specs.openspec.deltas import read_delta
 from agent_fox.specs.openspec.words import Operation, same
 
@@ -75,21 +75,6 @@ def _capability(name: str, spec: Spec) -> str | None:
     return name.removeprefix("specs/").removesuffix(".md").removesuffix("spec").strip("/") or spec.name
 
 
-_W = Level.WARNING
-STALE = (
-    SpecRule(
-        "missing-file",
-        _W,
-        "The design of a spec that nobody has begun modifies a file that is not in the repository.",
-        "Correct the path; or say (new).",
-        needs_repository=True,
-        check=missing_file,
-    ),
-    PlanRule(
-        "modified-twice",
-        _W,
-        "Two changes (OpenSpec) modify one requirement: whichever is archived last undoes the other.",
-        "Join them, or let one wait until the other is archived.",
-        check=modified_twice,
-    ),
-)
+STALE = {
+    "missing-file": missing_file,
+}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.specs.agent_fox.id_ranges import index_of
 from agent_fox.specs.detection import KIRO, OPENSPEC, SPEC_KIT
-from agent_fox.specs.lint.values import Found, Level, SpecRule
+from agent_fox.specs.lint.values import Found, Level
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Spec
@@ -155,55 +155,12 @@ def _listed(names: list[str]) -> str:
     return shown + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
 
 
-_W, _N = Level.WARNING, Level.NOTE
-TRACING = (
-    SpecRule(
-        "untraced-requirement",
-        _W,
-        "No task and no row of the traceability table names a requirement: a FAIL of it goes to the last group.",
-        "Name it in the tasks that build it.",
-        check=untraced,
-    ),
-    SpecRule(
-        "untraced-kind",
-        _N,
-        "No task names any requirement of one kind, such as all of SC-001 and SC-002.",
-        "Name them in the tasks that build them, or say in the tasks which of them belong to a story.",
-        check=untraced_kind,
-    ),
-    SpecRule(
-        "untested-requirement",
-        _W,
-        "The spec says which tests show its requirements, and names none for this one.",
-        "Add an entry to the test specification, or a row to the traceability table.",
-        check=untested,
-    ),
-    SpecRule(
-        "unnameable-id",
-        _W,
-        "A test can't name this id, or can't tell it from another one.",
-        "Give it an id of letters and digits that differs from the others in more than its marks.",
-        check=unnameable,
-    ),
-    SpecRule(
-        "stale-test-entry",
-        _W,
-        "A task or a row names an entry that the test specification does not have.",
-        "Correct the name, or write the entry.",
-        check=stale_test_entry,
-    ),
-    SpecRule(
-        "stale-test-requirement",
-        _W,
-        "The test specification names a requirement that the spec does not have.",
-        "Correct the id, or take the entry out.",
-        check=stale_test_requirement,
-    ),
-    SpecRule(
-        "stale-task",
-        _W,
-        "A row or a task names a task that is not there.",
-        "Correct the number.",
-        check=stale_task,
-    ),
-)
+TRACING = {
+    "untraced-requirement": untraced,
+    "untraced-kind": untraced_kind,
+    "untested-requirement": untested,
+    "unnameable-id": unnameable,
+    "stale-test-entry": stale_test_entry,
+    "stale-test-requirement": stale_test_requirement,
+    "stale-task": stale_task,
+}

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+import tomllib
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from functools import cache
+from pathlib import Path
 
 from agent_fox.core.ids import digest_of
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 
-if TYPE_CHECKING:
-    from agent_fox.specs.lint.world import Case, World
-
 _AT = regex(r"(.*):(\d{1,9})", re.DOTALL)
 _LINE_NUMBERS = regex(r"\blines? \d+(?:(?:,| and) \d+)*|(?<=:)\d+")
 _PRINT_DIGITS = 32
+_RULES = Path(__file__).with_name("rules.toml")
 
 
 class Level(StrEnum):
@@ -77,7 +76,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule with its id, what it means, and what to do. Some need the repository that the specs speak of."""
+    """A rule with its id, what it means, and what to do. Some need the repository that the specs speak of.
+
+    `says` is the sentence of reading or planning by which a rule is known that finds nothing itself; `is_note`: such a
+    warning only tells.
+    """
 
     id: str
     level: Level
@@ -85,6 +88,8 @@ class Rule:
     remedy: str
     is_fixable: bool = False
     needs_repository: bool = False
+    says: str = ""
+    is_note: bool = False
 
     def finding(self, found: Found, spec: str | None) -> Finding:
         path, line = split_place(found.where)
@@ -92,26 +97,11 @@ class Rule:
         return Finding(path, line, self.id, level, found.spec or spec, found.what, self.remedy, found.edits)
 
 
-@dataclass(frozen=True, slots=True)
-class SpecRule(Rule):
-    """A rule about one spec at a time."""
-
-    check: Callable[[Case], Iterable[Found]] = lambda case: ()
-
-
-@dataclass(frozen=True, slots=True)
-class PlanRule(Rule):
-    """A rule about all specs together."""
-
-    check: Callable[[World], Iterable[Found]] = lambda world: ()
-
-
-@dataclass(frozen=True, slots=True)
-class ProblemRule(Rule):
-    """What reading and planning say already. `says` is how its sentence is known; `is_note`: it only tells."""
-
-    says: str = ""
-    is_note: bool = False
+@cache
+def rules() -> dict[str, Rule]:
+    """All rules by their ids, in the order in which they are asked."""
+    rows = tomllib.loads(_RULES.read_text(encoding="utf-8"))["rule"]
+    return {row["id"]: Rule(**row | {"level": Level(row["level"])}) for row in rows}
 
 
 def split_place(where: str) -> tuple[str, int]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.detection import AGENT_FOX, KIRO, SPEC_KIT
-from agent_fox.specs.lint.english import is_english
-from agent_fox.specs.lint.values import Found, Level, SpecRule
+from agent_fox.specs.lint.values import Found
+from agent_fox.specs.lint.world import is_english
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Criterion
@@ -105,42 +105,10 @@ def _shown(part: Criterion) -> str:
     return text if len(text) <= 70 else text[:69] + "…"
 
 
-_W, _N = Level.WARNING, Level.NOTE
-NEEDS_CLARIFICATION = SpecRule(
-    "needs-clarification",
-    _W,
-    "A question is left open in a document.",
-    "Answer it before anything is built.",
-    check=unclear,
-)
-WORDING = (
-    SpecRule(
-        "no-obligation",
-        _W,
-        "A criterion obliges nobody: it says neither SHALL nor MUST, nor (Kiro, agent-fox: not enough) WHEN and THEN.",
-        "Write it as EARS: WHEN it happens, THE system SHALL do this.",
-        check=no_obligation,
-    ),
-    SpecRule(
-        "if-without-then",
-        _N,
-        "A criterion begins with IF and has no THEN: where the condition ends is a guess.",
-        "Write IF it fails, THEN THE system SHALL do this.",
-        check=no_condition,
-    ),
-    SpecRule(
-        "vague-word",
-        _N,
-        "A criterion has a word that everyone measures differently, and no measure.",
-        "Say how much, how long, or which.",
-        check=vague,
-    ),
-    NEEDS_CLARIFICATION,
-    SpecRule(
-        "unwritten",
-        _W,
-        "The text of a requirement is missing or says TBD.",
-        "Write it.",
-        check=unwritten,
-    ),
-)
+WORDING = {
+    "no-obligation": no_obligation,
+    "if-without-then": no_condition,
+    "vague-word": vague,
+    "needs-clarification": unclear,
+    "unwritten": unwritten,
+}

@@ -1,7 +1,8 @@
-"""What the rules look at: the plan, and one spec at a time with its documents. No rule is here."""
+"""What the rules look at: the plan, and one spec at a time with its documents; is it English? No rule is here."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.plan.blame import named_owners
-from agent_fox.specs.lint.english import is_english
+from agent_fox.core.regex import regex
 from agent_fox.specs.lint.pages import Page, read_pages
 from agent_fox.specs.lint.test_entries import TestEntries, entries_of
 
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
 
 OPEN_QUESTION = "needs clarification: "
 """How the sentence of a problem begins that is an open question."""
+_WORD = regex(r"[^\W\d_]{1,40}")
+_COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        "a an and any are as at be been by can do does for from given has have if in into is it its may must no not of "
+        "on only or shall should so than that the their then there they this to under was when where which while will "
+        "with without",
+    )
+)
+_FEWEST_WORDS = 6
+_LEAST_SHARE = 0.15
+_LONGEST_LOOK = 20_000
 
 
 @dataclass(frozen=True)
@@ -67,3 +80,11 @@ class Case:
 
     def page(self, *names: str) -> Page | None:
         return next((page for name in names for page in self.pages if page.name == name), None)
+
+
+def is_english(text: str) -> bool:
+    """Common English words are a good part of it. A text of few words is not judged."""
+    words = _WORD.findall(text[:_LONGEST_LOOK].lower())
+    if len(words) < _FEWEST_WORDS or not all(word.isascii() for word in words[: _FEWEST_WORDS * 2]):
+        return False
+    return sum(word in _COMMON for word in words) >= _LEAST_SHARE * len(words)

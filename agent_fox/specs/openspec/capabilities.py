@@ -1,4 +1,5 @@
-"""What a change asks of its capabilities, or a capability says of itself, as requirements with ids made from places."""
+"""What a change asks of its capabilities, or a capability says of itself, as requirements with ids made from places;
+and what a change names that its capability does not have."""
 
 from __future__ import annotations
 
@@ -8,15 +9,19 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Criterion, Problem, Requirement, Severity
 from agent_fox.core.values import dataclass
-from agent_fox.specs.files import warning
+from agent_fox.core.words import nearest
+from agent_fox.specs.document import read_markdown
+from agent_fox.specs.files import TextFile, place_of, read_text_file, warning
 from agent_fox.specs.openspec.deltas import Delta, Draft, Scenario, read_delta
-from agent_fox.specs.openspec.unfinished import half_written
 from agent_fox.specs.openspec.words import Operation, has_only_steps, ids_in, is_unfilled, same
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent_fox.specs.document import Markdown
 
-_SHOWN = 3
+_SHOWN, _SHOWN_LINES = 3, 5
+_HINTS, _COMPARED = 20, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,3 +205,41 @@ def _listed(drafts: list[Draft]) -> str:
     shown = ", ".join(f'"{draft.title}"' for draft in drafts[:_SHOWN])
     more = len(drafts) - _SHOWN
     return f"{shown} and {more} more are" if more > 0 else shown + (" are" if len(drafts) > 1 else " is")
+
+
+def half_written(markdown: Markdown, lines: Iterable[int]) -> Iterator[Problem]:
+    """One warning for all lines of a document that still say what its template says, or nothing."""
+    if places := sorted(set(lines)):
+        shown = ", ".join(map(str, places[:_SHOWN_LINES])) + (" and others" if len(places) > _SHOWN_LINES else "")
+        what = f"half-written: no more than a template says, in {'line' if len(places) == 1 else 'lines'} {shown}"
+        yield warning(markdown.at(places[0]), f"{what}. Fill it in")
+
+
+def stale_references(one: Capability, baseline: Path, root: Path) -> Iterator[Problem]:
+    """What the delta modifies, takes back or renames, and the baseline does not have.
+
+    A baseline that can't be read says nothing here: it is a spec of its own, and its reader says so.
+    """
+    named = list(_named_before(one))
+    file = read_text_file(baseline, root) if named else None
+    if not isinstance(file, TextFile):
+        return
+    there = {same(draft.title): draft.title for draft in read_delta(read_markdown(file).lines).drafts}
+    stale = [row for row in named if same(row[1]) not in there]
+    for place, (line, title, what_is_done) in enumerate(stale):
+        near = nearest(same(title), list(there)[:_COMPARED]) if place < _HINTS else ""
+        hint = f'Did you mean "{there[near]}"?' if near else "Correct the title, or write it as ADDED"
+        what = f'{what_is_done} "{title}", which {place_of(baseline, root)} does not have. {hint}'
+        yield warning(one.markdown.at(line), what)
+
+
+def _named_before(one: Capability) -> Iterator[tuple[int, str, str]]:
+    """Lines and titles that must be there before. A name that the delta itself gives is its own."""
+    new = {same(renamed.new) for renamed in one.delta.renamed}
+    for draft in one.delta.of(Operation.MODIFIED):
+        if same(draft.title) not in new:
+            yield draft.line, draft.title, "modifies"
+    for draft in one.removed:
+        yield draft.line, draft.title, "takes back"
+    for renamed in one.delta.renamed:
+        yield renamed.line, renamed.old, "renames"

@@ -8,10 +8,17 @@ from pathlib import Path
 from agent_fox.core.spec import Problem, Spec
 from agent_fox.specs.agent_fox.commands import read_commands
 from agent_fox.specs.agent_fox.id_ranges import index_of
-from agent_fox.specs.detection import OPENSPEC, claims
-from agent_fox.specs.document import Documents, Markdown, about, is_there, read_documents, read_markdown
+from agent_fox.specs.collected import ReadTasks
+from agent_fox.specs.detection import OPENSPEC
+from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
 from agent_fox.specs.files import place_of
-from agent_fox.specs.openspec.capabilities import Capability, ReadCapabilities, capability, read_capabilities
+from agent_fox.specs.openspec.capabilities import (
+    Capability,
+    ReadCapabilities,
+    capability,
+    read_capabilities,
+    stale_references,
+)
 from agent_fox.specs.openspec.folders import (
     SPEC_FILE,
     baseline_file,
@@ -21,28 +28,16 @@ from agent_fox.specs.openspec.folders import (
     is_other_change,
 )
 from agent_fox.specs.openspec.proposal import title_in, waits_for
-from agent_fox.specs.openspec.stale import stale_references
 from agent_fox.specs.openspec.task_references import Names
-from agent_fox.specs.openspec.tasks import ReadTasks, read_tasks
+from agent_fox.specs.openspec.tasks import read_tasks
 
 _PROPOSAL, _TASKS, _DESIGN = "proposal.md", "tasks.md", "design.md"
 _CAN_DO_WITHOUT = frozenset({_DESIGN})
 
 
-class OpenSpecDialect:
+def read_openspec(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     """Changes with a proposal, deltas and tasks; and the capabilities that they change."""
-
-    @property
-    def name(self) -> str:
-        return OPENSPEC
-
-    def recognises(self, folder: Path) -> bool:
-        return OPENSPEC in claims(folder)
-
-    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        """Read what can be read. Where its tasks or any of its requirements can not be, there is no spec."""
-        spec, problems = _capability(folder, root) if is_capability(folder) else _change(folder, root)
-        return spec, about(spec.name if spec else folder.name, problems)
+    return _capability(folder, root) if is_capability(folder) else _change(folder, root)
 
 
 def _capability(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
@@ -71,7 +66,7 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     deltas, unlisted = delta_files(folder, root)
     documents = read_documents(folder, root, (_PROPOSAL, _TASKS, _DESIGN, *deltas.values()), _CAN_DO_WITHOUT)
     documents.problems += unlisted
-    if unlisted or any(name not in documents.files and is_there(folder / name) for name in (_TASKS, *deltas.values())):
+    if unlisted or any(documents.lacks([name]) for name in (_TASKS, *deltas.values())):
         return None, documents.problems
     read = _requirements(folder, root, deltas, documents)
     prose = _prose(documents)

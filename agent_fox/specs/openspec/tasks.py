@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
-from agent_fox.core.values import dataclass
 from agent_fox.specs.agent_fox.task_groups import doubled_tasks, state_of
 from agent_fox.specs.agent_fox.tasks import rolled_up
 from agent_fox.specs.agent_fox.test_writers import mark_test_writers
+from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.files import warning
+from agent_fox.specs.openspec.capabilities import half_written
 from agent_fox.specs.openspec.task_drafts import NESTED, PARALLEL, TaskDraft, drafts_of, gathered, wrapped
 from agent_fox.specs.openspec.task_references import Names, tasks_named
 from agent_fox.specs.openspec.task_sections import (
@@ -29,7 +30,6 @@ from agent_fox.specs.openspec.task_sections import (
     sections_of,
     units_of,
 )
-from agent_fox.specs.openspec.unfinished import half_written
 from agent_fox.specs.openspec.words import is_unfilled
 
 if TYPE_CHECKING:
@@ -45,15 +45,6 @@ _BOLD = regex(
 )
 _EMPHASIS = regex(r"(?P<mark>[*_])(?P<text>[^*_]+)(?P=mark)")
 _CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadTasks:
-    """`places` says where `group 3` and `task 3.1` stand: `path:line`."""
-
-    groups: tuple[Group, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    places: dict[str, str] = field(default_factory=dict)
 
 
 def read_tasks(markdown: Markdown, names: Names, fallback_title: str) -> ReadTasks:
@@ -107,12 +98,12 @@ def _has_parts(lines: Iterable[Line], first: Box) -> bool:
     return has_numbers or any(box.line.indent >= first.line.indent + NESTED for box in boxes)
 
 
-class _Reading:
+class _Reading(Remarks):
     """Turns units into groups, and collects places and problems on the way."""
 
     def __init__(self, markdown: Markdown, names: Names, has_boxes: bool) -> None:
-        self.markdown, self.names, self.has_boxes = markdown, names, has_boxes
-        self.problems: list[Problem] = []
+        super().__init__(markdown)
+        self.names, self.has_boxes = names, has_boxes
         self.places: dict[str, str] = {}
 
     def groups(self, units: list[Unit], fallback_title: str) -> tuple[Group, ...]:
@@ -174,7 +165,7 @@ class _Reading:
         named, unknown = self.names.parts_in([*titles, *texts], wrapped(lines))
         if unknown and self.names.index.every:
             what = f"names {', '.join(unknown)}: no such requirement in this change. Correct the title"
-            self.problems.append(warning(self.markdown.at(unit.line), what))
+            self.warn(unit.line, what)
         return tuple(dict.fromkeys([*about, *named]))
 
 

@@ -17,7 +17,7 @@ from agent_fox.specs.agent_fox.traceability import read_traceability
 from agent_fox.specs.document import Markdown, about, read_markdown
 from agent_fox.specs.files import TextFile, error, warning
 from agent_fox.specs.lines import Heading, Line, in_bold, plain
-from agent_fox.specs.plain.detection import spec_heading
+from agent_fox.specs.plain.dialect import spec_heading
 from agent_fox.specs.plain.requirements import is_aside, read_plain_requirements
 from agent_fox.specs.plain.tasks import holds_tasks, read_plain_tasks
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Dependency, Group, Requirement, Spec, Subtask, TaskState, Trace
-from agent_fox.specs.plain.detection import MARK
+from agent_fox.specs.plain.dialect import MARK
 from agent_fox.specs.plain.escapes import block, one_line, quoted, reference, word, words
 
 ALL = "*"

@@ -19,30 +19,8 @@ from agent_fox.core.spec import (
     Trace,
 )
 from agent_fox.specs.files import TextFile, error
+from agent_fox.specs.plain import normal_form as form
 from agent_fox.specs.plain.escapes import WORD, text_of, word_of
-from agent_fox.specs.plain.normal_form import (
-    ALL,
-    BASELINE,
-    BOXES,
-    CHECKPOINT,
-    DEPENDS_ON,
-    DETAILS,
-    EDGE_CASES,
-    NONE,
-    OPTIONAL,
-    PARALLEL,
-    REQUIREMENTS,
-    TAKEN_BACK,
-    TASKS,
-    TEST_COMMANDS,
-    TESTS_ONLY,
-    TRACE_HEADER,
-    TRACE_RULE,
-    TRACEABILITY,
-    coder_text,
-    ids_of,
-    of_subtasks,
-)
 from agent_fox.specs.plain.normal_lines import (
     FormBroken,
     Item,
@@ -57,7 +35,7 @@ from agent_fox.specs.plain.normal_lines import (
     word_list,
 )
 
-_STATES = {box: state for state, box in BOXES.items()} | {"X": TaskState.DONE}
+_STATES = {box: state for state, box in form.BOXES.items()} | {"X": TaskState.DONE}
 _SPEC = regex(r"Spec: `([^`]*)`(?:: (.*))?")
 _REQUIREMENT = regex(rf"({WORD})(?:: (.*))?")
 _CRITERION = regex(rf"\*\*({WORD})\*\*(?: (.*))?")
@@ -66,7 +44,7 @@ _SUBTASK = regex(rf"\[(.)\] ({WORD})(?: (.*))?")
 _DEPENDENCY = regex(rf"({WORD})(?::(?: its group (-?\d{{1,9}}))?(?: before group (-?\d{{1,9}}))?)?( \(archived\))?")
 _COMMAND = regex(r"([^:`]*): `([^`]*)`")
 _SOURCE = regex(r"#(-?\d{1,9})(?: of `([^`]*)`)?(?: on `([^`]*)`)?")
-_KNOWN = ("", REQUIREMENTS, TASKS, TRACEABILITY, DEPENDS_ON, TEST_COMMANDS)
+_KNOWN = ("", form.REQUIREMENTS, form.TASKS, form.TRACEABILITY, form.DEPENDS_ON, form.TEST_COMMANDS)
 
 
 def read_normal_form(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
@@ -104,17 +82,17 @@ def _spec(section: Section, where: str, documents: dict[str, str]) -> Spec:
     named = matched(_SPEC, section.title.text, section.title.number, "# Spec: `name`: Title")
     parts = _parts(section)
     reading = _Reading(where)
-    requirements = tuple(_requirement(block, reading) for block in _blocks(parts[REQUIREMENTS]))
+    requirements = tuple(_requirement(block, reading) for block in _blocks(parts[form.REQUIREMENTS]))
     spec = Spec(
         name=word_of(named[1]),
         dialect="plain",
         path=where,
         title=text_of(named[2] or ""),
         requirements=requirements,
-        groups=tuple(_group(item, reading) for item in items(parts[TASKS])),
-        dependencies=tuple(_dependency(item, where) for item in items(parts[DEPENDS_ON])),
-        traceability=tuple(_traces(parts[TRACEABILITY])),
-        test_commands=dict(_command(item) for item in items(parts[TEST_COMMANDS])),
+        groups=tuple(_group(item, reading) for item in items(parts[form.TASKS])),
+        dependencies=tuple(_dependency(item, where) for item in items(parts[form.DEPENDS_ON])),
+        traceability=tuple(_traces(parts[form.TRACEABILITY])),
+        test_commands=dict(_command(item) for item in items(parts[form.TEST_COMMANDS])),
         documents=documents,
     )
     return replace(_with_facts(spec, items(parts[""])), places=reading.places)
@@ -145,7 +123,7 @@ def _with_facts(spec: Spec, facts: Iterable[Item]) -> Spec:
                 spec = replace(spec, origin=text_of(value))
             case "State", value:
                 states = value.split(", ")
-                spec = replace(spec, is_baseline=BASELINE in states, is_withdrawn=TAKEN_BACK in states)
+                spec = replace(spec, is_baseline=form.BASELINE in states, is_withdrawn=form.TAKEN_BACK in states)
             case "Source", value:
                 match = matched(_SOURCE, value, item.line, "_Source: #12 of `owner/name` on `host`_")
                 issue = SourceIssue(int(match[1]), word_of(match[2] or ""), word_of(match[3] or ""))
@@ -153,8 +131,8 @@ def _with_facts(spec: Spec, facts: Iterable[Item]) -> Spec:
             case "Withdrawn", value:
                 spec = replace(spec, withdrawn=word_list(value, item.line))
             case "Implied", value:
-                every = ids_of(spec.requirements)
-                spec = replace(spec, implied=every if value == ALL else frozenset(word_list(value, item.line)))
+                every = form.ids_of(spec.requirements)
+                spec = replace(spec, implied=every if value == form.ALL else frozenset(word_list(value, item.line)))
             case _:
                 raise _unknown_field(item, "Origin, State, Source, Withdrawn, Implied")
     return spec
@@ -165,8 +143,8 @@ def _requirement(block: Section, reading: _Reading) -> Requirement:
     identifier = word_of(match[1])
     reading.found(identifier, block.title.number)
     text, rest = quote_of(block.lines)
-    last = next((n for n, line in enumerate(rest) if line.text == DETAILS), len(rest))
-    edge = next((n for n, line in enumerate(rest) if line.text == EDGE_CASES), last)
+    last = next((n for n, line in enumerate(rest) if line.text == form.DETAILS), len(rest))
+    edge = next((n for n, line in enumerate(rest) if line.text == form.EDGE_CASES), last)
     return Requirement(
         identifier,
         text_of(match[2] or ""),
@@ -192,28 +170,28 @@ def _group(item: Item, reading: _Reading) -> Group:
     subtasks = tuple(_subtask(entry, reading) for entry in below if entry.field is None)
     group = Group(number, text_of(match[3] or ""), _state(match[1], item.line), subtasks=subtasks)
     text = None
-    group = replace(group, requirements=of_subtasks(subtasks))
+    group = replace(group, requirements=form.of_subtasks(subtasks))
     for entry in below:
         match entry.field:
             case None:
                 continue
             case "Text", value:
-                text = "" if value == NONE else fenced(entry)
+                text = "" if value == form.NONE else fenced(entry)
             case named:
                 group = _with_field(group, named, entry)
-    return replace(group, text=coder_text(group) if text is None else text)
+    return replace(group, text=form.coder_text(group) if text is None else text)
 
 
 def _with_field(group: Group, named: tuple[str, str], item: Item) -> Group:
     match named:
         case "Marks", value:
-            marks = _marks(value, item.line, (OPTIONAL, PARALLEL, CHECKPOINT, TESTS_ONLY))
+            marks = _marks(value, item.line, (form.OPTIONAL, form.PARALLEL, form.CHECKPOINT, form.TESTS_ONLY))
             return replace(
                 group,
-                optional=OPTIONAL in marks,
-                parallel=PARALLEL in marks,
-                is_checkpoint=CHECKPOINT in marks,
-                writes_tests_only=TESTS_ONLY in marks,
+                optional=form.OPTIONAL in marks,
+                parallel=form.PARALLEL in marks,
+                is_checkpoint=form.CHECKPOINT in marks,
+                writes_tests_only=form.TESTS_ONLY in marks,
             )
         case "Archetype", value:
             return replace(group, archetype=word_of(value))
@@ -235,8 +213,8 @@ def _subtask(item: Item, reading: _Reading) -> Subtask:
             case None:
                 continue
             case "Marks", value:
-                marks = _marks(value, entry.line, (OPTIONAL, PARALLEL))
-                subtask = replace(subtask, optional=OPTIONAL in marks, parallel=PARALLEL in marks)
+                marks = _marks(value, entry.line, (form.OPTIONAL, form.PARALLEL))
+                subtask = replace(subtask, optional=form.OPTIONAL in marks, parallel=form.PARALLEL in marks)
             case "After", value:
                 subtask = replace(subtask, after=word_list(value, entry.line))
             case "Requirements", value:
@@ -277,7 +255,7 @@ def _command(item: Item) -> tuple[str, str]:
 
 def _traces(lines: Iterable[Line]) -> Iterable[Trace]:
     for line in lines:
-        if not line.text.strip() or line.text in (TRACE_HEADER, TRACE_RULE):
+        if not line.text.strip() or line.text in (form.TRACE_HEADER, form.TRACE_RULE):
             continue
         cells = line.text.split("|")
         if len(cells) != 6 or cells[0] or cells[-1]:

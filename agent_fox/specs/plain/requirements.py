@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Criterion, Problem, Requirement
-from agent_fox.core.values import dataclass
-from agent_fox.specs.files import error, warning
+from agent_fox.core.spec import Criterion, Requirement
+from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.lines import Heading, Line, is_rule, joined, plain
 
 if TYPE_CHECKING:
@@ -41,15 +40,6 @@ _OBLIGES = regex(r"\b(?:SHALL|MUST)\b")
 _TAKEN_BACK = regex(r"~~.*~~$", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPlain:
-    requirements: tuple[Requirement, ...]
-    withdrawn: tuple[str, ...]
-    implied: frozenset[str]
-    places: dict[str, str]
-    problems: tuple[Problem, ...]
-
-
 @dataclass(slots=True)
 class _Part:
     """A requirement or a criterion while it is read: the lines of its own text, and what stands below it."""
@@ -66,14 +56,16 @@ class _Part:
         return joined(self.lines)
 
 
-def read_plain_requirements(markdown: Markdown, lines: Iterable[Line]) -> ReadPlain:
+def read_plain_requirements(markdown: Markdown, lines: Iterable[Line]) -> ReadRequirements:
     cut = _Cut()
     for line in lines:
         cut.line(line)
     naming = _Naming(markdown)
-    what = "what this line asks for is not read: it stands in no item, or below notes. Make it an item"
-    naming.problems += [warning(markdown.at(number), what) for number in cut.lost]
-    return naming.read(cut.found)
+    for number in cut.lost:
+        naming.warn(
+            number, "what this line asks for is not read: it stands in no item, or below notes. Make it an item"
+        )
+    return naming.named(cut.found)
 
 
 class _Cut:
@@ -177,31 +169,24 @@ def _label(text: str) -> str:
     return plain(plain(text).rstrip(":\uff1a"))
 
 
-class _Naming:
-    """Gives ids to what has none, and says which are doubled."""
+class _Naming(Declarations):
+    """Gives ids to what has none."""
 
-    def __init__(self, markdown: Markdown) -> None:
-        self.markdown = markdown
-        self.lines: dict[str, int] = {}
-        self.implied: set[str] = set()
-        self.withdrawn: list[str] = []
-        self.problems: list[Problem] = []
+    doubled = "stands twice: in lines {} and {}. Give one of them another id"
 
-    def read(self, drafts: list[_Part]) -> ReadPlain:
-        named = [_named(draft) for draft in drafts]
-        free = FreeIds("", (name for name, *_ in named if name))
+    def named(self, drafts: list[_Part]) -> ReadRequirements:
+        titles = [_named(draft) for draft in drafts]
+        free = FreeIds("", (name for name, *_ in titles if name))
         requirements = []
-        for place, (draft, (name, title, is_implied)) in enumerate(zip(drafts, named, strict=True), 1):
+        for place, (draft, (name, title, is_implied)) in enumerate(zip(drafts, titles, strict=True), 1):
             identifier = name or free.at(place)
             if is_implied or not name:
                 self.implied.add(identifier)
             if not (title.strip(_EMPTY) or draft.parts or draft.text.strip(_EMPTY)):
                 self._say_empty(draft)
-            elif self._declares(identifier, draft.line):
+            elif self.declares(identifier, draft.line):
                 requirements.append(self._requirement(draft, identifier, title))
-        kept = tuple(requirement for requirement in requirements if requirement is not None)
-        places = {identifier: self.markdown.at(line) for identifier, line in self.lines.items()}
-        return ReadPlain(kept, tuple(self.withdrawn), frozenset(self.implied), places, tuple(self.problems))
+        return self.read(requirement for requirement in requirements if requirement is not None)
 
     def _requirement(self, draft: _Part, identifier: str, title: str) -> Requirement | None:
         if _TAKEN_BACK.match(title):
@@ -223,7 +208,7 @@ class _Naming:
                 self.implied.add(identifier)
             if not text.strip(_EMPTY):
                 self._say_empty(part)
-            elif not self._declares(identifier, part.line):
+            elif not self.declares(identifier, part.line):
                 continue
             elif _TAKEN_BACK.match(text):
                 self.withdrawn.append(identifier)
@@ -232,18 +217,7 @@ class _Naming:
         return tuple(criteria)
 
     def _say_empty(self, part: _Part) -> None:
-        self.problems.append(
-            warning(self.markdown.at(part.line), "this item says nothing: not read. Fill it, or take it out")
-        )
-
-    def _declares(self, identifier: str, line: int) -> bool:
-        """Whether this is the first with that id."""
-        if identifier not in self.lines:
-            self.lines[identifier] = line
-            return True
-        what = f"{identifier} stands twice: in lines {self.lines[identifier]} and {line}. Give one of them another id"
-        self.problems.append(error(self.markdown.at(line), what))
-        return False
+        self.warn(part.line, "this item says nothing: not read. Fill it, or take it out")
 
 
 def _named(draft: _Part) -> tuple[str, str, bool]:

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.agent_fox.tasks import ReadTasks, read_tasks
+from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Group, Problem, Subtask
     from agent_fox.specs.agent_fox.id_ranges import PartIndex
+    from agent_fox.specs.collected import ReadTasks
     from agent_fox.specs.lines import Line
 
 _BOXED = regex(r" *[-*+] +\[[^\[\]]?\]")

@@ -10,16 +10,9 @@ from pydantic_core import PydanticCustomError
 _STATES = Literal["open", "in_progress", "done", "skipped"]
 
 
-def _criterion(value: object) -> object:
-    return {"text": value} if isinstance(value, str) else value
-
-
-def _titled(value: object) -> object:
-    return {"title": value} if isinstance(value, str) else value
-
-
-def _named(value: object) -> object:
-    return {"spec": value} if isinstance(value, str) else value
+def _text_as(key: str) -> BeforeValidator:
+    """A text alone stands for a table with that key."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
 
 
 class _Model(BaseModel, defer_build=True):
@@ -31,7 +24,7 @@ class TomlCriterion(_Model):
     id: str = ""
 
 
-Criteria = list[Annotated[TomlCriterion, BeforeValidator(_criterion)]]
+Criteria = list[Annotated[TomlCriterion, _text_as("text")]]
 
 
 class TomlRequirement(_Model):
@@ -60,7 +53,7 @@ class TomlTask(_Model):
 
 class TomlGroup(_Model):
     title: str = Field(min_length=1)
-    tasks: list[Annotated[TomlTask, BeforeValidator(_titled)]] = Field(default_factory=list)
+    tasks: list[Annotated[TomlTask, _text_as("title")]] = Field(default_factory=list)
     requirements: list[str] = Field(default_factory=list)
     state: _STATES = "open"
     optional: bool = False
@@ -77,9 +70,9 @@ class TomlDependency(_Model):
 
 class TomlSpec(_Model):
     title: str = ""
-    depends_on: list[Annotated[TomlDependency, BeforeValidator(_named)]] = Field(default_factory=list)
-    requirements: list[Annotated[TomlRequirement, BeforeValidator(_titled)]] = Field(default_factory=list)
-    groups: list[Annotated[TomlGroup, BeforeValidator(_titled)]] = Field(default_factory=list)
+    depends_on: list[Annotated[TomlDependency, _text_as("spec")]] = Field(default_factory=list)
+    requirements: list[Annotated[TomlRequirement, _text_as("title")]] = Field(default_factory=list)
+    groups: list[Annotated[TomlGroup, _text_as("title")]] = Field(default_factory=list)
     test_commands: dict[str, str] = Field(default_factory=dict)
 
 

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
 from agent_fox.specs.agent_fox.commands import read_commands
 from agent_fox.specs.agent_fox.dependencies import without_doubles
-from agent_fox.specs.agent_fox.tasks import ReadTasks
-from agent_fox.specs.detection import SPEC_KIT, claims
-from agent_fox.specs.document import Documents, Markdown, about, is_there, read_documents, read_markdown
-from agent_fox.specs.files import place_of, warning
-from agent_fox.specs.spec_kit.needs import needs_in, siblings_of
+from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
+from agent_fox.specs.detection import SPEC_KIT
+from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
+from agent_fox.specs.files import children, is_file, place_of, warning
+from agent_fox.specs.spec_kit.needs import needs_in
 from agent_fox.specs.spec_kit.references import references_of
-from agent_fox.specs.spec_kit.requirements import ReadSpec, read_requirements
+from agent_fox.specs.spec_kit.requirements import read_requirements
 from agent_fox.specs.spec_kit.tasks import read_tasks
 from agent_fox.specs.spec_kit.unfinished import unfinished
 
 if TYPE_CHECKING:
+    from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
     from agent_fox.specs.lines import Line
 
 _SPEC, _PLAN, _TASKS = "spec.md", "plan.md", "tasks.md"
@@ -42,28 +42,14 @@ _PLAIN = {0x2010: "-", 0x2011: "-", 0x00A0: " "} | {_FULL_WIDTH_ZERO + digit: st
 _ODD = regex(f"[{''.join(map(chr, _PLAIN))}]")
 
 
-class SpecKitDialect:
+def read_spec_kit(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec | None, list[Problem]]:
     """Folders `NNN-name` with spec.md, plan.md and tasks.md, as spec-kit makes them, in any language."""
-
-    def __init__(self, bare: BareCriteria = BareCriteria.DETAIL) -> None:
-        self.bare = bare
-
-    @property
-    def name(self) -> str:
-        return SPEC_KIT
-
-    def recognises(self, folder: Path) -> bool:
-        return SPEC_KIT in claims(folder)
-
-    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        """Read what can be read. Where spec.md or tasks.md is there and can't be, there is no spec."""
-        documents = read_documents(folder, root, (_SPEC, _PLAN, _TASKS), frozenset({_PLAN}))
-        if any(name not in documents.files and is_there(folder / name) for name in (_SPEC, _TASKS)):
-            return None, about(folder.name, documents.problems)
-        read = {name: _plain(read_markdown(file)) for name, file in documents.files.items()}
-        documents.problems += [problem for markdown in read.values() for problem in markdown.problems]
-        spec = _spec(folder, root, documents, read, self.bare)
-        return spec, about(folder.name, documents.problems)
+    documents = read_documents(folder, root, (_SPEC, _PLAN, _TASKS), frozenset({_PLAN}))
+    if any(documents.lacks([name]) for name in (_SPEC, _TASKS)):
+        return None, documents.problems
+    read = {name: _plain(read_markdown(file)) for name, file in documents.files.items()}
+    documents.problems += [problem for markdown in read.values() for problem in markdown.problems]
+    return _spec(folder, root, documents, read, bare), documents.problems
 
 
 def _plain(markdown: Markdown) -> Markdown:
@@ -84,29 +70,22 @@ def _plain_line(line: Line) -> Line:
 
 
 def _spec(folder: Path, root: Path, documents: Documents, read: dict[str, Markdown], bare: BareCriteria) -> Spec:
-    requirements = read_requirements(read[_SPEC], bare) if _SPEC in read else ReadSpec()
+    requirements = read_requirements(read[_SPEC], bare) if _SPEC in read else ReadRequirements()
     tasks = read_tasks(read[_TASKS], references_of(requirements)) if _TASKS in read else ReadTasks()
     left = [problem for name in (_SPEC, _TASKS) if name in read for problem in unfinished(read[name])]
     documents.problems += [*requirements.problems, *tasks.problems, *left]
     ended = _ended(read[_SPEC]) if _SPEC in read else None
     if ended is not None:
         documents.problems.append(warning(ended, f"{folder.name} has ended: nothing of it is planned"))
-    expected = tuple(part.id for requirement in requirements.requirements for part in requirement.parts)
-    return Spec(
-        name=folder.name,
-        dialect=SPEC_KIT,
-        path=place_of(folder, root),
+    spec = replace(
+        spec_of(SPEC_KIT, folder, root, documents, requirements, tasks),
         title=_title(read),
-        requirements=() if ended else requirements.requirements,
-        groups=tasks.groups,
         dependencies=_dependencies(folder, documents, read),
         test_commands=_commands(read),
-        withdrawn=(*(expected if ended else ()), *requirements.withdrawn),
         documents=documents.paths | dict(_beside(folder, root)),
-        is_withdrawn=ended is not None,
-        implied=requirements.implied,
-        places=requirements.places | tasks.places,
     )
+    gone = (*spec.expected, *spec.withdrawn)
+    return replace(spec, requirements=(), withdrawn=gone, is_withdrawn=True) if ended is not None else spec
 
 
 def _title(read: dict[str, Markdown]) -> str:
@@ -121,7 +100,7 @@ def _title(read: dict[str, Markdown]) -> str:
 
 def _dependencies(folder: Path, documents: Documents, read: dict[str, Markdown]) -> tuple[Dependency, ...]:
     """The specs that this one says it needs. They are read from prose, so a problem reports what was understood."""
-    siblings = siblings_of(folder)
+    siblings = sorted(path.name for path in children(folder.parent))
     rows = without_doubles(
         row
         for name, markdown in read.items()
@@ -148,21 +127,7 @@ def _ended(markdown: Markdown) -> str | None:
 
 def _beside(folder: Path, root: Path) -> Iterator[tuple[str, str]]:
     """The documents that only people and agents read: they are named, not read here."""
-    names = [name for name in _BESIDE if _is_file(folder / name)]
+    names = [name for name in _BESIDE if is_file(folder / name)]
     for name in _FOLDERS:
-        names += [f"{name}/{path.name}" for path in _files(folder / name)]
+        names += [f"{name}/{path.name}" for path in sorted(children(folder / name)) if is_file(path)]
     yield from ((name, place_of(folder / name, root)) for name in names[:_MOST_BESIDE])
-
-
-def _files(folder: Path) -> Iterable[Path]:
-    try:
-        return sorted(path for path in folder.iterdir() if _is_file(path))
-    except OSError:
-        return ()
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False

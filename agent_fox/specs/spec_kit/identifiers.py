@@ -1,4 +1,5 @@
-"""Ids as spec-kit's users write them: `FR-001`, `NFR-2`, `FR-AUTH-001`, `FR-001a`. What they stand for is not here."""
+"""Ids as spec-kit's users write them: `FR-001`, `NFR-2`, `FR-AUTH-001`, `FR-001a`; and what is struck out with `~~`:
+taken back, or only reworded, with what holds instead beside it. What ids stand for is not here."""
 
 from __future__ import annotations
 
@@ -7,7 +8,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.spec_kit.struck import is_taken_back
 
 _ID = (
     r"(?:(?:[A-Z][A-Z0-9]{0,11}-){1,4}[A-Z]{0,3}\d{1,6}|(?:FR|NFR|SC)\d{1,6})"
@@ -35,6 +35,17 @@ _CLOSING = regex(
 )
 _CLOSES = tuple("])）`*_.;")
 """`The shop MUST sell. (FR-001)`; not `as FR-001`, which only mentions it."""
+_STRIKE = "~~"
+_MARKS = " \t\n*_.:：,;-–—→"
+_OPENS_NOTE, _ENDS_NOTE = "([（【", ")]）】"
+_LONGEST_NOTE = 2000
+_TAKES_BACK = regex(
+    r"(?:withdrawn|superseded|removed|deleted|dropped|retired|obsolete|deprecated|replaced|cancell?ed|descoped|deferred"
+    r"|moved|merged|skipped|n/a|not needed|no longer|out of scope|已?(?:废除|廢除|取消|删除|刪除|移除|廢止|废止)"
+    r"|削除|廃止|삭제|eliminad[oa]|retirad[oa]|removid[oa])(?![a-z])",
+    re.IGNORECASE,
+)
+_OBLIGES = regex(r"\b(?:MUST|SHALL|DEBE|DEVE|DOIT)\b")
 
 
 class Declared(NamedTuple):
@@ -88,3 +99,27 @@ def named_in(text: str) -> Iterator[tuple[str, str]]:
         end = match["end"] or ""
         head = match["id"].rpartition("-")[0]
         yield match["id"], f"{head}-{end}" if end and end[0].isdecimal() else end
+
+
+def is_taken_back(text: str) -> bool:
+    """Whether a text begins struck out, and what follows is nothing, a note in brackets, or says that it is gone.
+
+    A text that says what holds instead is not taken back, nor is one where that can't be told.
+    """
+    text = text.lstrip(_MARKS)
+    end = text.find(_STRIKE, len(_STRIKE)) if text.startswith(_STRIKE) else -1
+    if end < 0:
+        return False
+    left = text[end + len(_STRIKE) :].strip(_MARKS)
+    is_gone = _TAKES_BACK.match(left) is not None or _TAKES_BACK.fullmatch(text[len(_STRIKE) : end]) is not None
+    return not left or _is_note(left) or (is_gone and _OBLIGES.search(left) is None)
+
+
+def _is_note(text: str) -> bool:
+    """Whether one pair of brackets holds all of a text."""
+    depth = 0
+    for place, letter in enumerate(text[:_LONGEST_NOTE]):
+        depth += (letter in _OPENS_NOTE) - (letter in _ENDS_NOTE)
+        if depth == 0:
+            return place > 0 and not text[place + 1 :].strip(_MARKS)
+    return False

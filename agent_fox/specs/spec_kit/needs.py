@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -70,11 +69,3 @@ def _named(text: str, folders: list[str]) -> Iterator[str]:
     for match in _NUMBER.finditer(text):
         meant = [name for name in folders if name.startswith(f"{match['number']}-")]
         yield from meant if len(meant) == 1 else []
-
-
-def siblings_of(folder: Path) -> tuple[str, ...]:
-    """The names of the folders beside a spec's; none where they can't be listed."""
-    try:
-        return tuple(sorted(path.name for path in folder.parent.iterdir()))
-    except OSError:
-        return ()

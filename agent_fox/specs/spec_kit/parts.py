@@ -20,19 +20,9 @@ _LABEL = regex(
 )
 _LEAST_CELLS = 2
 _NOT_TEXT = (
-    "priority",
-    "status",
-    "source",
-    "task",
-    "phase",
-    "owner",
-    "trace",
-    "优先级",
-    "優先度",
-    "状态",
-    "prioridad",
+    "priority", "status", "source", "task", "phase", "owner", "trace", "优先级", "優先度", "状态", "prioridad",
     "우선순위",
-)
+)  # fmt: skip
 
 
 @dataclass(slots=True)

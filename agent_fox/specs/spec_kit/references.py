@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.specs.spec_kit.identifiers import is_known, named_in, same
 
 if TYPE_CHECKING:
-    from agent_fox.specs.spec_kit.requirements import ReadSpec
+    from agent_fox.specs.collected import ReadRequirements
 
 MOST_NAMED = 1_000_000
 
@@ -66,7 +66,7 @@ class References:
         return same(name) in self.order or same(name) in self.withdrawn
 
 
-def references_of(read: ReadSpec) -> References:
+def references_of(read: ReadRequirements) -> References:
     order: dict[Key, int] = {}
     rows: list[tuple[Key, tuple[str, ...]]] = []
     stories: dict[str, tuple[str, ...]] = {}

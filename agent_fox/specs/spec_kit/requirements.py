@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
-from agent_fox.core.values import dataclass
-from agent_fox.specs.files import warning
+from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.lines import joined, listed
 from agent_fox.specs.spec_kit.identifiers import declared
 from agent_fox.specs.spec_kit.labels import stories_in_label, story_name
@@ -56,28 +55,12 @@ _STORY_LABEL = regex(r"\[(?P<label>US[ -]?\d[^\[\]]{0,40})\]")
 _ENDS = regex(r"[.!。！:：→—–;；]|->|=>")
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSpec:
-    """What spec.md holds. `of_story` names the statements that are declared within a story, by the story's id."""
-
-    requirements: tuple[Requirement, ...] = ()
-    withdrawn: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    implied: frozenset[str] = frozenset()
-    places: dict[str, str] = field(default_factory=dict)
-    of_story: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-class _Collection:
+class _Collection(Declarations):
     """The requirements of one file in the making."""
 
     def __init__(self, markdown: Markdown) -> None:
-        self.markdown = markdown
+        super().__init__(markdown)
         self.requirements: list[tuple[int, Requirement]] = []
-        self.lines: dict[str, int] = {}
-        self.implied: set[str] = set()
-        self.withdrawn: list[str] = []
-        self.problems: list[Problem] = []
         self.of_story: dict[str, tuple[str, ...]] = {}
 
     def add(self, requirement: Requirement, line: int, *, is_implied: bool = True) -> None:
@@ -98,22 +81,12 @@ class _Collection:
             made.append(Criterion(identifier, scenario.text))
         return tuple(made)
 
-    def warn(self, line: int, what: str) -> None:
-        self.problems.append(warning(self.markdown.at(line), what))
-
-    def read(self) -> ReadSpec:
+    def value(self) -> ReadRequirements:
         ordered = sorted(self.requirements, key=lambda found: found[0])
-        return ReadSpec(
-            tuple(requirement for _, requirement in ordered),
-            tuple(dict.fromkeys(self.withdrawn)),
-            tuple(self.problems),
-            frozenset(self.implied),
-            {identifier: self.markdown.at(line) for identifier, line in self.lines.items()},
-            self.of_story,
-        )
+        return replace(self.read(requirement for _, requirement in ordered), of_story=self.of_story)
 
 
-def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETAIL) -> ReadSpec:
+def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETAIL) -> ReadRequirements:
     """Everything in spec.md that is to be proven. `bare` says what becomes of items without an id below others that
     have one."""
     places, stories = places_of(parts_of(markdown.lines))
@@ -127,7 +100,7 @@ def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETA
         lines = listed(statements.beside)
         what = f"no id, among statements that have one: {lines}. Not expected; give ids to what is"
         collection.warn(statements.beside[0], what)
-    return collection.read()
+    return collection.value()
 
 
 def _add_statements(

@@ -14,23 +14,9 @@ if TYPE_CHECKING:
     from agent_fox.specs.outline import Row, Table
 
 _TEXT_HEADINGS = (
-    *(
-        "description",
-        "task",
-        "title",
-        "what",
-        "任务",
-        "任務",
-        "描述",
-        "タスク",
-        "内容",
-        "작업",
-        "설명",
-        "aufgabe",
-        "задача",
-    ),
-    *("descripción", "descrição", "tarea", "tarefa", "description", "tâche", "beschreibung", "описание"),
-)
+    "description", "task", "title", "what", "任务", "任務", "描述", "タスク", "内容", "작업", "설명", "aufgabe",
+    "задача", "descripción", "descrição", "tarea", "tarefa", "description", "tâche", "beschreibung", "описание",
+)  # fmt: skip
 _STATE = ("status", "state", "done", "estado", "状态", "狀態", "状態", "상태", "statut", "статус")
 _IS_DONE = regex(
     r"\W*(?:\[x\]|✅|✓|✔|☑|(?:done|completed?|finished|完了|完成|已完成|completado|concluíd[oa])\b)", re.IGNORECASE

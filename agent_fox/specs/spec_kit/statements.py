@@ -15,7 +15,7 @@ from agent_fox.specs.lines import joined
 from agent_fox.specs.spec_kit.identifiers import Declared, closing, declared
 from agent_fox.specs.spec_kit.parts import Item, items_of
 from agent_fox.specs.spec_kit.words import Kind, names_a_part
-from agent_fox.specs.unread import OBLIGES
+from agent_fox.specs.unread import obliges
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
@@ -161,7 +161,7 @@ def _begins_statement(text: str) -> bool:
 
 def _statement(own: Declared, place: Place, line: int, text: str, form: int) -> Statement:
     sure = 0 if place.kind not in _EXPECTS else _IN_STORY if place.story else _IN_CHAPTER
-    is_asked = own.is_known and names_a_part(place.titles) and OBLIGES.search(text) is not None
+    is_asked = own.is_known and names_a_part(place.titles) and obliges(text)
     is_aside = place.kind is Kind.ASIDE and not is_asked
     rank = 0 if is_aside else form + sure
     is_withdrawn = own.is_struck or _TAKEN_BACK.match(text[:200]) is not None

@@ -9,17 +9,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Group, Problem, Subtask, TaskState
+from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.agent_fox.task_groups import state_of
-from agent_fox.specs.agent_fox.tasks import ReadTasks, rolled_up
-from agent_fox.specs.files import warning
+from agent_fox.specs.agent_fox.tasks import rolled_up
+from agent_fox.specs.agent_fox.test_writers import mark_first_tests
+from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.lines import listed
-from agent_fox.specs.spec_kit.first_tests import mark_first_tests
+from agent_fox.specs.spec_kit.identifiers import is_taken_back
 from agent_fox.specs.spec_kit.labels import stories_in_label, stories_in_title
 from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, phase_waits, stated_in, waited_for
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Cut, PhaseDraft, TaskDraft, box_of, cut
-from agent_fox.specs.spec_kit.struck import is_taken_back
 from agent_fox.specs.spec_kit.words import PHASE
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ def _written(heading: str) -> int | None:
     return int(number) if number.isdecimal() else None
 
 
-class _Reading:
+class _Reading(Remarks):
     """Turns drafts into values, and collects the problems and places on the way."""
 
     def __init__(self, markdown: Markdown, references: References, found: Cut) -> None:
-        self.markdown, self.references = markdown, references
-        self.problems: list[Problem] = []
+        super().__init__(markdown)
+        self.references = references
         self.places: dict[str, str] = {}
         self.shared: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
         self.tasks = {id(task.draft): task for task in self._labelled(found.phases)}
@@ -103,7 +103,7 @@ class _Reading:
         self._warn_of_lost(found.lost)
         self._warn_of_unread(found.unread)
         for line, title in found.empty:
-            self._warn(line, f"{title!r} has no tasks: not planned. Write tasks with boxes (`- [ ] T001 ...`)")
+            self.warn(line, f"{title!r} has no tasks: not planned. Write tasks with boxes (`- [ ] T001 ...`)")
 
     def _warn_of_doubled(self, phases: Iterable[PhaseDraft]) -> None:
         """Phases that have one number are counted, as all of them are then."""
@@ -112,7 +112,7 @@ class _Reading:
             written = _written(phase.heading)
             if written and written in seen:
                 what = f"phase {written} stands twice, first in line {seen[written]}: phases are counted, "
-                self._warn(phase.line, f"{what}this one is known as group {number} here. Renumber one")
+                self.warn(phase.line, f"{what}this one is known as group {number} here. Renumber one")
             elif written:
                 seen[written] = phase.line
 
@@ -120,17 +120,17 @@ class _Reading:
         for task in lost:
             if task.number:
                 what = f"{task.number} stands in no phase: not planned. Move it below the phase it belongs to"
-                self._warn(task.line, what)
+                self.warn(task.line, what)
         boxes = [task.line for task in lost if not task.number]
         if boxes:
             what = f"boxes without a number, in no phase: {listed(boxes)}. Not planned; number those that are tasks"
-            self._warn(boxes[0], what)
+            self.warn(boxes[0], what)
 
     def _warn_of_unread(self, unread: tuple[tuple[int, str], ...]) -> None:
         if unread:
             lines = listed(line for line, _ in unread)
             what = f"{unread[0][1]} and such are written in another way than other tasks here: {lines}. Not planned"
-            self._warn(unread[0][0], f"{what}; write tasks with boxes (`- [ ] T001 ...`), one a line")
+            self.warn(unread[0][0], f"{what}; write tasks with boxes (`- [ ] T001 ...`), one a line")
 
     def _labelled(self, phases: Iterable[PhaseDraft]) -> Iterator[_Task]:
         seen: dict[str, list[int]] = {}
@@ -147,7 +147,7 @@ class _Reading:
             return number
         other = f"{number} ({len(lines)})"
         what = f"{number} stands in line {lines[0]} too: this one is known as {other!r} here. Renumber one"
-        self._warn(line, what)
+        self.warn(line, what)
         return other
 
     def group(self, number: int, draft: PhaseDraft) -> Group:
@@ -180,7 +180,7 @@ class _Reading:
         missing = [story for story in task.stories if not self.references.has_story(story)]
         if (unknown or missing) and not self.references.is_empty:
             what = f"{task.number} names {', '.join([*missing, *unknown])}: no such requirement in this spec"
-            self._warn(task.draft.line, f"{what}. Correct the id, or declare it")
+            self.warn(task.draft.line, f"{what}. Correct the id, or declare it")
         return Subtask(
             number=task.number,
             title=task.title,
@@ -237,13 +237,13 @@ class _Reading:
         """Ranges and lists without end are no plan; what is left out of them is reported."""
         if self.numbers.is_spent:
             what = f"words about the order of tasks name more than {MOST_NAMED} of them: not all are kept. Name fewer"
-            self._warn(1, what)
+            self.warn(1, what)
         if self.references.is_spent:
-            self._warn(1, "ranges name very many requirements: of some the first alone is kept. Name fewer")
+            self.warn(1, "ranges name very many requirements: of some the first alone is kept. Name fewer")
 
     def _warn_of_unknown(self, line: int, who: str, unknown: tuple[str, ...]) -> None:
         if unknown:
-            self._warn(line, f"{who} {', '.join(unknown)}: no such task here. Correct the number")
+            self.warn(line, f"{who} {', '.join(unknown)}: no such task here. Correct the number")
 
     def _traced(self) -> dict[str, list[str]]:
         """What tables say: the ids in a row's first cell are the work of the tasks that the row names."""
@@ -256,9 +256,6 @@ class _Reading:
                 for task in tasks:
                     parts.setdefault(task, []).extend(ids)
         return parts
-
-    def _warn(self, line: int, what: str) -> None:
-        self.problems.append(warning(self.markdown.at(line), what))
 
 
 def _labelled(draft: TaskDraft, number: str) -> _Task:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from textwrap import dedent
 
 from agent_fox.core.spec import Problem, Requirement, Severity
-from agent_fox.specs.agent_fox.requirements import ReadRequirements
+from agent_fox.specs.collected import ReadRequirements, ReadTasks
 from agent_fox.specs.document import Markdown, read_markdown
 from agent_fox.specs.files import TextFile
-from agent_fox.specs.kiro.bugfix import ReadBugfix, read_bugfix
+from agent_fox.specs.kiro.bugfix import read_bugfix
 from agent_fox.specs.kiro.references import References, references_of
 from agent_fox.specs.kiro.requirements import read_requirements
-from agent_fox.specs.kiro.tasks import KiroTasks, read_tasks
+from agent_fox.specs.kiro.tasks import read_tasks
 
 Shape = dict[str, tuple[list[str], list[str]]]
 
@@ -24,7 +24,7 @@ def requirements_of(text: str) -> ReadRequirements:
     return read_requirements(markdown_of(text, "s/requirements.md"))
 
 
-def bugfix_of(text: str) -> ReadBugfix:
+def bugfix_of(text: str) -> ReadRequirements:
     return read_bugfix(markdown_of(text, "s/bugfix.md"))
 
 
@@ -50,11 +50,11 @@ def requirement(identifier: str, count: int) -> Requirement:
     return requirements_of(text).requirements[0]
 
 
-def tasks_of(text: str, references: References | None = None) -> KiroTasks:
+def tasks_of(text: str, references: References | None = None) -> ReadTasks:
     return read_tasks(markdown_of(text, "s/tasks.md"), references or with_criteria(_1=3, _2=5, _3=2))
 
 
-def groups_of(read: KiroTasks) -> list[tuple[int, str, list[str]]]:
+def groups_of(read: ReadTasks) -> list[tuple[int, str, list[str]]]:
     return [(group.number, group.title, [task.number for task in group.subtasks]) for group in read.groups]
 
 

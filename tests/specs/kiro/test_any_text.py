@@ -69,5 +69,5 @@ def test_documents_of_any_kind_are_read(requirements: str, tasks: str, design: s
 @given(TEXT)
 def test_a_bugfix_of_any_kind_is_read(text: str) -> None:
     read = bugfix_of(text)
-    ids = [part.id for requirement in read.requirements.requirements for part in requirement.parts]
+    ids = [part.id for requirement in read.requirements for part in requirement.parts]
     assert len(ids) == len(set(ids))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.spec import Problem, Severity, Spec, Trace
-from agent_fox.specs.kiro.dialect import KiroDialect
+from tests.specs.worlds import built_in
 
 REQUIREMENTS = "# Requirements Document\n\n### Requirement 1: T\n1. A shall\n2. B shall\n"
 TASKS = "# Implementation Plan: Boats\n\n- [ ] 1. A\n  - [ ]* 1.1 B\n    - **Property 1: P**\n  - _Requirements: 1.1_\n"
@@ -21,7 +21,7 @@ def read(folder: Path, **files: str | bytes) -> tuple[Spec | None, tuple[Problem
     for name, content in files.items():
         path = spec / name.replace("_", ".")
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return KiroDialect().read(spec, folder)
+    return built_in("kiro").read(spec, folder)
 
 
 def test_documents_of_a_folder_make_one_spec(tmp_path: Path) -> None:

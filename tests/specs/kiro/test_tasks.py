@@ -464,7 +464,7 @@ def test_the_words_that_kiro_writes_into_a_bugfix_are_no_list_and_need_no_mendin
     bugfix = bugfix_of(
         "## Current\n\n1.1 WHEN a THEN b\n\n## Expected\n\n2.1 WHEN a THEN c\n\n## Unchanged\n\n3.1 WHEN d\n"
     )
-    references = references_of(bugfix.requirements.requirements, bugfix.defects)
+    references = references_of(bugfix.requirements, bugfix.defects)
     read = tasks_of(
         "- [ ] 1. A\n  - _Requirements: Expected Behavior Properties from design_\n"
         "- [ ] 2. B\n  - _Requirements: Preservation Requirements from design_\n",

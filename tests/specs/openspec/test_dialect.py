@@ -9,11 +9,11 @@ import pytest
 
 from agent_fox.core.plan.blame import ownership
 from agent_fox.core.spec import Severity
-from agent_fox.specs.openspec.dialect import OpenSpecDialect
 from agent_fox.specs.places import find_places
 from agent_fox.specs.planner import plan_of
 from agent_fox.specs.reader import read_specs
 from tests.specs.openspec.worlds import ADDED, LOGIN, change, read, read_change, told, write
+from tests.specs.worlds import built_in
 
 TASKS = "## 1. Build\n- [ ] 1.1 a\n## 2. Check\n- [ ] 2.1 b\n"
 
@@ -85,7 +85,7 @@ def test_changes_are_planned_and_capabilities_and_archives_are_not(tmp_path: Pat
 def test_what_a_plan_needs_and_can_not_be_read_leaves_no_spec(tmp_path: Path, name: str) -> None:
     folder = change(tmp_path, proposal="# x\n", tasks=TASKS, auth=ADDED)
     (folder / name).write_bytes(b"\xff\xfe\0")
-    spec, problems = OpenSpecDialect().read(folder, tmp_path)
+    spec, problems = built_in("openspec").read(folder, tmp_path)
     assert spec is None
     assert [(p.severity, p.where, p.spec) for p in problems] == [
         (Severity.ERROR, f"openspec/changes/add-login/{name}", "add-login")
@@ -96,13 +96,13 @@ def test_a_link_to_nowhere_is_an_error(tmp_path: Path) -> None:
     folder = change(tmp_path, proposal="# x\n", tasks=TASKS)
     (folder / "specs/auth").mkdir(parents=True)
     (folder / "specs/auth/spec.md").symlink_to("nowhere.md")
-    assert OpenSpecDialect().read(folder, tmp_path)[0] is None
+    assert built_in("openspec").read(folder, tmp_path)[0] is None
 
 
 def test_a_folder_in_the_place_of_a_delta_is_an_error(tmp_path: Path) -> None:
     folder = change(tmp_path, proposal="# x\n", tasks=TASKS)
     (folder / "specs/auth/spec.md").mkdir(parents=True)
-    spec, problems = OpenSpecDialect().read(folder, tmp_path)
+    spec, problems = built_in("openspec").read(folder, tmp_path)
     assert (spec, [p.where.rpartition("/")[2] for p in problems]) == (None, ["spec.md"])
 
 
@@ -116,7 +116,7 @@ def test_a_link_round_in_a_circle_is_not_followed(tmp_path: Path) -> None:
 def test_a_folder_of_deltas_without_permission_is_an_error(tmp_path: Path) -> None:
     folder = change(tmp_path, proposal="# x\n", tasks=TASKS, auth=ADDED)
     (folder / "specs").chmod(0)
-    spec, problems = OpenSpecDialect().read(folder, tmp_path)
+    spec, problems = built_in("openspec").read(folder, tmp_path)
     (folder / "specs").chmod(0o755)
     assert (spec, [p.severity for p in problems]) == (None, [Severity.ERROR])
 

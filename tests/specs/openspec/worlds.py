@@ -7,8 +7,7 @@ from pathlib import Path
 
 from agent_fox.core.spec import Group, Problem, Severity, Spec
 from agent_fox.specs.openspec.capabilities import Capability, capability
-from agent_fox.specs.openspec.dialect import OpenSpecDialect
-from tests.specs.worlds import markdown
+from tests.specs.worlds import built_in, markdown
 
 LOGIN = (
     "### Requirement: Login\nThe system SHALL let people in.\n\n#### Scenario: Right\n- **WHEN** right\n- **THEN** in\n"
@@ -33,7 +32,7 @@ def change(root: Path, name: str = "add-login", **documents: str) -> Path:
 
 
 def read(folder: Path, root: Path) -> tuple[Spec, tuple[Problem, ...]]:
-    spec, problems = OpenSpecDialect().read(folder, root)
+    spec, problems = built_in("openspec").read(folder, root)
     assert spec is not None
     return spec, problems
 

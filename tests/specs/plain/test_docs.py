@@ -10,8 +10,7 @@ import pytest
 from agent_fox.core.spec import Spec
 from agent_fox.specs.files import TextFile
 from agent_fox.specs.plain import toml_models
-from agent_fox.specs.plain.detection import MARK
-from agent_fox.specs.plain.example import MARKDOWN, TOML
+from agent_fox.specs.plain.dialect import MARK, example
 from agent_fox.specs.plain.normal_form import normal_form
 from agent_fox.specs.plain.normal_reader import read_normal_form
 from agent_fox.specs.planner import plan_of
@@ -32,11 +31,11 @@ def planned(folder: Path, name: str, text: str) -> Spec:
 
 
 def test_the_page_shows_what_init_writes() -> None:
-    assert shown("markdown", "````") == [MARKDOWN]
-    assert shown("toml") == [TOML]
+    assert shown("markdown", "````") == [example(".md")]
+    assert shown("toml") == [example(".toml")]
 
 
-@pytest.mark.parametrize(("name", "text"), [("example.md", MARKDOWN), ("example.toml", TOML)])
+@pytest.mark.parametrize(("name", "text"), [("example.md", example(".md")), ("example.toml", example(".toml"))])
 def test_both_examples_say_the_same_and_plan_without_a_word(tmp_path: Path, name: str, text: str) -> None:
     spec = planned(tmp_path, name, text)
     assert spec.expected == ("1.1", "1.2", "1.E1")

@@ -14,8 +14,8 @@ from agent_fox.core.spec import Dependency, Severity
 from agent_fox.specs.files import MAX_FILE_BYTES
 from agent_fox.specs.planner import plan_of
 from agent_fox.specs.reader import read_specs
-from agent_fox.specs.spec_kit.dialect import SpecKitDialect
 from tests.specs.spec_kit.worlds import read, write
+from tests.specs.worlds import built_in
 
 SPEC = "# Feature Specification: A\n\n## Requirements\n\n- **FR-001**: sell\n"
 TASKS = "# Tasks: A\n\n## Phase 1: A\n\n- [ ] T001 FR-001\n"
@@ -78,7 +78,7 @@ def test_a_spec_whose_status_says_it_ended_is_withdrawn(tmp_path: Path) -> None:
 def test_a_spec_whose_document_cannot_be_read_is_lost_and_said(tmp_path: Path, document: str) -> None:
     folder = write(tmp_path, spec=SPEC, tasks=TASKS)
     (folder / document).write_bytes(b"\0")
-    spec, problems = SpecKitDialect().read(folder, tmp_path)
+    spec, problems = built_in("spec-kit").read(folder, tmp_path)
     assert spec is None
     assert [(p.severity, p.where, p.spec) for p in problems] == [
         (Severity.ERROR, f"specs/002-cart/{document}", "002-cart")
@@ -114,7 +114,7 @@ def test_any_text_is_read(spec: str, plan: str, tasks: str) -> None:
         folder.mkdir(parents=True)
         for name, text in (("spec", spec), ("plan", plan), ("tasks", tasks)):
             (folder / f"{name}.md").write_bytes(text.encode("utf-8", "surrogatepass"))
-        found, _ = SpecKitDialect().read(folder, Path(place))
+        found, _ = built_in("spec-kit").read(folder, Path(place))
         if found is not None:
             plan_of([found])
             numbers = [subtask.number for group in found.groups for subtask in group.subtasks]

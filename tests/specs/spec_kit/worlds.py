@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Spec
-from agent_fox.specs.spec_kit.dialect import SpecKitDialect
+from tests.specs.worlds import built_in
 
 
 def write(root: Path, name: str = "002-cart", **documents: str) -> Path:
@@ -19,7 +19,7 @@ def write(root: Path, name: str = "002-cart", **documents: str) -> Path:
 def read(root: Path, name: str = "002-cart", **documents: str) -> tuple[Spec, list[str]]:
     """The spec of these documents, and its problems as `file:line what`."""
     folder = write(root, name, **documents)
-    spec, problems = SpecKitDialect().read(folder, root)
+    spec, problems = built_in("spec-kit").read(folder, root)
     assert spec is not None
     return spec, [told(problem, folder.name) for problem in problems]
 
