@@ -239,6 +239,32 @@ def test_tests_inside_a_function_that_is_called_at_once_are_read(head: str, tail
     assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_WEAKENED, 3)]
 
 
+@pytest.mark.parametrize(
+    ("test", "demand", "less"),
+    [
+        (
+            "test('adds', function (t) {\n  $;\n  t.end()\n})\n",
+            "t.deepEqual(\n    add(1, 2), 3, 'no')",
+            "t.ok(add(1, 2))",
+        ),
+        ("test('adds', t => {\n  $;\n})\n", "t.is(add(1, 2), 3)", "t.truthy(add(1, 2))"),
+        ("test('adds', () => {\n  $;\n})\n", "assert.is(add(1, 2), 3)", "assert.ok(add(1, 2))"),
+        ("const Sums = suite('sums');\nSums('adds', () => { $ })\n", "assert.is(add(1, 2), 3)", "assert.ok(add(1, 2))"),
+    ],
+    ids=["tape", "ava", "uvu", "a suite of uvu"],
+)
+def test_runners_with_assertions_of_their_own_are_read(test: str, demand: str, less: str) -> None:
+    change = one_file(test.replace("$", demand), test.replace("$", less), "test/adding.js")
+    report = check_change(change, PolicyContext())
+    assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_WEAKENED, 2)]
+
+
+def test_a_suite_that_is_skipped_by_its_name_is_skipped() -> None:
+    before = "const Sums = suite('sums');\nSums('adds', () => { assert.is(add(1, 2), 3) })\n"
+    report = check_change(one_file(before, before.replace("Sums('", "Sums.skip('"), "test/adding.js"), PolicyContext())
+    assert rules(report) == {Rule.SKIP_ADDED}
+
+
 def test_an_assertion_that_is_gone_is_shown_where_it_stood() -> None:
     head = "import one\n\n\ndef test_a():\n    assert one.f(1) == 2\n"
     before = (
