@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.verifier.projects.detect import detect
-from agent_fox.verifier.projects.facts import facts_of
+from agent_fox.verifier.projects.detect import detect, detected
+from agent_fox.verifier.projects.facts import facts_of, to_verify
 from agent_fox.verifier.projects.facts_javascript import read_script
 from agent_fox.verifier.projects.manifests import Manifests
 from agent_fox.verifier.projects.systems import Facts, Place
@@ -191,6 +191,27 @@ def test_a_plugin_of_pytest_alone_is_not_pytest(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_settings_that_leave_tests_out_are_told(tmp_path: Path, files: dict[str, str], said: str) -> None:
     assert any(said in note for note in facts(tmp_path, files).notes)
+
+
+@pytest.mark.parametrize(
+    ("cmake", "makefile", "kinds"),
+    [
+        ("project(a C)\n", "all: a\ntest: a\n\t./a\n", ["make"]),
+        ("project(a C)\n", "check: a\n\t./a\n", ["make"]),
+        ("project(a C)\n", "all: a\n", ["cmake"]),
+        ("project(a C)\nenable_testing()\n", "test: a\n\t./a\n", ["cmake"]),
+        ("project(a C)\nINCLUDE( CTest )\n", "test: a\n\t./a\n", ["cmake"]),
+        ("project(a C)\n# enable_testing comes later\n", "test: a\n\t./a\n", ["make"]),
+    ],
+)
+def test_of_cmake_and_a_makefile_the_one_that_names_tests_is_taken(
+    tmp_path: Path, cmake: str, makefile: str, kinds: list[str]
+) -> None:
+    files = {"CMakeLists.txt": cmake, "Makefile": makefile, "a.c": "", "package.json": "{}"}
+    manifests = Manifests(write(tmp_path, files))
+    taken = to_verify(manifests, detected(manifests).systems)
+    assert [system.kind for system in taken] == ["npm", *kinds]
+    assert any("beside" in note for note in facts_of(manifests, Place(taken[1], ".")).notes)
 
 
 def test_ordinary_settings_are_not_told(tmp_path: Path) -> None:
