@@ -290,8 +290,8 @@ HEAD_OF_C = '#include "cart.h"\nstatic void * API made(size_t size) { return 0; 
 def test_tests_in_c_are_compared_by_the_words_of_their_assertions(
     head: str, demand: str, less: str, rule: Rule
 ) -> None:
-    sides = [f"{HEAD_OF_C}{head}\n{{\n  {text}\n}}\n" for text in (demand, less)]
-    report = check_change(one_file(*sides, "tests/cart.cpp"), PolicyContext())
+    before, after = (f"{HEAD_OF_C}{head}\n{{\n  {text}\n}}\n" for text in (demand, less))
+    report = check_change(one_file(before, after, "tests/cart.cpp"), PolicyContext())
     assert [(finding.rule, finding.line) for finding in report.findings] == [(rule, 5)]
 
 
