@@ -324,8 +324,10 @@ def failed_line(out: subprocess.CompletedProcess[str]) -> str:
 
 
 def last_line(out: subprocess.CompletedProcess[str]) -> str:
-    lines = [line.strip() for line in (out.stderr.strip() or out.stdout.strip()).splitlines() if line.strip()]
-    errors = [line for line in lines if re.match(r"(?i)(npm )?(err(or)?\b|fatal\b)", line)]
+    """The first line that says what went wrong, or the last of all."""
+    printed = re.sub(r"\x1b\[[\d;]*m", "", f"{out.stdout}\n{out.stderr}")
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"(?i)(npm )?\[?(err(or)?\b|fatal\b)", line)]
     return (errors or lines or [f"exit {out.returncode}"])[-1 if not errors else 0][:300]
 
 

@@ -33,8 +33,9 @@ from agent_fox.verifier.profiles.context import RunContext, confirmed_profile
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
 from agent_fox.verifier.profiles.narrowing import Allowed
-from agent_fox.verifier.projects.detect import detect
-from agent_fox.verifier.projects.systems import BuildSystem, SystemKind
+from agent_fox.verifier.projects.detect import detected
+from agent_fox.verifier.projects.facts import to_verify
+from agent_fox.verifier.projects.manifests import Manifests
 from agent_fox.verifier.reporting import comparison
 from agent_fox.verifier.reporting.last_counts import noted
 from agent_fox.verifier.reporting.report import ReportStatus, Step, StepOutcome, VerificationReport
@@ -245,7 +246,8 @@ def _profiles(root: Path, wanted: str | None) -> list[Profile]:
     """The profile that was said, or those of the build systems here. Raises NothingToVerify, UnknownProfile."""
     if wanted:
         return [load_profile(wanted)]
-    systems = _chosen(detect(root).systems)
+    manifests = Manifests(root)
+    systems = to_verify(manifests, detected(manifests).systems)
     ids = dict.fromkeys(system.profile for system in systems if system.root == ".")
     ids = ids or dict.fromkeys(system.profile for system in systems)
     if not ids:
@@ -254,12 +256,6 @@ def _profiles(root: Path, wanted: str | None) -> list[Profile]:
             "pyproject.toml, go.mod, Cargo.toml, CMakeLists.txt, Makefile); name a profile with --profile"
         )
     return [load_profile(id) for id in ids]
-
-
-def _chosen(systems: Sequence[BuildSystem]) -> list[BuildSystem]:
-    """One build system for each folder of C: where CMake is, it is taken, and a Makefile beside it is not run too."""
-    with_cmake = {system.root for system in systems if system.kind is SystemKind.CMAKE}
-    return [system for system in systems if system.kind is not SystemKind.MAKE or system.root not in with_cmake]
 
 
 def changed_tests(verifier: Verifier, changed: Sequence[str]) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ ALIASES = {
     "bun": "npm",
 }
 # Wrappers that run another tool: the log is the other tool's, whichever it is.
-_SCRIPTS = ("node-test", "jest", "vitest", "mocha", "eslint", "tsc", "prettier", "jasmine")
+_SCRIPTS = ("node-test", "jest", "vitest", "mocha", "eslint", "tsc", "prettier", "jasmine", "ava", "uvu", "tap")
 _SESSIONS = ("pytest", "unittest", "ruff", "mypy", "flake8", "black", "isort")
 _WRAPPED = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "npx"), _SCRIPTS),
@@ -198,7 +198,7 @@ BUILT_IN = Parsers(
     of_streams=(
         _ready("go.events:GO_JSON", "go", "gotestsum"),
         _ready("rust.cargo_json:CARGO_JSON", "cargo", "rustc", "clippy"),
-        _ready("javascript.tap:TAP", "tap", "node-test", "mocha", "vitest", "jest", "bats", "prove"),
+        _ready("javascript.tap:TAP", "tap", "tape", "node-test", "mocha", "vitest", "jest", "bats", "prove"),
     ),
     of_texts=(
         _lines("jvm.maven:MavenReader", "maven", "mvn", "mvnw", "mvnd"),
@@ -232,6 +232,8 @@ BUILT_IN = Parsers(
         _rows("biome", "biome"),
         _rows("oxlint", "oxlint"),
         _rows("jasmine", "jasmine"),
+        _rows("ava", "ava"),
+        _rows("uvu", "uvu"),
         _rows("playwright", "playwright"),
         _rows("linters", *_LINTERS),
     ),

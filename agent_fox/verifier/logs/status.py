@@ -29,7 +29,7 @@ _COULD_NOT_RUN = {
     ("black", 123),
 }
 _EMPTY = regex(
-    r"^(?:No test files found|No tests? (?:files )?found|Error: No test files found|NO TESTS RAN|no tests ran)",
+    r"^(?:No test files found|No tests? (?:files |were )?found|Error: No test files found|NO TESTS RAN|no tests ran)",
     re.IGNORECASE | re.MULTILINE,
 )
 _MISSING = regex(r"not found|No such file or directory|is not recognized|Permission denied|cannot execute", re.I)

@@ -20,6 +20,7 @@ _LANGUAGES = {
         (Language.JAVA, ".java"),
         (Language.GO, ".go"),
         (Language.RUST, ".rs"),
+        (Language.CPP, ".c .cc .cpp .cxx"),
     )
     for suffix in suffixes.split()
 }
@@ -36,6 +37,7 @@ _NAMES: dict[Language, str] = {
     Language.JAVA: r"(?:Test|IT).*\.java|.*(?:Tests?|TestCase|IT|Spec)\.java",
     Language.GO: r".*_test\.go",
     Language.RUST: r".*\.rs",
+    Language.CPP: r"(?i:.*test.*)\.(?:c|cc|cpp|cxx)",
 }
 JAVASCRIPT = (Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX)
 
@@ -55,6 +57,7 @@ def is_collected(path: str, language: Language) -> bool:
     if any(_PASSED_BY.match(folder) and folder != "__tests__" for folder in pure.parts[:-1]):
         return False
     in_folder = language in JAVASCRIPT and "__tests__" in pure.parts
+    in_folder = in_folder or (language is Language.CPP and not {"test", "tests"}.isdisjoint(pure.parts[:-1]))
     usual = next(suffix for suffix, spoken in _LANGUAGES.items() if spoken is language)
     name = pure.name if pure.suffix in _LANGUAGES else f"{pure.stem}{usual}"
     return in_folder or re.fullmatch(_NAMES[language], name) is not None

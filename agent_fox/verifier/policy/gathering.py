@@ -37,6 +37,7 @@ _READERS = {
     Language.JAVA: "readers.java_reader",
     Language.GO: "readers.go_reader",
     Language.RUST: "readers.rust_reader",
+    Language.CPP: "readers.c_reader",
 }
 
 
@@ -104,7 +105,9 @@ def _begun(path: str, file: FileChange, context: PolicyContext) -> SourceChange 
     """The file as it was; None for one that is in no language that can be read."""
     old_path = file.renamed_from or path
     language = language_of(path, context.languages) or language_of(old_path, context.languages)
-    if language is None:
+    if language is None or (
+        language is Language.CPP and not (is_collected(old_path, language) or is_collected(path, language))
+    ):
         return None
     unread = SourceChange(path, language, Side(old_path), Side(path))
     is_found = is_collected(old_path, language) or home_of_tests(old_path, language) != ""

@@ -22,6 +22,7 @@ class Language(StrEnum):
     JAVA = "java"
     GO = "go"
     RUST = "rust"
+    CPP = "cpp"  # C too
 
 
 class Rule(StrEnum):

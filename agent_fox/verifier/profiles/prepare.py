@@ -179,6 +179,8 @@ def _selected(desk: _Desk, command: Command, request: Request) -> Selected:
     chosen = selected(command.selector, request.selector, desk.root, desk.cwd(command))
     if chosen.path and not command.path:
         raise Refused("selector_invalid", "here a test is chosen by its name, not by a path")
+    if chosen.name and not command.name:
+        raise Refused("selector_invalid", "here tests are chosen by their file alone, not by a name")
     return chosen
 
 

@@ -18,6 +18,10 @@ _LOCKS = {
     ".yarnrc.yml": SystemKind.YARN,
     "package-lock.json": SystemKind.NPM,
 }
+_OF_NODE = frozenset(
+    {"scripts", "dependencies", "devDependencies", "workspaces", "packageManager", "main", "module", "exports", "bin"}
+)
+_SCRIPT = regex(r"\.[cm]?[jt]sx?$")
 _ITEM = regex(r"""^\s*-\s*["']?([^"'#\n]+?)["']?\s*(?:#.*)?$""")
 _FLOW = regex(r"""["']?([^"',\[\]\s]+)["']?""")
 
@@ -26,7 +30,16 @@ def javascript(manifests: Manifests, folder: str) -> BuildSystem | None:
     if not manifests.is_file(join(folder, PACKAGE)):
         return None
     package = manifests.json(join(folder, PACKAGE)) or {}
+    if _is_listing(manifests, folder, package):
+        return None
     return BuildSystem(_manager(manifests, folder, package), folder, PACKAGE, _packages(manifests, folder, package))
+
+
+def _is_listing(manifests: Manifests, folder: str, package: Record) -> bool:
+    """Whether a package.json is there for the files of another language, as package managers of C want it."""
+    names = manifests.names(folder)
+    is_of_node = not _OF_NODE.isdisjoint(package) or not _LOCKS.keys().isdisjoint(names)
+    return bool(strings(package, "src")) and not is_of_node and not any(_SCRIPT.search(name) for name in names)
 
 
 def _manager(manifests: Manifests, folder: str, package: Record) -> SystemKind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from agent_fox.verifier.projects.systems import Facts, Place, SystemKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.projects.manifests import Manifests
-    from agent_fox.verifier.projects.systems import Facts, Place
+    from agent_fox.verifier.projects.systems import BuildSystem, Facts, Place
 
 _NAME = regex(r"^\s*[\"']?([A-Za-z0-9][A-Za-z0-9._-]*)", re.MULTILINE)
 _GROUPS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
@@ -100,6 +100,7 @@ def _note(path: str, text: str) -> str:
 _RULE = regex(r"^([^\s#:=][^:=#\n]*?)\s*:(?![=:]*=)", re.MULTILINE)
 _ASSIGNMENT = regex(r"^([A-Za-z_]\w*)\s*[:?+]?=\s*(.*?)\s*(?:#.*)?$", re.MULTILINE)
 _VARIABLE = regex(r"\$[({](\w+)[)}]")
+_TESTING = regex(r"(?i)\benable_testing\s*\(|\binclude\s*\(\s*CTest\s*\)")
 _IGNORED = regex(r"^\t\s*@?-.*(?:test|check).*|^\.IGNORE\b.*", re.MULTILINE)
 _NATIVE_NAME = regex(r"[\w./+-]{1,200}")
 _MOST_PRODUCTS = 200
@@ -134,6 +135,8 @@ def c_facts(manifests: Manifests, place: Place) -> Facts:
         join(folder, name) for name in targets if _NATIVE_NAME.fullmatch(name) and not name.startswith((".", "/"))
     )
     notes = tuple(f"{path} ignores failures: {line.strip()[:120]}" for line in _IGNORED.findall(text))
+    if manifests.is_file(join(folder, CMAKE)):
+        notes += (f"{join(folder, CMAKE)} is not run beside make; --profile c-cmake takes it instead",)
     return Facts(frozenset(traits), notes=notes, products=products[:_MOST_PRODUCTS])
 
 
@@ -175,3 +178,19 @@ def facts_of(manifests: Manifests, place: Place) -> Facts:
     missing = (path for path in _SUBMODULE.findall(text) if not manifests.names(path))
     notes = (f"the submodule {path} is not checked out: git submodule update --init" for path in missing)
     return replace(facts, notes=(*facts.notes, *notes))
+
+
+def to_verify(manifests: Manifests, systems: Sequence[BuildSystem]) -> list[BuildSystem]:
+    """One build system for each folder of C: of CMake and a Makefile the one that names tests, CMake where both do."""
+    native = [system for system in systems if system.kind in (SystemKind.CMAKE, SystemKind.MAKE)]
+    beside = [system for system in native if sum(each.root == system.root for each in native) > 1]
+    best = {system.root: system for system in reversed(beside)}  # CMake is found before make
+    best |= {system.root: system for system in reversed(beside) if _names_tests(manifests, system)}
+    return [system for system in systems if system not in beside or best[system.root] is system]
+
+
+def _names_tests(manifests: Manifests, system: BuildSystem) -> bool:
+    """Whether the file of CMake's root says that there are tests, as ctest wants it, or make has a target for them."""
+    if system.kind is SystemKind.CMAKE:
+        return _TESTING.search(manifests.text(join(system.root, CMAKE)) or "") is not None
+    return not c_facts(manifests, Place(system, system.root)).traits.isdisjoint(("make-test", "make-check"))

@@ -17,7 +17,7 @@ from agent_fox.verifier.projects.manifests import Manifests, join
 from agent_fox.verifier.projects.skipping import carries_options, narrows, skipping_arguments
 from agent_fox.verifier.projects.systems import Facts, Place
 
-RUNNERS = ("jest", "vitest", "mocha")
+RUNNERS = ("jest", "vitest", "mocha", "ava", "tap", "tape", "uvu")
 _NODE_TEST = "node-test"
 _CHAIN = regex(r"&&|;")
 _EMPTY_SCRIPT = "no test specified"
@@ -31,13 +31,15 @@ _CONFIGURED = {
     "jest": r"jest\.config\.\w+",
     "vitest": r"vitest\.(?:config|workspace)\.\w+",
     "mocha": r"\.mocharc\.\w+",
+    "ava": r"ava\.config\.\w+",
+    "tap": r"\.taprc",
     "eslint": r"eslint\.config\.\w+|\.eslintrc(?:\.\w+)?",
     "prettier": r"\.prettierrc(?:\.\w+)?|prettier\.config\.\w+",
     "typescript": r"tsconfig\.json",
     "yarn-classic": r"\.yarnrc",
 }
 _REPORTING = regex(
-    r"(?:--test-reporter(?:-destination)?|--reporters?|-R|--reporter-options?|-O|--outputFile(?:\.\w+)?|--json)(?:=|$)"
+    r"(?:--test-reporter(?:-destination)?|--reporters?|-R|--reporter-options?|-O|--outputFile(?:\.\w+)?|--json|--tap)(?:=|$)"
 )
 _TEST_FILE = regex(r".+[.\-_]test\.[cm]?js|test-.+\.[cm]?js|test\.[cm]?js")
 _SCRIPT_FILE = regex(r".+\.[cm]?js")
@@ -141,11 +143,14 @@ def _script(runner: str, program: str, arguments: list[str], variables: dict[str
     options: list[str] = []
     targets: list[str] = []
     notes = [f"the script `test` says {each}, which is left aside: it may leave tests out" for each in sorted(skipped)]
-    kept = (each for each in arguments if each not in skipped)
+    kept = iter(arguments)
     for each in kept:
-        if _REPORTING.match(each):
+        if each in skipped:
+            if each in _LEAVES_OUT:
+                next(kept, None)
+        elif _REPORTING.match(each):
             notes.append(f"the script `test` says {each}, which is left aside: the verifier has a report of its own")
-            if "=" not in each and each != "--json":
+            if "=" not in each and each not in ("--json", "--tap"):
                 next(kept, None)
         elif narrows(each):
             notes.append(f"the script `test` says {each}, which is left aside: it selects tests by name")
@@ -161,12 +166,15 @@ def _script(runner: str, program: str, arguments: list[str], variables: dict[str
     return Script(runner, tuple(options), tuple(targets), plain, tuple(notes))
 
 
+_LEAVES_OUT = frozenset({"--ignore", "--exclude", "--ignore-pattern", "--match", "-m"})
+"""Of the options that are left aside, those whose value is the next word."""
 _VALUED = frozenset(
     {
         "-r", "--require", "--import", "--loader", "--experimental-loader", "-c", "--config", "--env", "--environment",
         "--rootDir", "--root", "--roots", "--timeout", "-t", "--ui", "-u", "--extension", "--file", "--setupFiles",
         "--maxWorkers", "-w", "--testTimeout", "--transform", "--preset", "--testEnvironment", "--pool", "--opts",
         "--package", "--node-option", "-n", "--slow", "-s", "--jobs", "-j", "--test-concurrency", "--conditions", "-C",
+        "--ignore", "-i",
     }
 )  # fmt: skip
 
@@ -202,7 +210,7 @@ def _other_script(written: str, scripts: Mapping[str, str], script: Script) -> I
 def _unread(written: str) -> tuple[str, ...]:
     if not written or _EMPTY_SCRIPT in written:
         return ()
-    return (f"the script `test` ({_shown(written)}) calls no runner that is known (jest, vitest, mocha, node --test)",)
+    return (f"the script `test` ({_shown(written)}) calls no runner that is known ({', '.join(RUNNERS)}, node --test)",)
 
 
 def _package_notes(folder: str, package: Record) -> Iterator[str]:

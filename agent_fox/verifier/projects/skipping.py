@@ -61,6 +61,13 @@ _OPTIONS = {
         r"--pass-with-no-tests|--exclude|--ignore|--dry-run|--invert|-i|--bail|-b|--update|--help|-h|--version|-V|"
         r"--watch|-w|--exit-zero|--posix-exit-codes"
     ),
+    "ava": r"--match|-m|--fail-fast|--watch|-w|--update-snapshots|-u|--help|--version|reset-cache|debug",
+    "tap": (
+        r"--bail|-b|--only|-O|--changed|-n|--watch|-w|--invert|-i|--exclude|--snapshot|-S|--pass(?:es)?|--allow-empty|"
+        r"--help|-h|--version|-v|--repl|--list|-l"
+    ),
+    "tape": r"--ignore(?:-pattern)?|-i|--help|-h",
+    "uvu": r"--bail|-b|--help|-h|--version|-v",
     "node": (
         r"--test-only|--test-skip-pattern|--test-shard|--eval|-e|--print|-p|-pe|--check|-c|--watch|--help|-h|"
         r"--version|-v|--interactive|-i|--run"

@@ -20,12 +20,12 @@ from agent_fox.system.git import GitError
 from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.policy.change_under_check import changed_paths
 from agent_fox.verifier.proof.sides import copied, files_of
-from agent_fox.verifier.running.commands import Ground
 from agent_fox.verifier.suites.evidence_text import capped
 from agent_fox.verifier.suites.running_suites import run_tests
 
 if TYPE_CHECKING:
     from agent_fox.verifier.judging.verdicts import Finding
+    from agent_fox.verifier.running.commands import Ground
     from agent_fox.verifier.suites.suite import SuiteRun
 
 SIGN = regex(r"(?i)permission ?denied|access ?denied|\bEACCES\b|\bEROFS\b|read-only file system")

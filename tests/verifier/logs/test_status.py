@@ -66,6 +66,7 @@ def test_a_passed_run_keeps_its_warnings_and_counts_but_no_failure_that_the_log_
         ("pytest", 5, (), Status.ERRORED, "no tests ran"),
         ("unittest", 5, ("NO TESTS RAN",), Status.ERRORED, "no tests ran"),
         ("vitest", 1, ("No test files found, exiting with code 1",), Status.ERRORED, "no tests ran"),
+        ("ctest", 8, ("No tests were found!!!",), Status.ERRORED, "no tests ran"),
         ("pytest", 4, ("ERROR: usage",), Status.ERRORED, "it failed with exit code 4"),
         ("eslint", 2, ("Oops!",), Status.ERRORED, "it failed with exit code 2"),
     ],

@@ -239,6 +239,75 @@ def test_tests_inside_a_function_that_is_called_at_once_are_read(head: str, tail
     assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_WEAKENED, 3)]
 
 
+@pytest.mark.parametrize(
+    ("test", "demand", "less"),
+    [
+        (
+            "test('adds', function (t) {\n  $;\n  t.end()\n})\n",
+            "t.deepEqual(\n    add(1, 2), 3, 'no')",
+            "t.ok(add(1, 2))",
+        ),
+        ("test('adds', t => {\n  $;\n})\n", "t.is(add(1, 2), 3)", "t.truthy(add(1, 2))"),
+        ("test('adds', () => {\n  $;\n})\n", "assert.is(add(1, 2), 3)", "assert.ok(add(1, 2))"),
+        ("const Sums = suite('sums');\nSums('adds', () => { $ })\n", "assert.is(add(1, 2), 3)", "assert.ok(add(1, 2))"),
+    ],
+    ids=["tape", "ava", "uvu", "a suite of uvu"],
+)
+def test_runners_with_assertions_of_their_own_are_read(test: str, demand: str, less: str) -> None:
+    change = one_file(test.replace("$", demand), test.replace("$", less), "test/adding.js")
+    report = check_change(change, PolicyContext())
+    assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_WEAKENED, 2)]
+
+
+HEAD_OF_C = '#include "cart.h"\nstatic void * API made(size_t size) { return 0; }\n'
+
+
+@pytest.mark.parametrize(
+    ("head", "demand", "less", "rule"),
+    [
+        ("void test_adds(void)", "TEST_ASSERT_EQUAL_INT(add(1, 2), 3);", "", Rule.ASSERTION_REMOVED),
+        (
+            *("void test_adds(void)", "TEST_ASSERT_EQUAL_INT(3, add(1, 2));"),
+            *("TEST_ASSERT_TRUE(add(1, 2));", Rule.ASSERTION_WEAKENED),
+        ),
+        ("int test_adds(void)", "check(add(1, 2) == 3);", "check(add(1, 2));", Rule.ASSERTION_WEAKENED),
+        ("int test_adds()", "assert(add(1, 2) == 3);", "assert(1);", Rule.TAUTOLOGY),
+        ("int main(int argc, char **argv)", "TEST(add(1, 2) == 3);", "add(1, 2);", Rule.ASSERTION_REMOVED),
+        ("TEST(Cart, Adds)", "EXPECT_EQ(add(1, 2), 3);", "EXPECT_NE(add(1, 2), 4);", Rule.ASSERTION_WEAKENED),
+        ('TEST_CASE("adds")', "REQUIRE(add(1, 2) == 3);", "REQUIRE(add(1, 2) > 0);", Rule.ASSERTION_WEAKENED),
+        (
+            *("START_TEST(adds)", "ck_assert_int_eq(add(1, 2), 3);"),
+            *("ck_assert_int_eq(add(1, 2), 4);", Rule.EXPECTATION_CHANGED),
+        ),
+        (
+            *("void test_adds(void)", "assert_int_equal(add(1, 2), 3);"),
+            *("if (0) assert_int_equal(add(1, 2), 3);", Rule.ASSERTION_REMOVED),
+        ),
+        ("void test_adds(void)", "a(); assert_true(b());", "return; assert_true(b());", Rule.SKIP_ADDED),
+        ("void test_adds(void)", "a(); assert_true(b());", "TEST_IGNORE(); assert_true(b());", Rule.SKIP_ADDED),
+    ],
+)
+def test_tests_in_c_are_compared_by_the_words_of_their_assertions(
+    head: str, demand: str, less: str, rule: Rule
+) -> None:
+    before, after = (f"{HEAD_OF_C}{head}\n{{\n  {text}\n}}\n" for text in (demand, less))
+    report = check_change(one_file(before, after, "tests/cart.cpp"), PolicyContext())
+    assert [(finding.rule, finding.line) for finding in report.findings] == [(rule, 5)]
+
+
+def test_what_is_no_test_in_c_is_not_compared() -> None:
+    before = "static int checks(void)\n{\n  assert(add(1, 2) == 3);\n  return 0;\n}\n"
+    assert check_change(one_file(before, "", "src/cart.c"), PolicyContext()).findings == ()
+    overloaded = "bool test(int a)\n{\n  return check(a);\n}\n\nbool test(char a)\n{\n  return check(a, 1);\n}\n"
+    assert check_change(one_file(overloaded, overloaded + "\n", "test/cart.cc"), PolicyContext()).findings == ()
+
+
+def test_a_suite_that_is_skipped_by_its_name_is_skipped() -> None:
+    before = "const Sums = suite('sums');\nSums('adds', () => { assert.is(add(1, 2), 3) })\n"
+    report = check_change(one_file(before, before.replace("Sums('", "Sums.skip('"), "test/adding.js"), PolicyContext())
+    assert rules(report) == {Rule.SKIP_ADDED}
+
+
 def test_an_assertion_that_is_gone_is_shown_where_it_stood() -> None:
     head = "import one\n\n\ndef test_a():\n    assert one.f(1) == 2\n"
     before = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,10 @@ def test_each_profile_has_a_command_for_all_one_module_and_one_test(
             "./node_modules/.bin/mocha --recursive --forbid-only --reporter=xunit "
             "--reporter-options=output=REPORTS/mocha.xml spec",
         ),
+        ("nyc tape 'test/*.js'", "tape", "./node_modules/.bin/tape test/*.js"),
+        ("tap -R spec --jobs 2 test", "tap", "./node_modules/.bin/tap --jobs 2 --reporter=tap test"),
+        ("ava --tap --serial", "ava", "./node_modules/.bin/ava --serial"),
+        ("uvu -r esm test", "uvu", "./node_modules/.bin/uvu -r esm test"),
     ],
 )
 def test_the_runner_that_package_json_names_is_called_itself(
@@ -165,6 +170,33 @@ def test_a_selected_file_stands_instead_of_what_the_script_names(tmp_path: Path)
     root = project(tmp_path / "root", projects.NODE)
     prepared = command(root, "javascript-npm", Tool.SELECTED_TEST, None, "test/calc.test.js::adds (1 + 1)")
     assert prepared.argv[-2:] == (r"--test-name-pattern=adds \(1 \+ 1\)", "test/calc.test.js")
+
+
+def test_of_a_runner_that_knows_files_alone_a_name_is_refused(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", {"package.json": PACKAGE % "tape test", "test/a.js": "", f"{BIN}/tape": ""})
+    (root / BIN / "tape").chmod(0o755)
+    assert command(root, "javascript-npm", Tool.SELECTED_TEST, None, "test/a.js").argv[1:] == ("test/a.js",)
+    with pytest.raises(Refused, match="by their file alone"):
+        command(root, "javascript-npm", Tool.SELECTED_TEST, None, "test/a.js::adds")
+
+
+@pytest.mark.parametrize(
+    ("runner", "log", "is_idle"),
+    [
+        ("uvu", "  Total:     0\n  Passed:    0\n  Skipped:   0\n", True),
+        ("uvu", "  Total:     12\n  Passed:    12\n  Skipped:   0\n", False),
+        ("ava", "\n  3 tests skipped\n", True),
+        ("ava", "  ✔ adds\n  ─\n\n  1 test passed\n", False),
+    ],
+)
+def test_a_runner_that_counts_nothing_says_whether_a_test_ran(
+    tmp_path: Path, runner: str, log: str, is_idle: bool
+) -> None:
+    root = project(tmp_path / "root", {"package.json": PACKAGE % runner, f"{BIN}/{runner}": ""})
+    (root / BIN / runner).chmod(0o755)
+    idle = command(root, "javascript-npm", Tool.UNIT_TESTS).idle
+    assert idle is not None
+    assert bool(re.search(idle, log, re.MULTILINE)) is is_idle
 
 
 def test_scope_tells_all_from_a_module_from_a_test(tmp_path: Path) -> None:

@@ -82,6 +82,23 @@ def test_a_gradle_project_may_lie_elsewhere(tmp_path: Path) -> None:
     assert only(found(tmp_path, files)).modules == ("moved/x", "y")
 
 
+@pytest.mark.parametrize(
+    ("package", "more", "kinds"),
+    [
+        ('{"name": "a", "repo": "b/a", "src": ["a.c"]}', {}, ["make"]),
+        ('{"name": "a", "src": ["a.c"], "scripts": {"test": "jest"}}', {}, ["npm", "make"]),
+        ('{"name": "a", "src": ["a.c"]}', {"index.js": ""}, ["npm", "make"]),
+        ('{"name": "a", "src": ["a.c"]}', {"package-lock.json": "{}"}, ["npm", "make"]),
+        ('{"name": "a"}', {}, ["npm", "make"]),
+    ],
+)
+def test_a_package_json_that_lists_files_of_c_is_no_project_of_node(
+    tmp_path: Path, package: str, more: dict[str, str], kinds: list[str]
+) -> None:
+    root = write(tmp_path, {"package.json": package, "Makefile": "test:\n", "a.c": "", **more})
+    assert [system.kind for system in detect(root).systems] == kinds
+
+
 def test_pnpm_packages_are_read_without_those_left_out(tmp_path: Path) -> None:
     workspace = "packages:\n  - 'packages/*'  # all\n  - \"!packages/old\"\ncatalog: {}\n"
     files = {"package.json": "{}", "pnpm-workspace.yaml": workspace}

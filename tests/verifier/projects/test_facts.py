@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.verifier.projects.detect import detect
-from agent_fox.verifier.projects.facts import facts_of
+from agent_fox.verifier.projects.detect import detect, detected
+from agent_fox.verifier.projects.facts import facts_of, to_verify
 from agent_fox.verifier.projects.facts_javascript import read_script
 from agent_fox.verifier.projects.manifests import Manifests
 from agent_fox.verifier.projects.systems import Facts, Place
@@ -37,6 +37,11 @@ def facts(root: Path, files: dict[str, str]) -> Facts:
         ),
         ("node --import tsx --test src/a.test.ts", "node-test", ("--import", "tsx"), ("src/a.test.ts",)),
         ("./node_modules/.bin/jest", "jest", (), ()),
+        ("nyc tape 'test/**/*.js'", "tape", (), ("test/**/*.js",)),
+        ("uvu -r esm test -i fixtures", "uvu", ("-r", "esm", "-i", "fixtures"), ("test",)),
+        ("c8 ava --tap --serial", "ava", ("--serial",), ()),
+        ("tap -R spec test", "tap", (), ("test",)),
+        ("mocha --ignore test/old.js test", "mocha", (), ("test",)),
     ],
 )
 def test_a_test_script_is_read_for_its_runner(
@@ -109,6 +114,10 @@ def test_a_script_without_a_known_runner_is_not_guessed(script: str) -> None:
         ("mocha --grep fast", "--grep"),
         ("NODE_OPTIONS='--require ./x.js' jest", "NODE_OPTIONS"),
         ("tsc && jest", "does more than"),
+        ("ava --match=*fast*", "--match=*fast*"),
+        ("tape --ignore .skipped", "--ignore"),
+        ("tap --bail", "--bail"),
+        ("uvu --bail", "--bail"),
     ],
 )
 def test_what_a_script_says_to_leave_tests_out_is_left_aside_and_told(script: str, said: str) -> None:
@@ -140,6 +149,9 @@ def test_an_unknown_script_is_told_with_what_it_says(tmp_path: Path) -> None:
         ({"package.json": "{}", "tsconfig.json": "{}"}, "typescript"),
         ({"package.json": "{}", "eslint.config.mjs": ""}, "eslint"),
         ({"package.json": "{}", "test/a.test.js": ""}, "node-test"),
+        ({"package.json": '{"devDependencies": {"uvu": "0.5"}}', "test/a.test.js": ""}, "uvu"),
+        ({"package.json": '{"scripts": {"test": "node test.js"}, "ava": {}}'}, "node-test"),
+        ({"package.json": "{}", ".taprc": ""}, "tap"),
     ],
 )  # fmt: skip
 def test_a_tool_is_in_use_where_a_manifest_says_so(tmp_path: Path, files: dict[str, str], trait: str) -> None:
@@ -179,6 +191,27 @@ def test_a_plugin_of_pytest_alone_is_not_pytest(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_settings_that_leave_tests_out_are_told(tmp_path: Path, files: dict[str, str], said: str) -> None:
     assert any(said in note for note in facts(tmp_path, files).notes)
+
+
+@pytest.mark.parametrize(
+    ("cmake", "makefile", "kinds"),
+    [
+        ("project(a C)\n", "all: a\ntest: a\n\t./a\n", ["make"]),
+        ("project(a C)\n", "check: a\n\t./a\n", ["make"]),
+        ("project(a C)\n", "all: a\n", ["cmake"]),
+        ("project(a C)\nenable_testing()\n", "test: a\n\t./a\n", ["cmake"]),
+        ("project(a C)\nINCLUDE( CTest )\n", "test: a\n\t./a\n", ["cmake"]),
+        ("project(a C)\n# enable_testing comes later\n", "test: a\n\t./a\n", ["make"]),
+    ],
+)
+def test_of_cmake_and_a_makefile_the_one_that_names_tests_is_taken(
+    tmp_path: Path, cmake: str, makefile: str, kinds: list[str]
+) -> None:
+    files = {"CMakeLists.txt": cmake, "Makefile": makefile, "a.c": "", "package.json": "{}"}
+    manifests = Manifests(write(tmp_path, files))
+    taken = to_verify(manifests, detected(manifests).systems)
+    assert [system.kind for system in taken] == ["npm", *kinds]
+    assert any("beside" in note for note in facts_of(manifests, Place(taken[1], ".")).notes)
 
 
 def test_ordinary_settings_are_not_told(tmp_path: Path) -> None:

@@ -26,12 +26,13 @@ _FILLERS = frozenset(
     {"to", "be", "been", "is", "that", "which", "and", "has", "have", "with", "of", "same", "deep", "should"}
 )
 _ASSERT = by_word(
-    ("equal", Strength.EXACT, "equal strictEqual deepEqual deepStrictEqual"),
-    ("not equal", Strength.PARTIAL, "notEqual notStrictEqual notDeepEqual notDeepStrictEqual"),
-    ("toMatch", Strength.PARTIAL, "match"),
-    ("include", Strength.PARTIAL, "include"),
-    ("throws", Strength.PARTIAL, "throws rejects"),
-    ("truthy", Strength.LOOSE, "ok isTrue isOk exists isDefined isNotNull"),
+    ("equal", Strength.EXACT, "equal strictEqual deepEqual deepStrictEqual is same equals deepEquals strictSame"),
+    ("equal", Strength.EXACT, "looseEqual deepLooseEqual"),
+    ("not equal", Strength.PARTIAL, "notEqual notStrictEqual notDeepEqual notDeepStrictEqual not isNot notSame"),
+    ("toMatch", Strength.PARTIAL, "match regex"),
+    ("include", Strength.PARTIAL, "include like"),
+    ("throws", Strength.PARTIAL, "throws rejects throwsAsync"),
+    ("truthy", Strength.LOOSE, "ok isTrue isOk exists isDefined isNotNull truthy"),
 )
 _ANYTHING = ("expect.anything", "expect.any(", "jasmine.any")
 _OPEN = ("expect.objectContaining", "expect.arrayContaining", "expect.stringContaining", "expect.stringMatching")

@@ -98,10 +98,13 @@ def _block_of(node: Node) -> _Block | None:
         rows, callee = field(callee, "arguments"), field(callee, "function")
     if callee is None:
         return None
-    callee = _declared(callee, node) or callee
+    stands_for = _declared(callee, node)
+    is_suite = is_a(stands_for, "call_expression") and text_of(field(stands_for, "function")) == "suite"
+    callee = stands_for if stands_for is not None and not is_suite else callee
     chosen = _chosen_callee(callee)
     callee = chosen or callee
     words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
+    words = ["test", *words[1:]] if is_suite else words
     if words[0] not in _TESTS | _BLOCKS or not all(word.isidentifier() for word in words):
         return None
     words = [*words, *(["skip"] if chosen is not None else [])]
@@ -109,11 +112,11 @@ def _block_of(node: Node) -> _Block | None:
 
 
 def _declared(callee: Node, call: Node) -> Node | None:
-    """What a name of the file stands for, as `maybe` of `const maybe = condition ? describe : describe.skip`, where it
-    is called as a block is.
+    """What a name of the file stands for, as `maybe` of `const maybe = condition ? describe : describe.skip`, or `Cart`
+    of `const Cart = suite("cart")`, where it or its `skip` and `only` is called as a block is.
     """
-    name = text_of(callee)
-    if callee.type != "identifier" or name in _TESTS | _BLOCKS or callback_of(call) is None:
+    name, _, modifier = text_of(callee).partition(".")
+    if modifier not in ("", "skip", "only") or name in _TESTS | _BLOCKS or callback_of(call) is None:
         return None
     top = call
     while top.parent is not None:
@@ -121,7 +124,8 @@ def _declared(callee: Node, call: Node) -> Node | None:
     parts = (part for node in children(top) if node.type.endswith("_declaration") for part in children(node))
     named = (part for part in parts if part.type == "variable_declarator" and text_of(field(part, "name")) == name)
     value = field(next(named, None), "value")
-    return value if is_a(value, "ternary_expression", "member_expression") else None
+    kinds = ("call_expression",) if modifier else ("ternary_expression", "member_expression", "call_expression")
+    return value if is_a(value, *kinds) else None
 
 
 def _chosen_callee(callee: Node) -> Node | None:

@@ -33,15 +33,15 @@ def _grammar(language: Language) -> Grammar:
     return Grammar(getattr(import_module(f"tree_sitter_{package}"), function)())
 
 
-def parsed(text: str, language: Language) -> Node:
-    """The root of a tree. Raises Unreadable for syntax errors and for what is nested beyond measure, and ImportError
-    where the grammar of the language is not installed.
+def parsed(text: str, language: Language, *, is_whole: bool = True) -> Node:
+    """The root of a tree. Raises Unreadable for syntax errors (unless the tree need not be whole) and for what is
+    nested beyond measure, and ImportError where the grammar of the language is not installed.
 
     The type of a module, `typeof import("./a")`, is more than the grammar knows: a name stands for it.
     """
     text = _TYPE_OF_MODULE.sub(lambda found: "typeof " + "_" * (len(found[0].encode()) - 7), text)
     root = Parser(_grammar(language)).parse(text.encode()).root_node
-    if root.has_error:
+    if is_whole and root.has_error:
         raise Broken("a syntax error", _first_error(root))
     _measure(root)
     return root
