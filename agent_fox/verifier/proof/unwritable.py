@@ -37,18 +37,31 @@ _SHOWN = 3
 def excused(ground: Ground, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings, of which a FAIL that only a read-only file explains is UNKNOWN, and for a person; where the test
     was written or changed since the base commit it stays a FAIL that tells its coder so.
+
+    However many findings there are, the tests of a command are run once more together.
     """
-    return tuple(_excused(ground, each, number) for number, each in enumerate(findings))
+    held = [each for each in findings if _is_held(each)]
+    runs = {id(each.run): each.run for each in held if each.run is not None}
+    passed: set[Case] = set()
+    written: list[str] = []
+    for number, (key, run) in enumerate(runs.items()):
+        tests = tuple(dict.fromkeys(test for each in held if id(each.run) == key for test in each.cases))
+        passing, files = _tried(ground, run, tests, f"writable-{number}")
+        passed |= passing if files else set()
+        written += files
+    return tuple(
+        _excused(ground, each, written) if _is_held(each) and passed >= {*each.cases} else each for each in findings
+    )
 
 
-def _excused(ground: Ground, finding: Finding, number: int) -> Finding:
-    verdict, run, tests = finding.verdict, finding.run, finding.cases
-    is_held = verdict.word is Word.FAIL and tests and all(SIGN.search(f"{each.message}\n{each.text}") for each in tests)
-    if not is_held or run is None:
-        return finding
-    written = _written(ground, run, tests, f"writable-{number}")
-    if not written:
-        return finding
+def _is_held(finding: Finding) -> bool:
+    """Whether it is a FAIL of which each test says that it may not write."""
+    is_failing = finding.verdict.word is Word.FAIL and bool(finding.cases)
+    return is_failing and all(SIGN.search(f"{each.message}\n{each.text}") for each in finding.cases)
+
+
+def _excused(ground: Ground, finding: Finding, written: Sequence[str]) -> Finding:
+    verdict, tests = finding.verdict, finding.cases
     names, files = ", ".join(each.id for each in tests[:_SHOWN]), ", ".join(written[:_SHOWN])
     reason = (
         f"{names} passes only where {files} may be written, which git holds and which is read-only for who judges: "
@@ -64,25 +77,26 @@ def _excused(ground: Ground, finding: Finding, number: int) -> Finding:
     return replace(finding, verdict=unknown)
 
 
-def _written(ground: Ground, run: SuiteRun, tests: Sequence[Case], name: str) -> list[str]:
-    """The read-only files that the tests wrote in a copy where they might, and where all of them passed."""
-    locked = [path for path in sorted(files_of(ground.workspace)) if _is_locked(ground.workspace / path)]
-    if not locked:
-        return []
+def _tried(ground: Ground, run: SuiteRun, tests: Sequence[Case], name: str) -> tuple[set[Case], list[str]]:
+    """The tests that pass in a copy where every file may be written, and the read-only files that were; none of either
+    where no such copy can be made.
+    """
     tree = ground.private / "trees" / name
-    lent = copied(ground.workspace, tree)
     try:
+        lent = copied(ground.workspace, tree)
+        locked = [path for path in sorted(files_of(tree)) if _is_locked(tree / path)]
         for path in locked:
-            place = tree / path
-            place.chmod(place.stat().st_mode | _WRITE)
+            (tree / path).chmod((tree / path).stat().st_mode | _WRITE)
         before = dict(_stamps(tree, locked))
         copy = replace(ground, workspace=tree, also=(*ground.also, *lent))
-        again = run_tests(run, tests, copy, name, ground.order.timeout)
-        passed = {case.id for case in again.cases if case.outcome is Outcome.PASSED} if again else set()
+        again = run_tests(run, tests, copy, name, ground.order.timeout) if locked else None
+        ids = {case.id for case in again.cases if case.outcome is Outcome.PASSED} if again else set()
         after = dict(_stamps(tree, locked))
-        return [path for path in locked if before[path] != after.get(path)] if passed >= {t.id for t in tests} else []
+    except OSError:
+        return set(), []
     finally:
         remove_tree(tree, ignore_errors=True)
+    return {each for each in tests if each.id in ids}, [path for path in locked if before[path] != after.get(path)]
 
 
 def _is_locked(place: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +37,13 @@ def test_01_REQ_1_1_lines():
 
 
 def judged(root: Path, committed: str, written: str | None = None, counterfactual: str = "require") -> Verdict:
+    (verdict,) = judged_all(root, committed, ["01-REQ-1.1"], written, counterfactual)
+    return verdict
+
+
+def judged_all(
+    root: Path, committed: str, ids: list[str], written: str | None = None, counterfactual: str = "require"
+) -> list[Verdict]:
     root.mkdir()
     new_repository(root)
     put(root, {"tests/test_rows.py": committed, "tests/out/rows.csv": "old,0"})
@@ -48,12 +54,11 @@ def judged(root: Path, committed: str, written: str | None = None, counterfactua
     for path in (root / "tests").rglob("*.*"):
         path.chmod(0o444)
     order = CheckOrder(
-        {"01-REQ-1.1": "WHEN given rows, `save` SHALL write them."}, str(root),
+        dict.fromkeys(ids, "WHEN given rows, `save` SHALL write them."), str(root),
         commands={"Spec tests": "python -m pytest tests"}, repository=str(root), base_commit=base,
         counterfactual=Counterfactual(counterfactual), sandbox=SandboxMode.REQUIRE,
     )  # fmt: skip
-    (verdict,) = run_checks(replace(order)).verdicts
-    return verdict
+    return run_checks(order).verdicts
 
 
 @pytest.mark.parametrize("counterfactual", ["require", "off"])
@@ -79,3 +84,14 @@ def test_what_fails_where_it_may_write_too_fails(tmp_path: Path) -> None:
 def test_another_place_that_may_not_be_written_excuses_nothing(tmp_path: Path) -> None:
     verdict = judged(tmp_path / "repo", OTHER)
     assert (verdict.word, REMEDY in verdict.evidence) == (Word.FAIL, False)
+
+
+def test_of_many_requirements_each_is_excused_that_passes_where_it_may_write(tmp_path: Path) -> None:
+    ids = [f"01-REQ-1.{number}" for number in range(1, 13)]
+    test = SAVES.partition("def test")[0] + "".join(
+        f"\n\ndef test_{id.replace('-', '_').replace('.', '_')}():\n"
+        f'    OUT.write_text("tea,2")\n    assert OUT.read_text() == "tea,{3 if id == ids[-1] else 2}"\n'
+        for id in ids
+    )
+    words = [verdict.word for verdict in judged_all(tmp_path / "repo", test, ids)]
+    assert words == [Word.UNKNOWN] * 11 + [Word.FAIL]
