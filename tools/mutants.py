@@ -34,6 +34,7 @@ COPIED = (
     "tests/__init__.py",
     "tests/github_reader.py",
     "tests/sarif_schema.py",
+    "fixtures/owners",
     "fixtures/sarif",
     "tests/core",
     "pyproject.toml",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from tools.mutants import REASONS, ROOT, function_of, is_among, main, module_of, path_of, read_reasons
+from tools.mutants import REASONS, ROOT, copy_project, function_of, is_among, main, module_of, path_of, read_reasons
 
 
 @pytest.mark.parametrize(
@@ -33,3 +37,10 @@ def test_a_module_that_the_core_does_not_have_is_named_before_anything_runs(caps
         main(["waivers", "no_such"])
     assert caught.value.code == 2
     assert "the core has no module no_such" in capsys.readouterr().err
+
+
+def test_what_the_core_s_tests_read_is_copied_with_them(tmp_path: Path) -> None:
+    copy_project(tmp_path / "copy", [])
+    collecting = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "tests/core"]
+    done = subprocess.run(collecting, cwd=tmp_path / "copy", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
