@@ -180,6 +180,36 @@ def test_a_golden_file_that_the_reading_wrote_says_nothing(tmp_path: Path, langu
     assert "golden/report.txt was written anew while the tests ran" in verdict.evidence
 
 
+@pytest.mark.parametrize(
+    ("language", "name", "reason"),
+    [
+        (
+            "python",
+            "the method that the requirement names is there, and its class alone is tested",
+            "the requirement names `Cart.total()`, which its tests neither name nor run",
+        ),
+        (
+            "python",
+            "a star import brings a len that is always right",
+            "`len` in tests/test_longest.py is not the known one: words.py puts its own there",
+        ),
+        (
+            "python",
+            "the answer has a place that equals everything",
+            "shop.py answers with mock.ANY, which equals whatever a test expects",
+        ),
+        (
+            "javascript",
+            "the function that the requirement names is written and never called",
+            "the requirement names `slugify`, which its tests neither name nor run",
+        ),
+    ],
+)
+def test_what_is_about_something_else_is_undecided(tmp_path: Path, language: str, name: str, reason: str) -> None:
+    verdict = judged(tmp_path / "repo", KNOWN[language, name])
+    assert (verdict.word, reason in verdict.evidence) == (Word.UNKNOWN, True), verdict.evidence
+
+
 def test_a_change_that_is_only_told_takes_nothing_away(tmp_path: Path) -> None:
     case = KNOWN["python", "golden data is changed, with a reason about time zones"]
     told = judged(tmp_path / "told", case, Counterfactual.REPORT)
