@@ -20,10 +20,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from pathlib import Path
 
 from agent_fox.system.own_folders import made_folder
+from agent_fox.system.processes import processors
 from agent_fox.testing import prefork
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,7 +117,10 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument("--language", nargs="+", default=[], metavar="NAME", help="cases of these languages")
     found.add_argument("--part", metavar="SEED", help="a tenth of the cases, which this seed chooses")
-    found.add_argument("--jobs", type=int, default=2, help="how many cases are decided at the same time")
+    found.add_argument(
+        "--each", type=int, metavar="N", help="at most so many of each kind and language, another choice each day"
+    )
+    found.add_argument("--jobs", type=int, default=processors(), help="how many cases are decided at the same time")
     found.add_argument("--keep", action="store_true", help="leave the repositories of cases that are decided wrongly")
     return found
 
@@ -136,9 +141,20 @@ def chosen(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
     found = [case for case in cases if not options.language or case.language in options.language]
     told = {id(case): f"{case.kind}: {case.name}" for case in found}
     found = [case for case in found if not options.select or any(words in told[id(case)] for words in options.select)]
-    if options.part is None:
-        return found
-    return random.Random(options.part).sample(found, max(1, len(found) // 10))
+    if options.part is not None:
+        return random.Random(options.part).sample(found, max(1, len(found) // 10))
+    return found if options.each is None else of_each(found, options.each)
+
+
+def of_each(cases: Sequence[Case], most: int) -> list[Case]:
+    """At most so many of each kind and language. Which ones are taken goes round by the day."""
+    kinds: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        kinds.setdefault((case.language, case.kind), []).append(case)
+    today = date.today().toordinal() * most
+    taken = [[mine[(today + number) % len(mine)] for number in range(min(most, len(mine)))] for mine in kinds.values()]
+    print(f"{sum(map(len, taken))} of {len(cases)} cases, at most {most} of each kind; all of them: make proofs ALL=1")
+    return [case for mine in taken for case in mine]
 
 
 def decided(case: Case, *, keep: bool = False) -> Ended:
