@@ -56,7 +56,7 @@ from agent_fox.verifier.proof.sides import (
     with_inline_tests,
 )
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
-from agent_fox.verifier.proof.subjects import Ran, matcher, replaced_tool, subjects, unmet
+from agent_fox.verifier.proof.subjects import Aims, subjects
 from agent_fox.verifier.proof.turning import Turned, is_led, looks_at_code, restated
 from agent_fox.verifier.source.base_tree import base_tree
 from agent_fox.verifier.suites.resting import Resting, together
@@ -508,27 +508,16 @@ class Stage:
         """Tests that can fail must have to do with what their requirement names, and use their own tools for it."""
         if one.is_kept or one.word not in _BROKEN:
             return
-        text, tests = self._ground.order.expected.get(one.claim.id, ""), {test.file for test in one.claim.tests}
-        code = {path for path in self._contents.all() if language_of(path)}
-        ran = {file for file, _ in one.executed if not is_test_side(file)}
-        mentioning = tests | (one.opened - code if ran else one.opened | code)
-        files = (
-            Ran(
-                self._text(file) or "",
-                self._all_sites(file),
-                frozenset(at for path, at in one.executed if path == file),
-            )
-            for file in sorted(ran | (self._changed & code if ran else set()))
-        )
-        if missing := unmet(text, (f"{path}\n{self._text(path) or ''}" for path in mentioning), files):
-            one.decide(Shown.UNDECIDED, f"the requirement names {missing}, which its tests neither name nor run")
-        ours = {path: self._text(path) or "" for path in (ran or code) & self._changed if path.endswith(".py")}
-        for test in sorted(tests):
-            if tool := replaced_tool(self._text(test) or "", ours, text):
-                one.decide(Shown.UNDECIDED, f"`{tool[0]}` in {test} is not the known one: {tool[1]} puts its own there")
-        for path in sorted(ours):
-            if equal := matcher(ours[path]):
-                one.decide(Shown.UNDECIDED, f"{path} answers with {equal}, which equals whatever a test expects")
+        text = self._ground.order.expected.get(one.claim.id, "")
+        tests = frozenset(test.file for test in one.claim.tests)
+        product = frozenset((file, start) for file, start in one.executed if not is_test_side(file))
+        if why := self._aims.why_not(text, tests, one.opened, product):
+            one.decide(Shown.UNDECIDED, why)
+
+    @cached_property
+    def _aims(self) -> Aims:
+        code = frozenset(path for path in self._contents.all() if language_of(path))
+        return Aims(self._text, self._all_sites, code, self._changed)
 
     # Files that are read, or are to be there or gone.
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
+from functools import cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from agent_fox.verifier.proof.lab import WHOLE
 
 if TYPE_CHECKING:
     from agent_fox.verifier.mutants.sites import Site
+    from agent_fox.verifier.proof.lab import Executed
 
 _SPAN = regex(r"`([^`\n]+)`")
 _NAME = regex(r"(?:[A-Za-z_$][\w$]*(?:\.|::|#|->))*([A-Za-z_$][\w$]*)(?:\(.*\))?[!?]?")
@@ -48,17 +50,17 @@ class Ran:
 
     def defines(self, name: str) -> bool:
         """Whether a function of this name, in which something can be broken, stands there."""
-        return any(_plain(site.owner.rpartition(".")[2]) == name for site in self.sites)
+        return any(plain(site.owner.rpartition(".")[2]) == name for site in self.sites)
 
     def runs(self, name: str) -> bool:
         """Whether a function of this name, or one that names it, was executed, or may have been."""
         if WHOLE in self.starts:
-            return name in _plain(self.text)
+            return name in plain(self.text)
         ends: dict[tuple[int, int], int] = {}
         for site in self.sites:
             start, stop = site.owner_range or (site.owner_line, 0)
             if start in self.starts and site.owner:
-                if _plain(site.owner.rpartition(".")[2]) == name:
+                if plain(site.owner.rpartition(".")[2]) == name:
                     return True
                 ends[start, stop] = max(ends.get((start, stop), 0), site.end_line)
         lines, units = self.text.splitlines(), self.text.encode("utf-16-le")
@@ -66,7 +68,7 @@ class Ran:
             units[2 * start : 2 * stop].decode("utf-16-le", "replace") if stop else "\n".join(lines[start - 1 : last])
             for (start, stop), last in ends.items()
         )
-        return any(name in _plain(text) for text in texts)
+        return any(name in plain(text) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class Sight:
         for name in _wanted(span):
             parts = _PART.findall(name) if name[:1].isupper() else []
             parts = [part for part in parts if len(part) >= _LEAST_OF_PART] or [name]
-            if 2 * sum(self.has(_plain(part)) for part in parts) >= len(parts):
+            if 2 * sum(self.has(plain(part)) for part in parts) >= len(parts):
                 return True
         return False
 
@@ -90,7 +92,7 @@ class Sight:
             return True
         if any(file.defines(name) for file in self.files):
             return any(file.runs(name) for file in self.files)
-        return any(name in _plain(file.text) for file in self.files)
+        return any(name in plain(file.text) for file in self.files)
 
 
 def subjects(requirement: str) -> tuple[str, ...]:
@@ -101,15 +103,57 @@ def subjects(requirement: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(span for span in spans if any(_wanted(span))))
 
 
-def unmet(requirement: str, mentioning: Iterable[str], product: Iterable[Ran]) -> str:
+def unmet(requirement: str, sight: Sight) -> str:
     """What the requirement names, where its tests have to do with none of it; empty where they have, or it names
-    nothing. `mentioning`: texts in which a mention is enough, such as those of the tests.
+    nothing.
     """
     names = subjects(requirement)
-    if not names:
-        return ""
-    sight = Sight([_plain(text) for text in mentioning], list(product))
-    return "" if any(map(sight.meets, names)) else ", ".join(f"`{name}`" for name in names)
+    return "" if not names or any(map(sight.meets, names)) else ", ".join(f"`{name}`" for name in names)
+
+
+class Aims:
+    """What tests are about, for the requirements of one verification, whose files are each read once.
+
+    `text_of`: a file's text, `sites_of`: what can be broken in it. `code`, `changed`: the files of code, and those that
+    were changed since the base commit.
+    """
+
+    def __init__(
+        self, text_of: Callable[[str], str | None], sites_of: Callable[[str], Sequence[Site]], code: frozenset[str],
+        changed: frozenset[str],
+    ) -> None:  # fmt: skip
+        self._text = cache(lambda path: text_of(path) or "")
+        self._plain = cache(lambda path: plain(f"{path}\n{self._text(path)}"))
+        self._matcher = cache(lambda path: matcher(self._text(path)))
+        self._stars = cache(lambda path: Stars.of(self._text(path)))
+        self._offered = cache(lambda path: offered(self._text(path)))
+        self._sites, self._code, self._changed = sites_of, code, changed
+
+    def why_not(
+        self, requirement: str, tests: frozenset[str], opened: frozenset[str], executed: frozenset[Executed]
+    ) -> str:
+        """Why tests that can fail show nothing of a requirement; empty where nothing speaks against it. `tests`: their
+        files; `executed`: what they execute of the product, where that was seen.
+        """
+        missing = unmet(requirement, Sight([self._plain(test) for test in tests], ()))
+        ran = {file for file, _ in executed}
+        if missing:
+            mentioning = opened - self._code if ran else opened | self._code
+            files = sorted(ran | (self._changed & self._code)) if ran else ()
+            starts = {file: frozenset(start for path, start in executed if path == file) for file in files}
+            product = [Ran(self._text(file), self._sites(file), starts[file]) for file in files]
+            missing = unmet(requirement, Sight([self._plain(path) for path in mentioning], product))
+        if missing:
+            return f"the requirement names {missing}, which its tests neither name nor run"
+        ours = sorted(path for path in (ran or self._code) & self._changed if path.endswith(".py"))
+        meant = frozenset(map(plain, subjects(requirement)))
+        for test in sorted(tests):
+            for name, path in self._stars(test).replaced(ours, self._offered, meant):
+                return f"`{name}` in {test} is not the known one: {path} puts its own there"
+        return next(
+            (f"{path} answers with {each}, which equals whatever a test expects" for path in ours
+             if (each := self._matcher(path))), "",
+        )  # fmt: skip
 
 
 def _wanted(span: str) -> Iterator[str]:
@@ -118,42 +162,52 @@ def _wanted(span: str) -> Iterator[str]:
     names = [match[1]] if match else []
     if match and "." in span and len(match[1]) <= _LONGEST_ENDING:
         names.append(PurePosixPath(span).stem.rpartition(".")[2])
-    yield from (name for name in names if len(_plain(name)) >= _LEAST and not _LANGUAGES.fullmatch(name.lower()))
+    yield from (name for name in names if len(plain(name)) >= _LEAST and not _LANGUAGES.fullmatch(name.lower()))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Letters and digits alone, in lower case: `list_users`, `listUsers` and `list users` are the same."""
     return re.sub(r"[\W_]+", "", text.lower())
 
 
-def replaced_tool(test: str, modules: Mapping[str, str], requirement: str) -> tuple[str, str] | None:
-    """A name of Python's or of a library that a test's file uses, and the file of the product that puts its own in its
-    place by `from ... import *`. `modules`: texts of the product's files, by path.
-
-    None where there is none, where the requirement is about it, and where the text cannot be parsed.
+@dataclass(frozen=True, slots=True)
+class Stars:
+    """What a file of tests takes from modules by `import *`. `modules`: each, with the names that the file uses and had
+    before from the language or a library.
     """
-    tree = _parsed(test)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    known = {*vars(builtins)}
-    meant = {_plain(name) for name in subjects(requirement)}
-    for node in tree.body:
-        if not isinstance(node, ast.ImportFrom) or node.names[0].name != "*":
-            known |= {*_names_of(node)} if isinstance(node, ast.Import | ast.ImportFrom) else set()
-            continue
-        module = (node.module or "?").replace(".", "/")
-        ends = f"/{module}.py", f"/{module}/__init__.py"
-        for path in sorted(path for path in modules if f"/{path}".endswith(ends)):
-            taken = sorted(name for name in (used & known) & offered(modules[path]) if _plain(name) not in meant)
-            if taken:
-                return taken[0], path
-    return None
+
+    modules: tuple[tuple[str, frozenset[str]], ...] = ()
+
+    @staticmethod
+    def of(text: str) -> Stars:
+        """None where the text cannot be parsed."""
+        if "import *" not in text:
+            return Stars()
+        tree, modules = parsed(text), []
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        known = {*vars(builtins)}
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+                modules.append(((node.module or "?").replace(".", "/"), frozenset(used & known)))
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                known |= {*names_of(node)}
+        return Stars(tuple(modules))
+
+    def replaced(
+        self, product: Iterable[str], offered_by: Callable[[str], frozenset[str]], meant: frozenset[str]
+    ) -> Iterator[tuple[str, str]]:
+        """Names that files of the product put their own for, but those that are `meant`."""
+        for module, known in self.modules:
+            ends = f"/{module}.py", f"/{module}/__init__.py"
+            for path in (path for path in product if f"/{path}".endswith(ends)):
+                yield from ((name, path) for name in sorted(known & offered_by(path)) if plain(name) not in meant)
 
 
 def matcher(text: str) -> str:
     """What a file of the product has from a library of tests that equals everything; empty where nothing."""
     if not any(module.rpartition(".")[2] in text for module in _MATCHERS):
         return ""
-    tree = _parsed(text)
+    tree = parsed(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module in _MATCHERS:
             name = _MATCHERS[node.module]
@@ -164,25 +218,25 @@ def matcher(text: str) -> str:
     return ""
 
 
-def _parsed(text: str) -> ast.Module:
+def parsed(text: str) -> ast.Module:
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return ast.Module([], [])
 
 
-def offered(text: str) -> set[str]:
+def offered(text: str) -> frozenset[str]:
     """The names that `import *` takes from a module: those of `__all__`, or all at its top without an underscore."""
     at_top, listed = set(), None
-    for node in _parsed(text).body:
-        names = {*_names_of(node)}
+    for node in parsed(text).body:
+        names = {*names_of(node)}
         if "__all__" in names and isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple):
             listed = {each.value for each in node.value.elts if isinstance(each, ast.Constant)}
         at_top |= names
-    return at_top & listed if listed is not None else {name for name in at_top if not name.startswith("_")}
+    return frozenset(at_top & listed if listed is not None else (n for n in at_top if not n.startswith("_")))
 
 
-def _names_of(node: ast.stmt) -> Iterator[str]:
+def names_of(node: ast.stmt) -> Iterator[str]:
     """The names that a statement at the top of a module gives something to."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name

@@ -6,7 +6,7 @@ import pytest
 
 from agent_fox.verifier.mutants.languages import language_of
 from agent_fox.verifier.proof.lab import WHOLE
-from agent_fox.verifier.proof.subjects import Ran, matcher, replaced_tool, subjects, unmet
+from agent_fox.verifier.proof.subjects import Aims, Ran, Sight, Stars, matcher, offered, plain, subjects, unmet
 
 CART = """\
 class Cart:
@@ -76,7 +76,7 @@ def test_names_of_code_stand_between_backticks(text: str, named: tuple[str, ...]
     ],
 )
 def test_tests_are_about_a_requirement_that_shares_a_name_with_them(requirement: str, test: str, is_met: bool) -> None:
-    assert (not unmet(requirement, [test], [])) is is_met
+    assert (not unmet(requirement, Sight([plain(test)], ()))) is is_met
 
 
 @pytest.mark.parametrize(
@@ -94,15 +94,18 @@ def test_tests_are_about_a_requirement_that_shares_a_name_with_them(requirement:
 def test_a_function_that_never_ran_is_not_what_was_tested(
     requirement: str, executed: tuple[str, ...], is_met: bool
 ) -> None:
-    assert (not unmet(requirement, ["from cart import Cart"], [ran("cart.py", CART, *executed)])) is is_met
+    assert (
+        not unmet(requirement, Sight([plain("from cart import Cart")], [ran("cart.py", CART, *executed)]))
+    ) is is_met
 
 
 def test_functions_of_javascript_are_told_by_where_they_stand() -> None:
     quiet, all_of_it = ran("title.js", SLUG), ran("title.js", SLUG, "slugify")
-    assert unmet("`slugify` SHALL", ["short('Hello')"], [quiet]) == "`slugify`"
-    assert not unmet("`slugify` SHALL", ["short('Hello')"], [all_of_it])
     whole = Ran(SLUG, quiet.sites, frozenset({WHOLE}))
-    assert not unmet("`slugify` SHALL", ["short('Hello')"], [whole]), "it is not known which of its functions ran"
+    asked = [plain("short('Hello')")]
+    assert unmet("`slugify` SHALL", Sight(asked, [quiet])) == "`slugify`"
+    assert not unmet("`slugify` SHALL", Sight(asked, [all_of_it]))
+    assert not unmet("`slugify` SHALL", Sight(asked, [whole])), "it is not known which of its functions ran"
 
 
 @pytest.mark.parametrize(
@@ -124,14 +127,33 @@ def test_functions_of_javascript_are_told_by_where_they_stand() -> None:
     ],
 )
 def test_a_star_brings_tools_of_the_product(test: str, product: str, found: tuple[str, str] | None) -> None:
-    assert replaced_tool(test, {"shop.py": product}, "`round` SHALL round") == found
+    replaced = Stars.of(test).replaced(["shop.py"], lambda _: offered(product), frozenset({"round"}))
+    assert next(replaced, None) == found
 
 
 def test_a_module_is_found_wherever_modules_begin() -> None:
     product, test = "def abs(x): ...", "from shop.money import *\nassert abs(x)"
     for path in ("shop/money.py", "src/shop/money.py", "shop/money/__init__.py"):
-        assert replaced_tool(test, {path: product}, "") == ("abs", path)
-    assert replaced_tool(test, {"money.py": product, "pawnshop/money.py": product}, "") is None
+        assert [*Stars.of(test).replaced([path], lambda _: offered(product), frozenset())] == [("abs", path)]
+    others = ["money.py", "pawnshop/money.py"]
+    assert not [*Stars.of(test).replaced(others, lambda _: offered(product), frozenset())]
+
+
+def test_files_are_read_once_however_many_requirements_rest_on_them() -> None:
+    texts = {"test_shop.py": "from shop import *\nassert total(1)", "shop.py": "def total(x):\n    return x\n"}
+    read: list[str] = []
+
+    def text_of(path: str) -> str:
+        read.append(path)
+        return texts[path]
+
+    aims = Aims(text_of, lambda _: (), frozenset({"shop.py"}), frozenset({"shop.py"}))
+    executed = frozenset({("shop.py", 1)})
+    for number in range(500):
+        why = aims.why_not(f"`other_{number}` SHALL", frozenset({"test_shop.py"}), frozenset(), executed)
+        assert why == f"the requirement names `other_{number}`, which its tests neither name nor run"
+        assert not aims.why_not("`total` SHALL", frozenset({"test_shop.py"}), frozenset(), executed)
+    assert sorted(read) == ["shop.py", "test_shop.py"]
 
 
 @pytest.mark.parametrize(
