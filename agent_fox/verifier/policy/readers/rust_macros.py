@@ -20,6 +20,7 @@ from agent_fox.verifier.policy.reading import (
     Assertion,
     Check,
     Function,
+    Step,
     Strength,
     Unreadable,
     Use,
@@ -149,7 +150,7 @@ def _test(macro: str, number: int, function: Function, given: Given, line: int) 
     asked = (each for each in given if each not in function.name.split("::"))
     checks = (Check(Assertion((macro, each), "given", Strength.EXACT, line, given[each])) for each in asked)
     arguments = tuple(given[each] for each in function.parameters)
-    steps = (Use(_helper(macro, number, function), arguments, line), *checks)
+    steps: tuple[Step, ...] = (Use(_helper(macro, number, function), arguments, line), *checks)
     shape = joined((macro, *chain.from_iterable(arguments)))
     return Function(name, line, is_test=True, steps=steps, skips=function.skips, shape=shape)
 
