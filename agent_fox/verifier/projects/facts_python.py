@@ -63,21 +63,15 @@ def _of_starters(manifests: Manifests, folder: str, tools: Record) -> Iterator[s
     for _, _, section, key, value in _ini_settings(manifests, folder):
         if (section.startswith("testenv") and key in ("deps", "commands")) or section == "options.extras_require":
             yield value
-    for name in _STARTERS:
-        yield from _texts(tools.get(name))
+    waiting: list[object] = [tools.get(name) for name in _STARTERS]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        waiting.extend(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
     pipfile = join(folder, "Pipfile")
     table = (manifests.toml(pipfile) or {}) if manifests.is_file(pipfile) else {}
     yield from (name for key in ("packages", "dev-packages") for name in record(table.get(key)))
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text in lists and tables, the names of tables left out, in no promised order."""
-    waiting = [value]
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, str):
-            yield current
-        waiting.extend(current.values() if isinstance(current, dict) else current if isinstance(current, list) else ())
 
 
 def _any_file(manifests: Manifests, folder: str, names: tuple[str, ...]) -> bool:

@@ -61,6 +61,21 @@ class Maker:
             del left[:count]
         return None if left or () in given.values() else given
 
+    def tests(self, calls: str, given: Given, line: int) -> Iterator[Function]:
+        """The tests of one row: each calls what all of them do, a helper whose name begins with `calls`.
+
+        What it is given is a demand of its own too, since it may be used where no assertion shows it.
+        """
+        for function in self.made:
+            parts = function.name.split("::")
+            asked = (each for each in given if each not in parts)
+            checks = (Check(Assertion((calls, each), "given", Strength.EXACT, line, given[each])) for each in asked)
+            arguments = tuple(given[each] for each in function.parameters)
+            steps: tuple[Step, ...] = (Use(_helper(calls, function), arguments, line), *checks)
+            name = "::".join(given.get(part, (part,))[0] for part in parts)
+            shape = joined((calls, *chain.from_iterable(arguments)))
+            yield Function(name, line, is_test=True, steps=steps, skips=function.skips, shape=shape)
+
 
 class Macros:
     """The macros of a file that make tests. items: reads the tests in a text of Rust; raises Unreadable."""
@@ -69,12 +84,17 @@ class Macros:
         definitions = [node for node in walk(root) if node.type == "macro_definition"]
         self._makers = {text_of(field(node, "name")): tuple(_makers(node, items)) for node in definitions}
 
-    def helpers(self, definition: Node) -> Iterator[Function]:
-        """What the tests of a macro do, for each of them to call."""
-        name = text_of(field(definition, "name"))
-        for number, maker in enumerate(self._makers[name]):
-            for function in maker.made:
-                yield replace(function, name=_helper(name, number, function), is_test=False, skips=(), shape="")
+    def functions(self, node: Node) -> Iterator[Function]:
+        """Of a macro what its tests do, for each of them to call; of a call of one its tests; else nothing."""
+        if node.type == "macro_definition":
+            name = text_of(field(node, "name"))
+            for number, maker in enumerate(self._makers[name]):
+                for function in maker.made:
+                    helper = _helper(f"{name}!{number}", function)
+                    yield replace(function, name=helper, is_test=False, skips=(), shape="")
+        call = children(node)[0] if node.type == "expression_statement" else node
+        if call.type == "macro_invocation":
+            yield from self.tests(call)
 
     def tests(self, call: Node) -> Iterator[Function]:
         """The tests of one call: of the first rule that fits all its rows, or one for each row where none does."""
@@ -84,10 +104,12 @@ class Macros:
             rows = [(line_of(row[0]), maker.given(row)) for row in _rows(call, maker.separator)]
             if maker.made and rows and all(given is not None for _, given in rows):
                 for line, given in rows:
-                    yield from (_test(name, number, function, given or {}, line) for function in maker.made)
+                    yield from maker.tests(f"{name}!{number}", given or {}, line)
                 return
         for row in _rows(call, makers[0].separator) if makers else ():
-            yield _unread(name, row)
+            given_all = tuple(chain.from_iterable(map(tokens, row)))
+            check = Check(Assertion((name,), "given", Strength.EXACT, line_of(row[0]), given_all))
+            yield Function(given_all[0] if given_all else name, line_of(row[0]), is_test=True, steps=(check,))
 
 
 def _makers(definition: Node, items: Callable[[str], list[Function]]) -> Iterator[Maker]:
@@ -101,12 +123,14 @@ def _makers(definition: Node, items: Callable[[str], list[Function]]) -> Iterato
             pattern, separator = _repeated(pattern[0])
         if len(made) == 1 and made[0].type == "token_repetition":
             made, _ = _repeated(made[0])
+        text = _between(right, made[0].start_byte, made[-1].end_byte) if made else ""
+        lines_before = made[0].start_point[0] if made else 0
         try:
-            found = items(_as_rust(made, right))
+            tests = items("\n" * lines_before + text.replace("$", " "))
         except Unreadable:
-            found = []
+            tests = []
         names = tuple(_name(node) for node in pattern if _is_name(node))
-        yield Maker(tuple(pattern), separator, tuple(replace(each, parameters=names) for each in found))
+        yield Maker(tuple(pattern), separator, tuple(replace(each, parameters=names) for each in tests))
 
 
 def _rows(call: Node, separator: str) -> Iterator[list[Node]]:
@@ -133,37 +157,8 @@ def _repeated(node: Node) -> tuple[list[Node], str]:
     return inner, between
 
 
-def _as_rust(made: Sequence[Node], tree: Node) -> str:
-    """What a macro makes, its metavariables as plain names, at the lines where it stands."""
-    if not made:
-        return ""
-    text = _between(tree, made[0].start_byte, made[-1].end_byte)
-    return "\n" * made[0].start_point[0] + text.replace("$", " ")
-
-
-def _test(macro: str, number: int, function: Function, given: Given, line: int) -> Function:
-    """A test that a macro makes: it calls what all of them do.
-
-    What it is given is a demand of its own too, since it may be used where no assertion shows it.
-    """
-    name = "::".join(given.get(part, (part,))[0] for part in function.name.split("::"))
-    asked = (each for each in given if each not in function.name.split("::"))
-    checks = (Check(Assertion((macro, each), "given", Strength.EXACT, line, given[each])) for each in asked)
-    arguments = tuple(given[each] for each in function.parameters)
-    steps: tuple[Step, ...] = (Use(_helper(macro, number, function), arguments, line), *checks)
-    shape = joined((macro, *chain.from_iterable(arguments)))
-    return Function(name, line, is_test=True, steps=steps, skips=function.skips, shape=shape)
-
-
-def _unread(macro: str, row: Sequence[Node]) -> Function:
-    """A test that stands for a row of a macro that cannot be followed."""
-    given = tuple(chain.from_iterable(map(tokens, row)))
-    check = Check(Assertion((macro,), "given", Strength.EXACT, line_of(row[0]), given))
-    return Function(given[0] if given else macro, line_of(row[0]), is_test=True, steps=(check,))
-
-
-def _helper(macro: str, number: int, function: Function) -> str:
-    return f"{macro}!{number}.{function.name.replace('::', '.')}"
+def _helper(calls: str, function: Function) -> str:
+    return f"{calls}.{function.name.replace('::', '.')}"
 
 
 def _between(node: Node, start: int, end: int) -> str:

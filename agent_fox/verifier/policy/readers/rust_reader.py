@@ -61,18 +61,10 @@ def _items(
         elif child.type == "impl_item" and body is not None:
             yield from _items(body, names, skips, macros)
         elif macros is not None:
-            yield from _of_macros(child, names, skips, macros)
+            for made in macros.functions(child):
+                own = (*skips, *made.skips) if made.is_test else ()
+                yield replace(made, name="::".join((*names, made.name)), skips=own)
         marks = []
-
-
-def _of_macros(node: Node, names: tuple[str, ...], skips: tuple[Skip, ...], macros: Macros) -> Iterator[Function]:
-    """What a macro that makes tests is to each of them, or the tests that a call of it makes."""
-    if node.type == "macro_definition":
-        yield from macros.helpers(node)
-    call = children(node)[0] if node.type == "expression_statement" else node
-    if call.type == "macro_invocation":
-        for test in macros.tests(call):
-            yield replace(test, name="::".join((*names, test.name)), skips=(*skips, *test.skips))
 
 
 def _is_off(mark: Node) -> bool:
