@@ -65,10 +65,10 @@ def _of_starters(manifests: Manifests, folder: str, tools: Record) -> Iterator[s
             yield value
     waiting: list[object] = [tools.get(name) for name in _STARTERS]
     while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            yield value
-        waiting.extend(value.values() if isinstance(value, dict) else value if isinstance(value, list) else ())
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        waiting.extend(each.values() if isinstance(each, dict) else each if isinstance(each, list) else ())
     pipfile = join(folder, "Pipfile")
     table = (manifests.toml(pipfile) or {}) if manifests.is_file(pipfile) else {}
     yield from (name for key in ("packages", "dev-packages") for name in record(table.get(key)))

@@ -92,7 +92,7 @@ class Macros:
                 for function in maker.made:
                     helper = _helper(f"{name}!{number}", function)
                     yield replace(function, name=helper, is_test=False, skips=(), shape="")
-        call = children(node)[0] if node.type == "expression_statement" else node
+        call = next(iter(children(node)), node) if node.type == "expression_statement" else node
         if call.type == "macro_invocation":
             yield from self.tests(call)
 
