@@ -231,11 +231,12 @@ def looked_for(what: str, project: Project, way: Way, root: Path, seconds: float
     path = project.tests if what in ("failing", "weakened") else project.source
     file = root / path
     before = file.read_bytes()
-    planted = planted_text(before.decode(), what, project, way)
+    plain, ends = plain_text(before.decode())
+    planted = planted_text(plain, what, project, way)
     if planted is None or (what == "linted" and not project.linter):
         return NOT_OFFERED, [], []
     text, lines = planted
-    file.write_text(text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8", newline=ends)
     try:
         said, failures = verified(project, root, seconds)
     finally:
@@ -252,6 +253,12 @@ def looked_for(what: str, project: Project, way: Way, root: Path, seconds: float
         [] if found == FOUND else [f"lines {lines.start} to {lines.stop - 1}", said.status, *seen, *said.why[:3]],
         [said],
     )
+
+
+def plain_text(text: str) -> tuple[str, str]:
+    """A text whose lines end as the patterns take them for granted, and how they are to end when it is written."""
+    is_dos = "\r\n" in text and text.count("\r\n") == text.count("\n")
+    return (text.replace("\r\n", "\n"), "\r\n") if is_dos else (text, "\n")
 
 
 def planted_text(text: str, what: str, project: Project, way: Way) -> tuple[str, range] | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tools import contact
-from tools.contact import Project, Way, chosen, main, parser, planted_text, read_pinned, table, word
+from tools.contact import Project, Way, chosen, main, parser, plain_text, planted_text, read_pinned, table, word
 
 WAYS, PROJECTS = read_pinned(contact.PINNED)
 GROUPS = {"Python": 20, "JavaScript and TypeScript": 15, "Go": 5, "Rust": 5, "Java": 5, "C and C++": 5, "Monorepos": 5}
@@ -36,6 +36,12 @@ def test_what_is_planted_stands_on_the_lines_that_are_told() -> None:
     assert (edited.splitlines()[lines.start - 1], len(lines)) == ("    assert x", 1)
     assert planted_text("x = 1\n", "weakened", PROJECT, WAY) is None
     assert planted_text(text, "linted", PROJECT, WAY) is None
+
+
+def test_a_text_with_line_ends_of_windows_is_read_without_them_and_written_with_them() -> None:
+    assert plain_text("a\r\nb\r\n") == ("a\nb\n", "\r\n")
+    assert plain_text("a\r\nb\n") == ("a\r\nb\n", "\n")
+    assert plain_text("a\n") == ("a\n", "\n")
 
 
 def test_parts_share_the_projects_and_a_name_that_is_not_there_is_said() -> None:

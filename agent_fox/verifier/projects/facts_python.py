@@ -23,6 +23,11 @@ _CONFIGURED = {
 _SECTIONS = {"pytest": ("tool:pytest", "pytest"), "mypy": ("mypy",), "flake8": ("flake8",)}
 _DECLARED = regex(r"^\s*[\"']?(pytest|ruff|mypy|black|flake8)\b(?![-.\w])", re.MULTILINE | re.IGNORECASE)
 _PYTEST_STYLE = regex(r"^(?:async )?def test|^(?:import|from) pytest\b|^class Test\w*:", re.MULTILINE)
+_PYTEST = regex(r"(?<![-.\w/\[])py\.?test(?![-.\w])")
+_QUOTED_PYTEST = regex(r"[\"']py\.?test(?![-.\w])")
+_STARTERS = ("hatch", "pdm", "tox", "uv")
+"""Tables of pyproject.toml that name what tests are started with, or what is installed for them."""
+
 _LOOKED_AT = 50  # test files
 _INI_FILES = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "mypy.ini")
 _SELECTIVE = ("testpaths", "python_files", "python_classes", "python_functions", "norecursedirs", "collect_ignore")
@@ -44,8 +49,29 @@ def _traits(manifests: Manifests, folder: str) -> Iterator[str]:
     sections = {section for _, _, section, _, _ in _ini_settings(manifests, folder)}
     yield from (name for name, wanted in _SECTIONS.items() if sections & set(wanted))
     yield from (name.lower() for name in _DECLARED.findall(declared_lines(manifests, folder)))
+    if any(_PYTEST.search(text) for text in _of_starters(manifests, folder, tools)):
+        yield "pytest"
+    scripts = (manifests.text(join(folder, name)) or "" for name in ("setup.py", "noxfile.py"))
+    if any(_QUOTED_PYTEST.search(text) for text in scripts):
+        yield "pytest"
     if any(_PYTEST_STYLE.search(text) for text in _test_texts(manifests, folder)):
         yield "pytest"
+
+
+def _of_starters(manifests: Manifests, folder: str, tools: Record) -> Iterator[str]:
+    """What tox, hatch, pdm, uv, pipenv and setuptools install for the tests and start them by."""
+    for _, _, section, key, value in _ini_settings(manifests, folder):
+        if (section.startswith("testenv") and key in ("deps", "commands")) or section == "options.extras_require":
+            yield value
+    waiting: list[object] = [tools.get(name) for name in _STARTERS]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        waiting.extend(each.values() if isinstance(each, dict) else each if isinstance(each, list) else ())
+    pipfile = join(folder, "Pipfile")
+    table = (manifests.toml(pipfile) or {}) if manifests.is_file(pipfile) else {}
+    yield from (name for key in ("packages", "dev-packages") for name in record(table.get(key)))
 
 
 def _any_file(manifests: Manifests, folder: str, names: tuple[str, ...]) -> bool:

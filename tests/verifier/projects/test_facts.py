@@ -158,6 +158,42 @@ def test_a_tool_is_in_use_where_a_manifest_says_so(tmp_path: Path, files: dict[s
     assert trait in facts(tmp_path, files).traits
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"tox.ini": "[testenv]\ndeps =\n    pytest\n    pytest-cov\n"},
+        {"tox.ini": "[testenv:py]\ncommands = python -m pytest {posargs}\n"},
+        {"tox.ini": "[testenv]\ncommands =\n    py.test --cov=a\n"},
+        {"setup.cfg": "[options.extras_require]\ntest =\n    pytest>=7\n"},
+        {"setup.py": "setup(extras_require={'test': ['pytest>=3']})"},
+        {"setup.py": "", "noxfile.py": "def tests(session):\n    session.run('pytest', *session.posargs)\n"},
+        {"pyproject.toml": '[tool.hatch.envs.default]\ndependencies = ["pytest"]'},
+        {"pyproject.toml": '[tool.hatch.envs.test.scripts]\nrun = "pytest {args:tests}"'},
+        {"pyproject.toml": '[tool.pdm.dev-dependencies]\ntest = ["pytest>=8"]'},
+        {"pyproject.toml": '[tool.uv]\ndev-dependencies = ["pytest>=8"]'},
+        {"pyproject.toml": '[tool.tox.env_run_base]\ncommands = [["pytest", "-q"]]'},
+        {"Pipfile": '[dev-packages]\npytest = "*"\n'},
+    ],
+)
+def test_pytest_is_in_use_where_what_starts_the_tests_names_it(tmp_path: Path, files: dict[str, str]) -> None:
+    assert "pytest" in facts(tmp_path, files).traits
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"tox.ini": "[testenv]\ncommands = python -m unittest\n"},
+        {"tox.ini": "[testenv]\ndeps = pytest-mypy\n# pytest\ncommands = python -m unittest\n"},
+        {"tox.ini": "[gh]\npython = pytest\n"},
+        {"setup.py": "# pytest\nsetup(extras_require={'lint': ['pytest-lookalike']})"},
+        {"pyproject.toml": '[tool.hatch.envs.default]\ndependencies = ["a[pytest]"]'},
+        {"pyproject.toml": '[tool.uv.sources]\nother = { path = "vendor/pytest" }'},
+    ],
+)
+def test_a_word_like_pytest_is_no_use_of_it(tmp_path: Path, files: dict[str, str]) -> None:
+    assert "pytest" not in facts(tmp_path, files).traits
+
+
 def test_a_submodule_that_is_not_checked_out_is_told_with_the_command(tmp_path: Path) -> None:
     modules = '[submodule "a"]\n\tpath = tests/a\n\turl = u\n[submodule "b"]\n\tpath = tests/b\n'
     files = {"setup.py": "", ".gitmodules": modules, "tests/b/here.txt": "x"}

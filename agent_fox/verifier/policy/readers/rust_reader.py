@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, joined, split_arguments
+from agent_fox.verifier.policy.readers.rust_macros import TEST, Macros
 from agent_fox.verifier.policy.readers.trees import children, field, is_a, line_of, parsed, text_of, tokens
 from agent_fox.verifier.policy.reading import (
     Assertion,
@@ -28,20 +28,25 @@ if TYPE_CHECKING:
 
     from agent_fox.verifier.policy.values import Language
 
-_TEST = regex(r"#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b")
 _ORDERS = ("<", ">", "<=", ">=")
 
 
 def read(text: str, is_test_file: bool, language: Language) -> Reading:
     """Raises Unreadable for what the grammar does not take."""
+
+    def made(text: str) -> list[Function]:
+        return [function for function in _items(parsed(text, language), (), ()) if function.is_test]
+
     root = parsed(text, language)
-    functions = tuple(_items(root, (), ()))
+    functions = tuple(_items(root, (), (), Macros(root, made)))
     return Reading(
         functions=functions, defined=frozenset(function.leaf for function in functions if not function.is_test)
     )
 
 
-def _items(node: Node, names: tuple[str, ...], skips: tuple[Skip, ...]) -> Iterator[Function]:
+def _items(
+    node: Node, names: tuple[str, ...], skips: tuple[Skip, ...], macros: Macros | None = None
+) -> Iterator[Function]:
     marks: list[Node] = []
     for child in children(node):
         if child.type == "attribute_item":
@@ -50,11 +55,15 @@ def _items(node: Node, names: tuple[str, ...], skips: tuple[Skip, ...]) -> Itera
         name, body = field(child, "name"), field(child, "body")
         if child.type == "mod_item" and name is not None and body is not None:
             inside = (*skips, *(Skip(text_of(mark), line_of(mark)) for mark in marks if _is_off(mark)))
-            yield from _items(body, (*names, text_of(name)), inside)
+            yield from _items(body, (*names, text_of(name)), inside, macros)
         elif child.type == "function_item" and name is not None and body is not None:
             yield _function(child, (*names, text_of(name)), marks, skips)
         elif child.type == "impl_item" and body is not None:
-            yield from _items(body, names, skips)
+            yield from _items(body, names, skips, macros)
+        elif macros is not None:
+            for made in macros.functions(child):
+                own = (*skips, *made.skips) if made.is_test else ()
+                yield replace(made, name="::".join((*names, made.name)), skips=own)
         marks = []
 
 
@@ -73,7 +82,7 @@ def _function(node: Node, names: tuple[str, ...], marks: list[Node], skips: tupl
     return Function(
         name="::".join(names),
         line=line_of(node),
-        is_test=any(_TEST.match(text) for text in texts),
+        is_test=any(TEST.match(text) for text in texts),
         parameters=tuple(text_of(each) for each in given if each is not None),
         steps=(*panics, *_block(body, (), False)),
         skips=(*skips, *own, *_early_ends(body)),
