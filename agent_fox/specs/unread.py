@@ -139,16 +139,12 @@ class Held:
         words = _words(beside_box(text) or text, _MOST_BEFORE + _SHOWN_WORDS)
         most = 1 + max(0, min(_MOST_BEFORE, len(words) - _FEWEST))
         begins = (self._begins.get(_first_words(words, start)) for start in range(most))
-        return next(filter(None, begins), None) or self._inside(words) or self._unspaced(text.strip(), words)
+        return next(filter(None, begins), None) or self._inside(text.strip(), words)
 
-    def _unspaced(self, text: str, words: list[str]) -> str | None:
-        """The owner of a text in which a long one of few words stands as it is."""
-        if len(words) >= _FEWEST or sum(len(word) for word in words if not word.isascii()) < _LONG:
-            return None
-        return next((owner for line, owner in self._lines.items() if text in line), None)
-
-    def _inside(self, words: list[str]) -> str | None:
+    def _inside(self, text: str, words: list[str]) -> str | None:
         """The owner of a text in whose midst the words stand: a source breaks its lines where it likes."""
+        if len(words) < _FEWEST and sum(len(word) for word in words if not word.isascii()) >= _LONG:
+            return next((owner for line, owner in self._lines.items() if text in line), None)
         for start in range(min(_MOST_BEFORE, len(words) - _FEWEST + 1)):
             shown = tuple(words[start : start + _SHOWN_WORDS])
             if owner := self._with_runs(len(shown)).get(shown):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
 
 _EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
-_TOLD = frozenset({0, 2})
+_STEPPED = frozenset({0, 2})
 """A statement that says both Given and Then is a scenario, whatever it stands under."""
 _QUESTION_MARKS = "?？؟"
 _ASKS = regex(
@@ -260,14 +260,14 @@ def _accepted(collection: _Collection, places: list[Place]) -> list[Scenario]:
     from Given to Then."""
     taken = set(collection.lines.values())
     outside = [place for place in places if not (place.story or place.heading)]
-    told = (
+    scenarios = (
         scenario
         for place in outside
         if place.kind in (Kind.SCENARIOS, Kind.OTHER)
         for scenario in scenarios_in(place)
-        if place.kind is Kind.SCENARIOS or scenario.steps >= _TOLD
+        if place.kind is Kind.SCENARIOS or scenario.steps >= _STEPPED
     )
-    return [scenario for scenario in told if scenario.line not in taken]
+    return [scenario for scenario in scenarios if scenario.line not in taken]
 
 
 def _is_one_story(places: list[Place], stories: list[Story], accepted: list[Scenario]) -> bool:
