@@ -43,6 +43,8 @@ _BEGINNING = 120
 """Characters; in most texts so many words stand in them as are looked at."""
 _FEWEST = 4
 """A text of fewer words is known only as a whole line: one of them stands somewhere in any text."""
+_LONG = 8
+"""Letters of a language that puts no spaces between its words; a text with so many is known in the midst of another."""
 
 _SUBJECT = (
     r"requirements?\b|business rules?\b|functional\b|acceptance|criteri|scenarios?\b|user stor|edge case"
@@ -77,10 +79,11 @@ _CONTEXT = (
 _OF_DIALECT = {
     AGENT_FOX: r"correctness|error handling|execution paths|file changes",
     KIRO: r"user story|objective|目的|ストーリー|用户故事|用戶故事|task dependency|current behaviou?r|root cause",
-    SPEC_KIT: r"feature branch|created|user scenarios (?:&|and) testing$|gate\b|complexity|format\b|within each",
+    SPEC_KIT: r"feature branch|created|user scenarios (?:&|and) testing$|gate\b|complexity|format\b|within each"
+    r"|requirement completeness|content quality|feature readiness|quick guidelines|section requirements$",
     OPENSPEC: r"renamed requirements|removed requirements|capabilit|modified capabilities|new capabilities",
 }
-_BEFORE_A_TITLE = " \t#*_`0123456789.:)(-–—"
+_BEFORE_A_TITLE = regex(r"[\W\d_]*")
 _LONGEST_TITLE = 160
 
 
@@ -96,8 +99,8 @@ class About(Enum):
 def about(title: str, dialect: str) -> About:
     """What a section of this title holds: what is to be proven or done, or context. The words of the context come
     first: *Test commands* are no tests. The examples in tests/specs/accounts/sections.toml are tried against it."""
-    head = title[:_LONGEST_TITLE]
-    if _of_dialect(dialect, _CONTEXT).match(head.lstrip(_BEFORE_A_TITLE)):
+    head = _BEFORE_A_TITLE.sub("", title[:_LONGEST_TITLE], 1)
+    if _of_dialect(dialect, _CONTEXT).match(head):
         return About.CONTEXT
     return About.SUBJECT if _of_dialect("", _SUBJECT).search(head) else About.UNKNOWN
 
@@ -136,10 +139,12 @@ class Held:
         words = _words(beside_box(text) or text, _MOST_BEFORE + _SHOWN_WORDS)
         most = 1 + max(0, min(_MOST_BEFORE, len(words) - _FEWEST))
         begins = (self._begins.get(_first_words(words, start)) for start in range(most))
-        return next(filter(None, begins), None) or self._inside(words)
+        return next(filter(None, begins), None) or self._inside(text.strip(), words)
 
-    def _inside(self, words: list[str]) -> str | None:
+    def _inside(self, text: str, words: list[str]) -> str | None:
         """The owner of a text in whose midst the words stand: a source breaks its lines where it likes."""
+        if len(words) < _FEWEST and sum(len(word) for word in words if not word.isascii()) >= _LONG:
+            return next((owner for line, owner in self._lines.items() if text in line), None)
         for start in range(min(_MOST_BEFORE, len(words) - _FEWEST + 1)):
             shown = tuple(words[start : start + _SHOWN_WORDS])
             if owner := self._with_runs(len(shown)).get(shown):
@@ -207,8 +212,12 @@ class Known:
     def has_words(self, name: str, text: str) -> bool:
         """Whether the words of a line stand, one behind the other, in what an id or a task says. Not of a line that
         demands: that is known by more than a few words."""
+        return not obliges(text) and self.holds(name, text)
+
+    def holds(self, name: str, text: str) -> bool:
+        """Whether the words of a text stand, one behind the other, in what an id or a task says."""
         words = " ".join(WORD.findall(beside_box(text) or text))
-        return not obliges(text) and f" {words} " in self._texts.get(name, "")
+        return f" {words} " in self._texts.get(name, "")
 
     def in_row(self, cells: Sequence[str]) -> str | None:
         """What a row of an index is about: its first cell is an id that is read, or with which a title begins; each of

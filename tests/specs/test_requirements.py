@@ -306,3 +306,21 @@ def test_criteria_without_an_id_below_a_heading_without_one_belong_to_the_id_nea
     ]
     required = read_requirements(markdown(BELOW_NO_ID), "02", BareCriteria.REQUIRED)
     assert [part.id for one in required.requirements for part in one.parts][1:3] == ["02-REQ-2.1", "02-REQ-2.2"]
+
+
+def test_paragraphs_that_begin_with_a_number_of_the_requirement_are_its_criteria() -> None:
+    """Also `**3.1** THE`; not a line that goes on with a number of something else, or with one in its midst."""
+    text = (
+        "### Requirement 3: Bell\n\nThe bell of\n3.5 kg rings.\n\n#### Acceptance Criteria\n\n"
+        "3.1. WHEN it is pulled, THE bell SHALL ring\nand the door\nSHALL open.\n\n**3.2** THE bell SHALL stop.\n"
+        "4.1. is told elsewhere.\n\n#### Edge Cases\n\n3.E1. IF it is broken, THEN THE door SHALL knock.\n"
+    )
+    found = read(text)
+    requirement = found.requirements[0]
+    assert ids(found) == {"07-REQ-3": (["07-REQ-3.1", "07-REQ-3.2"], ["07-REQ-3.E1"])}
+    assert [part.text for part in (*requirement.criteria, *requirement.edge_cases)] == [
+        "WHEN it is pulled, THE bell SHALL ring and the door SHALL open.",
+        "THE bell SHALL stop. 4.1. is told elsewhere.",
+        "IF it is broken, THEN THE door SHALL knock.",
+    ]
+    assert (requirement.text, found.problems) == ("The bell of 3.5 kg rings.", ())

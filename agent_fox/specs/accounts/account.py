@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
 
 BOX, SENTENCE = "box", "sentence"
-_NUMBERS = regex(r"\blines? (?P<numbers>\d+(?:(?:, | and | to |-|–)\d+)*)")
+_NUMBERS = regex(r"\blines? (?P<numbers>\d+(?:(?:, | and | to |-|–)\d+(?!\d| more))*)")
+"""`lines 3, 5 to 7 and 12 more` names 3, 5 and 7; 12 is how many are not named."""
 _DIGITS = regex(r"\d+")
 _BOXES = ("[ ]", "[x]", "[X]")
 _TEXTS = frozenset({Kind.PARAGRAPH, Kind.HTML, Kind.ITEM, Kind.QUOTE, Kind.FRONT_MATTER})
@@ -207,6 +208,7 @@ class DocumentAccount:
         owner = self.known.owner(text, self.document.where) or self._above(line, text)
         if owner is None and block.kind is Kind.ROW and not obliges(text):
             owner = self.known.in_row(block.cells)
+        owner = owner or self._gone_on_with(line, text, block, above)
         if owner is not None:
             return (Fate.GROUP if owner.startswith(_OF_A_GROUP) else Fate.PART), owner
         if f"{self.document.where}:{line}" in self.named:
@@ -229,6 +231,14 @@ class DocumentAccount:
         place = bisect_left(self._lines, line)
         name = self.placed[self._lines[place - 1]] if place else ""
         return name if name and self.known.has_words(name, text) else None
+
+    def _gone_on_with(self, line: int, text: str, block: Block, above: tuple[Block, ...]) -> str | None:
+        """The id that the same item or paragraph began with, where that has the line's words or was taken back."""
+        begins = next((other.line for other in above if other.kind is Kind.ITEM), block.line)
+        place = bisect_left(self._lines, line)
+        name = self.placed[self._lines[place - 1]] if place and self._lines[place - 1] >= begins else ""
+        is_part = name in self.known.spec.withdrawn or (name != "" and self.known.holds(name, text))
+        return name if is_part else None
 
     def _heading(self, block: Block) -> tuple[Fate, str]:
         """A title is context by itself: of sections that have none of what they are about the items are left over. One

@@ -17,6 +17,10 @@ from agent_fox.specs.lines import Line, is_rule, joined, plain
 
 _EDGE, _CRITERIA, _ASIDE = "edge", "criteria", "aside"
 _LABEL = regex(r"[*_]{2}[^*_]{1,80}[*_]{2}:?$|[A-Z][A-Za-z ()/&-]{1,60}:$")
+_NUMBERED = regex(
+    r" ?[\[*_`(]{0,4}(?P<tail>\d{1,9}\.[Ee]?\d{1,9})(?:[\]*_`)]{1,4}[.:)]?|[.:)][*_`]{0,3})\s+(?P<rest>\S.*)$"
+)
+"""`3.2. THE lock SHALL close.`, `**3.2** THE lock`, `3.E1: IF it`; not `3.5 kg` or `version 3.2. It`."""
 _MARKED = regex(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<rest>\S.*)$")
 
 
@@ -103,11 +107,18 @@ class _Reading:
             self._goes_on(line)
 
     def _declared(self, line: Line) -> Declared | None:
-        item = _heading_item(line) or declared(line)
+        item = _heading_item(line) or declared(line) or self._numbered(line)
         if item is None or (item.prefix and self.prefix and int(item.prefix) != int(self.prefix)):
             return None
         is_prose = item.tail == self.block.tail or (item.tail in self.seen and not item.is_marked)
         return None if is_prose or self._closes_item(item, line) else item
+
+    def _numbered(self, line: Line) -> Declared | None:
+        """What a paragraph declares that begins with a number of this requirement: `3.2. THE lock SHALL close.`"""
+        match = _NUMBERED.match(line.text) if not (line.is_code or line.heading) else None
+        if match is None or match["tail"].partition(".")[0] != self.block.tail:
+            return None
+        return Declared(match["tail"].upper(), "", line, match["rest"], True)
 
     def _closes_item(self, found: Declared, line: Line) -> bool:
         """An id alone on the last line of an item that has none belongs to that item."""

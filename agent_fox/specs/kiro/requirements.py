@@ -136,6 +136,9 @@ def _add_requirement(
     for place, item in enumerate(contents.items, 1):
         if id(item) not in doubled:
             _add_item(collection, own, item, place if is_per_requirement else 0)
+    for _, second in contents.doubled:
+        second.number = 1 + max(item.number for item in contents.items if item.is_edge == second.is_edge)
+        _add_item(collection, own, second, 0)
 
 
 def _identifier(collection: Collection, block: Block, head: Numbered) -> str:

@@ -80,18 +80,20 @@ _STEMS = (
     ),
     (
         Operation.MODIFIED,
-        r"\b(?:modified|changed|updated)\b|修改|变更|變更|変更|更新|\bmodificad|\bmodifi[ée]|\bge[äa]ndert|измен"
+        r"^(?:modify|change|update)\b|\b(?:modified|changed|updated)\b|修改|变更|變更|変更|更新|\bmodificad|\bmodifi[ée]|\bge[äa]ndert|измен"
         r"|수정|변경",
     ),
     (
         Operation.ADDED,
-        r"\b(?:added|new)\b|新增|新规|新規|添加|增加|追加|\ba[ñn]adid|\bagregad|\badicionad|\bajout|\bhinzugef|добавл"
+        r"^add\b|\b(?:added|new)\b|新增|新规|新規|添加|增加|追加|\ba[ñn]adid|\bagregad|\badicionad|\bajout|\bhinzugef|добавл"
         r"|추가",
     ),
 )
 _OPERATIONS = tuple((operation, regex(stems, re.IGNORECASE)) for operation, stems in _STEMS)
 _ALONE = regex(r"(?:added|modified|removed|renamed)$", re.IGNORECASE)
 _NOUN = regex(r"requirement|需求|要件|要求|requisi|exigence|anforderung|требован|요구", re.IGNORECASE)
+_QUOTED = regex(r"[\"“«「`][^\"“”«»「」`]{1,120}[\"”»」`]")
+"""`"Keys removed"`, `“New keys”`, `` `Deleted` ``; not the apostrophe of `a guest's key`."""
 _LONGEST = 200
 
 
@@ -193,8 +195,9 @@ def bare_name(text: str) -> str:
 
 
 def _before_aside(title: str) -> str:
-    """Without what stands in brackets or after a dash: `ADDED Requirements (renamed from X)`."""
-    return re.split(r"[(（:：]|\s[-–—]\s", title, maxsplit=1)[0] or title
+    """Without what stands in brackets, in quotes or after a dash: `ADDED Requirements (renamed from X)`, `Add a
+    requirement after "Keys removed"`."""
+    return re.split(r"[(（:：]|\s[-–—]\s", _QUOTED.sub(" ", title).strip(), maxsplit=1)[0] or title
 
 
 def _clean(title: str) -> str:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
 
 _EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
+_STEPPED = frozenset({0, 2})
+"""A statement that says both Given and Then is a scenario, whatever it stands under."""
 _QUESTION_MARKS = "?？؟"
 _ASKS = regex(
     r"\W{0,4}(?:what (?:happens|if|should)|how (?:does|do|should|will|is|are)|should|can|could)\b", re.IGNORECASE
@@ -115,6 +117,7 @@ def _add_statements(
             collection.problems.append(statement)
         elif statement.is_withdrawn:
             collection.withdrawn.append(statement.id)
+            collection.lines.setdefault(statement.id, statement.line)
             collection.warn(statement.line, f"{statement.id} was taken back and is not expected")
         else:
             details = tuple(item.text for item in statement.details if bare is BareCriteria.DETAIL)
@@ -253,10 +256,18 @@ def _add_unnamed(
 
 
 def _accepted(collection: _Collection, places: list[Place]) -> list[Scenario]:
-    """What stands under a heading about acceptance, outside of all stories."""
+    """What stands under a heading about acceptance, outside of all stories; under one that says nothing, what is told
+    from Given to Then."""
     taken = set(collection.lines.values())
-    outside = [place for place in places if place.kind is Kind.SCENARIOS and not (place.story or place.heading)]
-    return [scenario for place in outside for scenario in scenarios_in(place) if scenario.line not in taken]
+    outside = [place for place in places if not (place.story or place.heading)]
+    scenarios = (
+        scenario
+        for place in outside
+        if place.kind in (Kind.SCENARIOS, Kind.OTHER)
+        for scenario in scenarios_in(place)
+        if place.kind is Kind.SCENARIOS or scenario.steps >= _STEPPED
+    )
+    return [scenario for scenario in scenarios if scenario.line not in taken]
 
 
 def _is_one_story(places: list[Place], stories: list[Story], accepted: list[Scenario]) -> bool:

@@ -28,15 +28,17 @@ _LONGEST = 160
 
 
 def unfinished(markdown: Markdown) -> Iterator[Problem]:
-    """A warning for each question that is marked, and one for the template's words."""
+    """A warning for each question that is marked, but below an aside such as a checklist, and one for the template's
+    words."""
     placeholders: list[tuple[int, str]] = []
-    kind: Kind | None = None
+    aside = 0
     for line in markdown.lines:
-        kind = kind_of(line.heading.title) if line.heading is not None else kind
+        if line.heading is not None and not 0 < aside < line.heading.level:
+            aside = line.heading.level if kind_of(line.heading.title) is Kind.ASIDE else 0
         if line.is_code or "[" not in line.text:
             continue
         placeholders += [(line.number, match[0].rstrip("]")) for match in _PLACEHOLDER.finditer(line.text)]
-        if kind is not Kind.ASIDE:
+        if not aside:
             for match in _OPEN.finditer(line.text):
                 yield warning(markdown.at(line.number), _asks(match["question"]))
     if placeholders:

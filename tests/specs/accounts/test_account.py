@@ -187,3 +187,10 @@ def test_what_a_json_document_demands_where_no_schema_looks_is_told(tmp_path: Pa
     ((_, entries),), problems = accounted(tmp_path, tmp_path)
     assert [(entry.fate, entry.name) for entry in entries] == [(Fate.PART, "02-REQ-1.1"), (Fate.LEFTOVER, "")]
     assert [entry.where for entry in entries[1:]] == [p.where for p in problems if "demanded here" in p.what]
+
+
+def test_how_many_lines_are_not_shown_is_no_line() -> None:
+    """`lines 3, 5 and 12 more`: of a long list the first are named, and the others counted."""
+    spec = Spec("01_bell", "agent-fox", "specs/01_bell", "Bell")
+    said = Problem(Severity.WARNING, "t.md:3", "lines 3, 5 to 7 and 12 more. Also line 9 and 31", "01_bell")
+    assert lines_named(spec, [said]) == {f"t.md:{number}" for number in (3, 5, 7, 9, 31)}

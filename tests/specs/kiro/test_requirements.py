@@ -176,8 +176,9 @@ def test_numbering_that_begins_again_is_counted_on_and_said() -> None:
 
 
 def test_a_number_that_stands_twice_is_an_error_that_names_both_lines() -> None:
-    read = requirements_of("### Requirement 1\n1. A shall\n2. B shall\n2. C shall\n")
-    assert shape(read) == {"1": (["1.1", "1.2"], [])}
+    read = requirements_of("### Requirement 1\n1. A shall\n2. B shall\n2. C shall\n3. D shall\n")
+    assert shape(read) == {"1": (["1.1", "1.2", "1.3", "1.4"], [])}
+    assert read.requirements[0].criteria[-1].text == "C shall"
     assert [(p.where, p.what) for p in errors(read.problems)] == [
         ("s/requirements.md:4", "1.2 stands twice: in lines 3 and 4. Give one of them another number")
     ]

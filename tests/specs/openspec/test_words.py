@@ -107,3 +107,17 @@ def test_titles_are_compared_without_case_space_and_marks() -> None:
 @pytest.mark.parametrize("text", ["`### Requirement: Old`", "### Requirement: Old", "Old", "`Old`", "Requirement: Old"])
 def test_a_name_in_a_list_may_be_written_as_a_heading(text: str) -> None:
     assert bare_name(text) == "Old"
+
+
+@pytest.mark.parametrize(
+    ("title", "operation"),
+    [
+        ('Add new requirement after "Keys removed when lost"', Operation.ADDED),
+        ("Add requirement `Deleted keys`", Operation.ADDED),
+        ('Update "Added bells" requirement', Operation.MODIFIED),
+        ("Remove the requirement “New keys”", Operation.REMOVED),
+        ("ADDED Requirements (renamed from Keys)", Operation.ADDED),
+    ],
+)
+def test_what_stands_in_quotes_is_no_operation(title: str, operation: Operation) -> None:
+    assert section_of(title) is operation

@@ -341,3 +341,26 @@ def test_windows_files_read_the_same(tmp_path: Path) -> None:
 def test_a_line_of_question_marks_is_read_in_one_pass(tmp_path: Path) -> None:
     spec, problems = read(tmp_path, spec="# S\n\n### Edge Cases\n\n- " + "?_" * 200_000 + "a\n- Full?**\n")
     assert (len(spec.expected), len(problems)) == (1, 1)
+
+
+def test_scenarios_under_a_heading_of_their_own_go_on_with_those_of_the_only_story(tmp_path: Path) -> None:
+    """A list that is told in steps is one of scenarios, whatever its heading says; other lists there are not."""
+    found, _ = read(
+        tmp_path,
+        spec="# Feature Specification: Bell\n\n## User Scenarios & Testing\n\n"
+        "### Primary User Story\n\nA guest rings.\n\n"
+        "### Acceptance Scenarios\n\n1. **Given** a bell, **When** it is pulled, **Then** it rings\n\n"
+        "### Scenarios of the night\n\n2. **Given** it is dark, **When** it is pulled, **Then** a lamp is lit\n\n"
+        "### Visitors\n\n- Guests\n- Neighbours\n",
+    )
+    assert {part.id: part.text for part in found.requirements[0].criteria} == {
+        "US1.1": "**Given** a bell, **When** it is pulled, **Then** it rings",
+        "US1.2": "**Given** it is dark, **When** it is pulled, **Then** a lamp is lit",
+    }
+
+
+def test_a_statement_that_was_taken_back_has_its_place(tmp_path: Path) -> None:
+    found, _ = read(
+        tmp_path, spec=requirements("- **FR-001**: System MUST ring\n- ~~**FR-002**: System MUST whistle~~\n")
+    )
+    assert (found.withdrawn, found.places["FR-002"].rpartition(":")[2]) == (("FR-002",), "8")
