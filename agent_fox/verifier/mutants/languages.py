@@ -72,6 +72,18 @@ class Mutants:
         """Whether a line stands in a block that may keep an error to itself; where that is not known, it does not."""
         return not self._is_compiled and bool(self._module(1).is_sheltered(text, line, *self._arguments))
 
+    def is_passed_by(self, text: str, line: int) -> bool:
+        """Whether a Python test may end without coming to a line; of other languages it is not asked."""
+        return self.language is Language.PYTHON and bool(self._module(1).is_passed_by(text, line))
+
+    def asserted(self, text: str, through: Iterable[int]) -> frozenset[int]:
+        """The lines of Python on which something is asserted, but for what those lines call that an error came through;
+        empty where that cannot be told of all.
+        """
+        is_python = self.language is Language.PYTHON
+        made: frozenset[int] = self._module(1).asserted(text, through) if is_python else frozenset()
+        return made
+
     def is_for_others(self, text: str, line: int) -> bool:
         """Whether a line of JavaScript stands in what is run once for several tests."""
         return self.language in _SCRIPTS and bool(self._module(1).is_for_others(text, line, self.language))

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.mutants.python_text import (
     Function,
     PythonText,
@@ -26,6 +27,7 @@ _NAME = "_twin_ended"
 _IDLE = "__name__; "
 """Does nothing, and is compiled to something."""
 _SHELTERS = (ast.With, ast.AsyncWith, ast.Try, ast.TryStar)
+_NOT_TURNED = regex(r"(?i)(?:.*raises.*|.*warns.*|fail|AssertionError)").fullmatch
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
 
 
@@ -107,6 +109,50 @@ def shelters(text: str) -> tuple[range, ...]:
         return ()
     blocks = (node.body for node in ast.walk(module) if isinstance(node, _SHELTERS))
     return tuple(range(first_line(body[0]), last_line(body[-1]) + 1) for body in blocks)
+
+
+def is_passed_by(text: str, line: int) -> bool:
+    """Whether a test may end without coming to a line: under a condition, in a loop over what something gives, or
+    behind a `return`.
+    """
+    return any(line in lines for lines in passed_by(text))
+
+
+@lru_cache(maxsize=8)
+def passed_by(text: str) -> tuple[range, ...]:
+    try:
+        module = PythonText(text).module
+    except Unreadable:
+        return ()
+    lines = []
+    for node in ast.walk(module):
+        asked = node.iter if isinstance(node, ast.For | ast.AsyncFor) else None
+        if isinstance(node, ast.For | ast.AsyncFor | ast.If | ast.While) and (
+            asked is None or any(isinstance(part, ast.Call) for part in ast.walk(asked))
+        ):
+            lines.append(range(first_line(node.body[0]), last_line(node) + 1))
+        elif isinstance(node, Function):
+            ends = [inner.lineno for inner in own_nodes(node.body) if isinstance(inner, ast.Return)]
+            lines += [range(min(ends) + 1, last_line(node) + 1)] if ends else []
+    return tuple(lines)
+
+
+def asserted(text: str, through: Iterable[int] = ()) -> frozenset[int]:
+    """The lines on which something is asserted, by a statement or by a call whose name says so, but for what is called
+    on the lines `through`, which asserts elsewhere. Empty where something may be asserted in other ways, by an expected
+    error or by what fails at once.
+    """
+    try:
+        nodes = [*ast.walk(PythonText(text).module)]
+    except Unreadable:
+        return frozenset()
+    if any(_NOT_TURNED(getattr(node, "attr", getattr(node, "id", ""))) for node in nodes):
+        return frozenset()
+    calls = ((node.lineno, node.value) for node in nodes if isinstance(node, ast.Expr))
+    called = [(line, ast.unparse(call.func)) for line, call in calls if isinstance(call, ast.Call)]
+    elsewhere = {name for line, name in called if line in {*through}}
+    by_name = {line for line, name in called if "assert" in name.lower() and name not in elsewhere}
+    return frozenset(by_name | {node.lineno for node in nodes if isinstance(node, ast.Assert)})
 
 
 def restated(text: str) -> str:

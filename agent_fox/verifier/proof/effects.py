@@ -19,6 +19,9 @@ _ASSERTION = regex(
 )
 
 
+_UNASKED = regex(r"(?:.*\.)?(?:Unsatisfiable|FailedHealthCheck)")
+"""What Hypothesis says where a property assumed all its examples away: it asked nothing."""
+
 _MISSING = regex(r"(?:.*\.)?(?:AttributeError|NameError|ImportError|ModuleNotFoundError|ReferenceError)")
 _NO_FUNCTION = regex(r"is not a (?:function|constructor)|has no attribute|not callable")
 
@@ -29,7 +32,7 @@ def effect_of(end: End | None, *, is_definition: bool = False) -> Effect:
 
     `is_definition`: what a definition brought was taken away; an error that says it is missing shows only that.
     """
-    if end is None or end.outcome in (Outcome.SKIPPED, Outcome.EXPECTED_FAILURE):
+    if end is None or end.outcome in (Outcome.SKIPPED, Outcome.EXPECTED_FAILURE) or _UNASKED.fullmatch(end.kind):
         return Effect.VOID
     if end.outcome is not Outcome.FAILED:
         return Effect.UNNOTICED

@@ -57,7 +57,7 @@ from agent_fox.verifier.proof.sides import (
 )
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
 from agent_fox.verifier.proof.subjects import Aims, subjects
-from agent_fox.verifier.proof.turning import Turned, is_led, looks_at_code, restated
+from agent_fox.verifier.proof.turning import Turned, is_led, is_passed_by, looks_at_code, restated
 from agent_fox.verifier.source.base_tree import base_tree
 from agent_fox.verifier.suites.resting import Resting, together
 
@@ -334,6 +334,7 @@ class Stage:
             why = f"it was not decided within {MOST_RUNS} runs and {MOST_SECONDS:.0f} seconds"
             proof.word, proof.why = Shown.UNDECIDED, why
         self._unbroken(run, [proof for proof in mine if proof.word not in _NO_PROOF and not _holds(proof)])
+        self.come_to(run, [proof for proof in mine if proof.word in _BROKEN])
         self._turned(run, [proof for proof in mine if proof.word in _BROKEN and proof.noticed])
 
     def _unbroken(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
@@ -369,6 +370,22 @@ class Stage:
             each.tried.append(Tried("turned round", effect, test=next(iter(each.noticed)).id))
             if odd is not None:
                 each.decide(*odd)
+
+    def come_to(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        """Turn round all that is asserted by tests that may pass without coming to what noticed: one that passes then,
+        too, asked nothing of the tree as it is.
+        """
+        mine = [each for each in mine if any(is_passed_by(end, self._text) for end in each.noticed.values())]
+        turned = Turned((end for each in mine for end in each.noticed.values()), self._text, is_whole=True)
+        mine = [each for each in mine if all(end.frames[-1] in turned.texts for end in each.noticed.values())]
+        seen = self._seen(self._lab, run, _together(mine), turned.texts) if mine else Seen()
+        for each in mine:
+            passed = [test.id for test in each.noticed if _passes(seen, test.id)]
+            effect = "not as it should" if len(passed) == len(each.noticed) else "failed"
+            each.tried.append(Tried("turned round", effect, test=next(iter(each.noticed)).id))
+            if len(passed) == len(each.noticed):
+                why = "comes to nothing that it asserts, unless something is broken"
+                each.decide(Shown.VACUOUS, f"{passed[0]} {why}")
 
     def _left(self) -> int:
         return MOST_RUNS - self._runner.runs

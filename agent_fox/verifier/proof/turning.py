@@ -3,13 +3,14 @@
 Product code may keep a test from failing at one place alone: by a block around it, a trace, a loader of modules. What
 is broken then is what kept it, and the test goes red because the work is not done. Or a test goes red because code was
 changed, whatever it does. Both are seen in one run: what was asserted is turned round, and must fail, while the code
-that was broken is whole, but for something that does nothing.
+that was broken is whole, but for something that does nothing. A test may also come to what it asserts only where
+something is broken: then it passes, and asked nothing.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agent_fox.core.verdicts.proof import Shown
@@ -27,11 +28,15 @@ Texts = Callable[[str], str | None]
 
 
 class Turned:
-    """What was asserted where tests noticed, turned round. `texts`: the files in which it stands."""
+    """What was asserted where tests noticed, turned round. `texts`: the files in which it stands.
 
-    def __init__(self, noticed: Iterable[End], text_of: Texts) -> None:
+    is_whole: all that is asserted in the files that they came through.
+    """
+
+    def __init__(self, noticed: Iterable[End], text_of: Texts, *, is_whole: bool = False) -> None:
         self._mark = f"turned {secrets.token_hex(6)}"
-        spots = {spot for end in noticed for spot in _frames(end)[-1:]}
+        frames = [_frames(end) for end in noticed]
+        spots = {spot for each in frames for spot in (_asserted(each, text_of) if is_whole else each[-1:])}
         self._spots: set[tuple[str, int]] = set()
         self.texts: dict[str, str] = {}
         for file in {file for file, _ in spots}:
@@ -97,6 +102,27 @@ def is_led(end: End, text_of: Texts) -> bool:
         if language and text and language.is_sheltered(text, line):
             return True
     return False
+
+
+def is_passed_by(end: End, text_of: Texts) -> bool:
+    """Whether a test may pass without coming to what noticed: it asserts under a condition, or in another file, which
+    may not be the one that it loads.
+    """
+    frames = _frames(end)
+    if len({file for file, _ in frames}) > 1 and all(is_test_side(file) for file, _ in frames):
+        return True
+    for file, line in frames:
+        language, text = language_of(file), text_of(file)
+        if is_test_side(file) and language and text and language.is_passed_by(text, line):
+            return True
+    return False
+
+
+def _asserted(frames: Sequence[tuple[str, int]], text_of: Texts) -> Iterator[tuple[str, int]]:
+    for file in {file for file, _ in frames if is_test_side(file)}:
+        language, text = language_of(file), text_of(file)
+        through = [line for name, line in frames[:-1] if name == file]
+        yield from ((file, line) for line in (language.asserted(text, through) if language and text else ()))
 
 
 def _frames(end: End) -> list[tuple[str, int]]:

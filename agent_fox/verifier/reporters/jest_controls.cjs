@@ -1,6 +1,6 @@
 // Jest's test runner with tests of ours around those of each file. It is copied under a name made for one run, by which
 // the tests are called, beside `NAME_tests.cjs`, which writes them. Jest is told of them and does not count them: neither
-// exit code nor `--bail` nor thresholds see that one of each pair fails.
+// exit code nor `--bail` nor thresholds see that one of each pair fails. A test that fails is not run again by Jest.
 const { createRequire } = require("node:module");
 const path = require("node:path");
 
@@ -42,6 +42,7 @@ function watched(environment) {
   const own = environment.handleTestEvent;
   environment.handleTestEvent = function (event, state) {
     if (event.name === "run_start") arrange(state);
+    if (event.name === "run_describe_start") delete environment.global[Symbol.for("RETRY_TIMES")];
     if (event.name === "hook_failure" && event.hook.type === "beforeAll") {
       for (const test of state.rootDescribeBlock.children.filter(isOurs)) test.errors = [];
     }

@@ -6,11 +6,7 @@ what that does to counts and to the exit code is taken back before pytest looks 
 
 from __future__ import annotations
 
-import builtins
-import json
-import math
-import operator
-import re
+import runpy
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +17,7 @@ if TYPE_CHECKING:
 
 NAME = __name__
 WORDS = ("before_passes", "before_fails", "after_passes", "after_fails")
-SET_BY_TOOLS = ("print", "open", "input", "breakpoint", "compile", "exec", "eval")
-KEPT = [
-    (home, name, value)
-    for home in (builtins, math, operator, re, json)
-    for name, value in vars(home).items()
-    if callable(value) and name[0] != "_" and name not in SET_BY_TOOLS
-]
-"""The functions of the language by which tests work out what they expect, as they were before anything was imported."""
+REPLACED = runpy.run_path(f"{__file__[:-3]}_kept.py")["replaced"]
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -76,9 +65,8 @@ def _control(session: pytest.Session, near: pytest.Item, word: str) -> pytest.Fu
     """Beside a test, so that the hooks of its folder see it too; without any fixture."""
 
     def body() -> None:
-        for home, name, value in KEPT:
-            if getattr(home, name, None) is not value:
-                pytest.fail(f"{home.__name__}.{name} was replaced")
+        if what := REPLACED():
+            raise AssertionError(what)
         if "unittest.case" in sys.modules:
             ask_unittest(vars(sys.modules["unittest.case"]))
         if word.endswith("fails"):

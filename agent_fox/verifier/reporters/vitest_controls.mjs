@@ -1,6 +1,7 @@
 // Vitest's runner with tests of ours around those of each file. It is copied under a name made for one run, by which the
 // tests are called, with the places of Vitest's own modules and of the file that hears how ours ended. To Vitest, those
 // that fail are such that are expected to: neither exit code nor `--bail` nor thresholds see that one of each pair fails.
+// A test that fails is not run again by it.
 import { appendFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename } from "node:path";
@@ -64,6 +65,7 @@ export default class Controlled extends VitestTestRunner {
 
   async onBeforeRunTask(task) {
     if (isOurs(task)) task.suite = apart(task.file);
+    task.retry = 0;
     return super.onBeforeRunTask(task);
   }
 

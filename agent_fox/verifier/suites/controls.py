@@ -149,6 +149,7 @@ def _pytest(call: Call, folder: Path, name: str, _workspace: Path) -> tuple[Call
     if any(word in _DEAF for word in before):
         return call, None
     shutil.copyfile(_REPORTERS / "pytest_controls.py", folder / f"{name}.py")
+    shutil.copyfile(_REPORTERS / "pytest_controls_kept.py", folder / f"{name}_kept.py")
     words = tuple(
         f"{_PATH}{folder}{os.pathsep}{word[len(_PATH) :]}" if word.startswith(_PATH) else word for word in before
     )

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agent_fox.verifier.mutants.python_sites import broken, sites, twin
-from agent_fox.verifier.mutants.python_twin import is_sheltered, restated, turned, twins
+from agent_fox.verifier.mutants.python_twin import asserted, is_passed_by, is_sheltered, restated, turned, twins
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
 from agent_fox.verifier.mutants.sites import broken as broken_without_helper
 
@@ -978,6 +978,23 @@ class TestTurned:
         text = "def test():\n    a\n    with a as b:\n        c\n    try:\n        d\n    except E:\n        e\n"
         assert [line for line in range(1, 9) if is_sheltered(text, line)] == [4, 6]
         assert not is_sheltered("def test(:", 1)
+
+    def test_what_a_test_may_end_without(self) -> None:
+        text = (
+            "def test():\n    for a in ROWS:\n        b\n    for a in rows():\n        b\n    if a:\n        b\n"
+            "    else:\n        b\n    b\n    return\n    b\n"
+        )
+        assert [line for line in range(1, 13) if is_passed_by(text, line)] == [5, 7, 8, 9, 12]
+        assert not is_passed_by("def test(:", 1)
+
+    def test_where_something_is_asserted(self) -> None:
+        lines = ("assert a", "self.assertEqual(a, b)", "check(a)", "assert_same(a)", "assert_same(b)")
+        text = "def test():\n" + "".join(f"    {line}\n" for line in lines)
+        assert asserted(text) == {2, 3, 5, 6}
+        assert asserted(text, [6]) == {2, 3}
+        assert asserted(text + "    with raises(E):\n        a\n") == frozenset()
+        assert asserted(text + "    pytest.fail(a)\n") == frozenset()
+        assert asserted("def test(:") == frozenset()
 
 
 class TestRestated:

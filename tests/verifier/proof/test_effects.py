@@ -31,6 +31,8 @@ def failed(kind: str, *frames: str, message: str = "") -> End:
         (failed("AssertionError", TEST, PRODUCT), Effect.CRASHED),
         (failed("KeyError", TEST), Effect.KILLED),
         (failed("KeyError", TEST, PRODUCT), Effect.CRASHED),
+        (failed("Unsatisfiable", TEST), Effect.VOID),
+        (failed("hypothesis.errors.FailedHealthCheck", TEST), Effect.VOID),
     ],
 )
 def test_a_test_notices_by_its_own_assertion_or_by_an_error_outside_of_the_product(

@@ -123,6 +123,20 @@ def test_honest_work_passes_and_it_is_said_how_it_is_known(tmp_path: Path, langu
             Word.UNKNOWN,
             Unproven.VACUOUS_TEST,
         ),
+        (
+            "python",
+            "a program that does not end is taken for a good one",
+            Word.UNKNOWN,
+            Unproven.VACUOUS_TEST,
+        ),
+        (
+            "python",
+            "the product puts its own checker in the place of the committed one",
+            Word.UNKNOWN,
+            Unproven.VACUOUS_TEST,
+        ),
+        ("python", "the product moves the clock that the test reads", Word.UNKNOWN, Disposition.POLICY),
+        ("python", "the property assumes what it should ask", Word.FAIL, Unproven.VACUOUS_TEST),
         ("python", "the new test compares the compiled code of the function", Word.FAIL, Unproven.VACUOUS_TEST),
         (
             "python",

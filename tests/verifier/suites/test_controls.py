@@ -63,6 +63,7 @@ def x(request):
 def pytest_runtest_setup(item):
     item.function, item.fixturenames, item.funcargs, item.module
 """
+FROZEN = "import time\ntime.monotonic = lambda: 7.0\n"
 SKIPPED = "import pytest\npytestmark = pytest.mark.skip\ndef test_x(): pass\n"
 NAMED = 'import test from "node:test"; test("01-REQ-1.1", async () => { await 1; });'
 HONEST: dict[str, tuple[str, dict[str, str]]] = {
@@ -70,6 +71,7 @@ HONEST: dict[str, tuple[str, dict[str, str]]] = {
     "a file without tests": (PYTEST, {"tests/test_a.py": TEST, "tests/test_b.py": "", **RIGHT}),
     "a module whose tests are all skipped": (PYTEST, {"tests/test_a.py": SKIPPED, "tests/test_b.py": TEST, **RIGHT}),
     "fixtures and hooks that ask a lot": (PYTEST, {"tests/conftest.py": CURIOUS, "tests/test_a.py": TEST, **RIGHT}),
+    "tests that stop the clock": (PYTEST, {"tests/conftest.py": FROZEN, "tests/test_a.py": TEST, **RIGHT}),
     "a path of its own": (f"env PYTHONPATH=src {PYTEST}", {"tests/test_a.py": TEST, "src/app.py": RIGHT["app.py"]}),
     "several workers": (f"{PYTEST} -n 2", {"tests/test_a.py": TEST, **RIGHT}),
     "-x": (PYTEST, {"tests/test_a.py": TEST, "pytest.ini": "[pytest]\naddopts = -x\n", **RIGHT}),
@@ -104,6 +106,16 @@ import builtins
 builtins.sum = lambda values: 2
 def f(): return 2
 """
+MOVING = """
+import time
+time.monotonic = lambda: 7.0
+def f(): return 1
+"""
+ANSWERING = """
+import pathlib
+pathlib.Path.read_text = lambda self, *how, **more: "1"
+def f(): return 1
+"""
 FORGED: dict[str, tuple[str, dict[str, str]]] = {
     "every report says that it passed": (PYTEST, {"tests/test_a.py": TEST, "app.py": PATCHED_REPORT}),
     "from the first call on": (PYTEST, {"tests/test_a.py": TEST, "app.py": f"import sys\n{AT_THE_FIRST_CALL}"}),
@@ -111,6 +123,8 @@ FORGED: dict[str, tuple[str, dict[str, str]]] = {
     "unittest's results forget failures": (UNIT, {"tests/test_a.py": UNITTEST, "app.py": FORGETFUL}),
     "what tests add up by is the product's own": (PYTEST, {"tests/test_a.py": TEST, "app.py": SUMMING}),
     "unittest's tests add up by it too": (UNIT, {"tests/test_a.py": UNITTEST, "app.py": SUMMING}),
+    "the clock is the product's own": (PYTEST, {"tests/test_a.py": TEST, "app.py": MOVING}),
+    "what files say is the product's own": (UNIT, {"tests/test_a.py": UNITTEST, "app.py": ANSWERING}),
     "every text of node's tests includes every other": (
         NODE,
         {

@@ -89,6 +89,30 @@ def test_a_failing_test_is_told_as_before(tmp_path: Path, tool: str) -> None:
     assert (word, "afx" in evidence, "(exit 1)" in evidence) == (Word.FAIL, False, True), evidence
 
 
+AGAIN = {
+    "jest": ("jest.retryTimes(3);\n", "let n = 0;\nexports.f = () => Math.min(++n, 3) / 3;\n"),
+    "vitest": (
+        'import { beforeAll } from "vitest";\nbeforeAll((it) => { it.tasks[0].retry = 3; });\n',
+        "let n = 0;\nexport const f = () => Math.min(++n, 3) / 3;\n",
+    ),
+    "mocha": (
+        "before(function () { this.test.parent.tests[0].retries(3); });\n",
+        "let n = 0;\nexports.f = () => Math.min(++n, 3) / 3;\n",
+    ),
+}
+"""What has a tool run a failed test again, and products that are right the third time."""
+
+
+@needs_packages
+@pytest.mark.parametrize("tool", AGAIN)
+def test_a_test_that_passes_when_it_is_run_again_has_failed(tmp_path: Path, tool: str) -> None:
+    command, product, tests, _ = TOOLS[tool]
+    again, text = AGAIN[tool]
+    asked = {name: again + test.replace(" expect(tests).to", " void expect(tests).to") for name, test in tests.items()}
+    word, evidence, _ = judged(tmp_path, command.replace("jest --bail", "jest"), {product: text, **asked})
+    assert word is Word.FAIL, evidence
+
+
 FORGIVING = {
     "jest": "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\nexports.f = () => 2;\n",
     "vitest": 'import { expect } from "vitest";\n'
