@@ -195,7 +195,7 @@ class _Reader(Expressions):
 
     def _definition(self, node: Function, scope: Scope) -> Iterator[Site]:
         yield from (site for part in node.decorator_list for site in self.expression(part, scope))
-        yield from self.defaults(node.args, scope)
+        yield from self.defaults(node.args, self.inside(node, node.name, scope))  # who only looks at them calls nothing
         if node.name == "__hash__" or _contains_everything(node):
             return
         inner = replace(self.inside(node, node.name, scope), only_error=only_error(node))

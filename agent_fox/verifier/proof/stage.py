@@ -129,7 +129,7 @@ class Stage:
                 if mine:
                     step(run, mine)
         for each in standings:
-            self._aimed(each)
+            self.aim(each)
             self._keep(each)
         return tuple(self._proof(each) for each in standings)
 
@@ -521,18 +521,18 @@ class Stage:
 
     # What a requirement is about.
 
-    def _aimed(self, one: Standing) -> None:
+    def aim(self, one: Standing) -> None:
         """Tests that can fail must have to do with what their requirement names, and use their own tools for it."""
         if one.is_kept or one.word not in _BROKEN:
             return
         text = self._ground.order.expected.get(one.claim.id, "")
         tests = frozenset(test.file for test in one.claim.tests)
         product = frozenset((file, start) for file, start in one.executed if not is_test_side(file))
-        if why := self._aims.why_not(text, tests, one.opened, product):
+        if why := self.aims.why_not(text, tests, one.opened, product):
             one.decide(Shown.UNDECIDED, why)
 
     @cached_property
-    def _aims(self) -> Aims:
+    def aims(self) -> Aims:
         code = frozenset(path for path in self._contents.all() if language_of(path))
         return Aims(self._text, self._all_sites, code, self._changed)
 

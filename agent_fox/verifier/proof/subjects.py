@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib.util
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -173,17 +175,16 @@ def plain(text: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Stars:
     """What a file of tests takes from modules by `import *`. `modules`: each, with the names that the file uses and had
-    before from the language or a library.
+    before from the language or a library. `standard`: what it takes by name from modules of the standard library.
     """
 
     modules: tuple[tuple[str, frozenset[str]], ...] = ()
+    standard: tuple[tuple[str, str], ...] = ()
 
     @staticmethod
     def of(text: str) -> Stars:
-        """None where the text cannot be parsed."""
-        if "import *" not in text:
-            return Stars()
-        tree, modules = parsed(text), []
+        """Nothing where the text cannot be parsed."""
+        tree, modules, standard = parsed(text), [], []
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         known = {*vars(builtins)}
         for node in tree.body:
@@ -191,7 +192,9 @@ class Stars:
                 modules.append(((node.module or "?").replace(".", "/"), frozenset(used & known)))
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 known |= {*names_of(node)}
-        return Stars(tuple(modules))
+                names = [(node.module, each.name) for each in node.names] if isinstance(node, ast.ImportFrom) else []
+                standard += [(module or "", name) for module, name in names if module in sys.stdlib_module_names]
+        return Stars(tuple(modules), tuple(standard))
 
     def replaced(
         self, product: Iterable[str], offered_by: Callable[[str], frozenset[str]], meant: frozenset[str]
@@ -201,6 +204,21 @@ class Stars:
             ends = f"/{module}.py", f"/{module}/__init__.py"
             for path in (path for path in product if f"/{path}".endswith(ends)):
                 yield from ((name, path) for name in sorted(known & offered_by(path)) if plain(name) not in meant)
+        ours = {path.removeprefix("src/"): path for path in product}
+        for module, name in self.standard:
+            there = ours.get(f"{module}.py") or ours.get(f"{module}/__init__.py")
+            if there and name in offered_by(there) and name in standard_names(module) and plain(module) not in meant:
+                yield name, there
+
+
+@cache
+def standard_names(module: str) -> frozenset[str]:
+    """What a module of the standard library has, as far as its text says so."""
+    spec = importlib.util.find_spec(module)
+    try:
+        return offered(Path(spec.origin).read_text("utf-8")) if spec and spec.origin else frozenset()
+    except (OSError, ValueError):
+        return frozenset()
 
 
 def matcher(text: str) -> str:

@@ -36,7 +36,7 @@ class Turned:
     def __init__(self, noticed: Iterable[End], text_of: Texts, *, is_whole: bool = False) -> None:
         self._mark = f"turned {secrets.token_hex(6)}"
         frames = [_frames(end) for end in noticed]
-        spots = {spot for each in frames for spot in (_asserted(each, text_of) if is_whole else each[-1:])}
+        spots = {spot for each in frames for spot in (asserting(each, text_of) if is_whole else each[-1:])}
         self._spots: set[tuple[str, int]] = set()
         self.texts: dict[str, str] = {}
         for file in {file for file, _ in spots}:
@@ -118,7 +118,7 @@ def is_passed_by(end: End, text_of: Texts) -> bool:
     return False
 
 
-def _asserted(frames: Sequence[tuple[str, int]], text_of: Texts) -> Iterator[tuple[str, int]]:
+def asserting(frames: Sequence[tuple[str, int]], text_of: Texts) -> Iterator[tuple[str, int]]:
     for file in {file for file, _ in frames if is_test_side(file)}:
         language, text = language_of(file), text_of(file)
         through = [line for name, line in frames[:-1] if name == file]

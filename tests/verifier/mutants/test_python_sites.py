@@ -265,7 +265,7 @@ class TestWhatIsASite:
             'g({"key": [False, (None, ...)]})',
         ]
         default = kinds(text, Kind.CONSTANT)[0]
-        assert (default.owner, default.owner_line, default.what) == ("", 0, "`1` becomes `2`")
+        assert (default.owner, default.owner_line, default.what) == ("f", 2, "`1` becomes `2`")
 
     def test_what_is_written_in_braces_of_an_f_string(self) -> None:
         text = "def f(a):\n    return f'ü{a + 1:>{3}} {a == 2!r}' f\"{a['k']}\"\n"

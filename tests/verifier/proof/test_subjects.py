@@ -139,6 +139,22 @@ def test_a_module_is_found_wherever_modules_begin() -> None:
     assert not [*Stars.of(test).replaced(others, lambda _: offered(product), frozenset())]
 
 
+@pytest.mark.parametrize(
+    ("test", "path", "found"),
+    [
+        ("from fractions import Fraction", "fractions.py", [("Fraction", "fractions.py")]),
+        ("from fractions import Fraction", "src/fractions.py", [("Fraction", "src/fractions.py")]),
+        ("from fractions import Fraction", "shop/fractions.py", []),
+        ("from fractions import Share", "fractions.py", []),  # the language has none of this name
+        ("from shop import Fraction", "fractions.py", []),
+    ],
+)
+def test_a_module_in_the_place_of_the_language_s_is_told(test: str, path: str, found: list[tuple[str, str]]) -> None:
+    product = "class Fraction: ...\nclass Share: ..."
+    assert [*Stars.of(test).replaced([path], lambda _: offered(product), frozenset())] == found
+    assert not [*Stars.of(test).replaced([path], lambda _: offered(product), frozenset({"fractions"}))]
+
+
 def test_files_are_read_once_however_many_requirements_rest_on_them() -> None:
     texts = {"test_shop.py": "from shop import *\nassert total(1)", "shop.py": "def total(x):\n    return x\n"}
     read: list[str] = []
