@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import json
 import math
@@ -33,13 +34,42 @@ OF_TESTS = {"test", "tests", "testing", "site-packages", "conftest.py"}
 
 def is_of_product(value: object) -> bool:
     """Whether a function stands in a file of the project that is none of tests; of another callable it is not known."""
-    file = pathlib.PurePath(getattr(getattr(value, "__code__", None), "co_filename", ""))
+    return is_below_product(pathlib.PurePath(getattr(getattr(value, "__code__", None), "co_filename", "")))
+
+
+def is_below_product(file: pathlib.PurePath) -> bool:
     is_test = file.stem.startswith("test_") or file.stem.endswith(("_test", "_tests"))
     return ROOT in file.parents and not is_test and OF_TESTS.isdisjoint(file.relative_to(ROOT).parts)
 
 
+def put_among_tests() -> str:
+    """A name of the language that the product gave something to in a module of tests, which does not do so itself."""
+    for module in tuple(sys.modules.values()):
+        file = pathlib.PurePath(getattr(module, "__file__", None) or "")
+        if ROOT not in file.parents or is_below_product(file):
+            continue
+        members = tuple(vars(module).items())
+        names = {name for name, value in members if hasattr(builtins, name) and is_of_product(value)}
+        if names and (put := names - given_names(pathlib.Path(file))):
+            return f"{min(put)} in {file.name} was replaced"
+    return ""
+
+
+def given_names(file: pathlib.Path) -> frozenset[str]:
+    """The names that the text of a file imports or assigns; all of the language's where that cannot be told."""
+    try:
+        nodes = [*ast.walk(ast.parse(file.read_text("utf-8")))]
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return frozenset(vars(builtins))
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    brought = {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
+    return frozenset(vars(builtins)) if "*" in brought else frozenset(stored | brought)
+
+
 def replaced() -> str:
     """The name of one that was replaced; empty where none was."""
+    if put := put_among_tests():
+        return put
     now = [(home, name, value, getattr(home, name, None)) for home, name, value in (*KEPT, *ASKED)]
     odd = (each for each in now if each[2] is not each[3])
     other = (each for each in odd if each[:3] in KEPT or is_of_product(each[3]))

@@ -72,6 +72,21 @@ HONEST: dict[str, tuple[str, dict[str, str]]] = {
     "a module whose tests are all skipped": (PYTEST, {"tests/test_a.py": SKIPPED, "tests/test_b.py": TEST, **RIGHT}),
     "fixtures and hooks that ask a lot": (PYTEST, {"tests/conftest.py": CURIOUS, "tests/test_a.py": TEST, **RIGHT}),
     "tests that stop the clock": (PYTEST, {"tests/conftest.py": FROZEN, "tests/test_a.py": TEST, **RIGHT}),
+    "a name of the language from the product, by import": (
+        PYTEST,
+        {
+            "tests/test_a.py": TEST.replace("import f", "import f, sum"),
+            "app.py": "def f(): return 1\ndef sum(x): return x\n",
+        },
+    ),
+    "a name of the language that the test gives something to": (
+        PYTEST,
+        {"tests/test_a.py": f"import app\nround = app.f\n{TEST}", **RIGHT},
+    ),
+    "node's tests that stop the clock": (
+        NODE,
+        {"tests/a.test.cjs": f"Date.now = () => 7;\n{NODE_TEST}", "app.cjs": "exports.f = () => 1;\n"},
+    ),
     "a path of its own": (f"env PYTHONPATH=src {PYTEST}", {"tests/test_a.py": TEST, "src/app.py": RIGHT["app.py"]}),
     "several workers": (f"{PYTEST} -n 2", {"tests/test_a.py": TEST, **RIGHT}),
     "-x": (PYTEST, {"tests/test_a.py": TEST, "pytest.ini": "[pytest]\naddopts = -x\n", **RIGHT}),
@@ -116,7 +131,19 @@ import pathlib
 pathlib.Path.read_text = lambda self, *how, **more: "1"
 def f(): return 1
 """
+PUT = """
+import sys
+def f():
+    sys._getframe(1).f_globals["sum"] = lambda values: 0
+    return 1
+"""
 FORGED: dict[str, tuple[str, dict[str, str]]] = {
+    "a sum of the product's among the names of the test": (PYTEST, {"tests/test_a.py": TEST, "app.py": PUT}),
+    "and of unittest's": (UNIT, {"tests/test_a.py": UNITTEST, "app.py": PUT}),
+    "node's clock is the product's own": (
+        NODE,
+        {"tests/a.test.cjs": NODE_TEST, "app.cjs": "Date.now = () => 1234567;\nexports.f = () => 1;\n"},
+    ),
     "every report says that it passed": (PYTEST, {"tests/test_a.py": TEST, "app.py": PATCHED_REPORT}),
     "from the first call on": (PYTEST, {"tests/test_a.py": TEST, "app.py": f"import sys\n{AT_THE_FIRST_CALL}"}),
     "unittest's assertions hold": (UNIT, {"tests/test_a.py": UNITTEST, "app.py": FORGIVING}),

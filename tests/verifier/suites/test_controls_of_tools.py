@@ -143,6 +143,20 @@ def test_a_function_of_the_language_that_the_product_replaced_is_seen(tmp_path: 
     assert (word, disposition) == (Word.UNKNOWN, Disposition.POLICY), evidence
 
 
+CLOCK = "Date.now = () => 1234567;\n"
+
+
+@needs_packages
+@pytest.mark.parametrize("tool", FORGIVING)
+def test_the_product_may_not_stop_the_clock_and_tests_may(tmp_path: Path, tool: str) -> None:
+    command, product, tests, text = TOOLS[tool]
+    word, evidence, disposition = judged(tmp_path, command, {product: f"{CLOCK}{text}", **tests})
+    assert (word, disposition) == (Word.UNKNOWN, Disposition.POLICY), evidence
+    stopping = {name: f"{test}{CLOCK}" for name, test in tests.items()}
+    word, evidence, _ = judged(tmp_path, command, {product: text, **stopping})
+    assert word is Word.PASS, evidence
+
+
 @needs_packages
 @pytest.mark.parametrize(
     ("tool", "file", "text"),
