@@ -72,6 +72,6 @@ def parse_node_name(text: str) -> NodeName:
     return NodeName(match["spec"], int(match["group"]), role, mode)
 
 
-def digest_of(*parts: str, digits: int = 64) -> str:
-    """Names texts by what they say: the first digits of SHA-256 over them, with a zero byte between two."""
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+def digest_of(*parts: str, digits: int | None = None) -> str:
+    """Names texts by what they say: SHA-256 over them, with a zero byte between two; its first `digits` alone."""
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()[:digits]

@@ -45,7 +45,7 @@ def read_json(text: str | bytes, *, is_strict: bool = False) -> object:
     try:
         if not is_strict:
             return json.loads(text)
-        decoded = text if isinstance(text, str) else text.decode("utf-8")
+        decoded = text if isinstance(text, str) else text.decode()
         return json.loads(decoded, object_pairs_hook=_once, parse_constant=_no_number)
     except UnicodeDecodeError as error:
         raise NotJson("it is not UTF-8") from error

@@ -154,7 +154,7 @@ class Life:
     which it last passed; `file`: where its test stands, empty for where it stood first; `is_lost`: its test was not
     found when it was last looked for."""
 
-    status: Status = Status.OPEN
+    status: Status
     watch: Watch = Watch.EVERY
     greens: int = 0
     last_seen: str = ""

@@ -33,9 +33,16 @@ def test_a_strict_reading_takes_what_json_is(text: str | bytes) -> None:
     assert read_json(text, is_strict=True) == read_json(text) == {"a": [1, None, {"b": "\u00e9"}]}
 
 
+def test_a_strict_reading_takes_no_other_encoding_than_utf_8() -> None:
+    text = '{"a": "\u00e9"}'.encode("utf-16-le")
+    with pytest.raises(NotJson, match=r"^it is not UTF-8$"):
+        read_json(text, is_strict=True)
+    assert read_json(text) == {"a": "\u00e9"}
+
+
 def test_a_name_that_stands_twice_is_refused_where_reading_is_strict() -> None:
     name = "n" * 50
-    text = f'{{"a": 1, "b": [{{"{name}": 1, "c": 3, "{name}": 2}}]}}'
+    text = f'{{"a": 1, "b": [{{"c": 3, "{name}": 1, "{name}": 2}}]}}'
     with pytest.raises(Doubled, match=f"^'{'n' * 40}' stands in it twice$") as refused:
         read_json(text, is_strict=True)
     assert refused.value.name == name

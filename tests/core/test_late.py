@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 from pydantic import TypeAdapter
 
-from agent_fox.core.late import Late, adapter, late_module
+from agent_fox.core.late import Late, adapter, late_module, moved
 
 PROGRAM = """
 import sys
@@ -35,6 +35,15 @@ def test_a_late_module_gives_what_the_module_has_now(monkeypatch: pytest.MonkeyP
     module = late_module("colorsys")
     monkeypatch.setattr("colorsys.ONE_THIRD", "replaced")
     assert module.ONE_THIRD == "replaced"
+
+
+def test_what_is_asked_of_a_module_that_has_moved_comes_from_the_new_one_with_a_warning_to_who_asks() -> None:
+    attribute = moved("old.place", "colorsys")
+    with pytest.warns(DeprecationWarning, match=r"^old\.place is colorsys now$") as told:
+        assert attribute("ONE_THIRD") == 1 / 3
+    assert [each.filename for each in told] == [__file__]
+    with pytest.raises(AttributeError, match=r"^__path__$"):
+        attribute("__path__")
 
 
 @pytest.mark.parametrize(("place", "error"), [("no_such:thing", ModuleNotFoundError), ("json:no_such", AttributeError)])

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.core.markdown import cell, code, cut, cut_middle, fenced, how_many_fit, one_line, printable, quoted
+from agent_fox.core.markdown import (
+    cell,
+    code,
+    cut,
+    cut_middle,
+    fenced,
+    how_many_fit,
+    one_line,
+    printable,
+    quoted,
+    without_our_tags,
+)
 
 
 def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:
@@ -76,3 +87,10 @@ def test_a_quotation_marks_every_line() -> None:
 
 def test_what_fits_is_counted_from_the_first_on() -> None:
     assert [how_many_fit(["aa", "bb", "cc"], limit) for limit in (0, 1, 2, 4, 9)] == [0, 0, 1, 2, 3]
+
+
+def test_only_what_could_open_or_close_a_tag_of_ours_is_spelled_out() -> None:
+    text = "a < b <i> </Verification-result> <evidence kind='x'> < / build-systems>"
+    assert without_our_tags(text) == (
+        "a < b <i> &lt;/Verification-result> &lt;evidence kind='x'> &lt; / build-systems>"
+    )

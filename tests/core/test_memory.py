@@ -70,8 +70,14 @@ def test_a_repair_remembers_first_what_had_failed_and_was_seen_to_fail() -> None
     assert memory.files_of(run_test(4), (rested,), ()) == ("b.py", "conftest.py", "d.py", "tests/test_a.py")
     whole = replace(now, trials=None, rests_on=replace(scope, whole="it asks the network"))
     assert memory.files_of(run_test(4), (whole,), ()) == ("tests/test_a.py",)
-    many = [f"{number}.py" for number in range(memory.MOST_FILES + 1)]
-    assert memory.files_of(run_test(4), (), many) == ("tests/test_a.py",)
+
+
+def test_a_change_of_very_many_files_says_nothing_of_what_an_item_depends_on() -> None:
+    many = tuple(f"{number:03}.py" for number in range(101))
+    assert memory.files_of(run_test(), (), many) == ("tests/test_a.py",)
+    assert memory.files_of(run_test(), (), many[1:]) == (*many[1:], "tests/test_a.py")
+    assert Reading(rests_on=Scope(files=many)).measured == ()
+    assert Reading(rests_on=Scope(files=many[1:])).measured == many[1:]
 
 
 def test_a_life_goes_from_birth_over_green_and_red_readings() -> None:
@@ -86,19 +92,43 @@ def test_a_life_goes_from_birth_over_green_and_red_readings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("birth", "status"),
+    ("birth", "life", "failed"),
     [
-        (Birth.REPAIR, Status.FIXED),
-        (Birth.REGRESSION, Status.REGRESSED),
-        (Birth.COUNTEREXAMPLE, Status.OPEN),
-        (Birth.PERSON, Status.OPEN),
+        (Birth.REPAIR, Life(Status.FIXED, touched_at=THEN, read_at=THEN), Status.REGRESSED),
+        (Birth.REGRESSION, Life(Status.REGRESSED, last_seen=THEN, touched_at=THEN), Status.REGRESSED),
+        (Birth.COUNTEREXAMPLE, Life(Status.OPEN, last_seen=THEN, touched_at=THEN), Status.OPEN),
+        (Birth.PERSON, Life(Status.OPEN, touched_at=THEN), Status.OPEN),
     ],
 )
-def test_where_an_item_stands_at_its_birth(birth: Birth, status: Status) -> None:
-    life = memory.born(item(birth=birth))
-    assert (life.status, life.watch, life.greens) == (status, Watch.EVERY, 0)
-    failed = memory.moved(life, Move(Step.FAILED, LATER))
-    assert failed.status is (Status.OPEN if status is Status.OPEN else Status.REGRESSED)
+def test_where_an_item_stands_at_its_birth(birth: Birth, life: Life, failed: Status) -> None:
+    assert memory.born(item(birth=birth)) == memory.life_of(item(birth=birth), ()) == life
+    assert memory.moved(life, Move(Step.FAILED, LATER)).status is failed
+
+
+def test_a_repair_is_green_on_the_commit_of_its_birth() -> None:
+    green = Life(Status.FIXED, touched_at=THEN, read_at=THEN, green_on="c1")
+    assert memory.born(item(), "c1") == memory.life_of(item(), [Move(Step.BORN, THEN, commit="c1")]) == green
+
+
+LOST = Life(Status.FIXED, Watch.TOUCH, 2, OLD, OLD, OLD, "c1", is_lost=True)
+
+
+@pytest.mark.parametrize(
+    ("move", "after"),
+    [
+        (Move(Step.FAILED, LATER), Life(Status.REGRESSED, Watch.EVERY, 0, LATER, LATER, LATER, "c1")),
+        (Move(Step.PASSED, LATER), Life(Status.FIXED, Watch.TOUCH, 3, OLD, OLD, LATER, "c1")),
+        (
+            Move(Step.PASSED, LATER, "b.py", is_touched=True, commit="c2"),
+            Life(Status.FIXED, Watch.TOUCH, 3, OLD, LATER, LATER, "c2", "b.py"),
+        ),
+        (Move(Step.LOST, LATER), replace(LOST, read_at=LATER)),
+        (Move(Step.DEMOTED, LATER, is_touched=True), replace(LOST, touched_at=LATER)),
+        (Move(Step.UNREAD, LATER, "b.py", is_touched=True), replace(LOST, read_at=LATER)),
+    ],
+)
+def test_a_move_changes_of_a_life_what_it_is_about_and_nothing_else(move: Move, after: Life) -> None:
+    assert memory.moved(LOST, move) == after
 
 
 def test_a_test_that_is_gone_is_lost_and_no_failure_and_comes_back_when_it_is_found() -> None:
@@ -106,7 +136,17 @@ def test_a_test_that_is_gone_is_lost_and_no_failure_and_comes_back_when_it_is_fo
     assert (lost.status, lost.watch, lost.is_lost) == (Status.FIXED, Watch.TOUCH, True)
     found = memory.moved(lost, Move(Step.PASSED, LATER, file="tests/test_b.py"))
     assert (found.is_lost, found.file) == (False, "tests/test_b.py")
-    assert Remembered(item(), found).test.file == "tests/test_b.py"
+    assert Remembered(item(), found).test == replace(run_test(), file="tests/test_b.py")
+    assert Remembered(item(), lost).test == run_test()
+
+
+@pytest.mark.parametrize("status", Status)
+def test_a_failure_of_what_worked_is_a_regression(status: Status) -> None:
+    assert remembered(status=status).is_regression is (status in (Status.FIXED, Status.REGRESSED))
+
+
+def test_an_item_has_the_same_id_for_ever() -> None:
+    assert memory.item_id("01_a", "01-REQ-1", "v1", run_test()) == "ca97e793d1643d47"
 
 
 @pytest.mark.parametrize("step", sorted(memory.ENDINGS))
@@ -140,6 +180,9 @@ def test_a_pre_reading_runs_what_failed_then_what_is_touched_then_what_was_read_
     assert [each.item.id[-1] for each in picked.items] == ["4", "6", "3", "2"]
     assert picked.left_out == 1
     assert memory.to_read(reversed(items), frozenset({"x.py"}), 4) == picked
+    assert memory.to_read(items, frozenset({"x.py"}), 5).left_out == 0
+    ranks = [memory.rank_to_read(each, frozenset({"x.py"})) for each in items]
+    assert ranks == [2, 2, 1, 0, None, 1, None]
 
 
 def test_an_item_whose_files_nobody_knows_is_touched_by_any_change() -> None:
@@ -164,6 +207,8 @@ def test_a_brief_names_its_own_requirements_first_and_counts_what_it_leaves_out(
     [
         ("E   Falsifying example: test_1(\nE       n=0, s='(',\nE   )\nE   more", "test_1( n=0, s='(', )"),
         ("E   Falsifying explicit example: test_1(n=0)", "test_1(n=0)"),
+        ("E   Falsifying example: test_1(  \nE       n=0,\nE   )\nE   more", "test_1( n=0, )"),
+        ("E   Falsifying example: test_1(\nE       n=0,", "test_1( n=0,"),
         ('Counterexample: [0,""]', '[0,""]'),
         ("minimal failing input: x = 0", "x = 0"),
         ("AssertionError: 1 != 2", ""),

@@ -153,6 +153,7 @@ def test_text_of_nothing_but_what_grows_is_still_bounded() -> None:
 
 def test_commits_in_a_tamed_text_can_be_copied_where_code_is_plain_to_see() -> None:
     assert tame(f"on commit `{SHA}`, see #26") == f"on commit `{SHA}`, see #{BREAK}26"
+    assert tame(f"`{SHA}` by `a@b`, @bob and `c@d`") == f"`{SHA}` by `a@{BREAK}b`, @{BREAK}bob and `c@{BREAK}d`"
     assert f"`{SHA}`" not in tame(f"` ``{SHA}`` `{SHA}`")
     assert f"`{SHA}`" not in tame(f"`{SHA}` `")
     assert f"`{SHA}`" not in tame(f"\\` `{SHA}` `")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent_fox.core.sarif import SarifResult, SarifRule, sarif_log
+from agent_fox.core.values import Json
 from tests.sarif_schema import problems
 
 RULES = (SarifRule("a", "A.", "Do a."), SarifRule("b", "B.", "Do b.", "warning"))
@@ -42,6 +43,26 @@ def test_places_count_from_the_root_and_a_result_may_have_none() -> None:
         {"print/v1": "y:1"},
         {"print/v1": ":1"},
     ]
+
+
+def test_paths_count_from_a_root_that_is_told_and_one_that_is_no_utf_8_keeps_its_bytes() -> None:
+    results = [SarifResult("a", "note", "one", path) for path in ("caf\udce9.py", "/caf\udce9.py")]
+    run = run_of(sarif_log("t", "1", RULES, results, "p"))
+    assert run["originalUriBaseIds"] == {"SRCROOT": {"description": {"text": "The root of the repository."}}}
+    places = [result["locations"][0]["physicalLocation"]["artifactLocation"] for result in run["results"]]
+    assert places == [{"uri": "caf%E9.py", "uriBaseId": "SRCROOT"}, {"uri": "file:///caf%E9.py"}]
+
+
+def test_what_mends_a_result_stands_with_it() -> None:
+    fix: Json = {
+        "description": {"text": "Take it out."},
+        "artifactChanges": [
+            {"artifactLocation": {"uri": "a.py"}, "replacements": [{"deletedRegion": {"startLine": 1, "endLine": 2}}]}
+        ],
+    }
+    results = [SarifResult("a", "error", "one", "a.py", fixes=(fix,)), SarifResult("a", "error", "two", "a.py")]
+    mended, other = run_of(sarif_log("t", "1", RULES, results, "p"))["results"]
+    assert (mended["fixes"], "fixes" in other) == ([fix], False)
 
 
 def test_what_could_not_run_is_no_success() -> None:

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from agent_fox.core.spec import Criterion, Requirement, SourceIssue, Spec, text_version
+from agent_fox.core.spec import Criterion, Requirement, SourceIssue, Spec, text_version, with_details
 
 ONE, EDGE = Criterion("01-REQ-1.1", "THE a SHALL b."), Criterion("01-REQ-1.E1", "IF c THEN d.")
 
@@ -37,6 +37,16 @@ def test_a_spec_expects_everything_of_all_its_requirements_in_their_order() -> N
     assert spec.parts == (ONE, EDGE, Criterion("01-REQ-2", "B"))
     assert spec.expected == ("01-REQ-1.1", "01-REQ-1.E1", "01-REQ-2")
     assert Spec("01_a", "agent-fox", "specs/01_a").expected == ()
+
+
+def test_details_of_a_requirement_stand_below_its_text() -> None:
+    assert with_details("The whole.", "01-REQ-1", ("one", "two")) == "The whole.\nDetails of 01-REQ-1:\n- one\n- two"
+    assert with_details("The whole.", "01-REQ-1", ()) == "The whole."
+
+
+def test_what_stands_nobody_knows_where_stands_in_the_spec() -> None:
+    spec = Spec("01_a", "agent-fox", "specs/01_a", places={"task 3.1": "specs/01_a/tasks.md:7"})
+    assert (spec.place("task 3.1"), spec.place("group 3")) == ("specs/01_a/tasks.md:7", "specs/01_a")
 
 
 @pytest.mark.parametrize(

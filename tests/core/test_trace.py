@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.trace import (
     BEGUN,
     LEFT,
@@ -16,11 +18,14 @@ from agent_fox.core.trace import (
     Recording,
     Trace,
     bounded,
+    canonical,
     children,
+    dispensable,
     normalised,
     red_before_end,
     way_to,
 )
+from agent_fox.core.values import Json
 
 E, C, V, R = NodeKind.EXPLORATION, NodeKind.STATE_CHANGE, NodeKind.VERIFICATION, NodeKind.ROLLBACK
 
@@ -57,6 +62,47 @@ def test_states_are_the_spine_and_what_was_looked_at_or_tested_hangs_under_them(
     assert (looked.parent, first.parent, tested.parent, second.parent) == (base.id, base.id, first.id, first.id)
     assert (second.diff, second.files, tested.observation.red) == ("t1..t2", ("t1-t2.py",), RED.red)
     assert [node.action for node in children(nodes)[base.id]] == ["", "Edit a.py"]
+
+
+def test_a_node_says_which_calls_it_stands_for_what_they_did_and_what_they_were_shown() -> None:
+    looked = Action("Read", observation=Observation("seen", 7))
+    tested = replace(run("pytest -q", seen=RED), failed=True)
+    nodes = nodes_of(looked, Action("Edit", ("a.py", "b.py")), tested, Action("Grep"), READ, work="t9")
+    begun, _, changed, *_ = nodes
+    assert nodes == (
+        Node(0, C, 0, action="what the session began with", calls=0, tree="t0"),
+        Node(1, E, 0, begun.id, "Read", 1, 1, {"Read": 1}, Observation(digest_of("seen"), 7)),
+        Node(2, C, 1, begun.id, "Edit a.py, b.py", 2, 1, {"Edit": 1}, files=("a.py", "b.py")),
+        Node(3, V, 1, changed.id, "Bash pytest -q", 3, 1, {"Bash": 1}, RED, failed=True),
+        Node(4, E, 1, changed.id, "", 4, 2, {"Grep": 1, "Read": 1}, Observation(digest_of("", ""), 0)),
+        Node(
+            5, C, 2, changed.id, "what the session left", calls=0, files=("t0-t9.py",), tree="t9", diff="t0..t9",
+        ),
+    )  # fmt: skip
+
+
+def test_a_trace_is_written_down_without_what_is_empty_in_it() -> None:
+    [begun] = nodes_of()
+    assert Trace((begun,), "c0", {"states": 2}).document() == {
+        "format": 1,
+        "commit": "c0",
+        "left_out": {"states": 2},
+        "nodes": [
+            {
+                "id": begun.id, "number": 0, "kind": "state change", "step": 0, "call": 0, "calls": 0, "tree": "t0",
+                "action": "what the session began with", "observation": {"characters": 0}, "more_files": 0,
+            }
+        ],
+    }  # fmt: skip
+
+
+def test_a_content_has_one_spelling_and_nothing_empty_in_it() -> None:
+    content: dict[str, Json] = {
+        "z": {"none": None, "no": False, "yes": True},
+        "b": [1, "x"],
+        "a": {"text": "", "l": []},
+    }
+    assert canonical({**content, "n": 0}) == '{"b":[1,"x"],"n":0,"z":{"yes":true}}'
 
 
 def test_a_session_without_events_has_its_coarse_trace() -> None:
@@ -98,6 +144,20 @@ def test_an_action_is_what_became_of_the_files_or_what_it_asks(action: Action, k
     assert nodes_of(action)[-1].kind is kind
 
 
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        (READ, "Read"),
+        (Action("Edit", None), "Edit"),
+        (Action("Edit", ("a.py", "b.py"), "ignored"), "Edit a.py, b.py"),
+        (run("ls"), "Bash ls"),
+        (Action("Bash", command=None), "Bash"),
+    ],
+)
+def test_an_action_is_told_by_its_tool_and_its_files_or_else_its_command(action: Action, words: str) -> None:
+    assert action.words == words
+
+
 def test_an_action_that_changes_files_and_tests_them_is_both() -> None:
     nodes = nodes_of(run("sed -i s/a/b/ a.py && pytest", "t1", RED))
     assert shape(nodes) == [(C, 0, 0), (C, 1, 1), (V, 1, 0)]
@@ -107,6 +167,11 @@ def test_an_action_that_changes_files_and_tests_them_is_both() -> None:
 def test_files_that_are_as_they_were_before_are_a_rollback_that_names_the_step() -> None:
     nodes = nodes_of(edit("t1"), edit("t2"), run("git checkout .", "t1"))
     assert [(node.kind, node.step, node.back_to) for node in nodes[1:]] == [(C, 1, None), (C, 2, None), (R, 3, 1)]
+    assert nodes_of(edit("t1"), edit("t0"))[-1].back_to == 0
+
+
+def test_a_change_after_which_nobody_looked_goes_back_to_nothing_even_where_the_beginning_is_not_known() -> None:
+    assert [(node.kind, node.back_to) for node in nodes_of(edit(""), base="")] == [(C, None), (C, None)]
 
 
 def test_a_node_is_named_by_its_content_and_by_all_that_it_hangs_under() -> None:
@@ -137,7 +202,22 @@ def test_a_trace_that_is_too_long_keeps_its_states_first_and_counts_what_it_leav
     assert len(children(cut.nodes)[""]) == 1
     short = bounded(whole, 50)
     assert (short.states[0], short.states[-1]) == (whole.states[0], whole.states[-1])
-    assert bounded(whole, 1000) is whole
+    assert [node.step for node in short.states] == [*range(25), *range(76, 101)]
+    assert bounded(whole, 1000) is bounded(whole, len(whole.nodes)) is whole
+    assert len(bounded(whole, len(whole.nodes) - 1).nodes) == len(whole.nodes) - 1
+    assert bounded(replace(whole, left_out={"calls": 3}), 300).left_out == {"calls": 3, "exploration nodes": 1}
+
+
+def test_of_one_kind_what_is_nearest_to_the_middle_goes_first() -> None:
+    nodes = nodes_of(edit("t1"), run("pytest"), edit("t2"), run("pytest"), edit("t1"), edit("t3"), edit("t4"), READ)
+    assert [(node.kind, node.number) for node in dispensable(nodes)] == [
+        (E, 8), (V, 4), (V, 2), (R, 5), (C, 3), (C, 6), (C, 7), (C, 1), (C, 0),
+    ]  # fmt: skip
+
+
+def test_a_node_whose_parent_is_not_among_them_hangs_under_nothing() -> None:
+    _, first, second = nodes_of(edit("t1"), edit("t2"))
+    assert children([first, second]) == {"": [first], first.id: [second]}
 
 
 def test_more_files_than_a_node_names_are_counted() -> None:

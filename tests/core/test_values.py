@@ -7,13 +7,15 @@ import dataclasses
 import pickle
 import sys
 from dataclasses import field
+from enum import Enum
+from pathlib import Path
 from types import FrameType
 from typing import ClassVar, Generic, TypeVar
 
 import pydantic
 import pytest
 
-from agent_fox.core.values import LATE, dataclass
+from agent_fox.core.values import LATE, Json, dataclass, to_document, to_object
 
 T = TypeVar("T")
 
@@ -228,3 +230,77 @@ def test_one_may_be_generic_or_the_base_of_another() -> None:
     assert Deep(1, z=4) == Deep(1, z=4) != Deep(1)
     assert repr(Deep(1)) == "Deep(x=1, y=2, names=(), z=3)"
     assert isinstance(Deep(1), Point)
+
+
+def test_it_is_to_the_library_as_one_of_its_own() -> None:
+    assert repr(vars(Point)["__dataclass_params__"]) == repr(vars(TheirPoint)["__dataclass_params__"])
+    with pytest.raises(TypeError, match="cannot inherit non-frozen dataclass from a frozen one"):
+
+        @dataclasses.dataclass
+        class Loose(Point):  # type: ignore[misc] # this is what the library refuses
+            pass
+
+
+class Size(Enum):
+    SMALL = "small"
+
+
+class Word(str):
+    """What pydantic and others hand on as a text."""
+
+
+class Count(int):
+    """What is a number beside what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    name: str
+    size: Size
+    most: float | None = None
+
+    @property
+    def title(self) -> str:
+        return f"the {self.name}"
+
+
+@pytest.mark.parametrize(
+    ("value", "document", "loud"),
+    [
+        (None, None, None),
+        (True, True, True),
+        (1.5, 1.5, 1.5),
+        (Count(3), 3, 3),
+        ("a", "a", "A"),
+        (Word("a"), "a", "A"),
+        (Size.SMALL, "small", "SMALL"),
+        ({1: "a", "b": Size.SMALL}, {"1": "a", "b": "small"}, {"1": "A", "b": "SMALL"}),
+        (["b", "a", 3], ["b", "a", 3], ["B", "A", 3]),
+        (("b", Word("a")), ["b", "a"], ["B", "A"]),
+        (frozenset({"b", "a", "c"}), ["a", "b", "c"], ["A", "B", "C"]),
+        (
+            Sized("a", Size.SMALL), {"name": "a", "size": "small", "most": None},
+            {"name": "A", "size": "SMALL", "most": None},
+        ),
+        (Box([Box("a")]), {"held": [{"held": "a"}]}, {"held": [{"held": "A"}]}),
+    ],
+)  # fmt: skip
+def test_a_value_has_one_form_as_a_document_and_every_text_in_it_can_be_replaced(
+    value: object, document: Json, loud: Json
+) -> None:
+    assert to_document(value) == document
+    assert to_document(value, str.upper) == loud
+
+
+@pytest.mark.parametrize("value", [b"a", Path("a"), [object()]])
+def test_what_json_has_no_form_for_is_refused(value: object) -> None:
+    with pytest.raises(TypeError, match="must be called with a dataclass type or instance"):
+        to_document(value)
+
+
+def test_an_object_has_all_fields_or_those_that_are_asked_for_in_their_order() -> None:
+    sized = Sized("a", Size.SMALL, 2.5)
+    assert list(to_object(sized).items()) == [("name", "a"), ("size", "small"), ("most", 2.5)]
+    assert list(to_object(sized, only=("size", "title")).items()) == [("size", "small"), ("title", "the a")]
+    assert to_object(sized, without=("size",)) == {"name": "a", "most": 2.5}
+    assert to_object(sized, only=("size", "name"), without=("size",), text=str.upper) == {"name": "A"}

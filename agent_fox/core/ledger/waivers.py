@@ -136,10 +136,9 @@ class Statement:
         """The document whose canonical JSON is signed."""
         return {
             "format": FORMAT,
-            **to_object(self, only=("id", "repository")),
+            **to_object(self),
             "subject": {"kind": self.subject.kind, **to_object(self.subject)},
             "dependencies": to_document(dict(self.dependencies)),
-            **to_object(self, only=("reason", "granted_at", "expires_at", "signer", "key")),
         }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,11 +74,15 @@ def test_text_of_others_needs_its_licence() -> None:
     assert why_not(subject, [allowed], "tuning") == (
         "it holds text of others (vendor/x.py and 1 more), and no permission names its licence"
     )
+    assert why_not(replace(subject, third_party=("vendor/x.py",)), [allowed], "tuning") == (
+        "it holds text of others (vendor/x.py), and no permission names its licence"
+    )
     assert why_not(subject, [Permission(Act.ALLOW, "spec:a", "tuning", "MIT")], "tuning") == ""
 
 
 def test_what_holds_a_hidden_check_is_never_learned_from() -> None:
-    assert why_not(Subject(SESSION.names, is_hidden=True), [Permission(Act.ALLOW, "all", "tuning")], "tuning")
+    hidden, allowed = Subject(SESSION.names, is_hidden=True), Permission(Act.ALLOW, "all", "tuning")
+    assert why_not(hidden, [allowed], "tuning") == "a hidden check is in it"
 
 
 def test_selectors_are_the_listed_ones() -> None:

@@ -15,6 +15,7 @@ from agent_fox.core.ledger.waivers import (
     AboutFinding,
     AboutHidden,
     AboutRequirement,
+    AboutTraining,
     Circumstances,
     Columns,
     Ending,
@@ -103,6 +104,7 @@ def test_a_finding_is_bound_to_its_detail_and_not_to_a_text() -> None:
 
 CHANGED = AboutExpectation("04_gateway", "04-REQ-1.2", "v1", "tests/test_a.py::test_a", "0" * 64, "1" * 64)
 CHECKS = AboutHidden("d" * 64)
+LEARNING = AboutTraining("allow", "spec:04_gateway", "tuning", "MIT")
 
 
 @pytest.mark.parametrize(
@@ -124,6 +126,13 @@ CHECKS = AboutHidden("d" * 64)
             },
         ),
         (CHECKS, {"kind": "hidden", "digest": "d" * 64}),
+        (
+            LEARNING,
+            {
+                "kind": "training", "act": "allow", "selector": "spec:04_gateway", "purpose": "tuning",
+                "license": "MIT",
+            },
+        ),
     ],
 )  # fmt: skip
 def test_what_is_signed_stands_under_these_names_for_ever(subject: Subject, signed: dict[str, str]) -> None:
@@ -154,6 +163,7 @@ def test_what_is_signed_stands_under_these_names_for_ever(subject: Subject, sign
             ),
         ),
         (CHECKS, ("finding", "", "hidden checks", "", "hidden checks", "d" * 64)),
+        (LEARNING, ("finding", "", "spec:04_gateway", "", "training", "allow tuning\nMIT")),
     ],
 )  # fmt: skip
 def test_a_row_has_the_columns_of_what_it_is_about_and_of_what_was_said(
@@ -170,6 +180,7 @@ def test_a_row_has_the_columns_of_what_it_is_about_and_of_what_was_said(
         (FINDING, SpecRef("task", "04_gateway:2", "0123456789abcdef")),
         (CHANGED, SpecRef("expectation", "04_gateway/04-REQ-1.2", "v1")),
         (CHECKS, SpecRef("hidden", HIDDEN, "d" * 64)),
+        (LEARNING, SpecRef("training", "spec:04_gateway")),
     ],
 )
 def test_the_ledger_names_what_a_waiver_is_about_and_its_version(subject: Subject, named: SpecRef) -> None:
@@ -245,6 +256,12 @@ def test_a_waiver_is_told_with_who_until_when_and_why() -> None:
     assert describe(SAID) == "04_gateway/04-REQ-1.2 waived by alice until 2030-02-01T00:00Z: the vendor mends it"
     assert describe(replace(SAID, subject=CHECKS)) == (
         "hidden checks dddddddddddd were read by alice: the vendor mends it"
+    )
+    assert describe(replace(SAID, subject=LEARNING)) == (
+        "spec:04_gateway: training allow for tuning, under MIT by alice until 2030-02-01T00:00Z: the vendor mends it"
+    )
+    assert describe(replace(SAID, subject=AboutTraining("lock", "all", "", ""), expires_at=NEVER)) == (
+        "all: training lock by alice: the vendor mends it"
     )
 
 
