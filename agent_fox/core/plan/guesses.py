@@ -48,7 +48,7 @@ _NAME = regex(
 )
 _PIECE = regex(rf"[{_NO_SPACES}]+|[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z{_NO_SPACES}]+")
 _WITHOUT_SPACES = regex(rf"[{_NO_SPACES}]")
-_ENDINGS = ("ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "s", "e", "y")
+_ENDINGS = ("ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "s", "e", "y", "")
 
 _GRAMMAR = """
     a about across add after against al all also an and another any are as at based be been before being between
@@ -95,7 +95,7 @@ class Guess:
 
 
 @dataclass(frozen=True, slots=True)
-class _Saying:
+class Saying:
     """What a group says: each word with how strongly (1: a task that makes something does), and what each task says."""
 
     words: Mapping[str, float]
@@ -112,7 +112,7 @@ def guesses(spec: Spec, open_ids: Iterable[str], named: Mapping[str, tuple[int, 
     if not wanted or not groups:
         return {}
     asked = {part.id: terms(part.text) for part in spec.parts}
-    reading = _Reading(
+    reading = Reading(
         {group.number: saying_of(group, lent_words(group.number, asked, named)) for group in groups}, asked
     )
     guessed = {
@@ -139,20 +139,21 @@ def lent_words(number: int, asked: Mapping[str, Words], named: Mapping[str, tupl
     return frozenset().union(*(words for id, words in asked.items() if named.get(id) == (number,))) - everywhere
 
 
-def saying_of(group: Group, lent: Words) -> _Saying:
+def saying_of(group: Group, lent: Words) -> Saying:
     words = dict.fromkeys(lent, LENT)
     texts = [f"{task.title}\n{' '.join(task.details)}" for task in group.subtasks] or [group.text]
-    tasks = [terms(text) for text in texts]
-    for text, words_of_task in zip(texts, tasks, strict=True):
+    tasks: list[Words] = []
+    for text in texts:
         strength = CHECKING if group.writes_tests_only or _CHECKS.match(text) else 1.0
-        words |= {word: max(words.get(word, 0.0), strength) for word in words_of_task}
-    return _Saying(words | dict.fromkeys(terms(group.title), 1.0), tasks)
+        tasks.append(terms(text))
+        words |= {word: max(words.get(word, 0.0), strength) for word in tasks[-1]}
+    return Saying(words | dict.fromkeys(terms(group.title), 1.0), tasks)
 
 
-class _Reading:
+class Reading:
     """What the groups of a spec say, what its requirements ask, and so how much each word tells."""
 
-    def __init__(self, sayings: Mapping[int, _Saying], asked: Mapping[str, Words]) -> None:
+    def __init__(self, sayings: Mapping[int, Saying], asked: Mapping[str, Words]) -> None:
         self._sayings, self._asked = sayings, asked
         self._holders = Counter(word for saying in sayings.values() for word in saying.words)
         self._askers = Counter(word for words in asked.values() for word in words)
@@ -177,7 +178,7 @@ class _Reading:
         return Guess(best, round(scores[best], 2), words, beside[(best,)], second, round(next_score, 2))
 
     @staticmethod
-    def shared_words(saying: _Saying, worths: Mapping[str, float]) -> tuple[str, ...]:
+    def shared_words(saying: Saying, worths: Mapping[str, float]) -> tuple[str, ...]:
         """The names and words that say most of what a group shares with what is asked."""
         shared = (word for word, worth in worths.items() if worth and word in saying.words and is_single(word))
         return tuple(sorted(shared, key=lambda word: (-worths[word], word))[:_MOST_SHOWN])
@@ -201,12 +202,10 @@ class _Reading:
         return kind * rare * math.sqrt(math.log((2 + parts) / (1 + self._askers[word])) / math.log(2 + parts))
 
     @staticmethod
-    def score_of(saying: _Saying, worths: Mapping[str, float]) -> float:
+    def score_of(saying: Saying, worths: Mapping[str, float]) -> float:
         """Half by what the whole group says, half by the task that says most of it."""
         shared = {word: worth * saying.words[word] for word, worth in worths.items() if word in saying.words}
-        task = max(
-            (sum(shared.get(word, 0.0) for word in shared.keys() & words) for words in saying.tasks), default=0.0
-        )
+        task = max(sum(shared[word] for word in shared.keys() & words) for words in saying.tasks)
         return (sum(shared.values()) + task) / 2
 
 
@@ -232,7 +231,7 @@ def is_single(term: str) -> bool:
 
 
 def name_of(written: str) -> str:
-    return " ".join(written.split()).strip(".,:;()[]'\"`").removesuffix("()")
+    return " ".join(written.split()).strip(".,:;()[]'\"`")
 
 
 def _stem(piece: str) -> str:
@@ -241,4 +240,4 @@ def _stem(piece: str) -> str:
     if word in _TELL_NOTHING or len(word) < _FEWEST_LETTERS:
         return ""
     long_enough = (e for e in _ENDINGS if word.endswith(e) and len(word) - len(e) >= _FEWEST_LETTERS)
-    return word.removesuffix(next(long_enough, ""))
+    return word.removesuffix(next(long_enough))

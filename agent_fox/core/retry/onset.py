@@ -76,7 +76,7 @@ def bounds(last: int, seen: Mapping[int, Seen]) -> tuple[int, int]:
         if what is Seen.SAME or (what is Seen.OTHER and state > first_pass)
     }  # fmt: skip
     good = {state for state, what in seen.items() if what is not Seen.SKIPPED and state not in bad} | {0}
-    low = max(state for state in good if state < last)
+    low = max(good)
     return low, min(state for state in bad if state > low)
 
 

@@ -141,7 +141,7 @@ class Trials:
 
 def bounded(tried: Sequence[Tried]) -> tuple[tuple[Tried, ...], int]:
     """The first ones and the last, which decided it, each with bounded texts; and how many are left out."""
-    kept = tried if len(tried) <= MOST_TRIED else (*tried[: MOST_TRIED - 1], tried[-1])
+    kept = (*tried[: MOST_TRIED - 1], *tried[MOST_TRIED - 1 :][-1:])
     return tuple(_shortened(trial) for trial in kept), len(tried) - len(kept)
 
 

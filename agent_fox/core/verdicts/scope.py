@@ -73,9 +73,9 @@ def whole_tree(why: str) -> Scope:
 def joined(scopes: Iterable[Scope]) -> Scope:
     """What several verdicts rest on together."""
     known = tuple(scopes)
-    reason = next((scope.whole for scope in known if scope.whole), "")
-    if reason:
-        return whole_tree(reason)
+    for scope in known:
+        if scope.whole:
+            return whole_tree(scope.whole)
     files, folders, below, names = (
         _union(getattr(scope, kind) for scope in known) for kind in ("files", "folders", "below", "names")
     )
@@ -101,7 +101,7 @@ _INSTALLER = regex(
     r"|(?:[\w./-]*python[\d.]* -m|uv) venv\b.*"
 )
 _SHELL = regex(r"[;&|<>`$\n]")
-_EDITABLE = regex(r"(?:-e|--editable)[ =]\S+")
+_EDITABLE = regex(r"(?<!\S)(?:-e|--editable)[ =]\S+")
 _LOCAL = regex(r"(?:^|\s)(?:\.\S*|/\S*|file:\S*|--no-editable)(?=\s|$)")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_fox.core.plan.blame import Ownership, blame, ownership
+from agent_fox.core.plan.blame import Ground, Owned, Ownership, blame, ownership
 from agent_fox.core.retry.clusters import clusters, fingerprint_of
 from agent_fox.core.spec import Criterion, Group, Requirement, Spec, Subtask, Trace
 from agent_fox.core.verdicts.verdict import Signal, Verdict, Word
@@ -49,6 +49,7 @@ def test_the_group_that_only_writes_tests_is_not_blamed_while_another_implements
 
 def test_what_is_mapped_nowhere_falls_to_the_last_group() -> None:
     assert ownership(spec(Group(1, "a"), Group(7, "b"))).of("01-REQ-1.1") == (7,)
+    assert ownership(spec(Group(1, "a"), Group(2, "b"), Group(7, "c"))).fallback == (7,)
     assert ownership(spec()).of("01-REQ-1.1") == ()
 
 
@@ -57,12 +58,23 @@ def test_tasks_of_groups_that_do_not_exist_are_passed_over() -> None:
     assert ownership(spec(Group(1, "a"), Group(2, "b"), traces=traces)).of("01-REQ-1.1") == (2,)
 
 
+def test_what_nobody_owns_is_told_in_the_order_of_the_file() -> None:
+    groups = Group(1, "a", requirements=("01-REQ-1.2",)), Group(2, "b")
+    owned = ownership(spec(*groups, requirements=(requirement(1, "1", "2", "3"),)))
+    assert owned.unowned == ("01-REQ-1.1", "01-REQ-1.3")
+
+
+def test_a_guess_that_is_not_kept_has_no_words() -> None:
+    assert Owned((1,), Ground.GUESSED).why == ""
+
+
 OWNED = Ownership({"a": (1,), "b": (2, 3), "c": (1,)}, (5,))
 
 
 def test_blamed_groups_stand_once_and_in_plan_order() -> None:
     assert blame(["b", "c", "a"], OWNED) == (1, 2, 3)
     assert blame(["unmapped"], OWNED) == (5,)
+    assert blame(["unmapped", "a"], OWNED, passed={"unmapped": (4,), "a": (3,)}) == (1, 4)
     assert blame([], OWNED) == ()
 
 

@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 
 from agent_fox.core.plan.blame import Ground, named_owners, ownership
-from agent_fox.core.plan.guesses import LEAST_LEAD, LEAST_SCORE, terms
+from agent_fox.core.plan.guesses import (
+    LEAST_LEAD,
+    LEAST_SCORE,
+    Guess,
+    Reading,
+    Saying,
+    guesses,
+    name_of,
+    saying_of,
+    terms,
+)
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Group, Requirement, Spec, Subtask
 
@@ -100,6 +110,128 @@ def test_words_are_compared_by_their_stems_and_names_as_they_are() -> None:
     assert "`GET /api/orders/{id}`" in terms("Add `GET /api/orders/{id}`")
     assert "`user_store`" not in terms("the user_store_archive")
     assert terms("THE system SHALL be able to") == terms("able")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Cats", {"cat"}),
+        ("sing", {"sing"}),
+        ("able", {"abl"}),
+        ("\u65e5\u672c\u8a9e", {"\u65e5\u672c", "\u672c\u8a9e"}),
+        ("`bell()`,", {"`bell`", "bell"}),
+        ("", set()),
+    ],
+)
+def test_a_text_says_names_stems_and_pairs(text: str, found: set[str]) -> None:
+    assert terms(text) == found
+
+
+def test_a_name_is_what_stands_between_its_signs() -> None:
+    assert name_of(" (`Xbox  run()`). ") == "Xbox run"
+
+
+def reading() -> Reading:
+    sayings = {
+        1: Saying(dict.fromkeys(("bell", "ring", "`bell.py`", "ring bell"), 1.0), ()),
+        2: Saying({"bell": 0.5, "gong": 1.0}, ()),
+    }
+    asked = {
+        "1.1": frozenset({"bell", "ring", "ring bell", "noon"}),
+        "1.2": frozenset({"bell", "`bell.py`", "door"}),
+        "1.3": frozenset({"door", "lock"}),
+        "2.1": frozenset({"lock"}),
+    }
+    return Reading(sayings, asked)
+
+
+@pytest.mark.parametrize(
+    ("word", "weight"),
+    [
+        ("ring", 0.8603),
+        ("`bell.py`", 1.7205),
+        ("ring bell", 0.4301),
+        ("bell", 0.2522),
+        ("gong", 1.0986),
+        ("noon", 0.4301),
+        ("`GET /bell`", 1.0986),
+    ],
+)
+def test_a_word_tells_the_less_the_more_groups_say_it_and_requirements_ask_it(word: str, weight: float) -> None:
+    assert reading().weight_of(word) == pytest.approx(weight, abs=0.0001)
+
+
+def test_a_criterion_asks_its_own_words_most_and_those_around_it_too() -> None:
+    criteria = tuple(Criterion(id, "") for id in ("1.1", "1.2", "1.3"))
+    assert reading().shares_of("1.1", Requirement("1", "Doors of noon", "", criteria)) == pytest.approx(
+        {"bell": 1.0, "ring": 1.0, "ring bell": 1.0, "noon": 1.0, "door": 0.4, "`bell.py`": 1 / 6, "lock": 1 / 6}
+    )
+    assert reading().shares_of("1.1", Requirement("1", "", "", criteria))["door"] == pytest.approx(1 / 3)
+
+
+def test_a_score_is_half_the_whole_groups_and_half_its_best_tasks() -> None:
+    saying = Saying({"a": 1.0, "b": 0.5, "d": 1.0}, [frozenset("a"), frozenset("bd"), frozenset("d")])
+    assert Reading.score_of(saying, {"a": 2.0, "b": 8.0, "c": 1.0}) == 5.0
+
+
+def test_what_is_shared_is_told_by_what_tells_most_and_no_pair_is() -> None:
+    worths = {"a": 1.0, "z": 2.0, "`GET /n`": 2.0, "a z": 9.0, "nil": 0.0, "gone": 5.0}
+    saying = Saying(dict.fromkeys(["a", "z", "`GET /n`", "a z", "nil"], 1.0), ())
+    assert Reading.shared_words(saying, worths) == ("`GET /n`", "z", "a")
+
+
+def test_a_group_says_its_title_and_makers_fully_and_half_what_it_checks_or_owns_by_name() -> None:
+    tasks = (Subtask("1.1", "Ring gongs", details=("at dawn", "daily")), Subtask("1.2", "Test gongs twice"))
+    assert saying_of(Group(1, "Bells", subtasks=tasks), frozenset({"lent", "bell"})) == Saying(
+        {
+            **{"ring": 1.0, "gong": 1.0, "ring gong": 1.0, "dawn": 1.0, "dawn dail": 1.0, "dail": 1.0},
+            **{"test": 0.5, "test gong": 0.5, "twic": 0.5, "gong twic": 0.5, "lent": 0.5, "bell": 1.0},
+        },
+        [
+            frozenset({"ring", "gong", "ring gong", "dawn", "dawn dail", "dail"}),
+            frozenset({"test", "gong", "test gong", "gong twic", "twic"}),
+        ],
+    )
+
+
+def test_a_guess_says_how_much_is_shared_and_who_comes_next() -> None:
+    spec = made(BELLS, {"2.1": "WHEN it is noon, `bell.py` SHALL ring"})
+    words = ("`bell.py`", "bell", "noon", "ring")
+    assert guesses(spec, ["2.1"], {}) == {"2.1": Guess(2, 0.93, words, 0, 3, 0.33)}
+
+
+def asking(count: int, groups: int = 2) -> Spec:
+    """The last of so many criteria says nothing, as those beside it, which are named."""
+    return made([f"G{n} :: a" for n in range(groups)], {f"1.{n}": "" for n in range(1, count + 1)})
+
+
+@pytest.mark.parametrize(
+    ("count", "first", "second", "guess"),
+    [
+        (3, 2, 0, Guess(1, 0.2, (), 2)),
+        (15, 5, 0, Guess(1, 0.1, (), 5)),
+        (15, 4, 0, None),
+        (42, 21, 20, Guess(1, 0.15, (), 21, 2, 0.14)),
+        (43, 21, 21, None),
+    ],
+)
+def test_criteria_beside_one_that_says_nothing_decide_where_they_are_enough_and_lead(
+    count: int, first: int, second: int, guess: Guess | None
+) -> None:
+    owners = [*[(1,)] * first, *[(2,)] * second]
+    named = {f"1.{number}": owner for number, owner in enumerate(owners, 1)}
+    found = guesses(asking(count), [f"1.{count}"], named)
+    assert found == ({} if guess is None else {f"1.{count}": guess})
+
+
+def test_one_group_has_no_other_beside_it_and_no_group_owns_nothing() -> None:
+    assert guesses(asking(3, 1), ["1.3"], {"1.1": (1,), "1.2": (1,)}) == {"1.3": Guess(1, 0.2, (), 2)}
+    assert guesses(asking(1, 0), ["1.1"], {}) == {}
+
+
+def test_a_ground_tells_only_what_there_is() -> None:
+    assert Guess(1, 0.2, (), 2).why == "2 of its other criteria named there"
+    assert Guess(1, 0.2, ("bell", "ring")).why == "both say bell, ring"
 
 
 def test_a_large_spec_costs_in_proportion() -> None:

@@ -61,6 +61,11 @@ def test_a_criterion_at_the_top_moves_no_other_ones_id() -> None:
     assert "1.1 is 1.4 (new), 1.2 is 1.1, 1.3 is 1.2, 1.4 is 1.3" in problem.what
 
 
+def test_a_number_that_was_just_given_is_not_given_again() -> None:
+    ids, _ = again(DOORS, [("Locking", (SPEED, LOCK, AJAR, OTHER, TOKEN)), ("Asking", (QUERY, STATE))])
+    assert (ids[SPEED], ids[OTHER]) == ("1.4", "1.5")
+
+
 def test_a_requirement_at_the_top_moves_no_other_ones_id() -> None:
     ids, _ = again(DOORS, [("Logging", (OTHER,)), ("Locking", (LOCK, AJAR, TOKEN)), ("Asking", (QUERY, STATE))])
     assert ids == ids_of(DOORS) | {"Logging": "3", OTHER: "3.1"}

@@ -72,3 +72,8 @@ def test_texts_are_held_against_each_other_in_the_order_of_both_sides() -> None:
 
 def test_words_are_told_from_each_other_by_their_small_letters() -> None:
     assert words_of("Die Straße") == {"die", "straße", "die straße"}
+
+
+def test_among_very_many_texts_only_those_that_share_a_rarer_word_are_compared() -> None:
+    texts = {f"text{number}": frozenset(("common", f"own{number}")) for number in range(1001)}
+    assert list(likenesses(texts, texts)) == [(1.0, name, name) for name in texts]

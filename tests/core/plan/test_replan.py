@@ -318,3 +318,6 @@ def test_a_proven_spec_with_requirements_that_were_passed_over_is_told_first(is_
     assert lines[:says] == (told,) * says
     assert sum(line.startswith("no longer proven") for line in lines) == says
     assert not any("proven" in line for line in describe(replan(was, parts_of(before), before)))
+    one_more = describe(replan(was, parts_of(before), plan("A", parts={**PARTS, "3": "THE e SHALL f."})))
+    told = "no longer proven: 01_a has a requirement that no verdict was asked about: 01-REQ-1.3"
+    assert one_more[:says] == (told,) * says

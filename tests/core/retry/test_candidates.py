@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from agent_fox.core.retry.candidates import Candidate, Choice, Contest, made_from
@@ -87,6 +89,10 @@ def test_the_same_files_are_known_by_their_tree() -> None:
 
 def test_a_reading_takes_the_place_of_what_it_read() -> None:
     assert made_from([unread(2), failed(1)], {"l2": read(2, "PF")}) == (failed(1), read(2, "PF"))
+
+
+def test_why_a_candidate_was_not_read_is_told() -> None:
+    assert replace(unread(1), note="the ceiling is reached").result == "was not read: the ceiling is reached"
 
 
 def test_what_is_told_names_each_and_where_the_others_are_kept() -> None:

@@ -353,6 +353,8 @@ def test_a_rung_is_climbed_one_at_a_time_and_never_past_the_top(
 
 def test_a_failed_coder_is_tried_again_at_its_rung_until_its_attempts_are_spent() -> None:
     assert decide_coder_failed(Suspect("a", 3, 2, rung=1, top_rung=1), None) == Retry(1)
+    assert decide_coder_failed(Suspect("a", 3, 2, rung=0, top_rung=1), None) == Retry(0)
+    assert decide_coder_failed(Suspect("a", 3, 2), None, is_too_long=True) == Retry(0)
     assert decide_coder_failed(Suspect("a", 3, 3), None) == Block(Cause.ATTEMPTS_SPENT)
     assert decide_coder_failed(Suspect("a", 3, 1), "$5") == Block(Cause.CEILING)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agent_fox.core.retry.onset import Onset
-from agent_fox.core.retry.replay import MOST_LINES, Finding, Replay, prefix
+from agent_fox.core.retry.replay import MOST_EDIT, MOST_LINES, Finding, Replay, prefix
 
 FOUND = Finding(
     "01-REQ-1.1", "tests/test_a.py::test_adds", Onset.FOUND, session=3, step=3, action="Edit src/a.py",
@@ -43,13 +43,34 @@ def test_a_test_that_was_red_from_the_start_is_blamed_on_the_step_that_was_to_fi
 
 
 def test_where_the_workspace_starts_is_said_either_way() -> None:
-    assert "starts from these files" in prefix(Replay(1, FOUND, is_laid_out=True))[-1]
+    laid_out = prefix(Replay(1, FOUND, is_laid_out=True))[-1]
+    assert laid_out == "Your workspace starts from these files: what came after them is not in it."
     assert prefix(Replay(1, FOUND, why_not="it conflicts in a.py"))[-1].endswith("them: it conflicts in a.py.")
 
 
 def test_steps_that_could_not_be_run_leave_the_onset_unsure() -> None:
-    unsure = replace(FOUND, skipped=(1, 2))
-    assert "began to fail at step 3 (or by step 1 to 2, which could not be run)" in unsure.words
+    unsure = {skipped: replace(FOUND, skipped=skipped).words for skipped in ((2,), (0, 1, 2))}
+    test = "tests/test_a.py::test_adds"
+    assert unsure == {
+        (2,): f"{test} began to fail at step 3 (or by step 2, which could not be run): Edit src/a.py",
+        (0, 1, 2): f"{test} began to fail at step 3 (or by step 0 to 2, which could not be run): Edit src/a.py",
+    }
+
+
+def test_where_no_step_is_known_it_is_said_why_and_what_was_done() -> None:
+    none = Finding("R", "t", Onset.ELSEWHERE, "it passed after the session")
+    assert none.words == "t: no step is known at which it began to fail, it passed after the session"
+    assert prefix(Replay(1, none, ((1, "Write src/a.py"),))) == (
+        "It passed after the session, which had done:",
+        "- step 1: Write src/a.py",
+    )
+
+
+def test_an_edit_that_is_just_short_enough_is_told_whole() -> None:
+    assert prefix(Replay(1, FOUND, edit=("line",) * MOST_EDIT))[-MOST_EDIT - 1 :] == (
+        f"Do not repeat this: {FOUND.words}",
+        *("line",) * MOST_EDIT,
+    )
 
 
 def test_it_never_has_more_lines_than_it_may_whatever_there_is_to_tell() -> None:

@@ -9,12 +9,17 @@ import pytest
 
 from agent_fox.core.verdicts.known import How
 from agent_fox.core.verdicts.proof import (
+    LONGEST_TOLD,
     MOST_FUNCTIONS,
+    MOST_TRIED,
     Before,
     Effect,
     Place,
     Shown,
     Trial,
+    Trials,
+    Tried,
+    bounded,
     killed_by,
     next_trial,
     shown,
@@ -192,3 +197,28 @@ def test_where_nothing_can_be_broken_what_it_was_before_decides() -> None:
         Before.GREEN: Shown.NOT_SHOWN,
         Before.UNKNOWN: Shown.UNDECIDED,
     }
+
+
+def test_the_place_that_was_broken_alone_and_noticed_is_the_first_that_has_a_line() -> None:
+    unnoticed, no_line = Tried("broken", "unnoticed", line=3), Tried("false twin", "killed")
+    killed = Tried("broken", "killed", "the value", "a.py", 4, "t")
+    trials = Trials(
+        "discriminates", "red", "b", 5, False, (unnoticed, no_line, killed, Tried("broken", "killed", line=9))
+    )
+    assert trials.killed == killed
+    assert Trials("vacuous", "red", "b", 5, False, (unnoticed, no_line)).killed is None
+
+
+@pytest.mark.parametrize(("count", "left_out"), [(0, 0), (1, 0), (MOST_TRIED - 1, 0), (MOST_TRIED, 0), (40, 10)])
+def test_of_many_trials_the_first_are_kept_and_the_last_which_decided_it(count: int, left_out: int) -> None:
+    tried = [Tried("broken", "unnoticed", line=number) for number in range(count)]
+    kept = tried if not left_out else [*tried[: MOST_TRIED - 1], tried[-1]]
+    assert bounded(tried) == (tuple(kept), left_out)
+
+
+def test_a_trial_is_kept_with_its_texts_cut() -> None:
+    most, cut = "x" * LONGEST_TOLD, "x" * (LONGEST_TOLD - 1) + "\N{HORIZONTAL ELLIPSIS}"
+    assert bounded([Tried("broken", "killed", f"{most}y", most, 7, f"{most}yy")]) == (
+        (Tried("broken", "killed", cut, most, 7, cut),),
+        0,
+    )
