@@ -29,8 +29,6 @@ def counted(number: int, word: str) -> str:
     return f"{number} {word[:-1]}ies" if word.endswith("y") else f"{number} {word}s"
 
 
-LIKE = 0.6
-"""Where two words are near enough for the one to be meant by the other."""
 LEAST_BEGUN = 2
 """Letters of a word that may be the beginning of another."""
 
@@ -40,7 +38,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     import difflib  # noqa: PLC0415 - it loads as much as a command's help, and is wanted after a mistake alone
 
     words = list(known)
-    like = difflib.get_close_matches(word, words, n=1, cutoff=LIKE)
+    like = difflib.get_close_matches(word, words)
     begun = (other for other in words if len(word) >= LEAST_BEGUN and other.startswith(word))
     return like[0] if like else min(begun, key=len, default="")
 
@@ -51,11 +49,10 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     return f"; did you mean {near}?" if near else otherwise
 
 
-BARE = frozenset("@%+=:,./-_")
-"""What a shell takes as it stands, beside letters and digits."""
+BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+"""What a shell takes as it stands."""
 
 
 def quote(word: str) -> str:
     """A word of a command as a shell takes it: names that come with a repository run nothing when they are pasted."""
-    is_bare = word.isascii() and all(letter.isalnum() or letter in BARE for letter in word)
-    return word if word and is_bare else shlex.quote(word)
+    return word if word and BARE.issuperset(word) else shlex.quote(word)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.core.words import MOST_IDS, counted, did_you_mean, listed
+from agent_fox.core.words import MOST_IDS, counted, did_you_mean, listed, nearest, quote
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,41 @@ NAMES = ("claude", "codex", "03_split:1", "03_split", "05_settle:3")
     ],
 )
 def test_only_what_is_near_is_suggested(word: str, hint: str) -> None:
-    assert did_you_mean(word, NAMES, "; look at the list") == hint
+    assert did_you_mean(word, iter(NAMES), "; look at the list") == hint
+
+
+def test_where_nothing_is_near_nothing_is_said() -> None:
+    assert did_you_mean("99", NAMES) == nearest("99", NAMES) == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("abcde", "; did you mean abcxy?"),  # six letters of ten are the same
+        ("abcdef", ""),
+        ("co", "; did you mean coz_long?"),
+        ("c", ""),
+    ],
+)
+def test_a_word_is_near_by_most_of_its_letters_or_by_its_first_two(word: str, hint: str) -> None:
+    assert did_you_mean(word, ["codex_long", "coz_long", "abcxy"]) == hint
+
+
+@pytest.mark.parametrize(
+    ("word", "quoted"),
+    [
+        ("03_split:1", "03_split:1"),
+        ("a@%+=:,./-_Z9", "a@%+=:,./-_Z9"),
+        ("", "''"),
+        ("a b", "'a b'"),
+        ("$(rm)", "'$(rm)'"),
+        ("a;", "'a;'"),
+        ("ä", "'ä'"),
+        ("it's", """'it'"'"'s'"""),
+    ],
+)
+def test_a_word_is_quoted_where_a_shell_would_not_take_it_as_it_stands(word: str, quoted: str) -> None:
+    assert quote(word) == quoted
 
 
 @pytest.mark.parametrize(

@@ -301,9 +301,8 @@ class Sums:
     @classmethod
     def read(cls, text: str) -> Sums:
         """Raises NotSums."""
-        claims, _, whole = text.partition(".")
         try:
-            sums = cls(int(claims, 16), int(whole, 16))
+            sums = cls(int(text[:DIGITS], 16), int(text[DIGITS + 1 :], 16))
         except ValueError as error:
             raise NotSums(f"no sums of rows: {text[:40]!r}") from error
         if str(sums) != text:

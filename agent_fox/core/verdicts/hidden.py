@@ -75,8 +75,8 @@ def vendor_of(backend: str, model: str) -> str:
     Empty where neither tells: two agents are then not known to differ.
     """
     named = model.rpartition("/")[2].lower()
-    by_name = next((vendor for vendor, words in _VENDORS.items() if words.search(named.replace("_", "-"))), "")
-    return by_name or ("" if model else _OF_BACKEND.get(backend, ""))
+    by_program = "" if model else _OF_BACKEND.get(backend, "")
+    return next((vendor for vendor, words in _VENDORS.items() if words.search(named.replace("_", "-"))), by_program)
 
 
 def why_not_accepted(asked: Sequence[Question], printed: str) -> str:

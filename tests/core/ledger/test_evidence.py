@@ -5,27 +5,36 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import fields, replace
+from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_fox.core.ledger.evidence import (
+    CLAIMS,
     GENESIS,
+    OF_CHECKS,
     Artifact,
+    Change,
     Evidence,
     Feedback,
     Freshness,
     Json,
     Kind,
     Link,
+    NotSums,
     Outcome,
+    Repository,
     ReviewerDecision,
+    Row,
     RunContext,
     SpecRef,
+    Sums,
     canonical,
     content_of,
     environment_hash,
+    environment_parts,
     head_after,
     linked,
     record_id,
@@ -77,6 +86,15 @@ def test_a_record_has_every_field_that_was_asked_for() -> None:
     }  # fmt: skip
 
 
+def test_a_record_names_its_repository_or_that_of_the_ledger_that_it_goes_into() -> None:
+    own, other = Repository("4f", "0" * 40), Repository("5a")
+    old, named = content_of(RECORD), replace(RECORD, repository=own)
+    assert content_of(named) == {**old, "format": 2, "repository": {"id": "4f", "root": "0" * 40}}
+    for record in (RECORD, named):
+        assert content_of(record, other) == {**old, "format": 2, "repository": {"id": "5a", "root": ""}}
+    assert content_of(named, Repository()) == old
+
+
 def test_nothing_is_used_for_training_unless_it_is_said() -> None:
     feedback = content_of(Evidence(Kind.RUN, "run:1", "now", Outcome("begun")))["feedback"]
     assert isinstance(feedback, dict)
@@ -112,6 +130,7 @@ def test_the_address_of_a_record_is_the_sha_256_of_its_canonical_text() -> None:
     text = canonical({"b": 1, "a": "ü\n"})
     assert text == '{"a":"\\u00fc\\n","b":1}'
     assert record_id(text) == hashlib.sha256(text.encode("ascii")).hexdigest()
+    assert head_after("0a", "0b") == hashlib.sha256(b"0a:0b").hexdigest()
 
 
 @given(st.dictionaries(st.text(max_size=5), BODIES, max_size=4))
@@ -152,7 +171,16 @@ def test_an_environment_is_named_by_its_facts_in_any_order() -> None:
     name = environment_hash({"platform": "linux", "sandbox": "yes"})
     assert name == environment_hash({"sandbox": "yes", "platform": "linux"})
     assert name != environment_hash({"sandbox": "no", "platform": "linux"})
-    assert len(name) == 16
+    assert name == hashlib.sha256(b'{"platform": "linux", "sandbox": "yes"}').hexdigest()[:16]
+
+
+@pytest.mark.parametrize(("is_open", "sandbox"), [(True, "no"), (False, "yes")])
+def test_an_environment_is_its_machine_and_what_the_checks_run(is_open: bool, sandbox: str) -> None:
+    chosen = {**OF_CHECKS, "profile": date(2026, 3, 1), "flaky": 3}
+    assert environment_parts("linux", "arm64", (3, 11), chosen, is_open=is_open) == {
+        "platform": "linux", "machine": "arm64", "python": "3.11", "sandbox": sandbox,
+        "verify": '{"commands": [], "network": false, "profile": "2026-03-01", "reports": [], "untested": "fail"}',
+    }  # fmt: skip
 
 
 NOW = Freshness("tree", "version", "environment", "verifier")
@@ -177,3 +205,58 @@ def test_a_record_says_in_which_respect_it_is_stale(respect: str, words: str) ->
 
 def test_a_record_that_does_not_say_what_it_is_about_counts_for_nothing() -> None:
     assert len(why_stale(Freshness("", "", "", ""), NOW)) == 4
+
+
+ZERO = "0" * 64
+ROW: Row = {"spec": "04_gate", "cost": 0.5, "left": None}
+
+
+def weight(text: str) -> int:
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16)
+
+
+def test_a_row_weighs_what_its_table_and_its_columns_in_any_order_hash_to() -> None:
+    row, gates = weight('["runs",{"cost":0.5,"left":null,"spec":"04_gate"}]'), weight('["gate_history",{}]')
+    came = Sums().moved(Change("runs", None, dict(sorted(ROW.items()))))
+    assert came == Sums(0, row)
+    assert came.moved(Change("gate_history", None, {})) == Sums(gates, (row + gates) % 2**256)
+    assert Sums(gates, gates).moved(Change("runs", ROW, {})).claims == gates
+
+
+@pytest.mark.parametrize("table", [*sorted(CLAIMS), "runs", "ledger"])
+def test_what_comes_and_goes_again_leaves_the_sums_as_they_were(table: str) -> None:
+    begun = Sums(5, 7)
+    came = begun.moved(Change(table, None, ROW))
+    assert (came.claims != 5, came.whole != 7) == (table in CLAIMS, True)
+    changed = came.moved(Change(table, ROW, {**ROW, "cost": 1}))
+    assert changed not in (begun, came)
+    assert changed.moved(Change(table, {**ROW, "cost": 1}, None)) == begun
+    assert begun.moved(Change(table, None, None)) == begun
+
+
+def test_sums_are_written_with_all_their_digits_and_read_again() -> None:
+    sums = Sums(2**256 - 1, 10)
+    assert str(sums) == f"{'f' * 64}.{'a':0>64}"
+    assert Sums.read(str(Sums(10, 2**256 - 2))) == Sums(10, 2**256 - 2)
+    assert Sums.read(str(sums)) == sums
+    assert str(Sums()) == f"{ZERO}.{ZERO}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1.2",
+        ZERO,
+        f"{ZERO}.{ZERO} ",
+        f"{ZERO}.{ZERO}.{ZERO}",
+        f"{ZERO}.{ZERO[1:]}",
+        f"{ZERO[1:]}.{ZERO}0",
+        f"{'A' * 64}.{ZERO}",
+        "x" * 60,
+    ],
+)
+def test_what_is_not_written_as_sums_is_no_sums(text: str) -> None:
+    with pytest.raises(NotSums) as caught:
+        Sums.read(text)
+    assert str(caught.value) == f"no sums of rows: {text[:40]!r}"

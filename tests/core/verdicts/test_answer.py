@@ -10,11 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_fox.core.verdicts.answer import BARE_ROW, CUT_OFF, MOST_NOTES, NO_ANSWER, OVERALL_FAILS, read_report
+from agent_fox.core.verdicts.answer import (
+    BARE_ROW,
+    CUT_OFF,
+    LONGEST_NOTE,
+    MOST_NOTES,
+    MOST_TESTS,
+    NO_ANSWER,
+    OVERALL_FAILS,
+    read_report,
+)
 from agent_fox.core.verdicts.answer_rows import LONGEST_TEXT
 from agent_fox.core.verdicts.answer_scan import DEEPEST, WRAPPER_KEYS
 from agent_fox.core.verdicts.expectations import Expectation
-from agent_fox.core.verdicts.verdict import Disposition, Report, Signal, Verdict, Word
+from agent_fox.core.verdicts.proof import MOST_TRIED, Trials, Tried
+from agent_fox.core.verdicts.scope import Scope
+from agent_fox.core.verdicts.verdict import Disposition, Report, RunTest, Signal, Unproven, Verdict, Word
 
 EXPECTED: dict[str, tuple[str, ...]] = {
     "05-REQ-1": ("05-REQ-1.1", "05-REQ-1.E1"),
@@ -392,6 +403,64 @@ def test_a_changed_expectation_is_taken_over_whole_and_only_when_trusted() -> No
 
 def trusted(**more: object) -> Verdict:
     return read_report(answer(row("05-REQ-2", "FAIL", **more)), EXPECTED, trusted=True).verdicts["05-REQ-2"]
+
+
+RAN = RunTest("pytest -q", "t.py", ("TestGate", "TestShut"), "test_shut", "t.py::TestGate::TestShut::test_shut")
+RUN = asdict(RAN)
+BROKEN = Tried("broken", "killed", "`shut` returns another value", "gate.py", 12, "t.py::test_shut")
+
+
+def test_tests_and_trials_and_what_a_verdict_rests_on_are_taken_over_whole_and_only_when_trusted() -> None:
+    tried = Trials("discriminates", "red", "0" * 40, 7, True, (BROKEN, Tried("false twin", "unnoticed")), 4)
+    scope = Scope(("gate.py", "t.py"), ("data",), ("tests",), ("gate",), "a link leads out of it")
+    told: dict[str, object] = {"trials": asdict(tried), "rests_on": asdict(scope), "ran": [RUN]}
+    assert trusted(**told) == Verdict("05-REQ-2", Word.FAIL, "FAIL", trials=tried, rests_on=scope, ran=(RAN,))
+    assert read(answer(row("05-REQ-2", **told))).verdicts["05-REQ-2"] == Verdict("05-REQ-2", Word.PASS, "PASS")
+
+
+def test_what_is_left_out_of_too_many_trials_is_counted_with_what_was_left_out_before() -> None:
+    tried = [{"how": "broken", "effect": "void", "line": number} for number in range(1, MOST_TRIED + 3)]
+    trials = trusted(trials={"tried": tried, "left_out": 4}).trials
+    assert trials is not None
+    assert [trial.line for trial in trials.tried] == [*range(1, MOST_TRIED), MOST_TRIED + 2]
+    assert trials.left_out == 4 + 2
+
+
+NO_TRIALS = Trials("", "", "", 0, False, ())
+
+
+@pytest.mark.parametrize(
+    ("told", "read_as"),
+    [
+        ({"trials": {}, "rests_on": {}}, {"trials": NO_TRIALS, "rests_on": Scope()}),
+        ({"trials": {"tried": "broken", "runs": -1, "is_recalled": 1}}, {"trials": NO_TRIALS}),
+        ({"trials": {"tried": ["x", {}]}}, {"trials": replace(NO_TRIALS, tried=(Tried("", ""),))}),
+        ({"rests_on": {"files": "gate.py", "whole": None}}, {"rests_on": Scope()}),
+        ({"expectation": {"is_asked": 1, "files": 7}}, {"expectation": Expectation("", (), "", "")}),
+        ({"trials": "none", "rests_on": ["gate.py"], "ran": "t.py", "expectation": [], "test_files": "t.py"}, {}),
+        ({"ran": [{**RUN, "line": ""}, {**RUN, "name": ""}, "t.py", {}]}, {}),
+        ({"ran": [{"line": "make", "name": "x", "classes": "y"}]}, {"ran": (RunTest("make", "", (), "x", ""),)}),
+        ({"disposition_proven": 1, "needs_person": "yes"}, {}),
+        ({"disposition": "vacuous test"}, {"disposition": Unproven.VACUOUS_TEST}),
+    ],
+)
+def test_what_is_missing_or_of_another_kind_is_told_as_nothing(
+    told: dict[str, object], read_as: dict[str, object]
+) -> None:
+    assert trusted(**told) == replace(Verdict("05-REQ-2", Word.FAIL, "FAIL"), **read_as)  # type: ignore[arg-type]
+
+
+def test_the_first_tests_that_ran_are_kept() -> None:
+    ran = [{**RUN, "name": f"test_{number}"} for number in range(MOST_TESTS + 1)]
+    assert trusted(ran=["t.py", *ran]).ran == tuple(replace(RAN, name=f"test_{number}") for number in range(MOST_TESTS))
+
+
+def test_what_an_answer_says_of_itself_is_kept_and_bounded() -> None:
+    assert read(answer(overall="x" * (LONGEST_NOTE + 1))).overall == "x" * LONGEST_NOTE
+    assert read(answer(overall_verdict=None, overall={"is": "ok"}, status="PASS")).overall == '{"is": "ok"}'
+    assert read(answer(overall=["ok"], summary=["all", "is well"])) == Report(overall="ok", summary="all\nis well")
+    assert read(answer(verdict={}, status="PASS")).overall == "PASS"
+    assert read(answer(row("9" * 300))).notes == ("9" * LONGEST_NOTE,)
 
 
 def test_how_a_requirement_is_known_and_what_was_remarked_are_taken_over_when_trusted() -> None:
