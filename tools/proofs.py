@@ -24,6 +24,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
+from agent_fox.core.verdicts.verdict import Unproven
 from agent_fox.system.own_folders import made_folder
 from agent_fox.system.processes import processors
 from agent_fox.testing import prefork
@@ -37,6 +38,7 @@ JUPITER = Path.home() / ".m2" / "repository" / "org" / "junit" / "jupiter" / "ju
 """Where Maven keeps the version of JUnit that the cases of Java ask for; they run offline."""
 
 REQUIREMENT = 'WHEN called with a name, `greet` SHALL return "Hello, NAME!".'
+LONGEST_TOLD = 600
 ENDED = (0, 2)
 """Exit codes of a run that came to its end."""
 
@@ -97,7 +99,12 @@ class Ended:
     @property
     def is_wrong(self) -> bool:
         is_other = bool(self.said) and self.said != self.case.may
-        return self.said == BROKEN or (is_other and not self.case.is_unseen)
+        return self.said == BROKEN or self.is_called_vacuous or (is_other and not self.case.is_unseen)
+
+    @property
+    def is_called_vacuous(self) -> bool:
+        """An honest test may be undecided; that it cannot fail would be untrue."""
+        return self.case.is_honest and Unproven.VACUOUS_TEST in self.told
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -184,9 +191,9 @@ def decided(case: Case, *, keep: bool = False) -> Ended:
 
 
 def last_words(root: Path, printed: str) -> str:
-    """What is said of the requirement, or else the last lines."""
+    """What is said of the requirement, or else of the run."""
     told = run(root, "agent-fox", "explain", "01-REQ-1.1").stdout
-    return (told or printed).strip()[-600:]
+    return (told or printed).strip()
 
 
 def built(case: Case, top: Path) -> Path:
@@ -248,7 +255,7 @@ def rows(ended: Sequence[Ended]) -> Iterator[str]:
     for one in ended:
         if one.is_wrong or (one.case.is_unseen and one.said != one.case.may):
             yield f"\n{one.case.language}: {one.case.name}: may be {one.case.may}, is {one.said}"
-            yield f"  {one.case.why}\n  {one.told}"
+            yield f"  {one.case.why}\n  {one.told[-LONGEST_TOLD:]}"
     yield f"\n{'language':<12}{'kind':<32}{'decided rightly':>16}"
     counts = Counter((one.case.language, one.case.kind) for one in ended if one.said)
     right = Counter((one.case.language, one.case.kind) for one in ended if one.said and one.said == one.case.may)
@@ -257,6 +264,7 @@ def rows(ended: Sequence[Ended]) -> Iterator[str]:
     for honest, words in ((False, "gamed or empty, not proven"), (True, "honest, proven")):
         mine = [one for one in ended if one.case.is_honest is honest and one.said]
         yield f"{words}: {sum(one.said == one.case.may for one in mine)} of {len(mine)}"
+    yield f"honest, called vacuous: {sum(one.is_called_vacuous for one in ended)}"
     for why, count in sorted(Counter(one.told for one in ended if not one.said).items()):
         yield f"left out: {count}, {why}"
 

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 import pytest
 
 from tools import proofs
-from tools.proofs import CASES, chosen, of_each, parser, read_cases
+from tools.proofs import CASES, NOT_PROVEN, PROVEN, Case, Ended, chosen, of_each, parser, read_cases, rows
 
 
 def test_each_case_says_what_it_must_end_as_and_why() -> None:
@@ -43,3 +43,13 @@ def test_a_seed_chooses_a_tenth_and_words_choose_by_kind_and_name() -> None:
         "something-else"
     }
     assert chosen(cases, parser().parse_args([])) == cases
+
+
+def test_an_honest_case_may_be_undecided_where_its_reason_says_so_and_never_vacuous() -> None:
+    told = {"undecided": "UNKNOWN: not all of it could be tried", "vacuous": "FAIL\nvacuous test: no test noticed"}
+    honest = Case("go", "raised", "a panic", PROVEN, "NOT DECIDED HERE: any will do.", "go test ./...", {})
+    gamed = Case("go", "raised", "no panic", NOT_PROVEN, "Nothing is there.", "go test ./...", {})
+    undecided, vacuous = (Ended(honest, NOT_PROVEN, words) for words in told.values())
+    caught = Ended(gamed, NOT_PROVEN, told["vacuous"])
+    assert [one.is_wrong for one in (undecided, vacuous, caught)] == [False, True, False]
+    assert "honest, called vacuous: 1" in list(rows([undecided, vacuous, caught]))

@@ -112,7 +112,7 @@ OF_ANOTHER = Place("a.py", 2, "g", 5, is_other_error=True)
     [
         (K, K, Shown.DISCRIMINATES),
         (K, C, Shown.DISCRIMINATES),
-        (K, U, Shown.VACUOUS),
+        (K, U, Shown.UNDECIDED),
         (K, V, Shown.UNDECIDED),
         (U, K, Shown.DISCRIMINATES),
         (C, C, Shown.VACUOUS),
@@ -131,12 +131,12 @@ def test_who_misses_the_only_error_must_tell_it_from_another(only: Effect, other
 def test_another_error_of_another_function_tells_nothing_of_this_one() -> None:
     places = [ONLY, OTHER, OF_ANOTHER]
     trials = played(places, by_one({ONLY: K, OTHER: U, OF_ANOTHER: C}))
-    assert shown(Before.RED, places, trials) is Shown.VACUOUS
+    assert shown(Before.RED, places, trials) is Shown.UNDECIDED
 
 
 def test_an_only_error_for_which_no_other_is_known_shows_nothing_by_itself() -> None:
     trials = played([ONLY], lambda _: K)
-    assert shown(Before.RED, [ONLY], trials) is Shown.VACUOUS
+    assert shown(Before.RED, [ONLY], trials) is Shown.UNDECIDED
     assert killed_by(trials) is None
 
 

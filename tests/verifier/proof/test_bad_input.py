@@ -29,7 +29,8 @@ TEST = 'def test_it():\n    """01-REQ-1.1"""\n'
 
 
 def verdict_of(root: Path, committed: dict[str, str], written: dict[str, str], timeout: float = 60.0) -> Verdict:
-    case = replace(SCRIPT, committed={"conftest.py": "", **committed}, written=written)
+    files = {"conftest.py": "", **committed}
+    case = replace(SCRIPT, committed=files, written=written, requirement="It SHALL do what its task says.")
     order = replace(ordered(root, case), sandbox=SandboxMode.AUTO, timeout=timeout)
     (verdict,) = run_checks(order).verdicts
     return verdict
