@@ -87,7 +87,7 @@ planted: $(READY) ## planted bugs: every one that the tests do not catch needs a
 	$(PYTHON) -m tools.planted_bugs
 
 proofs: $(READY) $(GATES) ## may gamed, empty and honest tests be called proven? (ALL=1: each case; SEED=N: a tenth of them)
-	$(PYTHON) -m tools.proofs $(if $(SEED),--part $(SEED),$(if $(ALL),,--each 2))
+	$(PYTHON) -m tools.proofs $(if $(SEED),--part $(SEED),$(if $(ALL),,--each 1))
 
 simulate: $(READY) ## the engine on a made world where everything goes wrong, seed by seed (SEEDS=1000 JOBS=1)
 	$(PYTHON) -m tools.simulation --seeds $(or $(SEEDS),1000) --jobs $(or $(JOBS),1)

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -166,12 +167,9 @@ def of_each(cases: Sequence[Case], most: int) -> list[Case]:
 
 def decided(case: Case, *, keep: bool = False) -> Ended:
     """Run one case in a repository of its own."""
-    missing = [PROGRAMS[case.language]] if shutil.which(PROGRAMS[case.language]) is None else []
-    places = {name: JUPITER if name == "maven-junit" else INSTALLED / name for name in case.needs}
-    missing += [name for name, place in places.items() if not place.exists()]
-    if missing:
+    if missing := [name for name in (PROGRAMS[case.language], *case.needs) if not is_there(name)]:
         return Ended(case, "", f"not there: {', '.join(missing)}")
-    made = None if keep else made_folder("proofs")
+    made, began = None if keep else made_folder("proofs"), time.monotonic()
     top = Path(made.name if made else tempfile.mkdtemp(prefix="kept-proofs-"))
     try:
         root = built(case, top)
@@ -186,8 +184,16 @@ def decided(case: Case, *, keep: bool = False) -> Ended:
         print(f"{case.name}: {root}")
     else:
         shutil.rmtree(top, ignore_errors=True)
-    print(f"{'WRONG' if ended.is_wrong else 'right':5}  {case.language:10}  {case.may:10}  {case.name}", flush=True)
+    seconds = f"{time.monotonic() - began:4.0f} s"
+    word = "WRONG" if ended.is_wrong else "right"
+    print(f"{word:5}  {seconds}  {case.language:10}  {case.may:10}  {case.name}", flush=True)
     return ended
+
+
+def is_there(need: str) -> bool:
+    """A program, or a package that is installed once for all cases."""
+    place = JUPITER if need == "maven-junit" else INSTALLED / need
+    return shutil.which(need) is not None or place.exists()
 
 
 def last_words(root: Path, printed: str) -> str:
@@ -216,7 +222,7 @@ def built(case: Case, top: Path) -> Path:
     if done.returncode:
         raise SystemExit(f"{case.name}: {done.stderr}")
     settings = root / ".agent-fox" / "config.toml"
-    has_packages = bool(case.needs) and case.language != "java"
+    has_packages = any((INSTALLED / need).exists() for need in case.needs)
     link = f"[workspace]\nlink = {['node_modules'] if has_packages else []}\n"
     settings.write_text(settings.read_text().replace("[workspace]\n", link))
     run(root, "git", "add", "-A")
