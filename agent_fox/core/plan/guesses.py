@@ -91,7 +91,7 @@ class Guess:
         """The ground in words, for a person."""
         shared = f"both say {', '.join(self.words)}" if self.words else ""
         beside = f"{self.beside} of its other criteria named there" if self.beside else ""
-        return "; ".join(part for part in (shared, beside) if part)
+        return "; ".join(part for part in (shared, beside) if part) or "both say the same pairs of words or signs"
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,11 +224,11 @@ def _signal(fields: Mapping[str, object]) -> Signal | None:
 
 
 def _count(value: object) -> int | None:
-    """A count given as a number, which the scan leaves as text, or as a list of names."""
+    """A count given as a number, which the scan leaves as text and a record does not, or as a list of names."""
     if isinstance(value, list):
         return len(value)
-    is_number = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS
-    return int(str(value)) if is_number else None
+    text = str(value) if isinstance(value, str) or type(value) is int else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
 
 
 def _disposition(value: object) -> Disposition | Unproven:

@@ -91,7 +91,7 @@ def why_not_accepted(asked: Sequence[Question], printed: str) -> str:
     missing = [each for each in asked if sum(question == each for question, _ in answers) != 1]
     if missing:
         return f"not answered exactly once: {_named(missing)}"
-    foreign = [str(question) for question, _ in answers if question not in asked]
+    foreign = [str(question or "a row without both names") for question, _ in answers if question not in asked]
     if foreign:
         return f"answered, but not asked: {', '.join(foreign[:MOST_NAMED])}"
     refused = [f"{question}: {str(answer)[:LONGEST_LINE]}" for question, answer in answers if answer != YES]

@@ -204,9 +204,8 @@ def killed_by(trials: Iterable[Trial]) -> Trial | None:
     )
 
 
-def takes_any_error(trials: Iterable[Trial]) -> bool:
+def takes_any_error(trials: Sequence[Trial]) -> bool:
     """Whether the tests miss the only error of a function, and nothing else was killed."""
-    trials = tuple(trials)
     killed = (trial for trial in trials if trial.effect is Effect.KILLED and len(trial.places) == 1)
     return any(trial.places[0].is_only_error for trial in killed) and killed_by(trials) is None
 

@@ -232,6 +232,7 @@ def test_one_group_has_no_other_beside_it_and_no_group_owns_nothing() -> None:
 def test_a_ground_tells_only_what_there_is() -> None:
     assert Guess(1, 0.2, (), 2).why == "2 of its other criteria named there"
     assert Guess(1, 0.2, ("bell", "ring")).why == "both say bell, ring"
+    assert Guess(1, 0.2, ()).why == "both say the same pairs of words or signs"
 
 
 def test_a_large_spec_costs_in_proportion() -> None:

@@ -14,11 +14,13 @@ from agent_fox.core.verdicts.answer import (
     BARE_ROW,
     CUT_OFF,
     LONGEST_NOTE,
+    MOST_DIGITS,
     MOST_NOTES,
     MOST_TESTS,
     NO_ANSWER,
     OVERALL_FAILS,
     read_report,
+    read_trials,
 )
 from agent_fox.core.verdicts.answer_rows import LONGEST_TEXT
 from agent_fox.core.verdicts.answer_scan import DEEPEST, WRAPPER_KEYS
@@ -416,6 +418,15 @@ def test_tests_and_trials_and_what_a_verdict_rests_on_are_taken_over_whole_and_o
     told: dict[str, object] = {"trials": asdict(tried), "rests_on": asdict(scope), "ran": [RUN]}
     assert trusted(**told) == Verdict("05-REQ-2", Word.FAIL, "FAIL", trials=tried, rests_on=scope, ran=(RAN,))
     assert read(answer(row("05-REQ-2", **told))).verdicts["05-REQ-2"] == Verdict("05-REQ-2", Word.PASS, "PASS")
+
+
+def test_trials_are_read_from_a_record_whose_counts_are_numbers() -> None:
+    tried = Trials("discriminates", "red", "0" * 40, 7, True, (BROKEN,), 4)
+    assert read_trials(json.loads(json.dumps(asdict(tried)))) == tried
+    odd = {"runs": True, "left_out": -1, "tried": [{"how": "broken", "line": 10**MOST_DIGITS}]}
+    assert read_trials(odd) == replace(NO_TRIALS, tried=(Tried("broken", ""),))
+    largest = read_trials({"runs": 10**MOST_DIGITS - 1, "left_out": 0})
+    assert largest == replace(NO_TRIALS, runs=10**MOST_DIGITS - 1)
 
 
 def test_what_is_left_out_of_too_many_trials_is_counted_with_what_was_left_out_before() -> None:

@@ -46,7 +46,7 @@ R1, HELP = "tests/test_a.py about R1", "tests/help.py"
             "answered, but not asked: " + ", ".join(f"tests/test_a.py about R{number}" for number in range(3, 8)),
         ),
         *(
-            (said(*YES, {**YES[0], **odd}), "answered, but not asked: None")
+            (said(*YES, {**YES[0], **odd}), "answered, but not asked: a row without both names")
             for odd in ({"file": True}, {"requirement": True})
         ),
         (said(*YES[:2], {**YES[2], "answer": "Yes"}), f"not accepted: {HELP}: Yes"),
