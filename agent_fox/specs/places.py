@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -76,12 +77,16 @@ def places_kept(root: Path, paths: Iterable[str], documents: Iterable[str]) -> t
     given = tuple(paths)
     kept = dict.fromkeys(map(place_kept, dict.fromkeys(given)))
     kept |= {f"{place.removesuffix(_CHANGES)}{_SPECS}": None for place in kept if f"/{place}".endswith(f"/{_CHANGES}")}
-    real_root = Path(os.path.realpath(root))
+    real_folder = cache(os.path.realpath)
+    top = Path(real_folder(root))
     for path in (*kept, *given, *documents):
-        real = Path(os.path.realpath(real_root / path))
-        if real.is_relative_to(real_root) and real != real_root:
-            inside = real.relative_to(real_root).as_posix()
-            if not any(place in kept for place in _with_parents(inside)):
+        place = top / path
+        real = Path(real_folder(place.parent), place.name)
+        if place.name == ".." or real.is_symlink():
+            real = Path(os.path.realpath(place))
+        if real != top and real.is_relative_to(top):
+            inside = real.relative_to(top).as_posix()
+            if not any(above in kept for above in _with_parents(inside)):
                 kept[inside] = None
     return tuple(kept)
 

@@ -70,6 +70,10 @@ def node_of(row: Sequence[Any]) -> PlannedNode:
     return PlannedNode(node, standing, position)
 
 
+def has_nodes(db: Database) -> bool:
+    return bool(db.execute("SELECT EXISTS (SELECT 1 FROM plan_nodes)").fetchone()[0])
+
+
 def load_nodes(db: Database) -> list[PlannedNode]:
     """Every node in plan order, withdrawn ones too."""
     rows = db.execute(f"SELECT {NODE_COLUMNS} FROM plan_nodes ORDER BY position, uid")
@@ -80,6 +84,12 @@ def nodes_of_spec(db: Database, spec_name: str) -> list[PlannedNode]:
     """The nodes of one spec that are in the plan, in plan order."""
     sql = f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE spec_name = ? AND status <> 'withdrawn' ORDER BY position"
     return [node_of(row) for row in db.execute(sql, [spec_name])]
+
+
+def nodes_that_ended(db: Database, archetype: Archetype, outcome: Outcome) -> list[PlannedNode]:
+    """The completed nodes of an archetype that came to this outcome, in plan order."""
+    sql = f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE archetype = ? AND status = 'completed' AND outcome = ?"
+    return [node_of(row) for row in db.execute(f"{sql} ORDER BY position, uid", [archetype, outcome])]
 
 
 def node_by_uid(db: Database, uid: str) -> PlannedNode:

@@ -5,7 +5,7 @@ Whether a waiver counts is asked of its signed envelope each time (`evidence.wai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
@@ -28,7 +28,7 @@ from agent_fox.evidence import granting, waivers
 from agent_fox.evidence.granting import WaiverRefused
 from agent_fox.store import waivers as stored
 from agent_fox.store.gates import GateMove, GateRow, gates_of, record_moves
-from agent_fox.store.plan import PlannedNode, StoredPart, load_nodes, load_parts, node_by_uid, set_verified
+from agent_fox.store.plan import PlannedNode, StoredPart, load_parts, node_by_uid, nodes_that_ended, set_verified
 from agent_fox.store.records import CurrentVerdict, record_event, verdicts_now
 from agent_fox.store.sessions import Reading, last_reading
 from agent_fox.system import clock
@@ -70,16 +70,11 @@ def settle(tx: Docket, grounds: Grounds) -> list[Handled]:
     What ended is over, and what rested on it is unproven; what a waiver completes goes on, without a session.
     """
     end_lapsed(tx, grounds)
-    handled = [result for planned in verifiers(tx.db, Outcome.WAIVED) for result in take_back(tx, grounds, planned)]
+    waived = nodes_that_ended(tx.db, Archetype.VERIFIER, Outcome.WAIVED)
+    handled = [result for planned in waived for result in take_back(tx, grounds, planned)]
     handled += agreeing.take_back(tx, grounds)
-    escalated = verifiers(tx.db, Outcome.ESCALATED)
+    escalated = nodes_that_ended(tx.db, Archetype.VERIFIER, Outcome.ESCALATED)
     return [*handled, *(result for planned in escalated for result in go_on(tx, grounds, planned))]
-
-
-def verifiers(db: Database, outcome: Outcome) -> Iterator[PlannedNode]:
-    """The verifiers of the plan that ended so."""
-    nodes = (p for p in load_nodes(db) if p.standing.status is Status.COMPLETED and p.standing.outcome is outcome)
-    return (planned for planned in nodes if planned.node.archetype is Archetype.VERIFIER)
 
 
 def end_lapsed(tx: Docket, grounds: Grounds) -> None:

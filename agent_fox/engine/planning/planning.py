@@ -34,7 +34,7 @@ KIND = "Replan"
 
 def sync_plan(tx: Docket, scope: Scope, *, redo: bool = False) -> tuple[str, ...]:
     """Bring the state in line with the files, in the open transaction. Gives the difference in sentences."""
-    is_first = not stored.load_nodes(tx.db)
+    is_first = not stored.has_nodes(tx.db)
     change = change_of(tx, scope)
     withdraw(tx, change)
     place_nodes(tx, change, redo=redo)
@@ -128,9 +128,8 @@ def parts_to_store(plan: Plan) -> Iterable[StoredPart]:
 
 def launch_ticked(tx: Docket) -> None:
     """`--redo`: groups that are only ticked are launched at once."""
-    for planned in stored.load_nodes(tx.db):
-        if planned.standing.outcome is Outcome.TICKED:
-            tx.record(planned, KIND, [Move(planned, Step.RESET)], note="--redo")
+    for planned in stored.nodes_that_ended(tx.db, Archetype.CODER, Outcome.TICKED):
+        tx.record(planned, KIND, [Move(planned, Step.RESET)], note="--redo")
 
 
 def hold_verifiers(tx: Docket) -> None:
