@@ -401,8 +401,13 @@ def _tree_of_id(repo: Path, id: str) -> str:
 
 
 def _tree_of(repo: Path, name: str) -> str:
-    tree = look(repo, f"{name}^{{tree}}")
-    if tree is None:
+    # Not by `name^{tree}`: git keeps each tree that it has parsed for that, and the process that stays would grow.
+    tree = look(repo, name)
+    while tree is not None and tree.kind in ("commit", "tag"):
+        whole = read(repo, tree.id)
+        named = whole.content.partition(b"\n")[0].partition(b" ")[2] if whole else b""
+        tree = look(repo, named.decode("ascii", "replace"))
+    if tree is None or tree.kind != "tree":
         raise GitError(f"{name} in {repo} is no commit and no tree: Not a valid object name")
     return tree.id
 
