@@ -6,6 +6,7 @@ How they come here and go back (an engine, a line of ssh) is in `worker` and `ss
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from agent_fox.session.order import EndKind, StopSignal
 from agent_fox.session.session_lifecycle import Lease, end_leftovers, run_session, trouble_of
 from agent_fox.system import git
 from agent_fox.system.files import remove_tree
-from agent_fox.system.processes import is_running, start_time
+from agent_fox.system.processes import is_running, processors, start_time
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -66,6 +67,8 @@ class Sessions:
     key: Ed25519PrivateKey | None = None
     remote: str = ""
     """The worker's own address of the remote that orders name."""
+    opening: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(processors()))
+    """Held while a parcel is laid out: many at once would keep the worker from saying that it lives."""
 
     def held(
         self, parcel: Parcel, launch: str, number: int, get: Callable[[Content], bytes],
@@ -80,7 +83,8 @@ class Sessions:
         try:
             owner.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             owner.write_text(f"{os.getpid()} {start_time(os.getpid())}", encoding="utf-8")
-            order = opened(parcel, bench, number, get)
+            with self.opening:
+                order = opened(parcel, bench, number, get)
             end = self.ended(order, leave)
             if end is None:
                 return None

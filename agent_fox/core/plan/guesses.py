@@ -162,7 +162,7 @@ class Reading:
         """The group that says most of what a part of this requirement asks; None where none stands out."""
         shares = self.shares_of(id, requirement)
         worths = {word: share * self.weight_of(word) for word, share in shares.items()}
-        most = sum(worths.values())
+        most = math.fsum(worths.values())
         beside = Counter(named.get(part.id) for part in requirement.parts)
         scores = {
             number: (self.score_of(saying, worths) / most if most else 0.0)
@@ -203,10 +203,10 @@ class Reading:
 
     @staticmethod
     def score_of(saying: Saying, worths: Mapping[str, float]) -> float:
-        """Half by what the whole group says, half by the task that says most of it."""
+        """Half by what the whole group says, half by the task that says most of it. Exact sums have no order of words."""
         shared = {word: worth * saying.words[word] for word, worth in worths.items() if word in saying.words}
-        task = max(sum(shared[word] for word in shared.keys() & words) for words in saying.tasks)
-        return (sum(shared.values()) + task) / 2
+        task = max(math.fsum(shared[word] for word in shared.keys() & words) for words in saying.tasks)
+        return (math.fsum(shared.values()) + task) / 2
 
 
 def terms(text: str) -> Words:
