@@ -5,7 +5,6 @@ Comments and closed code fences are samples, and so are boxes below a heading su
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -18,6 +17,7 @@ from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import listed
 from agent_fox.specs.outline import Kind
 from agent_fox.specs.unread import TASKS, Known, counted, obliges
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 _SPEAKS_OF_WORDS = regex(r"\b(?:EARS|RFC[ -]?2119|(?i:key ?words?))\b")
-_SAMPLES = regex(
-    r"(?:.*\b)?(?:legend|checkbox(?:es)?|stat(?:es?|us)|symbols?|notations?|conventions?|examples?|formats?)\b",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
+_SAMPLES = _WORDS["samples"]
 
 
 def with_leftovers(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.specs.outline import cells_of
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Heading, Line
@@ -41,11 +42,8 @@ _MENTIONS = regex(
     re.IGNORECASE,
 )
 """`THE lock SHALL close. `02-REQ-1.1``; not `THE lock SHALL do as in `02-REQ-1.1``, which only mentions it."""
-_ELSEWHERE = regex(
-    r"(?:introduction|overview|glossary|terminology|definitions?|notation|references?|traceab|notes?\b"
-    r"|out of scope|amendments?|change(?:s?$|[ -]?log)|revision|appendix|examples?|depend|open questions"
-    r"|assumptions|summary|test )"
-)
+_WORDS = words_in(__file__)
+_ELSEWHERE = _WORDS["elsewhere"]
 
 
 @dataclass(slots=True)

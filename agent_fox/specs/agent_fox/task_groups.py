@@ -12,6 +12,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, TaskState
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import MARK, is_rule
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
@@ -27,12 +28,8 @@ _GROUP_HEADING = regex(
     rf"(?:\[(?P<box>.)\]\s*)?(?:Task\s+)?Group\s+(?P<number>{_N})\s*[:.—–-]?\s*(?P<title>.*)$", re.IGNORECASE
 )
 _TASK_HEADING = regex(rf"(?:Task\s+)?(?P<number>{_N}\.(?:{_N}|V))\s*[:.—–-]?\s+(?P<title>\S.*)$", re.IGNORECASE)
-_NOT_TASKS = regex(
-    r"(?:overview|test(?:ing)? commands?|traceab|(?:implementation )?notes?\b|(?:.* )?legend$"
-    r"|(?:.* )?checkbox(?:es)?(?: (?:states?|status|syntax|meanings?|keys?|formats?|notations?|conventions?|symbols?"
-    r"|legend))?$"
-    r"|legend\b|(?:task )?(?:states?|status)$|references?\b|dependenc|examples?\b)"
-)
+_WORDS = words_in(__file__)
+_NOT_TASKS = _WORDS["not_tasks"]
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Group
@@ -18,10 +19,8 @@ _FAILING = regex(
     rf"(?:.*\b)?{_WRITES}\b.*\bfailing\b.*\btests?\b|(?:red\b.*\b)?failing (?:spec )?tests?\b", re.IGNORECASE
 )
 _TESTS = regex(rf"(?:.{{0,40}}[:—–-]\s*)?{_WRITES}\b.*\btests?\b|(?:spec|test)[ -]first\b.*\btests?\b", re.IGNORECASE)
-_DOES_MORE = regex(
-    r"\b(?:run|runs|execute|fix|implement|implementation|integrate|wire|verify|validate|refactor|pass|code)\b",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
+_DOES_MORE = _WORDS["does_more"]
 _ONLY_CHECKS = regex(r"(?:\W*)(?:checkpoint|final|wiring|verif)", re.IGNORECASE)
 _SAYS_FIRST = regex(r".*\b(?:tests? first|test-first|TDD|failing tests?|red phase)\b", re.IGNORECASE)
 _IS_TEST = regex(
@@ -31,14 +30,8 @@ _IS_TEST = regex(
 _IN_TESTS = regex(
     r"(?:^|[\s`/(])(?:tests?|__tests__|spec)/|\.(?:test|spec)\.|_test\.|测试|テスト|테스트", re.IGNORECASE
 )
-_RUNS = regex(
-    r"\W{0,4}(?:run|re-?run|execute|verify|validate|fix|make|ensure|confirm|configure|install|set ?up)\b", re.IGNORECASE
-)
-_PREPARES = regex(
-    r".*(?:set ?up|foundation|infrastructure|scaffold|prerequisite|environment|preparation|preparaci|prepara[cç]"
-    r"|configura|准备|準備|设置|环境|基础|基盤|セットアップ|설정|준비|기반)",
-    re.IGNORECASE,
-)
+_RUNS = _WORDS["runs"]
+_PREPARES = _WORDS["prepares"]
 
 
 def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:

@@ -20,17 +20,12 @@ from agent_fox.specs.lines import Heading, Line, in_bold, plain
 from agent_fox.specs.plain.dialect import spec_heading
 from agent_fox.specs.plain.requirements import is_aside, read_plain_requirements
 from agent_fox.specs.plain.tasks import holds_tasks, read_plain_tasks
+from agent_fox.specs.word_tables import words_in
 
 _ENDED = regex(r"[\W_]{0,12}(?:status[\W_]{1,6})?(?P<word>superseded|withdrawn|baseline)\b", re.IGNORECASE)
-_REQUIREMENTS = regex(
-    r"(?:.* )?(?:requirements?|acceptance criteria|criteria|must hold|anforderungen|exigences|requisitos|requisiti"
-    r"|eisen|krav|wymagania|требования|要件|要求|需求|요구 ?사항)\b.{0,40}$",
-    re.IGNORECASE,
-)
-_ONE_REQUIREMENT = regex(
-    r"(?:requirement|anforderung|exigence|requisito|требование|要件|要求|需求|요구 ?사항)(?: [\w.-]{1,40})? ?[:\uff1a]",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
+_REQUIREMENTS = _WORDS["requirements"]
+_ONE_REQUIREMENT = _WORDS["one_requirement"]
 _EDGES = regex(r"edge cases\b", re.IGNORECASE)
 _TASKS = regex(r"(?:.* )?(?:tasks?|task groups?|groups|plan|steps|to-?do)$", re.IGNORECASE)
 _COMMANDS = regex(r"(?:.* )?(?:test(?:ing)? commands?|commands?|tests?|how to test)$", re.IGNORECASE)

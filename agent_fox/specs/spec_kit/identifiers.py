@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agent_fox.core.regex import regex
+from agent_fox.specs.word_tables import words_in
 
 _ID = (
     r"(?:(?:[A-Z][A-Z0-9]{0,11}-){1,4}[A-Z]{0,3}\d{1,6}|(?:FR|NFR|SC)\d{1,6})"
@@ -39,12 +40,8 @@ _STRIKE = "~~"
 _MARKS = " \t\n*_.:：,;-–—→"
 _OPENS_NOTE, _ENDS_NOTE = "([（【", ")]）】"
 _LONGEST_NOTE = 2000
-_TAKES_BACK = regex(
-    r"(?:withdrawn|superseded|removed|deleted|dropped|retired|obsolete|deprecated|replaced|cancell?ed|descoped|deferred"
-    r"|moved|merged|skipped|n/a|not needed|no longer|out of scope|已?(?:废除|廢除|取消|删除|刪除|移除|廢止|废止)"
-    r"|削除|廃止|삭제|eliminad[oa]|retirad[oa]|removid[oa])(?![a-z])",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
+_TAKES_BACK = _WORDS["taken_back"]
 _OBLIGES = regex(r"\b(?:MUST|SHALL|DEBE|DEVE|DOIT)\b")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency
 from agent_fox.specs.lines import Line, with_sections
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
@@ -20,18 +21,10 @@ _NUMBER = regex(
     r"(?:\b(?:specs?|features?)\s+#?|(?<=[:：*])\s{0,3}|,\s{0,3}|\band\s)(?P<number>\d{3})(?![\w.%/-])",
     re.IGNORECASE,
 )
-_LABEL = regex(
-    r"[\s>*_+-]{0,8}(?:depends?[ -]on|depend(?:s|enc(?:y|ies))|requires?(?: specs?| features?)?|builds on|blocked by"
-    r"|phase dependency|upstream|依[赖賴]|依存(?:仕様|先)?|의존(?:성)?|depende de|dépend de|hängt ab von|abhängig von"
-    r"|зависит от)[^:：]{0,40}[:：]",
-    re.IGNORECASE,
-)
-_SECTION = regex(r"dependenc|depends on|依[赖賴存]|의존|dépendanc|depend[eê]nc|abhängig|зависимост", re.IGNORECASE)
-_OTHER_WAY = regex(
-    r"\b(?:blocks|required by|needed by|used by|consumed by|depended on by|downstream|enables|unblocks|out of scope"
-    r"|dependents|independent of|no dependenc\w*|does not depend|not depend|supersed\w+|replaces|related)\b",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
+_LABEL = _WORDS["needs"]
+_SECTION = _WORDS["needs_section"]
+_OTHER_WAY = _WORDS["needed_by"]
 _HEAD = 40
 
 

@@ -16,28 +16,20 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.lines import plain
 from agent_fox.specs.spec_kit.parts import items_of, parts_of
 from agent_fox.specs.spec_kit.phases import NUMBER
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.outline import Table
 
 _T = regex(NUMBER)
-_WAITS = regex(
-    r"(?:depend(?:s|ent)? on|(?:depend(?:s|encias?|ências?)|deps)(?=[\s*_]{0,4}[:：])|dependenc(?:y|ies)|blocked by"
-    r"|waits? for|requires?|needs|after|prerequisites?"
-    r"|依[赖賴](?:于|於)?|依存|의존|depende de|dépend d[e']|hängt ab von|abhängig von|зависит от)"
-    r"[\s:：*_`(\[]{0,8}(?:tasks?\s)?",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
+_WAITS = _WORDS["waits"]
 _COMES_AFTER = regex(
     r"T\d{1,6}[A-Za-z]?(?:\s?[、,，・&~〜–-]\s?T\d{1,6}[A-Za-z]?){0,20}\s?"
     r"(?:に依存|の?完了後|の後に|에 의존|완료 ?후|完成[后後]|之[后後])"
 )
-_BLOCKS = regex(
-    r"(?<!\d )(?<!\d\) )\b(?:blocks?|(?:must|should) (?:be )?completed? before|阻塞|bloque(?:a|ia)n?)"
-    r"[\s:：*_`]{1,6}(?:tasks?\s)?",
-    re.IGNORECASE,
-)
+_BLOCKS = _WORDS["blocks"]
 _NEXT = regex(
     r"[\s*_`\])]{0,4}(?:\([^()]{0,80}\)\s?)?(?P<link>[,;、，・/&+]|and\b|through\b|to\b|[-–—~]|\.\.\.?)[\s*_`\[(]{0,4}(?:and\s)?",
     re.IGNORECASE,
@@ -51,40 +43,15 @@ _AND = regex(
 )
 _WORDS_BEFORE_BRACKET = r"(?:(?:[A-Za-z][\w/-]{0,30}\s){0,4}\()?"
 _ARROW = regex(rf"\)?\s?(?:[→⟶➜⇒➔]|[-=─]{{1,3}}[>►])\s?{_WORDS_BEFORE_BRACKET}")
-_AFTER = regex(
-    r"\)?\s(?:(?:also|only|directly|both|strictly)\s)?"
-    r"(?:(?:depends?|(?:(?:is|are) )?dependent)\s(?:only\s|directly\s)?(?:up)?on|requires?|needs?|waits? (?:for|on)"
-    r"|(?:must )?follows?|(?:is|are) blocked by"
-    r"|(?:(?:must|should|can|may|will)\s)?(?:only\s)?(?:be done|runs?|starts?|begins?|comes?|goes|go|lands?)?"
-    r"\s?(?:in parallel\s)?(?:only\s)?after"
-    r"|depend(?:e|en|em) de|dépend(?:ent)? de|hängt ab von|зависит от|依[赖賴](?:于|於)?|의존)"
-    rf"\s(?:(?:both|tasks?|all of|completion of)\s)?{_WORDS_BEFORE_BRACKET}",
-    re.IGNORECASE,
-)
-_BEFORE = regex(
-    r"\)?\s(?:(?:also|directly)\s)?"
-    r"(?:(?:must )?blocks?|(?:must )?precedes?|bloquean?|bloqueiam?|阻塞"
-    r"|(?:must|should|shall|has to|have to|needs? to|is|are)?\s?(?:be\s)?"
-    r"(?:completed?|finish(?:ed)?|done|exists?|lands?|runs?|pass(?:es)?|merged|comes?|goes|go)?"
-    r"\s?(?:before|prior to)(?: starting)?)"
-    rf"\s(?:(?:both|tasks?|all of)\s)?{_WORDS_BEFORE_BRACKET}",
-    re.IGNORECASE,
-)
-_IN_DOUBT = regex(
-    r"\b(?:not|no longer|never|if|unless|when|whether|except|insofar|instead|rather|although|even|could|might"
-    r"|optional(?:ly)?|ideally|preferably|prefer|recommended)\b|n['’]t\b",
-    re.IGNORECASE,
-)
+_AFTER = _WORDS["comes_after"]
+_BEFORE = _WORDS["comes_before"]
+_IN_DOUBT = _WORDS["in_doubt"]
 _PHASE_WAITS = regex(r"\W{0,8}(?:depends on|dependenc(?:y|ies)|depends)\s?:?\s?(?:tasks?\s)?", re.IGNORECASE)
 _NOTHING_ELSE = regex(r"\s?(?:[.;—–]|$|(?:must be |is |are )?(?:complete|done|finished))", re.IGNORECASE)
 _BRACKETS = regex(r"\((?P<inside>[^()]{0,300})\)")
 _SENTENCE = regex(r"[.;!?]\s|[。；！？]|\n")
 _MARKS = regex(r"\*\*|__|`|\[[^\[\]]{0,40}\]")
-_IS_ABOUT_ORDER = regex(
-    r".*(?:dependenc|execution order|\bblock(?:s|ing|ers)\b|sequential|task order|critical path|依[赖賴存]|의존"
-    r"|dépendanc|depend[eê]nc|abhängig|зависимост)",
-    re.IGNORECASE,
-)
+_IS_ABOUT_ORDER = _WORDS["about_order"]
 
 
 MOST_NAMED = 200_000

@@ -28,6 +28,7 @@ from agent_fox.specs.spec_kit.stories import (
     stories_counted,
 )
 from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
@@ -36,16 +37,11 @@ _EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
 _STEPPED = frozenset({0, 2})
 """A statement that says both Given and Then is a scenario, whatever it stands under."""
 _QUESTION_MARKS = "?？؟"
-_ASKS = regex(
-    r"\W{0,4}(?:what (?:happens|if|should)|how (?:does|do|should|will|is|are)|should|can|could)\b", re.IGNORECASE
-)
+_WORDS = words_in(__file__)
+_ASKS = _WORDS["asks"]
 _ANSWERED = regex(r"[?？؟][*_`\"'”’)）\]]{0,4}(?:\s|(?=[(（\[→]))\s*(?P<answer>\S.*)$", re.DOTALL)
 """`What happens if it is empty? (Validation prevents it)`; not `How does "Save?" work`."""
-_OPEN = regex(
-    r"\W*(?:tbd|to be (?:decided|determined|defined|clarified)|needs clarification|open(?: question)?|unknown|unclear"
-    r"|not (?:yet )?(?:decided|defined|specified))\b[^.;,]{0,80}\W*$",
-    re.IGNORECASE,
-)
+_OPEN = _WORDS["open_answer"]
 _OUT = regex(
     r"\W*(?:(?:this is|that is|explicitly|currently|considered|intentionally)\s){0,2}"
     r"(?:(?:out[ -]of|not in|outside(?: of)?|beyond)(?: the)? scope|out-of-scope|范围外|不在范围内?|範囲外|スコープ外)"

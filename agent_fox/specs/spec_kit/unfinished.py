@@ -10,20 +10,15 @@ from agent_fox.core.regex import regex
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import listed
 from agent_fox.specs.spec_kit.words import Kind, kind_of
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
     from agent_fox.specs.document import Markdown
 
 _OPEN = regex(r"(?<!`)\[NEEDS CLARIFICATION\b(?P<question>[^\]]{0,300})", re.IGNORECASE)
-_PLACEHOLDER = regex(
-    r"\[(?:FEATURE NAME|FEATURE\]|###-feature|DATE\]|brief title|describe (?:this|the main) user|describe how this can"
-    r"|explain the value|initial state|action\]|expected outcome|boundary condition|error scenario|specific capability"
-    r"|capability\]|key interaction|data requirement|behavior(?:,|\])|measurable metric|user satisfaction metric"
-    r"|business metric|entity ?\d?\]|title\]|brief description of what|how to verify this story|language\]|framework\]"
-    r"|service\]|endpoint\]|endpoint/feature\]|location\]|file\]|name\]|user journey\])",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
+_PLACEHOLDER = _WORDS["placeholder"]
 _LONGEST = 160
 
 
