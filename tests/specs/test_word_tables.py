@@ -25,7 +25,7 @@ def test_every_room_that_asks_for_words_has_tables() -> None:
     assert {path.parent for path in sources if "words_in(__file__)" in path.read_text(encoding="utf-8")} == rooms
 
 
-@pytest.mark.parametrize(("path", "name", "table"), tables(), ids=lambda value: "" if isinstance(value, dict) else None)
+@pytest.mark.parametrize(("path", "name", "table"), tables())
 def test_a_table_knows_its_examples(path: str, name: str, table: dict[str, Any]) -> None:
     pattern = words_in(path)[name]
     assert {"words", "is", "is_not"} <= set(table) <= KEYS
@@ -34,6 +34,6 @@ def test_a_table_knows_its_examples(path: str, name: str, table: dict[str, Any])
     assert [text for text in table["is_not"] if pattern.search(text)] == []
 
 
-@pytest.mark.parametrize(("path", "name", "table"), tables(), ids=lambda value: "" if isinstance(value, dict) else None)
+@pytest.mark.parametrize(("path", "name", "table"), tables())
 def test_each_word_of_a_table_is_a_pattern_of_its_own(path: str, name: str, table: dict[str, Any]) -> None:
     assert [re.compile(word).groups for word in table["words"]] == [0] * len(table["words"])

@@ -12,6 +12,7 @@ from agent_fox.specs.agent_fox.task_groups import Bullet, doubled_tasks, state_o
 from agent_fox.specs.agent_fox.tasks import left_out, rolled_up
 from agent_fox.specs.agent_fox.test_writers import mark_test_writers
 from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.kiro.checks import check_waves
 from agent_fox.specs.kiro.fields import (
     Field,
     Sort,
@@ -24,7 +25,6 @@ from agent_fox.specs.kiro.fields import (
 )
 from agent_fox.specs.kiro.task_entries import Entry, entries_of
 from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble
-from agent_fox.specs.kiro.waves import check_waves
 from agent_fox.specs.kiro.words import CHECKPOINT
 
 if TYPE_CHECKING:

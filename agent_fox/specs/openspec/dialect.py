@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Spec
-from agent_fox.specs.agent_fox.commands import read_commands
+from agent_fox.specs.agent_fox.beside import read_commands
 from agent_fox.specs.agent_fox.id_ranges import index_of
 from agent_fox.specs.collected import ReadTasks
 from agent_fox.specs.detection import OPENSPEC
@@ -69,7 +69,7 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     if unlisted or any(documents.lacks([name]) for name in (_TASKS, *deltas.values())):
         return None, documents.problems
     read = _requirements(folder, root, deltas, documents)
-    prose = _prose(documents)
+    prose = {name: text for name in (_PROPOSAL, _TASKS) if (text := documents.markdown(name))}
     names = Names(read.names, read.scenarios, read.capabilities, index_of(read.requirements, ""))
     tasks = _tasks(prose, names, folder.name, documents)
     rows, problems = waits_for(prose.values(), partial(is_other_change, folder))
@@ -108,13 +108,6 @@ def _capabilities(deltas: dict[str, str], documents: Documents) -> list[Capabili
         if path.endswith(SPEC_FILE) or read.delta.drafts or read.delta.renamed:
             capabilities.append(read)
     return capabilities
-
-
-def _prose(documents: Documents) -> dict[str, Markdown]:
-    """The proposal and the tasks as lines, with what is wrong with their form."""
-    prose = {name: read_markdown(documents.files[name]) for name in (_PROPOSAL, _TASKS) if name in documents.files}
-    documents.problems += [problem for markdown in prose.values() for problem in markdown.problems]
-    return prose
 
 
 def _tasks(prose: dict[str, Markdown], names: Names, change: str, documents: Documents) -> ReadTasks:

@@ -1,4 +1,4 @@
-"""A plain TOML file as a spec. Which keys there are stands in toml_models, and where they stand in toml_places."""
+"""A plain TOML file as a spec. Which keys there are, and where they stand, is known in toml_door."""
 
 from __future__ import annotations
 
@@ -20,8 +20,15 @@ from agent_fox.specs.document import about
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 from agent_fox.specs.plain.normal_form import coder_text, of_subtasks
 from agent_fox.specs.plain.requirements import FreeIds
-from agent_fox.specs.plain.toml_models import Criteria, TomlGroup, TomlRequirement, TomlSpec, TomlTask, keys_at
-from agent_fox.specs.plain.toml_places import TomlPlaces
+from agent_fox.specs.plain.toml_door import (
+    Criteria,
+    TomlGroup,
+    TomlPlaces,
+    TomlRequirement,
+    TomlSpec,
+    TomlTask,
+    keys_at,
+)
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -12,8 +12,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
 from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.lines import joined, listed
-from agent_fox.specs.spec_kit.identifiers import declared
-from agent_fox.specs.spec_kit.labels import stories_in_label, story_name
+from agent_fox.specs.spec_kit.identifiers import declared, stories_in_label, story_name
 from agent_fox.specs.spec_kit.parts import Item, Part, items_of, parts_of
 from agent_fox.specs.spec_kit.statements import Statement, declared_once, statements_in, titled
 from agent_fox.specs.spec_kit.stories import (

@@ -15,8 +15,7 @@ from agent_fox.specs.agent_fox.tasks import rolled_up
 from agent_fox.specs.agent_fox.test_writers import mark_first_tests
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.lines import listed
-from agent_fox.specs.spec_kit.identifiers import is_taken_back
-from agent_fox.specs.spec_kit.labels import stories_in_label, stories_in_title
+from agent_fox.specs.spec_kit.identifiers import is_taken_back, stories_in_label, stories_in_title
 from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, phase_waits, stated_in, waited_for
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Cut, PhaseDraft, TaskDraft, box_of, cut

@@ -1,4 +1,5 @@
-"""Which other specs a spec says, in prose, that it needs. Whether they are there is asked elsewhere."""
+"""What the prose of a spec says: which other specs it needs, and what it leaves open, such as questions that are marked
+and words of the template. Whether the other specs are there is asked elsewhere."""
 
 from __future__ import annotations
 
@@ -8,10 +9,13 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency
-from agent_fox.specs.lines import Line, with_sections
+from agent_fox.specs.files import warning
+from agent_fox.specs.lines import Line, listed, with_sections
+from agent_fox.specs.spec_kit.words import Kind, kind_of
 from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
     from agent_fox.specs.document import Markdown
 
 _FOLDER = regex(
@@ -62,3 +66,35 @@ def _named(text: str, folders: list[str]) -> Iterator[str]:
     for match in _NUMBER.finditer(text):
         meant = [name for name in folders if name.startswith(f"{match['number']}-")]
         yield from meant if len(meant) == 1 else []
+
+
+_OPEN = regex(r"(?<!`)\[NEEDS CLARIFICATION\b(?P<question>[^\]]{0,300})", re.IGNORECASE)
+_PLACEHOLDER = _WORDS["placeholder"]
+_LONGEST = 160
+
+
+def unfinished(markdown: Markdown) -> Iterator[Problem]:
+    """A warning for each question that is marked, but below an aside such as a checklist, and one for the template's
+    words."""
+    placeholders: list[tuple[int, str]] = []
+    aside = 0
+    for line in markdown.lines:
+        if line.heading is not None and not 0 < aside < line.heading.level:
+            aside = line.heading.level if kind_of(line.heading.title) is Kind.ASIDE else 0
+        if line.is_code or "[" not in line.text:
+            continue
+        placeholders += [(line.number, match[0].rstrip("]")) for match in _PLACEHOLDER.finditer(line.text)]
+        if not aside:
+            for match in _OPEN.finditer(line.text):
+                yield warning(markdown.at(line.number), _asks(match["question"]))
+    if placeholders:
+        lines = listed(number for number, _ in placeholders)
+        what = f"half-written: the template's words `{placeholders[0][1]}]` and such stand in {lines}. Replace them"
+        yield warning(markdown.at(placeholders[0][0]), what)
+
+
+def _asks(question: str) -> str:
+    asked = " ".join(question.lstrip(":： ").split())[:_LONGEST]
+    asked = asked or "no question is written"
+    end = "" if asked.endswith(("?", "？", ".", "。")) else "."
+    return f"needs clarification: {asked}{end} Planned as it stands; answer it in the text"
