@@ -9,12 +9,12 @@ from pathlib import Path
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Dependency, Problem, Severity, Spec
-from agent_fox.specs.agent_fox.beside import read_commands, source_in
-from agent_fox.specs.agent_fox.id_ranges import PartIndex, index_of
 from agent_fox.specs.agent_fox.requirements import read_requirements
-from agent_fox.specs.agent_fox.rows import read_dependencies, read_traceability, without_doubles
 from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
+from agent_fox.specs.common.beside import read_commands, source_in
+from agent_fox.specs.common.id_ranges import PartIndex, index_of
+from agent_fox.specs.common.rows import read_dependencies, read_traceability, without_doubles
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED
 from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
 from agent_fox.specs.files import TextFile, warning

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.core.values import dataclass
-from agent_fox.specs.agent_fox.task_groups import known_as, numbers_apart
-from agent_fox.specs.agent_fox.tasks import rolled_up
-from agent_fox.specs.agent_fox.test_writers import mark_test_writers
+from agent_fox.specs.common.task_lists import known_as, named_by, numbers_apart, rolled_up
+from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.id_ranges import PartIndex
     from agent_fox.specs.agent_fox.json_models import JsonGroup, JsonSubtask
+    from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.files import TextFile
 
 
@@ -124,9 +123,6 @@ def _group(read: JsonGroup, index: PartIndex, is_parallel: bool) -> Group:
     state = _state(read.state) if read.state else rolled_up([subtask.state for subtask in subtasks])
     if read.verification.id:
         subtasks += (Subtask(read.verification.id, "Verify", state, details=tuple(read.verification.checks)),)
-    named = dict.fromkeys(ids_in(read.requirement_refs, index))
-    for subtask in subtasks:
-        named.update(dict.fromkeys(subtask.requirements))
     return Group(
         number=read.id,
         title=read.title,
@@ -135,7 +131,7 @@ def _group(read: JsonGroup, index: PartIndex, is_parallel: bool) -> Group:
         writes_tests_only=read.kind.lower() == _WRITES_TESTS,
         archetype=read.archetype.lower() or None,
         subtasks=subtasks,
-        requirements=tuple(named),
+        requirements=named_by(ids_in(read.requirement_refs, index), subtasks),
         text=_group_text(read),
         parallel=is_parallel,
         is_checkpoint=read.kind.lower() == _CHECKPOINT,

@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
-from agent_fox.specs.agent_fox.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, state_of, tell_apart
-from agent_fox.specs.agent_fox.test_writers import mark_test_writers
+from agent_fox.specs.agent_fox.task_groups import GroupDraft, TaskDraft, groups_of
 from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.common.task_lists import (
+    CHECKPOINT,
+    Bullet,
+    left_out,
+    named_by,
+    rolled_up,
+    state_of,
+    tell_apart,
+    text_of,
+)
+from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import beside_box
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.id_ranges import PartIndex
+    from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.document import Markdown
 
 _ARCHETYPE = regex(r"\[archetype:\s*([\w-]+)\s*\]", re.IGNORECASE)
@@ -25,7 +35,6 @@ _REQUIREMENTS = regex(
     r"|^(?:Requirements?|Traces to):(?P<plain>.*)$"
 )
 _IS_FIELD = regex(r"[_*]{0,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
-_CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 _MINUS_IS_SKIPPED = regex(r"\[-\]`?\s{0,20}[|=:–—-]{0,3}\s{0,20}skip", re.IGNORECASE)
 
 
@@ -78,9 +87,6 @@ class _Reading(Remarks):
 
     def group(self, draft: GroupDraft) -> Group:
         subtasks = tuple(self._subtask(task) for task in draft.subtasks)
-        named = dict.fromkeys(self._requirements(draft.bullets))
-        for subtask in subtasks:
-            named.update(dict.fromkeys(subtask.requirements))
         title = _title(draft.title, draft.bullets[:1])
         archetype = _ARCHETYPE.search(title)
         return Group(
@@ -90,9 +96,9 @@ class _Reading(Remarks):
             optional=draft.optional,
             archetype=archetype[1].lower() if archetype else None,
             subtasks=subtasks,
-            requirements=tuple(named),
-            text="\n".join(line.text for line in draft.lines).strip("\n"),
-            is_checkpoint=_CHECKPOINT.match(title) is not None,
+            requirements=named_by(self._requirements(draft.bullets), subtasks),
+            text=text_of(draft.lines),
+            is_checkpoint=CHECKPOINT.match(title) is not None,
         )
 
     def _subtask(self, draft: TaskDraft) -> Subtask:
@@ -135,16 +141,6 @@ class _Reading(Remarks):
         return ids
 
 
-def rolled_up(states: list[TaskState]) -> TaskState:
-    """The state of a whole whose parts stand so: all done is done, some is in progress, none is open."""
-    if states and all(state is TaskState.SKIPPED for state in states):
-        return TaskState.SKIPPED
-    if states and all(state in (TaskState.DONE, TaskState.SKIPPED) for state in states):
-        return TaskState.DONE
-    begun = (TaskState.DONE, TaskState.IN_PROGRESS)
-    return TaskState.IN_PROGRESS if any(state in begun for state in states) else TaskState.OPEN
-
-
 def _title(title: str, first: list[Bullet]) -> str:
     """The title with the lines it wraps over, without the fields that follow it on the same line."""
     words = title.split() + [word for bullet in first for line in bullet.lines[1:] for word in line.text.split()]
@@ -154,10 +150,3 @@ def _title(title: str, first: list[Bullet]) -> str:
 def _line_of_field(bullet: Bullet) -> int:
     lines = [line.number for line in bullet.lines if "equirement" in line.text or "Traces to" in line.text]
     return lines[0] if lines else bullet.lines[0].number
-
-
-def left_out(markdown: Markdown, aside: Iterable[tuple[int, str]]) -> Iterator[Problem]:
-    """The problem of boxes, by line and number, under headings such as *Notes*."""
-    for line, number in aside:
-        what = f"task {number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
-        yield warning(markdown.at(line), what)

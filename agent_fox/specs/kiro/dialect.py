@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.specs.agent_fox.beside import read_commands
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
+from agent_fox.specs.common.beside import read_commands
 from agent_fox.specs.detection import KIRO
 from agent_fox.specs.document import Documents, read_documents, title_of
 from agent_fox.specs.files import place_of, warning

@@ -15,7 +15,7 @@ from agent_fox.specs.kiro.words import ALL, PROPERTY, REQUIREMENT, WAITS
 from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.task_groups import Bullet
+    from agent_fox.specs.common.task_lists import Bullet
     from agent_fox.specs.kiro.references import References
 
 _MARKED = regex(

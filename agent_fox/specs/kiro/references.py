@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.core.values import dataclass
-from agent_fox.specs.agent_fox.id_ranges import Key, PartIndex, index_of, key_of
+from agent_fox.specs.common.id_ranges import Key, PartIndex, index_of, key_of
 from agent_fox.specs.kiro.words import ALL, EXPECTED, NONE, OF_ANOTHER_SERIES, REQUIREMENT, UNCHANGED
 
 _PLAIN = str.maketrans(

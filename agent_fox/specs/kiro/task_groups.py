@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.specs.agent_fox.task_groups import tell_apart
+from agent_fox.specs.common.task_lists import tell_apart
 from agent_fox.specs.files import warning
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
-    from agent_fox.specs.agent_fox.task_groups import Bullet
+    from agent_fox.specs.common.task_lists import Bullet
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.kiro.task_entries import Entry, Section
     from agent_fox.specs.lines import Line

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Subtask, TaskState
-from agent_fox.specs.agent_fox.task_groups import Bullet, doubled_tasks, state_of
-from agent_fox.specs.agent_fox.tasks import left_out, rolled_up
-from agent_fox.specs.agent_fox.test_writers import mark_test_writers
 from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.common.task_lists import Bullet, doubled_tasks, left_out, named_by, rolled_up, state_of, text_of
+from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.kiro.checks import check_waves
 from agent_fox.specs.kiro.fields import (
     Field,
@@ -79,9 +78,7 @@ class _Reading(Remarks):
         name = draft.written or str(draft.number)
         fields = self._fields(draft.bullets, name)
         subtasks = tuple(self._subtask(task, draft.number) for task in draft.subtasks)
-        named = dict.fromkeys(self._requirements(fields))
-        for subtask in subtasks:
-            named.update(dict.fromkeys(subtask.requirements))
+        named = named_by(self._requirements(fields), subtasks)
         self._waits(fields, draft.number)
         entry = draft.entry
         written = _wrapped(entry, draft.bullets) if entry is not None else draft.title
@@ -92,8 +89,8 @@ class _Reading(Remarks):
             state=self._state(draft),
             optional=entry is not None and entry.optional,
             subtasks=subtasks,
-            requirements=tuple(named),
-            text="\n".join(line.text for line in draft.lines).strip("\n"),
+            requirements=named,
+            text=text_of(draft.lines),
             parallel=entry is not None and entry.parallel,
             is_checkpoint=CHECKPOINT.match(title) is not None and not subtasks and not named,
         )

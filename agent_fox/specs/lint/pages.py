@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.agent_fox.id_ranges import PartIndex, index_of
+from agent_fox.specs.common.id_ranges import PartIndex, index_of
 from agent_fox.specs.document import Markdown, read_markdown
 from agent_fox.specs.files import TextFile, read_text_file
 

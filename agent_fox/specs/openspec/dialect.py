@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Spec
-from agent_fox.specs.agent_fox.beside import read_commands
-from agent_fox.specs.agent_fox.id_ranges import index_of
 from agent_fox.specs.collected import ReadTasks
+from agent_fox.specs.common.beside import read_commands
+from agent_fox.specs.common.id_ranges import index_of
 from agent_fox.specs.detection import OPENSPEC
 from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
 from agent_fox.specs.files import place_of

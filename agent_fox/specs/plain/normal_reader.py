@@ -18,6 +18,7 @@ from agent_fox.core.spec import (
     TaskState,
     Trace,
 )
+from agent_fox.specs.common.task_lists import named_by
 from agent_fox.specs.files import TextFile, error
 from agent_fox.specs.plain import normal_form as form
 from agent_fox.specs.plain.escapes import WORD, text_of, word_of
@@ -170,7 +171,7 @@ def _group(item: Item, reading: _Reading) -> Group:
     subtasks = tuple(_subtask(entry, reading) for entry in below if entry.field is None)
     group = Group(number, text_of(match[3] or ""), _state(match[1], item.line), subtasks=subtasks)
     text = None
-    group = replace(group, requirements=form.of_subtasks(subtasks))
+    group = replace(group, requirements=named_by((), subtasks))
     for entry in below:
         match entry.field:
             case None:

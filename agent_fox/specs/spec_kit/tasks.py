@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Subtask, TaskState
-from agent_fox.specs.agent_fox.task_groups import state_of
-from agent_fox.specs.agent_fox.tasks import rolled_up
-from agent_fox.specs.agent_fox.test_writers import mark_first_tests
 from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.common.task_lists import rolled_up, state_of, text_of
+from agent_fox.specs.common.test_writers import mark_first_tests
 from agent_fox.specs.lines import listed
 from agent_fox.specs.spec_kit.identifiers import is_taken_back, stories_in_label, stories_in_title
 from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, phase_waits, stated_in, waited_for
@@ -164,7 +163,7 @@ class _Reading(Remarks):
             optional=_OPTIONAL_HEADING.search(draft.heading) is not None,
             subtasks=subtasks,
             requirements=tuple(named),
-            text="\n".join(line.text for line in lines).strip("\n"),
+            text=text_of(lines),
             parallel=_PARALLEL_ANYWHERE.search(draft.heading) is not None,
             is_checkpoint=draft.heading.lower().lstrip(_MARKS).startswith("checkpoint"),
         )

@@ -13,7 +13,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.files import warning
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.id_ranges import PartIndex
+    from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.outline import Row, Table
 
