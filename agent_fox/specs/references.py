@@ -59,7 +59,7 @@ class _Resolving:
         return Resolved(tuple(resolved), rows, tuple(self.problems))
 
     def _refuse(self, row: Dependency, spec: Spec, what: str) -> None:
-        self.problems.append(replace(error(row.where or spec.path, what), spec=spec.name))
+        self.problems.append(error(row.where or spec.path, what, spec=spec.name))
 
     def _named(self, row: Dependency, spec: Spec) -> Dependency:
         """The row with the folder's name in place of a number, or of the name without it: `05_git_server` is called

@@ -57,7 +57,7 @@ def _leftovers(spec: Spec, problems: Sequence[Problem], root: Path) -> Iterator[
         if left:
             what = "demanded here, and part of nothing that is to be proven or done"
             remedy = "Not read; write it as a requirement or a task, or below a heading such as Notes"
-            yield replace(warning(f"{where}:{left[0]}", f"{what}: {listed(left, _SHOWN)}. {remedy}"), spec=spec.name)
+            yield warning(f"{where}:{left[0]}", f"{what}: {listed(left, _SHOWN)}. {remedy}", spec=spec.name)
 
 
 class _Document:

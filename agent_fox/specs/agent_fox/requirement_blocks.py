@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.specs.lines import aside_below
 from agent_fox.specs.outline import cells_of
 from agent_fox.specs.word_tables import words_in
 
@@ -147,16 +148,9 @@ def blocks_of(lines: Iterable[Line], prefix: str) -> list[Block]:
             elsewhere = None
             blocks.append(Block(title.tail, title.text, heading.level, line.number, not title.is_sure))
         else:
-            elsewhere = _elsewhere(heading, elsewhere)
+            elsewhere = aside_below(heading, elsewhere, _ELSEWHERE)
             blocks.append(Block("", "", heading.level, line.number))
     return blocks
-
-
-def _elsewhere(heading: Heading, before: int | None) -> int | None:
-    """The rank of a heading under which nothing is declared, such as a glossary's, with all below it."""
-    if before is not None and heading.level > before:
-        return before
-    return heading.level if _ELSEWHERE.match(heading.title.lower()) else None
 
 
 def _own_title(heading: Heading | None, prefix: str) -> Declared | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.common.task_lists import Bullet, going_on, without_title
-from agent_fox.specs.lines import MARK, is_rule
+from agent_fox.specs.lines import MARK, aside_below, is_rule
 from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
@@ -128,15 +128,10 @@ class _Cut:
             self._add(line, "" if heading else group.title, group.bullets)
         elif heading is not None and self._leaves(heading):
             self.group = None
-            self.not_tasks = self._not_tasks(heading) if line.number not in self.tasks else None
+            is_aside = line.number not in self.tasks
+            self.not_tasks = aside_below(heading, self.not_tasks, _NOT_TASKS) if is_aside else None
         elif self.group is not None:
             self._inside(self.group, line, heading)
-
-    def _not_tasks(self, heading: Heading) -> int | None:
-        """The rank of the heading, such as a legend's, under which boxes are samples."""
-        if self.not_tasks is not None and heading.level > self.not_tasks:
-            return self.not_tasks
-        return heading.level if _NOT_TASKS.match(heading.title.lower()) else None
 
     def _leaves(self, heading: Heading) -> bool:
         return self.group is None or self.group.level == 0 or heading.level <= self.group.level

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Group, Problem, Subtask, TaskState
+from agent_fox.core.spec import Group, Problem, Subtask
 from agent_fox.specs.agent_fox.task_groups import GroupDraft, TaskDraft, groups_of
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common.task_lists import (
@@ -15,7 +16,7 @@ from agent_fox.specs.common.task_lists import (
     Bullet,
     left_out,
     named_by,
-    rolled_up,
+    state_among,
     state_of,
     tell_apart,
     text_of,
@@ -83,16 +84,18 @@ class _Reading(Remarks):
 
     def __init__(self, markdown: Markdown, index: PartIndex, minus_is_skipped: bool) -> None:
         super().__init__(markdown)
-        self.index, self.minus_is_skipped = index, minus_is_skipped
+        self.index = index
+        self.says = partial(state_of, minus_is_skipped=minus_is_skipped)
 
     def group(self, draft: GroupDraft) -> Group:
         subtasks = tuple(self._subtask(task) for task in draft.subtasks)
         title = _title(draft.title, draft.bullets[:1])
         archetype = _ARCHETYPE.search(title)
+        below = draft.bullets + [bullet for task in draft.subtasks for bullet in task.bullets]
         return Group(
             number=draft.number,
             title=" ".join(_ARCHETYPE.sub("", title).split()),
-            state=self._group_state(draft, subtasks),
+            state=state_among(draft.box, below, self.says),
             optional=draft.optional,
             archetype=archetype[1].lower() if archetype else None,
             subtasks=subtasks,
@@ -105,23 +108,11 @@ class _Reading(Remarks):
         return Subtask(
             number=draft.number,
             title=_title(draft.title, draft.bullets[:1]),
-            state=state_of(draft.box, self.minus_is_skipped)
-            if draft.box is not None
-            else self._rolled(draft.bullets[1:]),
+            state=state_among(draft.box, draft.bullets[1:], self.says),
             optional=draft.optional,
             requirements=tuple(dict.fromkeys(self._requirements(draft.bullets))),
             details=tuple(text for text in (bullet.text for bullet in draft.bullets[1:]) if not _IS_FIELD.match(text)),
         )
-
-    def _group_state(self, draft: GroupDraft, subtasks: tuple[Subtask, ...]) -> TaskState:
-        """Its own box; a heading without one stands where the boxes below it stand."""
-        if draft.box is not None:
-            return state_of(draft.box, self.minus_is_skipped)
-        bullets = draft.bullets + [bullet for task in draft.subtasks for bullet in task.bullets]
-        return self._rolled(bullets)
-
-    def _rolled(self, bullets: Iterable[Bullet]) -> TaskState:
-        return rolled_up([state_of(b.box, self.minus_is_skipped) for b in bullets if b.box is not None])
 
     def _requirements(self, bullets: Iterable[Bullet]) -> list[str]:
         named: list[str] = []

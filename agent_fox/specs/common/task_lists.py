@@ -4,7 +4,7 @@ numbers that tell groups apart. Where groups and tasks begin is not here."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
@@ -53,6 +53,11 @@ def rolled_up(states: list[TaskState]) -> TaskState:
         return TaskState.DONE
     begun = (TaskState.DONE, TaskState.IN_PROGRESS)
     return TaskState.IN_PROGRESS if any(state in begun for state in states) else TaskState.OPEN
+
+
+def state_among(box: str | None, bullets: Iterable[Bullet], says: Callable[[str], TaskState] = state_of) -> TaskState:
+    """What its own box says; without one, it stands where the boxes of what stands below it do."""
+    return says(box) if box is not None else rolled_up([says(each.box) for each in bullets if each.box is not None])
 
 
 def named_by(own: Iterable[str], subtasks: Iterable[Subtask]) -> tuple[str, ...]:

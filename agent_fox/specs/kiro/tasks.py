@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.collected import ReadTasks, Remarks
-from agent_fox.specs.common.task_lists import Bullet, doubled_tasks, left_out, named_by, rolled_up, state_of, text_of
+from agent_fox.specs.common.task_lists import Bullet, doubled_tasks, left_out, named_by, state_among, state_of, text_of
 from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.kiro.checks import check_waves
 from agent_fox.specs.kiro.fields import (
@@ -81,12 +81,13 @@ class _Reading(Remarks):
         named = named_by(self._requirements(fields), subtasks)
         self._waits(fields, draft.number)
         entry = draft.entry
+        below = [*draft.bullets, *(bullet for task in draft.subtasks for bullet in task.bullets)]
         written = _wrapped(entry, draft.bullets) if entry is not None else draft.title
         title = without_fields(written) or written
         return Group(
             number=draft.number,
             title=title,
-            state=self._state(draft),
+            state=state_among(entry.box if entry else None, below, self._box),
             optional=entry is not None and entry.optional,
             subtasks=subtasks,
             requirements=named,
@@ -102,22 +103,13 @@ class _Reading(Remarks):
         return Subtask(
             number=entry.number,
             title=without_fields(_wrapped(entry, draft.bullets)),
-            state=self._box(entry.box) if entry.box is not None else self._rolled(draft.bullets[1:]),
+            state=state_among(entry.box, draft.bullets[1:], self._box),
             optional=entry.optional,
             requirements=tuple(dict.fromkeys(self._requirements(fields))),
             details=tuple(bullet.text for bullet in below),
             parallel=entry.parallel,
             after=self._waits(fields, group),
         )
-
-    def _state(self, draft: GroupDraft) -> TaskState:
-        """Its own box; without one, it stands where the boxes below it stand."""
-        if draft.entry is not None and draft.entry.box is not None:
-            return self._box(draft.entry.box)
-        return self._rolled([*draft.bullets, *(bullet for task in draft.subtasks for bullet in task.bullets)])
-
-    def _rolled(self, bullets: Iterable[Bullet]) -> TaskState:
-        return rolled_up([self._box(bullet.box) for bullet in bullets if bullet.box is not None])
 
     def _box(self, box: str) -> TaskState:
         """What a box says. Kiro writes `~` for a task that is queued, so it is open, unless a legend says skipped."""

@@ -64,7 +64,7 @@ def read_normal_form(file: TextFile, documents: dict[str, str]) -> tuple[tuple[S
         except FormBroken as broken:
             named = _SPEC.fullmatch(section.title.text)
             where = f"{file.where}:{broken.line}"
-            problems.append(replace(error(where, broken.what), spec=word_of(named[1]) if named else None))
+            problems.append(error(where, broken.what, spec=word_of(named[1]) if named else None))
     return tuple(specs), tuple(problems)
 
 

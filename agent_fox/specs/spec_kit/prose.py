@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency
 from agent_fox.specs.files import warning
-from agent_fox.specs.lines import Line, listed, with_sections
+from agent_fox.specs.lines import Line, listed, with_headings
 from agent_fox.specs.spec_kit.words import Kind, kind_of
 from agent_fox.specs.word_tables import words_in
 
@@ -50,8 +50,10 @@ def needs_in(
 def _saying(lines: Iterable[Line], header_only: bool) -> Iterator[Line]:
     """Lines about what this spec needs: a label with the list below it, and all of such a section."""
     is_below_label = False
-    for section, line in with_sections(lines):
-        chapter = section.partition(" / ")[2] if " / " in section else ""
+    chapter = ""
+    for chain, line in with_headings(lines):
+        if line.heading is not None:
+            chapter = " / ".join(heading.title.lower() for _, heading in chain).partition(" / ")[2]
         if line.is_code or (header_only and (chapter or line.number > _HEAD)):
             continue
         is_label = _LABEL.match(line.text) is not None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
@@ -158,16 +157,16 @@ def _add_edge_cases(collection: _Collection, places: list[Place]) -> None:
 def _answered(collection: _Collection, places: list[Place]) -> list[Scenario]:
     """The edge cases that say what is to happen. Those that only ask are named, once."""
     items = [item for place in places for item in _edges(place.part)]
-    sorts = [_sort(item.text) for item in items]
-    asked = [item.line for item, sort in zip(items, sorts, strict=True) if sort is _Sort.ASKS]
+    sorts = [(item, _sort(item.text)) for item in items]
+    asked = [item.line for item, sort in sorts if sort == "asks"]
     if asked:
         what = f"questions, with nothing to prove: {listed(asked)}. Write what is to happen"
         collection.warn(asked[0], what)
-    out = [item.line for item, sort in zip(items, sorts, strict=True) if sort is _Sort.OUT]
+    out = [item.line for item, sort in sorts if sort == "out"]
     if out:
         what = f"said to be out of scope: {listed(out)}. Not expected"
         collection.warn(out[0], what)
-    return [_edge(item) for item, sort in zip(items, sorts, strict=True) if sort is _Sort.SAYS]
+    return [_edge(item) for item, sort in sorts if sort == "says"]
 
 
 def _edges(part: Part) -> list[Item]:
@@ -189,24 +188,17 @@ def _edge(item: Item) -> Scenario:
     )
 
 
-class _Sort(Enum):
-    """What an edge case does: it says what is to happen, only asks, or is declared out of scope."""
-
-    SAYS = auto()
-    ASKS = auto()
-    OUT = auto()
-
-
-def _sort(text: str) -> _Sort:
-    """A question counts by its answer, whether that stands in brackets or not."""
+def _sort(text: str) -> Literal["says", "asks", "out"]:
+    """What an edge case does: it says what is to happen, only asks, or is declared out of scope. A question counts by
+    its answer, whether that stands in brackets or not."""
     answered = _ANSWERED.search(text)
     aside = _IN_BRACKETS_AT_END.match(text)
     answer = answered["answer"] if answered else aside["said"] if aside else ""
     if _OUT.match(answer):
-        return _Sort.OUT
+        return "out"
     if answered is not None and _asks_again(answer):
-        return _Sort.ASKS
-    return _Sort.ASKS if answered is None and _only_asks(text) else _Sort.SAYS
+        return "asks"
+    return "asks" if answered is None and _only_asks(text) else "says"
 
 
 def _asks_again(answer: str) -> bool:
