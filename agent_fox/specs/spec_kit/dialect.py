@@ -16,8 +16,8 @@ from agent_fox.specs.common.rows import without_doubles
 from agent_fox.specs.detection import SPEC_KIT
 from agent_fox.specs.document import Documents, Markdown, read_documents
 from agent_fox.specs.files import children, is_file, place_of, warning
+from agent_fox.specs.spec_kit.identifiers import references_of
 from agent_fox.specs.spec_kit.prose import needs_in, unfinished
-from agent_fox.specs.spec_kit.references import references_of
 from agent_fox.specs.spec_kit.requirements import read_requirements
 from agent_fox.specs.spec_kit.tasks import read_tasks
 

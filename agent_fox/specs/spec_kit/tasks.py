@@ -22,7 +22,7 @@ from agent_fox.specs.spec_kit.words import PHASE
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.spec_kit.references import References
+    from agent_fox.specs.spec_kit.identifiers import References
 
 _LABEL = regex(r"[\s*_`]{0,6}[\[(（【](?P<label>[^\[\]()（）【】]{1,60})[\])）】][*_`]{0,4}(?!\()")
 _PARALLEL = regex(r"P\??|parallel|🔵 ?parallel", re.IGNORECASE)
