@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _SHOWN = 10
 _SPEAKS_OF_WORDS = regex(r"\b(?:EARS|RFC[ -]?2119|(?i:key ?words?))\b")
 _WORDS = words_in(__file__)
-_SAMPLES = _WORDS["samples"]
 
 
 def with_leftovers(
@@ -119,7 +118,7 @@ class _Document:
 def _samples(document: Markdown) -> Iterator[int]:
     """The lines under headings, such as a legend's, whose boxes show what boxes are."""
     for block, _ in document.blocks.walk():
-        if block.kind is Kind.HEADING and _SAMPLES.match(block.text):
+        if block.kind is Kind.HEADING and _WORDS["samples"].match(block.text):
             yield from range(block.line, block.end + 1)
 
 

@@ -44,7 +44,6 @@ _MENTIONS = regex(
 )
 """`THE lock SHALL close. `02-REQ-1.1``; not `THE lock SHALL do as in `02-REQ-1.1``, which only mentions it."""
 _WORDS = words_in(__file__)
-_ELSEWHERE = _WORDS["elsewhere"]
 
 
 class Declared(NamedTuple):
@@ -148,7 +147,7 @@ def blocks_of(lines: Iterable[Line], prefix: str) -> list[Block]:
             elsewhere = None
             blocks.append(Block(title.tail, title.text, heading.level, line.number, not title.is_sure))
         else:
-            elsewhere = aside_below(heading, elsewhere, _ELSEWHERE)
+            elsewhere = aside_below(heading, elsewhere, _WORDS["elsewhere"])
             blocks.append(Block("", "", heading.level, line.number))
     return blocks
 

@@ -20,7 +20,6 @@ _FAILING = regex(
 )
 _TESTS = regex(rf"(?:.{{0,40}}[:—–-]\s*)?{_WRITES}\b.*\btests?\b|(?:spec|test)[ -]first\b.*\btests?\b", re.IGNORECASE)
 _WORDS = words_in(__file__)
-_DOES_MORE = _WORDS["does_more"]
 _ONLY_CHECKS = regex(r"(?:\W*)(?:checkpoint|final|wiring|verif)", re.IGNORECASE)
 _SAYS_FIRST = regex(r".*\b(?:tests? first|test-first|TDD|failing tests?|red phase)\b", re.IGNORECASE)
 _IS_TEST = regex(
@@ -30,8 +29,6 @@ _IS_TEST = regex(
 _IN_TESTS = regex(
     r"(?:^|[\s`/(])(?:tests?|__tests__|spec)/|\.(?:test|spec)\.|_test\.|测试|テスト|테스트", re.IGNORECASE
 )
-_RUNS = _WORDS["runs"]
-_PREPARES = _WORDS["prepares"]
 
 
 def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:
@@ -56,7 +53,7 @@ def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:
 def _says(pattern: re.Pattern[str], title: str) -> bool:
     """Whether a title says so, and nothing of work beside it."""
     title = title[:_LONGEST_TITLE]
-    return pattern.match(title) is not None and not _DOES_MORE.search(title)
+    return pattern.match(title) is not None and not _WORDS["does_more"].search(title)
 
 
 def mark_first_tests(groups: tuple[Group, ...]) -> tuple[Group, ...]:
@@ -68,7 +65,7 @@ def mark_first_tests(groups: tuple[Group, ...]) -> tuple[Group, ...]:
         title = group.title[:_LONGEST_TITLE]
         says_first = _SAYS_FIRST.match(title) is not None
         writes = _only_tests(group) and place < last_work and (says_first or is_before_work)
-        is_before_work = is_before_work and (writes or _PREPARES.match(title) is not None)
+        is_before_work = is_before_work and (writes or _WORDS["prepares"].match(title) is not None)
         marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
     return mark_test_writers(tuple(marked))
 
@@ -78,4 +75,5 @@ def _only_tests(group: Group) -> bool:
 
 
 def _is_test(title: str) -> bool:
-    return not _RUNS.match(title) and (_IS_TEST.match(title) is not None or _IN_TESTS.search(title) is not None)
+    is_test = _IS_TEST.match(title) is not None or _IN_TESTS.search(title) is not None
+    return is_test and not _WORDS["runs"].match(title)

@@ -26,7 +26,6 @@ _IN_BRACKETS = regex(
     r"[(（\[](?P<key>[^\W\d_][^_*:：()（）\[\]]{0,40})\s?[:：](?P<value>[^()（）\[\]]{1,400})[)）\]]\s*$"
 )
 _WORDS = words_in(__file__)
-_TRACES = _WORDS["traces"]
 _PROPERTY = regex(rf"{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d.])", re.IGNORECASE)
 _COUNTS = regex(
     rf"{PROPERTY}|design|section|chapter|version|estimat|effort|priorit|phase|sprint|day|week|hour|time|point|step|task",
@@ -147,7 +146,7 @@ def _sort(key: str, value: str, references: References, *, is_marked: bool) -> S
     known = _sort_of(key)
     if known in (Sort.PROPERTY, Sort.WAITS):
         return known
-    names_requirements = known or (_TRACES.match(key) and _has_number(value, references, is_marked))
+    names_requirements = known or (_WORDS["traces"].match(key) and _has_number(value, references, is_marked))
     if names_requirements and (is_marked or len(key.split()) <= 3):
         return Sort.REQUIREMENTS
     if not is_marked:

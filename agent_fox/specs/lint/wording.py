@@ -26,7 +26,6 @@ _THEN = regex(r"\bthen\b", re.IGNORECASE)
 _GIVEN = regex(r"\b(?:given|when)\b", re.IGNORECASE)
 _CODE = regex(r"`[^`\n]{0,400}`|\"[^\"\n]{0,400}\"")
 _WORDS = words_in(__file__)
-_VAGUE = _WORDS["vague"]
 _MEASURE = regex(
     r"\d|\b(?:exactly|identical(?:ly)?|at least|at most|no more than|within (?:a|one|two))\b", re.IGNORECASE
 )
@@ -72,7 +71,7 @@ def vague(case: Case) -> Iterator[Found]:
     """A word that everyone measures differently, in a sentence without any measure."""
     for part in case.spec.parts if case.is_english else ():
         text = _CODE.sub(" ", part.text[:_LOOK])
-        words = dict.fromkeys(word.lower() for word in _VAGUE.findall(text))
+        words = dict.fromkeys(word.lower() for word in _WORDS["vague"].findall(text))
         if words and not _MEASURE.search(text) and is_english(part.text):
             yield Found(case.spec.place(part.id), f"{part.id} says {', '.join(words)} and gives no measure")
 

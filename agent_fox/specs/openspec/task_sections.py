@@ -34,7 +34,6 @@ _DEEP_NUMBER = regex(
 )
 _SAMPLES = regex(r"(?:legend|examples?|(?:task )?(?:states?|status)$|图例|凡例)", re.IGNORECASE)
 _WORDS = words_in(__file__)
-_NOT_TASKS = _WORDS["not_tasks"]
 
 
 @dataclass(slots=True)
@@ -63,7 +62,7 @@ class Section:
 
     @property
     def is_no_tasks(self) -> bool:
-        return self.number is None and bool(_SAMPLES.match(self.title) or _NOT_TASKS.match(self.title))
+        return self.number is None and bool(_SAMPLES.match(self.title) or _WORDS["not_tasks"].match(self.title))
 
     @property
     def holds_samples(self) -> bool:

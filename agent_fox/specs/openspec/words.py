@@ -35,15 +35,11 @@ _SCENARIO_LINE = regex(
 _SECTION_OF_ALL = regex(
     rf"[*_\d.\s]{{0,9}}(?:(?:non-?)?functional\s)?(?:{_REQUIREMENTS})(?=$|[\s*_:\uff1a(])", re.IGNORECASE
 )
-_NOTHING = _WORDS["nothing"]
 _HAS_ID = regex(r"[\[*`]{0,3}[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}\b")
 _ID = regex(r"(?<![\w-])[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}(?![\w-])")
 _STRUCK = regex(r"[*_]{0,3}~~(?P<text>[^~]{1,300})~~[*_]{0,3}(?:\s{0,3}[(\[（][^()\[\]（）]{0,300}[)\]）])?\s{0,3}$")
 _UNFILLED = regex(r"(?:requirement|scenario|[\d.\s]{0,12})$|[\[<{][^\[\]<>{}\d]{1,200}[\]>}]$", re.IGNORECASE)
 _STEP_WORDS = frozenset({"given", "when", "then", "and"})
-_ASIDE = _WORDS["aside"]
-
-_CRITERIA = _WORDS["criteria"]
 
 
 class Operation(StrEnum):
@@ -114,7 +110,7 @@ def operated(title: str) -> tuple[Operation, str] | None:
 
 def says_nothing(text: str) -> bool:
     """Whether a section's text says that there is nothing in it."""
-    return _NOTHING.match(text[:_LONGEST]) is not None
+    return _WORDS["nothing"].match(text[:_LONGEST]) is not None
 
 
 def has_id(title: str) -> bool:
@@ -145,12 +141,12 @@ def has_only_steps(text: str) -> bool:
 
 def is_aside(title: str) -> bool:
     """Whether a heading below a requirement explains, and asks for nothing."""
-    return _ASIDE.match(title.strip("*_ ")) is not None
+    return _WORDS["aside"].match(title.strip("*_ ")) is not None
 
 
 def is_criteria(title: str) -> bool:
     """Whether a heading below a requirement stands above a list of criteria."""
-    return _CRITERIA.match(title.strip("*_ ")) is not None
+    return _WORDS["criteria"].match(title.strip("*_ ")) is not None
 
 
 def same(title: str) -> str:

@@ -22,8 +22,6 @@ from agent_fox.specs.word_tables import words_in
 
 _ENDED = regex(r"[\W_]{0,12}(?:status[\W_]{1,6})?(?P<word>superseded|withdrawn|baseline)\b", re.IGNORECASE)
 _WORDS = words_in(__file__)
-_REQUIREMENTS = _WORDS["requirements"]
-_ONE_REQUIREMENT = _WORDS["one_requirement"]
 _EDGES = regex(r"edge cases\b", re.IGNORECASE)
 _TASKS = regex(r"(?:.* )?(?:tasks?|task groups?|groups|plan|steps|to-?do)$", re.IGNORECASE)
 _COMMANDS = regex(r"(?:.* )?(?:test(?:ing)? commands?|commands?|tests?|how to test)$", re.IGNORECASE)
@@ -130,7 +128,7 @@ class _Reading:
         lines = []
         for section in self.sections:
             if section.kind in ("requirements", "edges"):
-                is_one = section.kind == "edges" or _ONE_REQUIREMENT.match(plain(section.title))
+                is_one = section.kind == "edges" or _WORDS["one_requirement"].match(plain(section.title))
                 lines += [section.heading] if is_one and section.heading is not None else []
                 lines += section.lines
         return lines
@@ -227,7 +225,7 @@ def _known_kind(title: str) -> str | None:
         ("edges", _EDGES),
         ("commands", _COMMANDS),
         ("depends", _DEPENDS),
-        ("requirements", _REQUIREMENTS),
+        ("requirements", _WORDS["requirements"]),
         ("tasks", _TASKS),
     )
     return next((kind for kind, pattern in kinds if pattern.match(title)), None)

@@ -32,7 +32,6 @@ _HEADED = regex(
 _EDGE = regex(r"(?:edge|error|unwanted|failure)[ -]?(?:cases?|behaviou?rs?)?\b.{0,20}$|edge cases\b", re.IGNORECASE)
 _CRITERIA = regex(r"(?:acceptance|criteria|scenarios?)\b", re.IGNORECASE)
 _WORDS = words_in(__file__)
-_ASIDE = _WORDS["aside"]
 _LABEL = regex(r" ?(?P<bold>[*_]{2}[^*_]{1,80}[*_]{2}[:\uff1a]?)$| ?[^-*+\s|>#][^:\uff1a.]{1,60}[:\uff1a]$")
 _EMPTY = " []"  # a box alone says nothing either
 _OBLIGES = regex(r"\b(?:SHALL|MUST)\b")
@@ -161,7 +160,7 @@ class _Cut:
 
 def is_aside(title: str) -> bool:
     """Whether what stands below a heading or a label asks for nothing."""
-    return _ASIDE.match(plain(title)) is not None
+    return _WORDS["aside"].match(plain(title)) is not None
 
 
 def _label(text: str) -> str:

@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 
 _T = regex(NUMBER)
 _WORDS = words_in(__file__)
-_WAITS = _WORDS["waits"]
 _COMES_AFTER = regex(
     r"T\d{1,6}[A-Za-z]?(?:\s?[、,，・&~〜–-]\s?T\d{1,6}[A-Za-z]?){0,20}\s?"
     r"(?:に依存|の?完了後|の後に|에 의존|완료 ?후|完成[后後]|之[后後])"
 )
-_BLOCKS = _WORDS["blocks"]
 _NEXT = regex(
     r"[\s*_`\])]{0,4}(?:\([^()]{0,80}\)\s?)?(?P<link>[,;、，・/&+]|and\b|through\b|to\b|[-–—~]|\.\.\.?)[\s*_`\[(]{0,4}(?:and\s)?",
     re.IGNORECASE,
@@ -45,13 +43,11 @@ _WORDS_BEFORE_BRACKET = r"(?:(?:[A-Za-z][\w/-]{0,30}\s){0,4}\()?"
 _ARROW = regex(rf"\)?\s?(?:[→⟶➜⇒➔]|[-=─]{{1,3}}[>►])\s?{_WORDS_BEFORE_BRACKET}")
 _AFTER = _WORDS["comes_after"]
 _BEFORE = _WORDS["comes_before"]
-_IN_DOUBT = _WORDS["in_doubt"]
 _PHASE_WAITS = regex(r"\W{0,8}(?:depends on|dependenc(?:y|ies)|depends)\s?:?\s?(?:tasks?\s)?", re.IGNORECASE)
 _NOTHING_ELSE = regex(r"\s?(?:[.;—–]|$|(?:must be |is |are )?(?:complete|done|finished))", re.IGNORECASE)
 _BRACKETS = regex(r"\((?P<inside>[^()]{0,300})\)")
 _SENTENCE = regex(r"[.;!?]\s|[。；！？]|\n")
 _MARKS = regex(r"\*\*|__|`|\[[^\[\]]{0,40}\]")
-_IS_ABOUT_ORDER = _WORDS["about_order"]
 
 
 MOST_NAMED = 200_000
@@ -101,13 +97,13 @@ class Stated:
 
 def waited_for(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tasks that a text says to wait for, ranges written out, and those of them that are not there."""
-    starts = [match.end() for match in _WAITS.finditer(text)]
+    starts = [match.end() for match in _WORDS["waits"].finditer(text)]
     return _named_at(text, sorted(starts + [match.start() for match in _COMES_AFTER.finditer(text)]), numbers)
 
 
 def blocked_by(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tasks that a task's own text says it blocks, and those of them that are not there."""
-    return _named_at(text, [match.end() for match in _BLOCKS.finditer(text)], numbers)
+    return _named_at(text, [match.end() for match in _WORDS["blocks"].finditer(text)], numbers)
 
 
 def phase_waits(text: str, numbers: Numbers) -> tuple[str, ...]:
@@ -125,7 +121,7 @@ def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
     """What the parts about the order of tasks say, and tables with a column for what a task depends on or blocks."""
     for part in parts_of(markdown.lines):
         titles = [part.label, *(heading.title for _, heading in part.path if heading.level > 1)]
-        if any(_IS_ABOUT_ORDER.match(title[:200]) for title in titles):
+        if any(_WORDS["about_order"].match(title[:200]) for title in titles):
             for item in items_of(line for line in part.lines if not line.is_code):
                 for sentence in () if item.is_row else _sentences(item.text):
                     yield from _in_sentence(item.line, sentence, numbers)
@@ -138,7 +134,7 @@ def _sentences(text: str) -> Iterator[str]:
     inside: list[str] = []
     outside = _BRACKETS.sub(lambda found: _kept(found, inside), _MARKS.sub("", text))
     for sentence in (*_SENTENCE.split(outside), *inside):
-        if "T" in sentence and _IN_DOUBT.search(sentence) is None:
+        if "T" in sentence and _WORDS["in_doubt"].search(sentence) is None:
             yield " ".join(sentence.split())
 
 

@@ -33,7 +33,6 @@ _NO_NUMBER = regex(r"[*_`\s]{0,4}\[?T(?:X{2,4}|\?{2,4})\]?(?!\w)[:.]?")
 _BOLD_LINE = regex(r"(?:\*\*|__)(?P<text>[^*]{3,120}?)[:：]?(?:\*\*|__)[:：]?(?P<after>.{0,40})$")
 _BELOW_HEADINGS = 7
 _WORDS = words_in(__file__)
-_ASIDE = _WORDS["tasks_aside"]
 _CHECKS = _WORDS["checks"]
 
 
@@ -249,7 +248,9 @@ def box_of(line: Line) -> str | None:
 def _is_aside(chain: Chain) -> bool:
     """Whether a heading says that samples or words about tasks stand below it; a phase's name never does."""
     return any(
-        heading.level > 1 and _ASIDE.match(heading.title[:200]) is not None and not PHASE.match(heading.title)
+        heading.level > 1
+        and _WORDS["tasks_aside"].match(heading.title[:200]) is not None
+        and not PHASE.match(heading.title)
         for _, heading in chain
     )
 

@@ -26,9 +26,6 @@ _NUMBER = regex(
     re.IGNORECASE,
 )
 _WORDS = words_in(__file__)
-_LABEL = _WORDS["needs"]
-_SECTION = _WORDS["needs_section"]
-_OTHER_WAY = _WORDS["needed_by"]
 _HEAD = 40
 
 
@@ -41,7 +38,7 @@ def needs_in(
     """
     folders = [name for name in siblings if name != own]
     for line in _saying(markdown.lines, header_only):
-        if _OTHER_WAY.search(line.text) is None:
+        if _WORDS["needed_by"].search(line.text) is None:
             for name in _named(line.text, folders):
                 if name != own:
                     yield Dependency(name, None, None, markdown.at(line.number), is_archived=True)
@@ -56,10 +53,10 @@ def _saying(lines: Iterable[Line], header_only: bool) -> Iterator[Line]:
             chapter = " / ".join(heading.title.lower() for _, heading in chain).partition(" / ")[2]
         if line.is_code or (header_only and (chapter or line.number > _HEAD)):
             continue
-        is_label = _LABEL.match(line.text) is not None
+        is_label = _WORDS["needs"].match(line.text) is not None
         is_listed = line.text.lstrip()[:2] in ("- ", "* ", "+ ")
         is_below_label = is_label or (is_below_label and (line.is_blank or is_listed) and line.heading is None)
-        if is_label or is_below_label or (not header_only and _SECTION.search(chapter)):
+        if is_label or is_below_label or (not header_only and _WORDS["needs_section"].search(chapter)):
             yield line
 
 
@@ -71,7 +68,6 @@ def _named(text: str, folders: list[str]) -> Iterator[str]:
 
 
 _OPEN = regex(r"(?<!`)\[NEEDS CLARIFICATION\b(?P<question>[^\]]{0,300})", re.IGNORECASE)
-_PLACEHOLDER = _WORDS["placeholder"]
 _LONGEST = 160
 
 
@@ -85,7 +81,7 @@ def unfinished(markdown: Markdown) -> Iterator[Problem]:
             aside = line.heading.level if kind_of(line.heading.title) is Kind.ASIDE else 0
         if line.is_code or "[" not in line.text:
             continue
-        placeholders += [(line.number, match[0].rstrip("]")) for match in _PLACEHOLDER.finditer(line.text)]
+        placeholders += [(line.number, match[0].rstrip("]")) for match in _WORDS["placeholder"].finditer(line.text)]
         if not aside:
             for match in _OPEN.finditer(line.text):
                 yield warning(markdown.at(line.number), _asks(match["question"]))

@@ -36,10 +36,8 @@ _STEPPED = frozenset({0, 2})
 """A statement that says both Given and Then is a scenario, whatever it stands under."""
 _QUESTION_MARKS = "?？؟"
 _WORDS = words_in(__file__)
-_ASKS = _WORDS["asks"]
 _ANSWERED = regex(r"[?？؟][*_`\"'”’)）\]]{0,4}(?:\s|(?=[(（\[→]))\s*(?P<answer>\S.*)$", re.DOTALL)
 """`What happens if it is empty? (Validation prevents it)`; not `How does "Save?" work`."""
-_OPEN = _WORDS["open_answer"]
 _OUT = regex(
     r"\W*(?:(?:this is|that is|explicitly|currently|considered|intentionally)\s){0,2}"
     r"(?:(?:out[ -]of|not in|outside(?: of)?|beyond)(?: the)? scope|out-of-scope|范围外|不在范围内?|範囲外|スコープ外)"
@@ -203,11 +201,11 @@ def _sort(text: str) -> Literal["says", "asks", "out"]:
 
 def _asks_again(answer: str) -> bool:
     """Whether what follows a question is no answer: another question, or words for none."""
-    return _last(answer) in _QUESTION_MARKS or _OPEN.match(answer) is not None
+    return _last(answer) in _QUESTION_MARKS or _WORDS["open_answer"].match(answer) is not None
 
 
 def _only_asks(text: str) -> bool:
-    return _last(text) in _QUESTION_MARKS or (_ASKS.match(text) is not None and not _ENDS.search(text))
+    return _last(text) in _QUESTION_MARKS or (_WORDS["asks"].match(text) is not None and not _ENDS.search(text))
 
 
 def _last(text: str) -> str:

@@ -82,12 +82,9 @@ def kind_of(title: str) -> Kind | None:
     return next((kind for kind, words in _KINDS if words.match(title[:200])), None)
 
 
-_MAY_NAME_A_PART = _WORDS["may_name_a_part"]
-
-
 def names_a_part(titles: Sequence[str]) -> bool:
     """Whether a title such as *Notes* names what the app has: requirements are the chapter that it stands in.
     `titles`: the nearest first. *Out of scope* says the same wherever it stands."""
     kinds = [kind_of(title) for title in titles]
     asides = [title for title, kind in zip(titles, kinds, strict=True) if kind is Kind.ASIDE]
-    return Kind.REQUIREMENTS in kinds and all(_MAY_NAME_A_PART.match(title[:200]) for title in asides)
+    return Kind.REQUIREMENTS in kinds and all(_WORDS["may_name_a_part"].match(title[:200]) for title in asides)
