@@ -23,7 +23,7 @@ from agent_fox.specs.kiro.fields import (
     without_fields,
 )
 from agent_fox.specs.kiro.task_entries import Entry, entries_of
-from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble
+from agent_fox.specs.kiro.task_groups import GroupDraft, assemble
 from agent_fox.specs.kiro.words import CHECKPOINT
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
     places = {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])}
     waves = check_waves(markdown, reading.groups)
-    numbers = ((task.entry.number, task.entry.line) for draft in drafts for task in draft.subtasks)
+    numbers = ((task.number, task.line) for draft in drafts for task in draft.subtasks)
     all_problems = (*problems, *doubled_tasks(markdown, numbers), *reading.problems, *waves)
     properties = {number: tuple(dict.fromkeys(tasks)) for number, tasks in reading.properties.items()}
     return ReadTasks(groups, all_problems, places, properties=properties)
@@ -52,7 +52,7 @@ def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
     for draft in drafts:
         yield f"group {draft.number}", draft.line
         for task in draft.subtasks:
-            yield f"task {task.entry.number}", task.entry.line
+            yield f"task {task.number}", task.line
 
 
 class _Reading(Remarks):
@@ -68,7 +68,7 @@ class _Reading(Remarks):
         numbers = [
             (number, str(draft.number))
             for draft in drafts
-            for number in (draft.written, *(task.entry.number for task in draft.subtasks))
+            for number in (draft.written, *(task.number for task in draft.subtasks))
         ]
         self.known = TaskOrder([number for number, _ in numbers])
         self.groups = dict(numbers)
@@ -96,14 +96,13 @@ class _Reading(Remarks):
             is_checkpoint=CHECKPOINT.match(title) is not None and not subtasks and not named,
         )
 
-    def _subtask(self, draft: TaskDraft, group: int) -> Subtask:
-        entry = draft.entry
-        fields = self._fields(draft.bullets, entry.number)
-        below = [bullet for bullet in draft.bullets[1:] if not is_field(bullet, fields)]
+    def _subtask(self, entry: Entry, group: int) -> Subtask:
+        fields = self._fields(entry.bullets, entry.number)
+        below = [bullet for bullet in entry.bullets[1:] if not is_field(bullet, fields)]
         return Subtask(
             number=entry.number,
-            title=without_fields(_wrapped(entry, draft.bullets)),
-            state=state_among(entry.box, draft.bullets[1:], self._box),
+            title=without_fields(_wrapped(entry, entry.bullets)),
+            state=state_among(entry.box, entry.bullets[1:], self._box),
             optional=entry.optional,
             requirements=tuple(dict.fromkeys(self._requirements(fields))),
             details=tuple(bullet.text for bullet in below),

@@ -38,7 +38,9 @@ _CHECKS = _WORDS["checks"]
 
 @dataclass(slots=True)
 class TaskDraft:
-    """A task while it is read. `number` is empty where it has none; `is_aside`: it stands where samples stand."""
+    """A task while it is read. `number` is empty where it has none; `is_aside`: it stands where samples stand. Its
+    `stories`, `is_parallel` and `details` are known once its labels are taken from its title.
+    """
 
     number: str
     title: str
@@ -50,10 +52,17 @@ class TaskDraft:
     is_struck: bool = False
     is_aside: bool = False
     lines: list[Line] = field(default_factory=list)
+    stories: tuple[str, ...] = ()
+    is_parallel: bool = False
+    details: tuple[str, ...] = ()
 
     @property
     def is_heading(self) -> bool:
         return self.indent < 0
+
+    @property
+    def text(self) -> str:
+        return "\n".join((self.title, *self.details))
 
 
 @dataclass(slots=True)
