@@ -13,7 +13,7 @@ from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.lines import joined, listed
 from agent_fox.specs.spec_kit.identifiers import declared, stories_in_label, story_name
 from agent_fox.specs.spec_kit.parts import Item, Part, items_of, parts_of
-from agent_fox.specs.spec_kit.statements import Statement, declared_once, statements_in, titled
+from agent_fox.specs.spec_kit.statements import Mentions, Statement, declared_once, titled
 from agent_fox.specs.spec_kit.stories import (
     Place,
     Scenario,
@@ -85,15 +85,15 @@ def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETA
     have one."""
     places, stories = places_of(parts_of(markdown.lines))
     collection = _Collection(markdown)
-    statements = statements_in(places)
-    details = _add_statements(collection, statements.statements, stories, bare)
+    mentions = Mentions(places)
+    details = _add_statements(collection, mentions.statements(), stories, bare)
     _add_stories(collection, stories)
     _add_edge_cases(collection, [place for place in places if place.kind is Kind.EDGES and not place.story])
-    _add_unnamed(collection, places, stories, statements.unnamed, details)
-    if statements.beside:
-        lines = listed(statements.beside)
+    _add_unnamed(collection, places, stories, mentions.unnamed, details)
+    if mentions.beside:
+        lines = listed(mentions.beside)
         what = f"no id, among statements that have one: {lines}. Not expected; give ids to what is"
-        collection.warn(statements.beside[0], what)
+        collection.warn(mentions.beside[0], what)
     return collection.value()
 
 
