@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.agent_fox.requirement_blocks import (
-    Block,
-    Declared,
-    closing_id,
-    declared,
-    requirement_title,
-)
+from agent_fox.specs.agent_fox.requirement_blocks import Block, Declared, closing_id, declared, requirement_title
 from agent_fox.specs.lines import Line, is_rule, joined, plain
 
 _EDGE, _CRITERIA, _ASIDE = "edge", "criteria", "aside"
