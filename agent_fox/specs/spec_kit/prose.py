@@ -22,8 +22,7 @@ _FOLDER = regex(
     r"(?<![\w./-])(?:\.{1,2}/){0,4}(?:\.?specs/)?(?P<name>\d{3,8}-[A-Za-z0-9][\w-]{0,120})(?!\.\w)(?![\w-])"
 )
 _NUMBER = regex(
-    r"(?:\b(?:specs?|features?)\s+#?|(?<=[:：*])\s{0,3}|,\s{0,3}|\band\s)(?P<number>\d{3})(?![\w.%/-])",
-    re.IGNORECASE,
+    r"(?:\b(?:specs?|features?)\s+#?|(?<=[:：*])\s{0,3}|,\s{0,3}|\band\s)(?P<number>\d{3})(?![\w.%/-])", re.IGNORECASE
 )
 _WORDS = words_in(__file__)
 _HEAD = 40
