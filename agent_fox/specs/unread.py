@@ -67,10 +67,15 @@ def about(title: str, dialect: str) -> About:
     """What a section of this title holds: what is to be proven or done, or context. The words of the context come
     first: *Test commands* are no tests. The examples in tests/specs/accounts/sections.toml are tried against it."""
     head = _BEFORE_A_TITLE.sub("", title[:_LONGEST_TITLE], 1)
-    of_context = ("context", *({dialect} & _WITH_DOCUMENTS))
-    if any(_WORDS[name].match(head) for name in of_context):
+    if _of_context(dialect).match(head):
         return About.CONTEXT
     return About.SUBJECT if _WORDS["subject"].search(head) else About.UNKNOWN
+
+
+@lru_cache(maxsize=16)
+def _of_context(dialect: str) -> re.Pattern[str]:
+    names = ("context", *({dialect} & _WITH_DOCUMENTS))
+    return re.compile("|".join(_WORDS[name].pattern for name in names), re.IGNORECASE)
 
 
 def obliges(text: str) -> bool:

@@ -137,4 +137,4 @@ def _is_superseded(file: TextFile) -> bool:
     lines = [line.text.strip() for line in read_markdown(file).lines[:HEAD] if not line.is_blank]
     if lines and lines[0] == _FRONT_MATTER and _FRONT_MATTER in lines[1:]:
         lines = lines[lines.index(_FRONT_MATTER, 1) + 1 :]
-    return bool(lines) and _SUPERSEDED.match(lines[0]) is not None
+    return bool(lines) and "superseded" in lines[0].lower() and _SUPERSEDED.match(lines[0]) is not None
