@@ -71,6 +71,7 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
         title=title_in(prose.values()),
         dependencies=rows,
         test_commands=read_commands(prose[_TASKS]) if _TASKS in prose else {},
+        places=tasks.places | read.places,
     )
     return spec, [*documents.problems, *problems]
 
