@@ -18,13 +18,10 @@ AGENT_FOX, KIRO, SPEC_KIT, OPENSPEC = "agent-fox", "kiro", "spec-kit", "openspec
 NUMBERED = regex(r"(\d{1,9})_(.+)", re.DOTALL)
 
 _OWN_IDS = regex(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d")
+_DELTA = r"^#{1,3}[ \t]*(?:ADDED|MODIFIED|REMOVED|RENAMED)[ \t]+Requirements"
+_DELTA_HEADING = regex(_DELTA, re.MULTILINE | re.IGNORECASE)
 _OPENSPEC_HEADING = regex(
-    r"^#{2,5}[ \t]*(?:Requirement|Scenario)[ \t]*[:\uff1a]"
-    r"|^#{1,3}[ \t]*(?:ADDED|MODIFIED|REMOVED|RENAMED)[ \t]+Requirements",
-    re.MULTILINE | re.IGNORECASE,
-)
-_DELTA_HEADING = regex(
-    r"^#{1,3}[ \t]*(?:ADDED|MODIFIED|REMOVED|RENAMED)[ \t]+Requirements", re.MULTILINE | re.IGNORECASE
+    rf"^#{{2,5}}[ \t]*(?:Requirement|Scenario)[ \t]*[:\uff1a]|{_DELTA}", re.MULTILINE | re.IGNORECASE
 )
 _NUMBERED_TASK = regex(
     r"^(?:#{2,6}[ \t]+|[ \t]*[-*+][ \t]+)(?:\[[^\[\]]?\][ \t]*)?\*{0,2}\[?T-?\d{1,5}\b", re.MULTILINE

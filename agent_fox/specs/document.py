@@ -98,6 +98,12 @@ class Documents:
         names = tuple(names)
         return self.first(*names) is None and any(is_there(self.folder / name) for name in names)
 
+    def markdown(self, name: str) -> Markdown | None:
+        """A document as lines, where it is there; what is wrong with its form is kept."""
+        markdown = read_markdown(self.files[name]) if name in self.files else None
+        self.problems += markdown.problems if markdown else ()
+        return markdown
+
     @property
     def paths(self) -> dict[str, str]:
         """Names to paths relative to the repository's root, as `Spec.documents` has them."""

@@ -31,12 +31,12 @@ def place_of(path: Path, root: Path) -> str:
         return path.as_posix()
 
 
-def error(where: str, what: str) -> Problem:
-    return Problem(Severity.ERROR, where, what)
+def error(where: str, what: str, spec: str | None = None) -> Problem:
+    return Problem(Severity.ERROR, where, what, spec)
 
 
-def warning(where: str, what: str) -> Problem:
-    return Problem(Severity.WARNING, where, what)
+def warning(where: str, what: str, spec: str | None = None) -> Problem:
+    return Problem(Severity.WARNING, where, what, spec)
 
 
 def read_text_file(path: Path, root: Path, limit: int = MAX_FILE_BYTES) -> TextFile | Problem:

@@ -71,14 +71,6 @@ def scan(text: str) -> Scan:
     return Scan(tuple(_lines(texts, code)), tuple(open_fences), open_comment)
 
 
-def with_sections(lines: Iterable[Line]) -> Iterator[tuple[str, Line]]:
-    """Each line with the titles of the headings it stands under, in lower case, joined by ` / `."""
-    section = ""
-    for chain, line in with_headings(lines):
-        section = " / ".join(heading.title.lower() for _, heading in chain) if line.heading is not None else section
-        yield section, line
-
-
 def with_headings(
     lines: Iterable[Line], heading_at: Callable[[Line], Heading | None] = attrgetter("heading")
 ) -> Iterator[tuple[Chain, Line]]:
@@ -89,6 +81,14 @@ def with_headings(
         if heading is not None:
             chain = (*(step for step in chain if step[1].level < heading.level), (line.number, heading))
         yield chain, line
+
+
+def aside_below(heading: Heading, before: int | None, words: re.Pattern[str]) -> int | None:
+    """The rank of the heading, such as a glossary's, under which all is set aside: the one `before`, if this heading
+    stands below it, or this one's own, if it begins with the words; None where nothing is."""
+    if before is not None and heading.level > before:
+        return before
+    return heading.level if words.match(heading.title.lower()) else None
 
 
 def beside_box(text: str) -> str | None:

@@ -115,11 +115,7 @@ def tables_of(root: Block) -> Iterator[Table]:
         if block.kind is Kind.TABLE and block.children:
             header, *rows = block.children
             names = tuple(cell.strip("*_` ").lower() for cell in header.cells)
-            yield Table(
-                section_of(above),
-                names,
-                tuple(Row(row.line, row.cells) for row in rows),
-            )
+            yield Table(section_of(above), names, tuple(Row(row.line, row.cells) for row in rows))
 
 
 def section_of(above: Iterable[Block]) -> str:

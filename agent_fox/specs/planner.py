@@ -170,10 +170,10 @@ def _remarks(spec: Spec) -> Iterator[Problem]:
     """What a plan can't do anything about, but a person should know."""
     if not spec.expected:
         what = f"{spec.name} has no requirements: nothing to prove. Write down what must hold"
-        yield replace(warning(spec.path, what), spec=spec.name)
+        yield warning(spec.path, what, spec=spec.name)
     if not spec.groups and not spec.is_baseline:
-        yield replace(warning(spec.path, f"{spec.name} has no task groups: nobody would build it"), spec=spec.name)
+        yield warning(spec.path, f"{spec.name} has no task groups: nobody would build it", spec=spec.name)
     for group in spec.groups:
         if group.archetype is not None and group.archetype not in list(Archetype):
             what = f"group {group.number} asks for archetype {group.archetype!r}; known: {', '.join(Archetype)}"
-            yield replace(warning(spec.path, what), spec=spec.name)
+            yield warning(spec.path, what, spec=spec.name)

@@ -163,7 +163,7 @@ def _read_all(paths: Iterable[Path], root: Path, dialects: Sequence[Dialect], fo
     for path in paths:
         if path.is_symlink() and _is_read_elsewhere(path, found.places):
             what = "is a link to what is read under its own name: passed over. Take the link away"
-            found.problems.append(replace(warning(place_of(path, root), what), spec=path.name))
+            found.problems.append(warning(place_of(path, root), what, spec=path.name))
             continue
         if _read_one(path, root, dialects, found) or not path.is_dir():
             continue
@@ -198,7 +198,7 @@ def _of_no_dialect(path: Path, root: Path) -> list[Problem]:
     if not (documents and is_meant) or NUMBERED.fullmatch(path.name):
         return []
     what = f"holds {documents[0]}, but neither requirements nor tasks that are read: not planned (docs/dialects.md)"
-    return [replace(warning(where, f"{what}. Write them, or move the folder away"), spec=path.name)]
+    return [warning(where, f"{what}. Write them, or move the folder away", spec=path.name)]
 
 
 def _rank(path: Path) -> tuple[int, int, str]:
@@ -246,18 +246,18 @@ def _askable(path: Path, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
 def _two_dialects(path: Path, root: Path, claiming: Iterable[Dialect]) -> Problem:
     names = " and ".join(dialect.name for dialect in claiming)
     what = f"holds documents of {names}: which of them count can't be told. Give each dialect a folder of its own"
-    return replace(error(place_of(path, root), what), spec=path.name)
+    return error(place_of(path, root), what, spec=path.name)
 
 
 def _unrecognised(path: Path, root: Path) -> list[Problem]:
     """A folder that looks like a spec but holds none is worth a word; any other is not."""
     where = place_of(path, root)
     if path.is_dir() and not os.access(path, os.R_OK | os.X_OK):
-        return [replace(error(where, "this folder can't be read; check its permissions"), spec=path.name)]
+        return [error(where, "this folder can't be read; check its permissions", spec=path.name)]
     if NUMBERED.fullmatch(path.name) is None or not path.is_dir():
         return []
     what = "has neither requirements nor tasks: not planned. Write tasks.md, or move the folder away"
-    return [replace(warning(where, what), spec=path.name)]
+    return [warning(where, what, spec=path.name)]
 
 
 def _with_names_of_their_own(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], list[Problem]]:
@@ -271,7 +271,7 @@ def _with_names_of_their_own(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], l
             what = f"{kept[named.name].path} is called {named.name} too: nodes can't be told apart. Rename one of them"
             if any(path.endswith(".md") for path in (named.path, kept[named.name].path)):
                 what += "; a plan that was printed as Markdown is kept elsewhere"
-            problems.append(replace(error(named.path, what), spec=named.name))
+            problems.append(error(named.path, what, spec=named.name))
         kept.setdefault(named.name, named)
     return tuple(kept.values()), problems
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,104 +29,83 @@ class Resolved:
 
 def resolve(specs: Iterable[Spec], broken: frozenset[str] = frozenset()) -> Resolved:
     """Find what each row means. Rows about `broken` specs are skipped: another problem reports those."""
-    specs = tuple(specs)
-    by_name = {spec.name: spec for spec in specs}
-    by_number = _by_number((*by_name, *broken))
-    by_title: dict[str, list[str]] = {}
-    for name in (name for names in by_number.values() for name in names):
-        by_title.setdefault(_NUMBER.sub("", name, count=1)[1:].replace("-", "_").casefold(), []).append(name)
-    problems: list[Problem] = []
-    rows: dict[str, tuple[Dependency, ...]] = {}
-    resolved = []
-    for spec in specs:
-        if spec.is_withdrawn:
-            resolved.append(spec)
-            rows[spec.name] = ()
-            continue
-        named = [
-            row if row.spec in by_name else _named(row, spec, by_number, by_title, problems)
-            for row in spec.dependencies
-        ]
-        resolved.append(replace(spec, dependencies=tuple(dict.fromkeys(named))))
-        rows[spec.name] = tuple(
-            row for row in dict.fromkeys(named) if _holds(row, spec, by_name, by_number, broken, problems)
-        )
-    return Resolved(tuple(resolved), rows, tuple(problems))
+    return _Resolving(tuple(specs), broken).resolved()
 
 
-def _by_number(names: Iterable[str]) -> dict[int, list[str]]:
-    numbered: dict[int, list[str]] = {}
-    for name in names:
-        number = _number(name)
-        if number is not None:
-            numbered.setdefault(number, []).append(name)
-    return numbered
+class _Resolving:
+    """Knows every spec by its name, by its number, and by its name without the number; collects the problems."""
 
+    def __init__(self, specs: tuple[Spec, ...], broken: frozenset[str]) -> None:
+        self.broken = broken
+        self.problems: list[Problem] = []
+        self.by_name = {spec.name: spec for spec in specs}
+        self.by_number: dict[int, list[str]] = {}
+        self.by_title: dict[str, list[str]] = {}
+        self.specs = specs
+        for name in (*self.by_name, *broken):
+            if (number := _number(name)) is not None:
+                self.by_number.setdefault(number, []).append(name)
+        for name in (name for names in self.by_number.values() for name in names):
+            title = _NUMBER.sub("", name, count=1)[1:].replace("-", "_").casefold()
+            self.by_title.setdefault(title, []).append(name)
 
-def _named(
-    row: Dependency,
-    spec: Spec,
-    by_number: Mapping[int, list[str]],
-    by_title: Mapping[str, list[str]],
-    problems: list[Problem],
-) -> Dependency:
-    """The row with the folder's name in place of a number, or of the name without it: `05_git_server` is called
-    `git_server`, too, where no other is."""
-    if not row.spec.isdecimal():
-        titled = by_title.get(row.spec.replace("-", "_").casefold(), [])
-        return replace(row, spec=titled[0]) if len(titled) == 1 else row
-    meant = by_number.get(int(row.spec), [])
-    if len(meant) > 1:
-        what = f"{row.spec} is ambiguous: {' and '.join(meant)} have that number. Write the folder's name"
-        problems.append(replace(error(row.where or spec.path, what), spec=spec.name))
-    return replace(row, spec=meant[0]) if len(meant) == 1 else row
+    def resolved(self) -> Resolved:
+        rows: dict[str, tuple[Dependency, ...]] = {}
+        resolved = []
+        for spec in self.specs:
+            named = tuple(dict.fromkeys(() if spec.is_withdrawn else [self._named(r, spec) for r in spec.dependencies]))
+            resolved.append(spec if spec.is_withdrawn else replace(spec, dependencies=named))
+            rows[spec.name] = tuple(row for row in named if self._holds(row, spec))
+        return Resolved(tuple(resolved), rows, tuple(self.problems))
 
+    def _refuse(self, row: Dependency, spec: Spec, what: str) -> None:
+        self.problems.append(error(row.where or spec.path, what, spec=spec.name))
 
-def _holds(
-    row: Dependency,
-    spec: Spec,
-    by_name: Mapping[str, Spec],
-    by_number: Mapping[int, list[str]],
-    broken: frozenset[str],
-    problems: list[Problem],
-) -> bool:
-    """Whether the row makes an edge. One that points nowhere is an error, unless what it names is done."""
-    other = by_name.get(row.spec)
-    if row.spec in broken or (other is not None and other.is_withdrawn):
-        return False
-    is_ambiguous = row.spec.isdecimal() and len(by_number.get(int(row.spec), ())) > 1
-    wrong = None if is_ambiguous else _wrong(row, spec, other, by_name, by_number)
-    if wrong is not None:
-        problems.append(replace(error(row.where or spec.path, wrong), spec=spec.name))
-    return wrong is None and not is_ambiguous and other is not None
+    def _named(self, row: Dependency, spec: Spec) -> Dependency:
+        """The row with the folder's name in place of a number, or of the name without it: `05_git_server` is called
+        `git_server`, too, where no other is."""
+        if row.spec in self.by_name:
+            return row
+        if not row.spec.isdecimal():
+            meant = self.by_title.get(row.spec.replace("-", "_").casefold(), [])
+        else:
+            meant = self.by_number.get(int(row.spec), [])
+            if len(meant) > 1:
+                names = " and ".join(meant)
+                self._refuse(row, spec, f"{row.spec} is ambiguous: {names} have that number. Write the folder's name")
+        return replace(row, spec=meant[0]) if len(meant) == 1 else row
 
+    def _holds(self, row: Dependency, spec: Spec) -> bool:
+        """Whether the row makes an edge. One that points nowhere is an error, unless what it names is done."""
+        other = self.by_name.get(row.spec)
+        if row.spec in self.broken or (other is not None and other.is_withdrawn):
+            return False
+        is_ambiguous = row.spec.isdecimal() and len(self.by_number.get(int(row.spec), ())) > 1
+        wrong = None if is_ambiguous else self._wrong(row, spec, other)
+        if wrong is not None:
+            self._refuse(row, spec, wrong)
+        return wrong is None and not is_ambiguous and other is not None
 
-def _wrong(
-    row: Dependency,
-    spec: Spec,
-    other: Spec | None,
-    by_name: Mapping[str, Spec],
-    by_number: Mapping[int, list[str]],
-) -> str | None:
-    if other is None and row.is_archived:
+    def _wrong(self, row: Dependency, spec: Spec, other: Spec | None) -> str | None:
+        if other is None and row.is_archived:
+            return None
+        if other is None:
+            return f"depends on {row.spec}, which is not there{self._nearest(row.spec)}"
+        if other.name == spec.name:
+            return f"{spec.name} depends on itself; take the row out"
+        for named, group in ((other, row.from_group), (spec, row.to_group)):
+            if group is not None and group not in [g.number for g in named.groups]:
+                return f"names group {group} of {named.name}, which has {_groups(named)}. Correct the row"
         return None
-    if other is None:
-        return f"depends on {row.spec}, which is not there{_nearest(row.spec, by_name, by_number)}"
-    if other.name == spec.name:
-        return f"{spec.name} depends on itself; take the row out"
-    for named, group in ((other, row.from_group), (spec, row.to_group)):
-        if group is not None and group not in [g.number for g in named.groups]:
-            return f"names group {group} of {named.name}, which has {_groups(named)}. Correct the row"
-    return None
 
-
-def _nearest(name: str, by_name: Mapping[str, Spec], by_number: Mapping[int, list[str]]) -> str:
-    """The name that may be meant: one of the same number, else the most alike, where that is not too long a search."""
-    number = _number(name)
-    near = next(iter(by_number.get(number, ())), "") if number is not None else ""
-    if not near and len(by_name) <= _MOST_NAMES:
-        near = nearest(name, by_name)
-    return f". Did you mean {near}?" if near else ". Add it, or correct the row"
+    def _nearest(self, name: str) -> str:
+        """The name that may be meant: one of the same number, else the most alike, where that is not too long a
+        search."""
+        number = _number(name)
+        near = next(iter(self.by_number.get(number, ())), "") if number is not None else ""
+        if not near and len(self.by_name) <= _MOST_NAMES:
+            near = nearest(name, self.by_name)
+        return f". Did you mean {near}?" if near else ". Add it, or correct the row"
 
 
 def _groups(spec: Spec) -> str:

@@ -24,7 +24,7 @@ def soundly_named(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], tuple[Proble
     for spec in specs:
         if what := _about_name(spec.name):
             name = _NOT_IN_A_NAME.sub("-", spec.name)[:_LONGEST_NAME].strip(". ") or "-"
-            problems.append(replace(error(spec.path, f"{what}. Rename it"), spec=name))
+            problems.append(error(spec.path, f"{what}. Rename it", spec=name))
         else:
             kept.append(spec)
     return tuple(kept), tuple(problems)
@@ -43,7 +43,7 @@ def _unsound(spec: Spec, doubles_are_reported: bool) -> Iterator[Problem]:
     for group in spec.groups:
         if not 0 <= group.number <= _GREATEST_NUMBER:
             what = "a group can't have this number. Number groups from 1 on"
-            yield replace(error(spec.place(f"group {group.number}"), what), spec=spec.name)
+            yield error(spec.place(f"group {group.number}"), what, spec=spec.name)
 
 
 def _about_name(name: str) -> str:

@@ -20,6 +20,7 @@ from agent_fox.specs.detection import AGENT_FOX, KIRO, OPENSPEC, SPEC_KIT
 from agent_fox.specs.document import Markdown, markdown_at
 from agent_fox.specs.files import error
 from agent_fox.specs.lines import beside_box
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
@@ -46,43 +47,9 @@ _FEWEST = 4
 _LONG = 8
 """Letters of a language that puts no spaces between its words; a text with so many is known in the midst of another."""
 
-_SUBJECT = (
-    r"requirements?\b|business rules?\b|functional\b|acceptance|criteri|scenarios?\b|user stor|edge case"
-    r"|error case|corner case|success criteria|measurable outcomes|tests?\b|tasks?\b|(?:task )?groups?\b|phase\b"
-    r"|implementation (?:plan|tasks)|to-?dos?\b|propert(?:y|ies)\b|fr-?\d|us-?\d|t\d{3}|bug\b"
-    r"|expected behaviou?r|unchanged behaviou?r|要件|需求|要求|受け?入|验收|驗收|基準|タスク|任务|任務|フェーズ"
-    r"|阶段|階段|エッジ|边缘|テスト|测试|anforderung|akzeptanz|aufgabe|exigence|critère|tâche|requisito|criterio"
-    r"|critério|tarea|tarefa|requisiti|требовани|критери|задач|요구|인수|작업"
-)
-_CONTEXT = (
-    r"introduc|overview|summary|glossar|terminolog|definitions?\b|key (?:terms|entities|concepts|files)"
-    r"|entit(?:y|ies)\b|background|context\b|purpose|motivation|why\b|what changes|impact\b|goals?\b"
-    r"|non-?goals?\b|scope\b|in scope|out[ -]of[ -]scope|not in scope|assumption|constraint|dependenc|depends on"
-    r"|references?\b|see also|related\b|notes?\b|(?:implementation|technical|design|additional|dev) notes?|rationale"
-    r"|reason\b|examples?\b|open questions?|questions?\b|clarification|risks?\b|mitigation|decisions?\b"
-    r"|amendments?\b|change ?log|changes?$|revision|history|stakeholder|persona|timeline|priorit|appendix"
-    r"|notation|conventions?|formats?\b|(?:[\w ]+ )?(?:legend|checkbox(?:es)?|symbols)\b"
-    r"|(?:task )?(?:status|states?)\b|traceab|coverage|test(?:ing)? commands?|commands?\b|how to (?:test|run)"
-    r"|path conventions?|prerequisites?|parallel|execution (?:order|flow|status)|implementation strategy"
-    r"|independent test|why this priority|review (?:&|and) acceptance|review checklist"
-    r"|task (?:dependency graph|graph|generation|summary)|waves?\b|definition of done|metadata|meta\b|migration"
-    r"|dev agent record|qa results|file list"
-    r"|(?:phase|(?:user )?story|task|external|internal|technical) dependenc|next steps?$"
-    r"|(?:suggested )?mvp (?:first|scope|strategy)|progress (?:summary|status|notes|overview)|review workload"
-    r"|requirements? coverage|suggested work units|artifact references"
-    r"|design(?: decisions)?$|architecture|data model|user story$"
-    r"|はじめに|概要|序|用語|主要エンティティ|範囲|スコープ|前提|制約"
-    r"|背景|参考|変更履歴|備考|補足|注記|凡例|メモ|简介|簡介|引言|概述|术语|術語|范围|範圍|约束|风险|备注|備註"
-    r"|说明|依存|依赖|einleitung|überblick|übersicht|glosario|glossário|introdu|resumen|resumo|alcance|escopo"
-    r"|notas?\b|введение|глоссари|обзор|примечан|소개|개요|용어"
-)
-_OF_DIALECT = {
-    AGENT_FOX: r"correctness|error handling|execution paths|file changes",
-    KIRO: r"user story|objective|目的|ストーリー|用户故事|用戶故事|task dependency|current behaviou?r|root cause",
-    SPEC_KIT: r"feature branch|created|user scenarios (?:&|and) testing$|gate\b|complexity|format\b|within each"
-    r"|requirement completeness|content quality|feature readiness|quick guidelines|section requirements$",
-    OPENSPEC: r"renamed requirements|removed requirements|capabilit|modified capabilities|new capabilities",
-}
+_WORDS = words_in(__file__)
+_WITH_DOCUMENTS = frozenset({AGENT_FOX, KIRO, SPEC_KIT, OPENSPEC})
+"""Dialects of which each document has its name and its purpose."""
 _BEFORE_A_TITLE = regex(r"[\W\d_]*")
 _LONGEST_TITLE = 160
 
@@ -100,14 +67,15 @@ def about(title: str, dialect: str) -> About:
     """What a section of this title holds: what is to be proven or done, or context. The words of the context come
     first: *Test commands* are no tests. The examples in tests/specs/accounts/sections.toml are tried against it."""
     head = _BEFORE_A_TITLE.sub("", title[:_LONGEST_TITLE], 1)
-    if _of_dialect(dialect, _CONTEXT).match(head):
+    if _of_context(dialect).match(head):
         return About.CONTEXT
-    return About.SUBJECT if _of_dialect("", _SUBJECT).search(head) else About.UNKNOWN
+    return About.SUBJECT if _WORDS["subject"].search(head) else About.UNKNOWN
 
 
 @lru_cache(maxsize=16)
-def _of_dialect(dialect: str, words: str) -> re.Pattern[str]:
-    return re.compile("|".join(filter(None, (words, _OF_DIALECT.get(dialect)))), re.IGNORECASE)
+def _of_context(dialect: str) -> re.Pattern[str]:
+    names = ("context", *({dialect} & _WITH_DOCUMENTS))
+    return re.compile("|".join(_WORDS[name].pattern for name in names), re.IGNORECASE)
 
 
 def obliges(text: str) -> bool:
@@ -275,7 +243,7 @@ def documents_beside(spec: Spec) -> Iterator[str]:
 
 def is_whole(spec: Spec) -> bool:
     """Whether any document may say both what is to be proven and what is to be done: in plain specs, and a plugin's."""
-    return spec.dialect not in _OF_DIALECT
+    return spec.dialect not in _WITH_DOCUMENTS
 
 
 def counted(spec: Spec, root: Path) -> Iterator[Markdown]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_fox.specs.agent_fox.commands import read_commands
+from agent_fox.specs.common.beside import read_commands
 from tests.specs.worlds import markdown
 
 

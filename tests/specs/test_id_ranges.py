@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.core.spec import Criterion, Requirement
-from agent_fox.specs.agent_fox.id_ranges import PartIndex, index_of
+from agent_fox.specs.common.id_ranges import PartIndex, index_of
 
 
 def requirement(number: int, criteria: int, edges: int) -> Requirement:

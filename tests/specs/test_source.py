@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_fox.core.spec import SourceIssue
-from agent_fox.specs.agent_fox.source import source_in
+from agent_fox.specs.common.beside import source_in
 from tests.specs.worlds import TASKS, markdown, read_one, requirements, write_spec
 
 FULL = SourceIssue(114, "o/r", "github.com")

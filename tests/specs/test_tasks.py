@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.core.spec import Group, Severity, TaskState
-from agent_fox.specs.agent_fox.id_ranges import index_of
 from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.collected import ReadTasks
+from agent_fox.specs.common.id_ranges import index_of
 from tests.specs.test_id_ranges import INDEX
 from tests.specs.worlds import markdown
 

@@ -203,7 +203,7 @@ class Reading:
 
     @staticmethod
     def score_of(saying: Saying, worths: Mapping[str, float]) -> float:
-        """Half by what the whole group says, half by the task that says most of it. Exact sums have no order of words."""
+        """Half by what the whole group says, half by the task that says most of it. An exact sum has no order."""
         shared = {word: worth * saying.words[word] for word, worth in worths.items() if word in saying.words}
         task = max(math.fsum(shared[word] for word in shared.keys() & words) for words in saying.tasks)
         return (math.fsum(shared.values()) + task) / 2

@@ -5,7 +5,6 @@ Comments and closed code fences are samples, and so are boxes below a heading su
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -18,6 +17,7 @@ from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import listed
 from agent_fox.specs.outline import Kind
 from agent_fox.specs.unread import TASKS, Known, counted, obliges
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 _SPEAKS_OF_WORDS = regex(r"\b(?:EARS|RFC[ -]?2119|(?i:key ?words?))\b")
-_SAMPLES = regex(
-    r"(?:.*\b)?(?:legend|checkbox(?:es)?|stat(?:es?|us)|symbols?|notations?|conventions?|examples?|formats?)\b",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
 
 
 def with_leftovers(
@@ -59,7 +56,7 @@ def _leftovers(spec: Spec, problems: Sequence[Problem], root: Path) -> Iterator[
         if left:
             what = "demanded here, and part of nothing that is to be proven or done"
             remedy = "Not read; write it as a requirement or a task, or below a heading such as Notes"
-            yield replace(warning(f"{where}:{left[0]}", f"{what}: {listed(left, _SHOWN)}. {remedy}"), spec=spec.name)
+            yield warning(f"{where}:{left[0]}", f"{what}: {listed(left, _SHOWN)}. {remedy}", spec=spec.name)
 
 
 class _Document:
@@ -121,7 +118,7 @@ class _Document:
 def _samples(document: Markdown) -> Iterator[int]:
     """The lines under headings, such as a legend's, whose boxes show what boxes are."""
     for block, _ in document.blocks.walk():
-        if block.kind is Kind.HEADING and _SAMPLES.match(block.text):
+        if block.kind is Kind.HEADING and _WORDS["samples"].match(block.text):
             yield from range(block.line, block.end + 1)
 
 

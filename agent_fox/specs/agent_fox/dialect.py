@@ -8,16 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import BareCriteria, Dependency, Problem, Severity, SourceIssue, Spec
-from agent_fox.core.values import dataclass
-from agent_fox.specs.agent_fox.commands import read_commands
-from agent_fox.specs.agent_fox.dependencies import read_dependencies, without_doubles
-from agent_fox.specs.agent_fox.id_ranges import PartIndex, index_of
+from agent_fox.core.spec import BareCriteria, Dependency, Problem, Severity, Spec
 from agent_fox.specs.agent_fox.requirements import read_requirements
-from agent_fox.specs.agent_fox.source import source_in
 from agent_fox.specs.agent_fox.tasks import read_tasks
-from agent_fox.specs.agent_fox.traceability import read_traceability
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
+from agent_fox.specs.common.beside import read_commands, source_in
+from agent_fox.specs.common.id_ranges import PartIndex, index_of
+from agent_fox.specs.common.rows import read_dependencies, read_traceability, without_doubles
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED
 from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
 from agent_fox.specs.files import TextFile, warning
@@ -32,29 +29,22 @@ _FRONT_MATTER = "---"
 _ENDED = regex(r"status:\s*['\"]?(superseded|archived)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class _PrdPart:
-    """What a prd.md says to a plan."""
-
-    dependencies: tuple[Dependency, ...] = ()
-    source: SourceIssue | None = None
-    problems: tuple[Problem, ...] = ()
-
-
 def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec | None, list[Problem]]:
     """Folders `NN_name` with requirements and tasks; a folder without a number if it has tasks."""
     documents = read_documents(folder, root, (*_REQUIREMENTS, *_TASKS, *_OTHERS), _CAN_DO_WITHOUT)
     numbered = NUMBERED.fullmatch(folder.name)
     requirements = _requirements(documents, numbered[1] if numbered else "", bare)
     index = index_of(requirements.requirements, requirements.prefix)
-    prd = _prd_from(documents.files["prd.md"], folder.name) if "prd.md" in documents.files else _PrdPart()
-    tasks = _tasks(documents, folder.name, index, prd)
+    file = documents.files.get("prd.md")
+    prd = read_markdown(file) if file else Markdown("", ())
+    tasks = _tasks(documents, folder.name, index, ReadTasks((), prd.problems, {}, read_dependencies(prd, folder.name)))
     documents.problems += [*requirements.problems, *tasks.problems, *_conflicts(documents)]
     if documents.lacks(_REQUIREMENTS) or documents.lacks(_TASKS):
         return None, documents.problems
     titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
     spec = spec_of(AGENT_FOX, folder, root, documents, requirements, tasks)
-    spec = replace(spec, title=title_of(titled), source=prd.source)
+    source = source_in(prd) if file and _MAY_NAME_A_SOURCE.search(file.text) else None
+    spec = replace(spec, title=title_of(titled), source=source)
     return _as_withdrawn(spec, documents), documents.problems
 
 
@@ -70,19 +60,19 @@ def _requirements(documents: Documents, number: str, bare: BareCriteria) -> Read
     if file is None:
         return ReadRequirements(prefix=number)
     if file.where.endswith(".md"):
-        return _requirements_from(file, number, bare)
+        markdown = read_markdown(file)
+        in_markdown = read_requirements(markdown, number, bare)
+        return replace(in_markdown, problems=(*markdown.problems, *in_markdown.problems))
     from agent_fox.specs.agent_fox.json_form import requirements_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
 
     read = requirements_from_json(file, number)
-    return _unread(documents, read, "requirements.json") if isinstance(read, Problem) else read
+    if isinstance(read, Problem):
+        del documents.files["requirements.json"]
+        return ReadRequirements(problems=(read,))
+    return read
 
 
-def _unread(documents: Documents, problem: Problem, name: str) -> ReadRequirements:
-    del documents.files[name]
-    return ReadRequirements(problems=(problem,))
-
-
-def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: _PrdPart) -> ReadTasks:
+def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: ReadTasks) -> ReadTasks:
     """What tasks.md or tasks.json says, with the dependencies and the problems of prd.md."""
     file = documents.first(*_TASKS)
     if file is None:
@@ -129,12 +119,6 @@ def _front_matter_ended(prd: TextFile) -> bool:
     return head.startswith("---") and _ENDED.search(head) is not None
 
 
-def _requirements_from(file: TextFile, number: str, bare: BareCriteria) -> ReadRequirements:
-    markdown = read_markdown(file)
-    read = read_requirements(markdown, number, bare)
-    return replace(read, problems=(*markdown.problems, *read.problems))
-
-
 def _tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> ReadTasks:
     markdown = read_markdown(file)
     tasks = read_tasks(markdown, index, file.text)
@@ -148,21 +132,9 @@ def _tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> ReadTasks:
     )
 
 
-def _prd_from(file: TextFile, spec_name: str) -> _PrdPart:
-    markdown = read_markdown(file)
-    source = source_in(markdown) if _MAY_NAME_A_SOURCE.search(file.text) else None
-    return _PrdPart(read_dependencies(markdown, spec_name), source, markdown.problems)
-
-
 def _is_superseded(file: TextFile) -> bool:
-    """`**SUPERSEDED** by ...` as the first line that says anything."""
-    first = _first_line(read_markdown(file))
-    return first is not None and "superseded" in first.lower() and _SUPERSEDED.match(first) is not None
-
-
-def _first_line(markdown: Markdown) -> str | None:
-    """The first text after front matter."""
-    lines = [line.text.strip() for line in markdown.lines[:HEAD] if not line.is_blank]
+    """`**SUPERSEDED** by ...` as the first line that says anything after front matter."""
+    lines = [line.text.strip() for line in read_markdown(file).lines[:HEAD] if not line.is_blank]
     if lines and lines[0] == _FRONT_MATTER and _FRONT_MATTER in lines[1:]:
         lines = lines[lines.index(_FRONT_MATTER, 1) + 1 :]
-    return lines[0] if lines else None
+    return bool(lines) and "superseded" in lines[0].lower() and _SUPERSEDED.match(lines[0]) is not None

@@ -11,15 +11,22 @@ from pydantic import BaseModel, ValidationError
 
 from agent_fox.core.spec import Criterion, Dependency, Problem, Requirement, Severity, Trace
 from agent_fox.specs.agent_fox import json_models as models
-from agent_fox.specs.agent_fox.commands import label_of
-from agent_fox.specs.agent_fox.json_groups import groups_of, ids_in, places_of, troubles_of, unknown_in
-from agent_fox.specs.agent_fox.json_places import Strings, strings_of
-from agent_fox.specs.agent_fox.traceability import tasks_in
+from agent_fox.specs.agent_fox.json_groups import (
+    Strings,
+    groups_of,
+    ids_in,
+    places_of,
+    strings_of,
+    troubles_of,
+    unknown_in,
+)
 from agent_fox.specs.collected import ReadRequirements, ReadTasks
+from agent_fox.specs.common.beside import label_of
+from agent_fox.specs.common.rows import tasks_in
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.id_ranges import PartIndex
+    from agent_fox.specs.common.id_ranges import PartIndex
 
 Model = TypeVar("Model", bound=BaseModel)
 

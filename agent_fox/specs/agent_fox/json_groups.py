@@ -1,22 +1,59 @@
-"""The groups of a tasks.json as values, where they stand, and what is wrong with them."""
+"""Where the strings of a JSON document stand, since JSON itself keeps no lines; the groups of a tasks.json as values,
+where they stand, and what is wrong with them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
-from agent_fox.specs.agent_fox.task_groups import known_as, numbers_apart
-from agent_fox.specs.agent_fox.tasks import rolled_up
-from agent_fox.specs.agent_fox.test_writers import mark_test_writers
+from agent_fox.core.values import dataclass
+from agent_fox.specs.common.task_lists import known_as, named_by, numbers_apart, rolled_up
+from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.id_ranges import PartIndex
     from agent_fox.specs.agent_fox.json_models import JsonGroup, JsonSubtask
-    from agent_fox.specs.agent_fox.json_places import Strings
+    from agent_fox.specs.common.id_ranges import PartIndex
+    from agent_fox.specs.files import TextFile
+
+
+@dataclass(frozen=True, slots=True)
+class Strings:
+    """The whole strings of a document, as they are written, each with all lines it stands in."""
+
+    where: str
+    lines: dict[str, list[int]]
+
+    def place(self, text: str) -> str:
+        """`path:line` of the first one; the path alone where it is not found, such as where it has escapes."""
+        return f"{self.where}:{self.lines[text][0]}" if text in self.lines else self.where
+
+    def places(self, texts: Iterable[str]) -> dict[str, str]:
+        """Those that are found, each with its place."""
+        return {text: self.place(text) for text in texts if text in self.lines}
+
+
+def strings_of(file: TextFile) -> Strings:
+    """One look at the document, however many strings are asked for then."""
+    lines: dict[str, list[int]] = {}
+    for number, line in enumerate(file.text.split("\n"), 1):
+        bare = line.replace("\\\\", "").replace('\\"', "") if "\\" in line else line
+        for text in bare.split('"')[1::2]:
+            lines.setdefault(text, []).append(number)
+    return Strings(file.where, lines)
+
+
+def unescaped(written: str) -> str:
+    """A string as it is meant; as it is written where it is cut from one with escapes of its own."""
+    try:
+        return str(json.loads(f'"{written}"'))
+    except ValueError:
+        return written
+
 
 _WRITES_TESTS, _CHECKPOINT = "tests", "checkpoint"
 _STATES = {
@@ -86,9 +123,6 @@ def _group(read: JsonGroup, index: PartIndex, is_parallel: bool) -> Group:
     state = _state(read.state) if read.state else rolled_up([subtask.state for subtask in subtasks])
     if read.verification.id:
         subtasks += (Subtask(read.verification.id, "Verify", state, details=tuple(read.verification.checks)),)
-    named = dict.fromkeys(ids_in(read.requirement_refs, index))
-    for subtask in subtasks:
-        named.update(dict.fromkeys(subtask.requirements))
     return Group(
         number=read.id,
         title=read.title,
@@ -97,7 +131,7 @@ def _group(read: JsonGroup, index: PartIndex, is_parallel: bool) -> Group:
         writes_tests_only=read.kind.lower() == _WRITES_TESTS,
         archetype=read.archetype.lower() or None,
         subtasks=subtasks,
-        requirements=tuple(named),
+        requirements=named_by(ids_in(read.requirement_refs, index), subtasks),
         text=_group_text(read),
         parallel=is_parallel,
         is_checkpoint=read.kind.lower() == _CHECKPOINT,

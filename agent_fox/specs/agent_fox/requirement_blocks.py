@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.specs.lines import aside_below
 from agent_fox.specs.outline import cells_of
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Heading, Line
@@ -41,22 +43,18 @@ _MENTIONS = regex(
     re.IGNORECASE,
 )
 """`THE lock SHALL close. `02-REQ-1.1``; not `THE lock SHALL do as in `02-REQ-1.1``, which only mentions it."""
-_ELSEWHERE = regex(
-    r"(?:introduction|overview|glossary|terminology|definitions?|notation|references?|traceab|notes?\b"
-    r"|out of scope|amendments?|change(?:s?$|[ -]?log)|revision|appendix|examples?|depend|open questions"
-    r"|assumptions|summary|test )"
-)
+_WORDS = words_in(__file__)
 
 
-@dataclass(slots=True)
-class Declared:
-    """An id where an item begins: `tail` is what follows `REQ-`."""
+class Declared(NamedTuple):
+    """An id that a heading, an item, or the end of an item declares: `tail` is what follows `REQ-`, `text` what stands
+    beside it. It `is_sure` with a whole id in a heading, behind an item's mark, or marked as one at the end of a whole
+    sentence: another may be a mention, and declares what no other line does."""
 
     tail: str
     prefix: str
-    line: Line
-    rest: str
-    is_marked: bool
+    text: str
+    is_sure: bool
 
 
 @dataclass(slots=True)
@@ -71,21 +69,13 @@ class Block:
     lines: list[Line] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class RequirementTitle:
-    tail: str
-    prefix: str
-    title: str
-    is_numbered_only: bool
-
-
-def requirement_title(text: str) -> RequirementTitle | None:
+def requirement_title(text: str) -> Declared | None:
     """A heading such as `Requirement 1: T`, `[01-REQ-1] T`, `04-REQ-1.1: T`, `REQ-1: T`; None for others."""
     match = _TITLE.match(text)
     if match is None:
         return None
     tail = (match["tail"] or match["plain"]).upper()
-    return RequirementTitle(tail, match["prefix"] or "", match["title"].strip("*_ "), match["plain"] is not None)
+    return Declared(tail, match["prefix"] or "", match["title"].strip("*_ "), match["plain"] is None)
 
 
 def declared(line: Line) -> Declared | None:
@@ -99,7 +89,7 @@ def declared(line: Line) -> Declared | None:
         return None
     tail = match["tail"].upper()
     struck = "~~" if "~~" in match["open"] else ""
-    return Declared(tail, match["prefix"] or "", line, struck + match["rest"].lstrip(" :—–-."), bool(match["mark"]))
+    return Declared(tail, match["prefix"] or "", struck + match["rest"].lstrip(" :—–-."), bool(match["mark"]))
 
 
 def _declared_by_row(line: Line) -> Declared | None:
@@ -109,21 +99,10 @@ def _declared_by_row(line: Line) -> Declared | None:
     rest = " — ".join(cell for cell in others if cell)
     if match is None or match["tail"] is None or match["title"] or not _DEMANDS.search(rest):
         return None
-    return Declared(match["tail"].upper(), match["prefix"] or "", line, rest, False)
+    return Declared(match["tail"].upper(), match["prefix"] or "", rest, False)
 
 
-@dataclass(slots=True)
-class Closing:
-    """The id that an item ends with: `text` is what stands before it. It `is_sure` where it is marked as one, behind a
-    whole sentence: another may be a mention, and declares what no other line does."""
-
-    tail: str
-    prefix: str
-    text: str
-    is_sure: bool = True
-
-
-def closing_id(text: str) -> Closing | None:
+def closing_id(text: str) -> Declared | None:
     """The id that a text declares at its end: marked as an id, or behind a whole sentence; None where it has none."""
     match = _AT_THE_END.search(text) if "REQ-" in text else None
     if match is None:
@@ -132,7 +111,7 @@ def closing_id(text: str) -> Closing | None:
     if not (match["open"] or (sign and sign in _SENTENCE_ENDS)) or _MENTIONS.search(text_before):
         return None
     is_sure = match["sign"] is not None and bool(match["open"])
-    return Closing(match["tail"].upper(), match["prefix"] or "", text_before.rstrip(" —–-"), is_sure)
+    return Declared(match["tail"].upper(), match["prefix"] or "", text_before.rstrip(" —–-"), is_sure)
 
 
 def ids_in(lines: Iterable[Line], number: str) -> tuple[str, frozenset[str]]:
@@ -166,30 +145,23 @@ def blocks_of(lines: Iterable[Line], prefix: str) -> list[Block]:
                 current.lines.append(line)
         elif title is not None:
             elsewhere = None
-            blocks.append(Block(title.tail, title.title, heading.level, line.number, title.is_numbered_only))
+            blocks.append(Block(title.tail, title.text, heading.level, line.number, not title.is_sure))
         else:
-            elsewhere = _elsewhere(heading, elsewhere)
+            elsewhere = aside_below(heading, elsewhere, _WORDS["elsewhere"])
             blocks.append(Block("", "", heading.level, line.number))
     return blocks
 
 
-def _elsewhere(heading: Heading, before: int | None) -> int | None:
-    """The rank of a heading under which nothing is declared, such as a glossary's, with all below it."""
-    if before is not None and heading.level > before:
-        return before
-    return heading.level if _ELSEWHERE.match(heading.title.lower()) else None
-
-
-def _own_title(heading: Heading | None, prefix: str) -> RequirementTitle | None:
+def _own_title(heading: Heading | None, prefix: str) -> Declared | None:
     title = requirement_title(heading.title) if heading is not None else None
     is_foreign = title is not None and title.prefix and int(title.prefix) != int(prefix or title.prefix)
     return None if is_foreign else title
 
 
-def _is_part(heading: Heading, title: RequirementTitle | None, blocks: list[Block]) -> bool:
+def _is_part(heading: Heading, title: Declared | None, blocks: list[Block]) -> bool:
     """A heading below a requirement's own is a part of it: a label, or a criterion that has a heading."""
     current = blocks[-1]
     if title is None:
         return bool(current.tail) and heading.level > current.level
     parent = title.tail.rpartition(".")[0]
-    return bool(current.tail) and parent == current.tail and not title.is_numbered_only
+    return bool(current.tail) and parent == current.tail and title.is_sure

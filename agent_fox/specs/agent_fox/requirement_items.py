@@ -5,14 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.agent_fox.requirement_blocks import (
-    Block,
-    Closing,
-    Declared,
-    closing_id,
-    declared,
-    requirement_title,
-)
+from agent_fox.specs.agent_fox.requirement_blocks import Block, Declared, closing_id, declared, requirement_title
 from agent_fox.specs.lines import Line, is_rule, joined, plain
 
 _EDGE, _CRITERIA, _ASIDE = "edge", "criteria", "aside"
@@ -38,7 +31,7 @@ class Item:
     def text(self) -> str:
         return joined(self.lines)
 
-    def take_closing_id(self, place: int, found: Closing) -> None:
+    def take_closing_id(self, place: int, found: Declared) -> None:
         """Be called by the id that the line at `place` ends with, which is then no part of the text."""
         self.tail, self.is_edge = found.tail, is_edge(found.tail)
         self.lines[place] = self.lines[place]._replace(text=found.text)
@@ -82,12 +75,12 @@ class _Reading:
                 item.take_closing_id(place, closed_by)
                 self.seen.add(closed_by.tail)
 
-    def _is_own(self, found: Closing) -> bool:
+    def _is_own(self, found: Declared) -> bool:
         is_foreign = found.prefix and self.prefix and int(found.prefix) != int(self.prefix)
         is_below = found.tail.startswith(f"{self.block.tail}.") if self.block.tail else "." in found.tail
         return is_below and not is_foreign
 
-    def _closed_by(self, line: Line) -> Closing | None:
+    def _closed_by(self, line: Line) -> Declared | None:
         identifier = closing_id(line.text) if not line.is_code else None
         if (
             identifier is None
@@ -100,7 +93,7 @@ class _Reading:
     def _line(self, line: Line) -> None:
         item = self._declared(line)
         if item is not None:
-            self._begin(Item(is_edge(item.tail), line.number, item.tail), line, item.rest)
+            self._begin(Item(is_edge(item.tail), line.number, item.tail), line, item.text)
         elif self._is_label(line) or (is_rule(line.text.strip()) and not line.is_code):
             self.item = None
         elif not self._begins_unnamed(line):
@@ -110,7 +103,7 @@ class _Reading:
         item = _heading_item(line) or declared(line) or self._numbered(line)
         if item is None or (item.prefix and self.prefix and int(item.prefix) != int(self.prefix)):
             return None
-        is_prose = item.tail == self.block.tail or (item.tail in self.seen and not item.is_marked)
+        is_prose = item.tail == self.block.tail or (item.tail in self.seen and not item.is_sure)
         return None if is_prose or self._closes_item(item, line) else item
 
     def _numbered(self, line: Line) -> Declared | None:
@@ -118,12 +111,12 @@ class _Reading:
         match = _NUMBERED.match(line.text) if not (line.is_code or line.heading) else None
         if match is None or match["tail"].partition(".")[0] != self.block.tail:
             return None
-        return Declared(match["tail"].upper(), "", line, match["rest"], True)
+        return Declared(match["tail"].upper(), "", match["rest"], True)
 
     def _closes_item(self, found: Declared, line: Line) -> bool:
         """An id alone on the last line of an item that has none belongs to that item."""
         is_open = self.item is not None and not self.item.tail and not self.item.lines[-1].is_blank
-        return is_open and not (found.is_marked or found.rest or line.heading)
+        return is_open and not (found.is_sure or found.text or line.heading)
 
     def _is_label(self, line: Line) -> bool:
         """A heading or a bold line on its own says what the items below it are."""
@@ -176,9 +169,7 @@ def is_edge(tail: str) -> bool:
 def _heading_item(line: Line) -> Declared | None:
     heading = line.heading
     title = requirement_title(heading.title) if heading else None
-    if title is None or title.is_numbered_only or "." not in title.tail:
-        return None
-    return Declared(title.tail, title.prefix, line, title.title, True)
+    return title if title is not None and title.is_sure and "." in title.tail else None
 
 
 def _section(label: str) -> str | None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import count
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Problem, TaskState
-from agent_fox.specs.files import warning
-from agent_fox.specs.lines import MARK, is_rule
+from agent_fox.specs.common.task_lists import Bullet, going_on, without_title
+from agent_fox.specs.lines import MARK, aside_below, is_rule
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
-    from agent_fox.specs.document import Markdown
     from agent_fox.specs.lines import Heading, Line
 
 _N = r"\d{1,6}"
@@ -27,28 +25,8 @@ _GROUP_HEADING = regex(
     rf"(?:\[(?P<box>.)\]\s*)?(?:Task\s+)?Group\s+(?P<number>{_N})\s*[:.—–-]?\s*(?P<title>.*)$", re.IGNORECASE
 )
 _TASK_HEADING = regex(rf"(?:Task\s+)?(?P<number>{_N}\.(?:{_N}|V))\s*[:.—–-]?\s+(?P<title>\S.*)$", re.IGNORECASE)
-_NOT_TASKS = regex(
-    r"(?:overview|test(?:ing)? commands?|traceab|(?:implementation )?notes?\b|(?:.* )?legend$"
-    r"|(?:.* )?checkbox(?:es)?(?: (?:states?|status|syntax|meanings?|keys?|formats?|notations?|conventions?|symbols?"
-    r"|legend))?$"
-    r"|legend\b|(?:task )?(?:states?|status)$|references?\b|dependenc|examples?\b)"
-)
-
-
-@dataclass(slots=True)
-class Bullet:
-    """A list item or paragraph with the lines it wraps over."""
-
-    lines: list[Line]
-    box: str | None = None
-    text_of_first: str = ""
-
-    @property
-    def text(self) -> str:
-        if len(self.lines) == 1:
-            return self.text_of_first
-        rest = (line.text.strip() for line in self.lines[1:])
-        return " ".join(part for part in (self.text_of_first, *rest) if part)
+_WORDS = words_in(__file__)
+_NOT_TASKS = _WORDS["not_tasks"]
 
 
 @dataclass(slots=True)
@@ -78,14 +56,6 @@ class GroupDraft:
     subtasks: list[TaskDraft] = field(default_factory=list)
 
 
-def state_of(box: str, minus_is_skipped: bool = False) -> TaskState:
-    """What a box says: `x` done, space open, `-` in progress (in some files skipped), `~` skipped."""
-    if box == "-":
-        return TaskState.SKIPPED if minus_is_skipped else TaskState.IN_PROGRESS
-    states = {"x": TaskState.DONE, "~": TaskState.SKIPPED, "/": TaskState.IN_PROGRESS}
-    return states.get(box.lower(), TaskState.OPEN)
-
-
 def groups_of(lines: Iterable[Line]) -> tuple[list[GroupDraft], list[GroupDraft]]:
     """The groups of a tasks file: list items with boxes, or headings where no such item is there. And those that are
     left out, since they stand under a heading such as *Notes*, under a number that no group has.
@@ -101,68 +71,6 @@ def groups_of(lines: Iterable[Line]) -> tuple[list[GroupDraft], list[GroupDraft]
         drafts = cut.read(lines)
     known = {group.number for group in drafts}
     return drafts, [group for groups in cut.aside.values() for group in groups if group.number not in known]
-
-
-def without_title(lines: Iterable[Line]) -> Iterator[Line]:
-    """The lines without the file's title, which hides no task whatever it says."""
-    kept = tuple(lines)
-    headings = [line for line in kept if line.heading is not None]
-    tops = [line.number for line in headings if line.heading is not None and line.heading.level == 1]
-    title = tops[0] if len(tops) == 1 and headings[0].number == tops[0] else 0
-    return (line for line in kept if line.number != title)
-
-
-def going_on(starts: list[tuple[int, int]], aside: Mapping[int, Sequence[tuple[int, int]]]) -> frozenset[int]:
-    """Headings below which the numbers of the groups go on: they are about tasks, whatever they are called.
-
-    `starts` are the lines and numbers of the groups, `aside` those below each heading that seems to hold none.
-    """
-    headings: list[int] = []
-    for heading, below in aside.items():
-        before = max((number for line, number in starts if line < heading), default=0)
-        first = below[0][1]
-        if first == before + 1 and first not in {number for _, number in starts}:
-            starts += below
-            headings.append(heading)
-    return frozenset(headings)
-
-
-def numbers_apart(numbers: Iterable[int]) -> list[int]:
-    """The same numbers; one that stands twice has the next free number in its later places."""
-    written = list(numbers)
-    free = count(max(written, default=0) + 1)
-    seen: set[int] = set()
-    kept: list[int] = []
-    for number in written:
-        kept.append(next(free) if number in seen else number)
-        seen.add(number)
-    return kept
-
-
-def tell_apart(markdown: Markdown, groups: Iterable[tuple[int, int]]) -> tuple[list[int], list[Problem]]:
-    """A number of its own for each group, given by number and line; and of which another one was written."""
-    written = tuple(groups)
-    first = dict(reversed(written))
-    apart = numbers_apart(number for number, _ in written)
-    changed = ((*group, other) for group, other in zip(written, apart, strict=True) if group[0] != other)
-    return apart, [
-        warning(markdown.at(line), known_as(number, first[number], other)) for number, line, other in changed
-    ]
-
-
-def doubled_tasks(markdown: Markdown, tasks: Iterable[tuple[str, int]]) -> Iterator[Problem]:
-    """Subtasks that have one number, each given by number and line: said, since evidence is kept by it."""
-    first: dict[str, int] = {}
-    for number, line in tasks:
-        if first.setdefault(number, line) != line:
-            what = f"task {number} stands twice: in lines {first[number]} and {line}. Renumber one"
-            yield warning(markdown.at(line), what)
-
-
-def known_as(number: int, first: int | None, other: int) -> str:
-    """The problem of a group whose number another one, in the line `first`, has already."""
-    where = f" in line {first}" if first is not None else ""
-    return f"group {number} stands twice, first{where}: this one is known as group {other} here. Renumber one"
 
 
 def _listed_group(line: Line, heading: Heading | None) -> GroupDraft | None:
@@ -220,15 +128,10 @@ class _Cut:
             self._add(line, "" if heading else group.title, group.bullets)
         elif heading is not None and self._leaves(heading):
             self.group = None
-            self.not_tasks = self._not_tasks(heading) if line.number not in self.tasks else None
+            is_aside = line.number not in self.tasks
+            self.not_tasks = aside_below(heading, self.not_tasks, _NOT_TASKS) if is_aside else None
         elif self.group is not None:
             self._inside(self.group, line, heading)
-
-    def _not_tasks(self, heading: Heading) -> int | None:
-        """The rank of the heading, such as a legend's, under which boxes are samples."""
-        if self.not_tasks is not None and heading.level > self.not_tasks:
-            return self.not_tasks
-        return heading.level if _NOT_TASKS.match(heading.title.lower()) else None
 
     def _leaves(self, heading: Heading) -> bool:
         return self.group is None or self.group.level == 0 or heading.level <= self.group.level

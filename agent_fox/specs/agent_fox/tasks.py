@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Group, Problem, Subtask, TaskState
-from agent_fox.specs.agent_fox.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, state_of, tell_apart
-from agent_fox.specs.agent_fox.test_writers import mark_test_writers
+from agent_fox.core.spec import Group, Problem, Subtask
+from agent_fox.specs.agent_fox.task_groups import GroupDraft, TaskDraft, groups_of
 from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.common.task_lists import (
+    CHECKPOINT,
+    Bullet,
+    left_out,
+    named_by,
+    state_among,
+    state_of,
+    tell_apart,
+    text_of,
+)
+from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import beside_box
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.id_ranges import PartIndex
+    from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.document import Markdown
 
 _ARCHETYPE = regex(r"\[archetype:\s*([\w-]+)\s*\]", re.IGNORECASE)
@@ -25,7 +36,6 @@ _REQUIREMENTS = regex(
     r"|^(?:Requirements?|Traces to):(?P<plain>.*)$"
 )
 _IS_FIELD = regex(r"[_*]{0,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
-_CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 _MINUS_IS_SKIPPED = regex(r"\[-\]`?\s{0,20}[|=:–—-]{0,3}\s{0,20}skip", re.IGNORECASE)
 
 
@@ -74,48 +84,35 @@ class _Reading(Remarks):
 
     def __init__(self, markdown: Markdown, index: PartIndex, minus_is_skipped: bool) -> None:
         super().__init__(markdown)
-        self.index, self.minus_is_skipped = index, minus_is_skipped
+        self.index = index
+        self.says = partial(state_of, minus_is_skipped=minus_is_skipped)
 
     def group(self, draft: GroupDraft) -> Group:
         subtasks = tuple(self._subtask(task) for task in draft.subtasks)
-        named = dict.fromkeys(self._requirements(draft.bullets))
-        for subtask in subtasks:
-            named.update(dict.fromkeys(subtask.requirements))
         title = _title(draft.title, draft.bullets[:1])
         archetype = _ARCHETYPE.search(title)
+        below = draft.bullets + [bullet for task in draft.subtasks for bullet in task.bullets]
         return Group(
             number=draft.number,
             title=" ".join(_ARCHETYPE.sub("", title).split()),
-            state=self._group_state(draft, subtasks),
+            state=state_among(draft.box, below, self.says),
             optional=draft.optional,
             archetype=archetype[1].lower() if archetype else None,
             subtasks=subtasks,
-            requirements=tuple(named),
-            text="\n".join(line.text for line in draft.lines).strip("\n"),
-            is_checkpoint=_CHECKPOINT.match(title) is not None,
+            requirements=named_by(self._requirements(draft.bullets), subtasks),
+            text=text_of(draft.lines),
+            is_checkpoint=CHECKPOINT.match(title) is not None,
         )
 
     def _subtask(self, draft: TaskDraft) -> Subtask:
         return Subtask(
             number=draft.number,
             title=_title(draft.title, draft.bullets[:1]),
-            state=state_of(draft.box, self.minus_is_skipped)
-            if draft.box is not None
-            else self._rolled(draft.bullets[1:]),
+            state=state_among(draft.box, draft.bullets[1:], self.says),
             optional=draft.optional,
             requirements=tuple(dict.fromkeys(self._requirements(draft.bullets))),
             details=tuple(text for text in (bullet.text for bullet in draft.bullets[1:]) if not _IS_FIELD.match(text)),
         )
-
-    def _group_state(self, draft: GroupDraft, subtasks: tuple[Subtask, ...]) -> TaskState:
-        """Its own box; a heading without one stands where the boxes below it stand."""
-        if draft.box is not None:
-            return state_of(draft.box, self.minus_is_skipped)
-        bullets = draft.bullets + [bullet for task in draft.subtasks for bullet in task.bullets]
-        return self._rolled(bullets)
-
-    def _rolled(self, bullets: Iterable[Bullet]) -> TaskState:
-        return rolled_up([state_of(b.box, self.minus_is_skipped) for b in bullets if b.box is not None])
 
     def _requirements(self, bullets: Iterable[Bullet]) -> list[str]:
         named: list[str] = []
@@ -135,16 +132,6 @@ class _Reading(Remarks):
         return ids
 
 
-def rolled_up(states: list[TaskState]) -> TaskState:
-    """The state of a whole whose parts stand so: all done is done, some is in progress, none is open."""
-    if states and all(state is TaskState.SKIPPED for state in states):
-        return TaskState.SKIPPED
-    if states and all(state in (TaskState.DONE, TaskState.SKIPPED) for state in states):
-        return TaskState.DONE
-    begun = (TaskState.DONE, TaskState.IN_PROGRESS)
-    return TaskState.IN_PROGRESS if any(state in begun for state in states) else TaskState.OPEN
-
-
 def _title(title: str, first: list[Bullet]) -> str:
     """The title with the lines it wraps over, without the fields that follow it on the same line."""
     words = title.split() + [word for bullet in first for line in bullet.lines[1:] for word in line.text.split()]
@@ -154,10 +141,3 @@ def _title(title: str, first: list[Bullet]) -> str:
 def _line_of_field(bullet: Bullet) -> int:
     lines = [line.number for line in bullet.lines if "equirement" in line.text or "Traces to" in line.text]
     return lines[0] if lines else bullet.lines[0].number
-
-
-def left_out(markdown: Markdown, aside: Iterable[tuple[int, str]]) -> Iterator[Problem]:
-    """The problem of boxes, by line and number, under headings such as *Notes*."""
-    for line, number in aside:
-        what = f"task {number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
-        yield warning(markdown.at(line), what)

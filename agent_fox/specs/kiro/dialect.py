@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.specs.agent_fox.commands import read_commands
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
+from agent_fox.specs.common.beside import read_commands
 from agent_fox.specs.detection import KIRO
-from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown, title_of
+from agent_fox.specs.document import Documents, read_documents, title_of
 from agent_fox.specs.files import place_of, warning
-from agent_fox.specs.kiro.approvals import check_approvals
 from agent_fox.specs.kiro.bugfix import read_bugfix
+from agent_fox.specs.kiro.checks import check_approvals
 from agent_fox.specs.kiro.properties import read_properties
 from agent_fox.specs.kiro.references import references_of
 from agent_fox.specs.kiro.requirements import read_requirements
@@ -32,30 +32,23 @@ def read_kiro(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
         return None, documents.problems
     read = _expected(documents, place_of(folder, root))
     references = references_of(read.requirements, read.defects)
-    markdown = _markdown(documents, _TASKS)
+    markdown = documents.markdown(_TASKS)
     tasks = read_tasks(markdown, references) if markdown else ReadTasks()
-    design = _markdown(documents, _DESIGN)
+    design = documents.markdown(_DESIGN)
     traces, problems = read_properties(design, references, tasks.properties) if design else ((), ())
-    documents.problems += [*problems, *read.problems, *tasks.problems, *_state(documents, tasks)]
-    tasks = replace(tasks, traceability=traces, test_commands=_commands(design) | _commands(markdown))
+    state = documents.files.get(_STATE)
+    approvals = check_approvals(state, has_tasks=bool(tasks.groups)) if state else ()
+    documents.problems += [*problems, *read.problems, *tasks.problems, *approvals]
+    commands = [item for each in (design, markdown) if each for item in read_commands(each).items()]
+    tasks = replace(tasks, traceability=traces, test_commands=dict(commands))
     spec = spec_of(KIRO, folder, root, documents, read, tasks)
     return replace(spec, title=_title(documents, folder.name)), documents.problems
 
 
-def _markdown(documents: Documents, name: str) -> Markdown | None:
-    """A document as lines; what is wrong with its form is kept."""
-    file = documents.first(name)
-    if file is None:
-        return None
-    markdown = read_markdown(file)
-    documents.problems += markdown.problems
-    return markdown
-
-
 def _expected(documents: Documents, where: str) -> ReadRequirements:
     """What is to be proven, from requirements.md, else from bugfix.md."""
-    requirements = _markdown(documents, _REQUIREMENTS)
-    bugfix = _markdown(documents, _BUGFIX)
+    requirements = documents.markdown(_REQUIREMENTS)
+    bugfix = documents.markdown(_BUGFIX)
     if requirements is None:
         read = read_bugfix(bugfix) if bugfix else ReadRequirements()
     else:
@@ -68,16 +61,6 @@ def _expected(documents: Documents, where: str) -> ReadRequirements:
         what = "holds no requirement with a number: nothing can be proven. Write `### Requirement 1: Title` and a list"
         documents.problems.append(warning(at, what))
     return read
-
-
-def _state(documents: Documents, tasks: ReadTasks) -> tuple[Problem, ...]:
-    file = documents.first(_STATE)
-    return check_approvals(file, has_tasks=bool(tasks.groups)) if file else ()
-
-
-def _commands(markdown: Markdown | None) -> dict[str, str]:
-    """The commands of a section that is about them."""
-    return read_commands(markdown) if markdown else {}
 
 
 def _title(documents: Documents, name: str) -> str:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.specs.kiro.words import ALL, PROPERTY, REQUIREMENT, WAITS
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.task_groups import Bullet
+    from agent_fox.specs.common.task_lists import Bullet
     from agent_fox.specs.kiro.references import References
 
 _MARKED = regex(
@@ -24,11 +25,7 @@ _PLAIN = regex(r"[(（\[]?(?P<key>[^\W\d_][^_*:：]{0,40})\s?[:：](?P<value>.*)
 _IN_BRACKETS = regex(
     r"[(（\[](?P<key>[^\W\d_][^_*:：()（）\[\]]{0,40})\s?[:：](?P<value>[^()（）\[\]]{1,400})[)）\]]\s*$"
 )
-_TRACES = regex(
-    r"(?:traces? to|validates?|covers?|implements?|satisf\w+|verif\w+|验证\w{0,4}|驗證\w{0,4}"
-    r"|検証\w{0,4}|対応\w{0,4}|valida|vérifie|validiert|проверяет|검증)$",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
 _PROPERTY = regex(rf"{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d.])", re.IGNORECASE)
 _COUNTS = regex(
     rf"{PROPERTY}|design|section|chapter|version|estimat|effort|priorit|phase|sprint|day|week|hour|time|point|step|task",
@@ -149,7 +146,7 @@ def _sort(key: str, value: str, references: References, *, is_marked: bool) -> S
     known = _sort_of(key)
     if known in (Sort.PROPERTY, Sort.WAITS):
         return known
-    names_requirements = known or (_TRACES.match(key) and _has_number(value, references, is_marked))
+    names_requirements = known or (_WORDS["traces"].match(key) and _has_number(value, references, is_marked))
     if names_requirements and (is_marked or len(key.split()) <= 3):
         return Sort.REQUIREMENTS
     if not is_marked:

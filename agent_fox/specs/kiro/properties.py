@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Trace
-from agent_fox.specs.agent_fox.task_groups import Bullet
+from agent_fox.specs.common.task_lists import Bullet
 from agent_fox.specs.files import warning
 from agent_fox.specs.kiro.fields import Sort, fields_of
 from agent_fox.specs.kiro.words import PROPERTY

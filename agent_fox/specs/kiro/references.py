@@ -8,24 +8,10 @@ from collections.abc import Iterable, Iterator
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.core.values import dataclass
-from agent_fox.specs.agent_fox.id_ranges import Key, PartIndex, index_of, key_of
+from agent_fox.specs.common.id_ranges import Key, PartIndex, index_of, key_of
 from agent_fox.specs.kiro.words import ALL, EXPECTED, NONE, OF_ANOTHER_SERIES, REQUIREMENT, UNCHANGED
 
-_PLAIN = str.maketrans(
-    {
-        "，": ",",
-        "、": ",",
-        "；": ";",
-        "：": ":",
-        "．": ".",
-        "〜": "-",
-        "～": "-",
-        "~": "-",
-        "＆": ",",
-        "（": "(",
-        "）": ")",
-    }
-)
+_PLAIN = str.maketrans("，、；：．〜～~＆（）", ",,;:.---,()")
 _FROM_TO = regex(r"(?<=\d)\s{0,3}から\s{0,3}(?=\d)|(?<=\d)\s{0,3}(?:至|到|부터)\s{0,3}(?=\d)")
 _OTHER_LETTERS = regex(r"[^\x00-\x7f\W\d_]+")
 _WORD_THEN_NUMBER = regex(

@@ -9,23 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.specs.agent_fox.task_groups import tell_apart
+from agent_fox.specs.common.task_lists import tell_apart
 from agent_fox.specs.files import warning
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
-    from agent_fox.specs.agent_fox.task_groups import Bullet
+    from agent_fox.specs.common.task_lists import Bullet
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.kiro.task_entries import Entry, Section
     from agent_fox.specs.lines import Line
-
-
-@dataclass(slots=True)
-class TaskDraft:
-    """A subtask with all that stands below it."""
-
-    entry: Entry
-    bullets: list[Bullet] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -40,7 +32,7 @@ class GroupDraft:
     sections: tuple[Section, ...] = ()
     lines: list[Line] = field(default_factory=list)
     bullets: list[Bullet] = field(default_factory=list)
-    subtasks: list[TaskDraft] = field(default_factory=list)
+    subtasks: list[Entry] = field(default_factory=list)
 
 
 class _Assembly:
@@ -50,8 +42,8 @@ class _Assembly:
         self.markdown, self.entries = markdown, entries
         self.groups: list[GroupDraft] = []
         self.by_number: dict[str, GroupDraft] = {}
-        self.parents: dict[str, TaskDraft] = {}
-        self.task: TaskDraft | None = None
+        self.parents: dict[str, Entry] = {}
+        self.task: Entry | None = None
         self.problems: list[Problem] = []
         boxes = [entry for entry in entries if not entry.level]
         self.base = min((entry.indent for entry in boxes if entry.number), default=0)
@@ -101,7 +93,7 @@ class _Assembly:
         if parent is not None:
             parent.bullets += entry.bullets
         else:
-            self.task = self.parents[entry.number] = TaskDraft(entry, [*entry.bullets])
+            self.task = self.parents[entry.number] = entry
             group.subtasks.append(self.task)
 
     def _group_for(self, entry: Entry) -> GroupDraft:
@@ -127,7 +119,7 @@ class _Assembly:
             return
         group.lines += entry.lines
         task = self.task if group.subtasks and group.subtasks[-1] is self.task else None
-        is_of_task = task is not None and (entry.indent > task.entry.indent or task.entry.level > 0)
+        is_of_task = task is not None and (entry.indent > task.indent or task.level > 0)
         (task.bullets if task is not None and is_of_task else group.bullets).extend(entry.bullets)
         is_at_rank = group.entry is not None and not group.entry.level and entry.indent <= group.entry.indent
         if is_at_rank:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Subtask, TaskState
-from agent_fox.specs.agent_fox.task_groups import Bullet, doubled_tasks, state_of
-from agent_fox.specs.agent_fox.tasks import left_out, rolled_up
-from agent_fox.specs.agent_fox.test_writers import mark_test_writers
 from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.common.task_lists import Bullet, doubled_tasks, left_out, named_by, state_among, state_of, text_of
+from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.kiro.checks import check_waves
 from agent_fox.specs.kiro.fields import (
     Field,
     Sort,
@@ -23,8 +23,7 @@ from agent_fox.specs.kiro.fields import (
     without_fields,
 )
 from agent_fox.specs.kiro.task_entries import Entry, entries_of
-from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble
-from agent_fox.specs.kiro.waves import check_waves
+from agent_fox.specs.kiro.task_groups import GroupDraft, assemble
 from agent_fox.specs.kiro.words import CHECKPOINT
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
     places = {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])}
     waves = check_waves(markdown, reading.groups)
-    numbers = ((task.entry.number, task.entry.line) for draft in drafts for task in draft.subtasks)
+    numbers = ((task.number, task.line) for draft in drafts for task in draft.subtasks)
     all_problems = (*problems, *doubled_tasks(markdown, numbers), *reading.problems, *waves)
     properties = {number: tuple(dict.fromkeys(tasks)) for number, tasks in reading.properties.items()}
     return ReadTasks(groups, all_problems, places, properties=properties)
@@ -53,7 +52,7 @@ def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
     for draft in drafts:
         yield f"group {draft.number}", draft.line
         for task in draft.subtasks:
-            yield f"task {task.entry.number}", task.entry.line
+            yield f"task {task.number}", task.line
 
 
 class _Reading(Remarks):
@@ -69,7 +68,7 @@ class _Reading(Remarks):
         numbers = [
             (number, str(draft.number))
             for draft in drafts
-            for number in (draft.written, *(task.entry.number for task in draft.subtasks))
+            for number in (draft.written, *(task.number for task in draft.subtasks))
         ]
         self.known = TaskOrder([number for number, _ in numbers])
         self.groups = dict(numbers)
@@ -79,48 +78,37 @@ class _Reading(Remarks):
         name = draft.written or str(draft.number)
         fields = self._fields(draft.bullets, name)
         subtasks = tuple(self._subtask(task, draft.number) for task in draft.subtasks)
-        named = dict.fromkeys(self._requirements(fields))
-        for subtask in subtasks:
-            named.update(dict.fromkeys(subtask.requirements))
+        named = named_by(self._requirements(fields), subtasks)
         self._waits(fields, draft.number)
         entry = draft.entry
+        below = [*draft.bullets, *(bullet for task in draft.subtasks for bullet in task.bullets)]
         written = _wrapped(entry, draft.bullets) if entry is not None else draft.title
         title = without_fields(written) or written
         return Group(
             number=draft.number,
             title=title,
-            state=self._state(draft),
+            state=state_among(entry.box if entry else None, below, self._box),
             optional=entry is not None and entry.optional,
             subtasks=subtasks,
-            requirements=tuple(named),
-            text="\n".join(line.text for line in draft.lines).strip("\n"),
+            requirements=named,
+            text=text_of(draft.lines),
             parallel=entry is not None and entry.parallel,
             is_checkpoint=CHECKPOINT.match(title) is not None and not subtasks and not named,
         )
 
-    def _subtask(self, draft: TaskDraft, group: int) -> Subtask:
-        entry = draft.entry
-        fields = self._fields(draft.bullets, entry.number)
-        below = [bullet for bullet in draft.bullets[1:] if not is_field(bullet, fields)]
+    def _subtask(self, entry: Entry, group: int) -> Subtask:
+        fields = self._fields(entry.bullets, entry.number)
+        below = [bullet for bullet in entry.bullets[1:] if not is_field(bullet, fields)]
         return Subtask(
             number=entry.number,
-            title=without_fields(_wrapped(entry, draft.bullets)),
-            state=self._box(entry.box) if entry.box is not None else self._rolled(draft.bullets[1:]),
+            title=without_fields(_wrapped(entry, entry.bullets)),
+            state=state_among(entry.box, entry.bullets[1:], self._box),
             optional=entry.optional,
             requirements=tuple(dict.fromkeys(self._requirements(fields))),
             details=tuple(bullet.text for bullet in below),
             parallel=entry.parallel,
             after=self._waits(fields, group),
         )
-
-    def _state(self, draft: GroupDraft) -> TaskState:
-        """Its own box; without one, it stands where the boxes below it stand."""
-        if draft.entry is not None and draft.entry.box is not None:
-            return self._box(draft.entry.box)
-        return self._rolled([*draft.bullets, *(bullet for task in draft.subtasks for bullet in task.bullets)])
-
-    def _rolled(self, bullets: Iterable[Bullet]) -> TaskState:
-        return rolled_up([self._box(bullet.box) for bullet in bullets if bullet.box is not None])
 
     def _box(self, box: str) -> TaskState:
         """What a box says. Kiro writes `~` for a task that is queued, so it is open, unless a legend says skipped."""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import late_module
 from agent_fox.core.spec import Severity, Spec, text_version
 from agent_fox.core.values import dataclass
-from agent_fox.specs.lint.edits import EditRefused, edited
-from agent_fox.specs.lint.mirror import is_inside, mirror
+from agent_fox.specs.lint.edits import EditRefused, edited, is_inside, mirror
 from agent_fox.specs.lint.rules import lint
 from agent_fox.specs.lint.values import rules
 from agent_fox.specs.lint.world import World

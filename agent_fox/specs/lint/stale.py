@@ -75,6 +75,4 @@ def _capability(name: str, spec: Spec) -> str | None:
     return name.removeprefix("specs/").removesuffix(".md").removesuffix("spec").strip("/") or spec.name
 
 
-STALE = {
-    "missing-file": missing_file,
-}
+STALE = {"missing-file": missing_file}

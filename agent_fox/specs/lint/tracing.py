@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.agent_fox.id_ranges import index_of
+from agent_fox.specs.common.id_ranges import index_of
 from agent_fox.specs.detection import KIRO, OPENSPEC, SPEC_KIT
 from agent_fox.specs.lint.values import Found, Level
 

@@ -10,6 +10,7 @@ from agent_fox.core.regex import regex
 from agent_fox.specs.detection import AGENT_FOX, KIRO, SPEC_KIT
 from agent_fox.specs.lint.values import Found
 from agent_fox.specs.lint.world import is_english
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Criterion
@@ -24,14 +25,7 @@ _IF = regex(r"\W{0,8}if\b", re.IGNORECASE)
 _THEN = regex(r"\bthen\b", re.IGNORECASE)
 _GIVEN = regex(r"\b(?:given|when)\b", re.IGNORECASE)
 _CODE = regex(r"`[^`\n]{0,400}`|\"[^\"\n]{0,400}\"")
-_VAGUE = regex(
-    r"\b(?:user[- ]friendly|intuitive(?:ly)?|seamless(?:ly)?|robust(?:ly)?|reasonabl[ey]|adequate(?:ly)?"
-    r"|appropriate(?:ly)?|sufficient(?:ly)?|as (?:needed|required|appropriate)|if (?:possible|necessary|needed)"
-    r"|efficient(?:ly)?|quickly|promptly|timely|(?<!fail )(?<!fail-)fast(?!-)"
-    r"|properly|optimal(?:ly)?|high[- ]performance"
-    r"|state of the art|best effort|and/or|etc)\b",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
 _MEASURE = regex(
     r"\d|\b(?:exactly|identical(?:ly)?|at least|at most|no more than|within (?:a|one|two))\b", re.IGNORECASE
 )
@@ -77,7 +71,7 @@ def vague(case: Case) -> Iterator[Found]:
     """A word that everyone measures differently, in a sentence without any measure."""
     for part in case.spec.parts if case.is_english else ():
         text = _CODE.sub(" ", part.text[:_LOOK])
-        words = dict.fromkeys(word.lower() for word in _VAGUE.findall(text))
+        words = dict.fromkeys(word.lower() for word in _WORDS["vague"].findall(text))
         if words and not _MEASURE.search(text) and is_english(part.text):
             yield Found(case.spec.place(part.id), f"{part.id} says {', '.join(words)} and gives no measure")
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.plan.blame import named_owners
 from agent_fox.core.regex import regex
-from agent_fox.specs.lint.pages import Page, read_pages
-from agent_fox.specs.lint.test_entries import TestEntries, entries_of
+from agent_fox.specs.lint.pages import Page, TestEntries, entries_of, read_pages
 
 if TYPE_CHECKING:
     from agent_fox.config import LintSettings

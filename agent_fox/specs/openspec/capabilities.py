@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.spec import Criterion, Problem, Requirement, Severity
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import nearest
+from agent_fox.specs.collected import ReadRequirements
 from agent_fox.specs.document import read_markdown
 from agent_fox.specs.files import TextFile, place_of, read_text_file, warning
 from agent_fox.specs.openspec.deltas import Delta, Draft, Scenario, read_delta
@@ -57,6 +58,11 @@ class ReadCapabilities:
     names: dict[str, list[str]] = field(default_factory=dict)
     scenarios: dict[str, list[str]] = field(default_factory=dict)
     capabilities: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def expected(self) -> ReadRequirements:
+        implied = frozenset(self.implied)
+        return ReadRequirements(tuple(self.requirements), tuple(self.withdrawn), (), implied, self.places)
 
     def imply(self, identifier: str, place: str) -> str:
         self.implied.add(identifier)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Problem, Spec
-from agent_fox.specs.agent_fox.commands import read_commands
-from agent_fox.specs.agent_fox.id_ranges import index_of
-from agent_fox.specs.collected import ReadTasks
+from agent_fox.specs.collected import ReadTasks, spec_of
+from agent_fox.specs.common.beside import read_commands
+from agent_fox.specs.common.id_ranges import index_of
 from agent_fox.specs.detection import OPENSPEC
 from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
-from agent_fox.specs.files import place_of
 from agent_fox.specs.openspec.capabilities import (
     Capability,
     ReadCapabilities,
@@ -31,6 +31,9 @@ from agent_fox.specs.openspec.proposal import title_in, waits_for
 from agent_fox.specs.openspec.task_references import Names
 from agent_fox.specs.openspec.tasks import read_tasks
 
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem, Spec
+
 _PROPOSAL, _TASKS, _DESIGN = "proposal.md", "tasks.md", "design.md"
 _CAN_DO_WITHOUT = frozenset({_DESIGN})
 
@@ -47,18 +50,8 @@ def _capability(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
         return None, documents.problems
     markdown = read_markdown(file)
     read = read_capabilities([capability(folder.name, markdown, is_baseline=True)])
-    spec = Spec(
-        name=capability_name(folder),
-        dialect=OPENSPEC,
-        path=place_of(folder, root),
-        title=title_in([markdown]),
-        requirements=tuple(read.requirements),
-        withdrawn=tuple(read.withdrawn),
-        documents=documents.paths,
-        implied=frozenset(read.implied),
-        places=read.places,
-        is_baseline=True,
-    )
+    spec = spec_of(OPENSPEC, folder, root, documents, read.expected, ReadTasks())
+    spec = replace(spec, name=capability_name(folder), title=title_in([markdown]), is_baseline=True)
     return spec, [*documents.problems, *read.problems]
 
 
@@ -69,22 +62,15 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     if unlisted or any(documents.lacks([name]) for name in (_TASKS, *deltas.values())):
         return None, documents.problems
     read = _requirements(folder, root, deltas, documents)
-    prose = _prose(documents)
+    prose = {name: text for name in (_PROPOSAL, _TASKS) if (text := documents.markdown(name))}
     names = Names(read.names, read.scenarios, read.capabilities, index_of(read.requirements, ""))
     tasks = _tasks(prose, names, folder.name, documents)
     rows, problems = waits_for(prose.values(), partial(is_other_change, folder))
-    spec = Spec(
-        name=folder.name,
-        dialect=OPENSPEC,
-        path=place_of(folder, root),
+    spec = replace(
+        spec_of(OPENSPEC, folder, root, documents, read.expected, tasks),
         title=title_in(prose.values()),
-        requirements=tuple(read.requirements),
-        groups=tasks.groups,
         dependencies=rows,
         test_commands=read_commands(prose[_TASKS]) if _TASKS in prose else {},
-        withdrawn=tuple(read.withdrawn),
-        documents=documents.paths,
-        implied=frozenset(read.implied),
         places=tasks.places | read.places,
     )
     return spec, [*documents.problems, *problems]
@@ -108,13 +94,6 @@ def _capabilities(deltas: dict[str, str], documents: Documents) -> list[Capabili
         if path.endswith(SPEC_FILE) or read.delta.drafts or read.delta.renamed:
             capabilities.append(read)
     return capabilities
-
-
-def _prose(documents: Documents) -> dict[str, Markdown]:
-    """The proposal and the tasks as lines, with what is wrong with their form."""
-    prose = {name: read_markdown(documents.files[name]) for name in (_PROPOSAL, _TASKS) if name in documents.files}
-    documents.problems += [problem for markdown in prose.values() for problem in markdown.problems]
-    return prose
 
 
 def _tasks(prose: dict[str, Markdown], names: Names, change: str, documents: Documents) -> ReadTasks:

@@ -10,28 +10,15 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem
 from agent_fox.specs.files import warning
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.lines import Line
 
-_KIND = regex(
-    r"(?:openspec\s)?(?:change(?:\sproposal)?|proposal|tasks?|implementation tasks|delta|提案|变更提案|变更|変更提案"
-    r"|propuesta|proposta)(?:\s*[:\uff1a–—-]\s*|$)",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
 _KIND_AFTER = regex(r"\s(?:specification|spec|proposal|capability)$", re.IGNORECASE)
-_WAITS = regex(
-    r"\b(?:depend(?:s|ent|ing)?\s(?:up)?on|blocked\sby|builds?\son(?:\stop\sof)?|prerequisites?|requires?(?:\sthe)?"
-    r"(?:\schanges?)?)\b|依赖|依存|前置",
-    re.IGNORECASE,
-)
 _SECTION = regex(r"[\d.\s]{0,9}(?:change\s)?(?:depend|prerequisite|blocked by|依赖|依存|前置)", re.IGNORECASE)
-_NOT_SO = regex(
-    r"\b(?:not?|none|never|without|independent\w*|optional\w*|parallel|(?:un)?blocks|required by|supersed\w+|replac\w+"
-    r"|follow[ -]?ups?)\b|n['\u2019]t\b|并行|並行|独立|无依赖|下游|不依赖",
-    re.IGNORECASE,
-)
 _SENTENCE_ENDS = regex(r"[.;。；](?:\s|$)")
 _ITEM = regex(r"\s*(?:[-*+]|\d{1,3}[.)])\s")
 _NAME = regex(r"`(?P<quoted>[\w./-]{1,200})`|(?<![\w.-])(?P<plain>\w[\w-]{1,200})")
@@ -43,7 +30,8 @@ def title_in(documents: Iterable[Markdown]) -> str:
     for document in documents:
         for line in document.lines:
             if line.heading is not None and line.heading.level == 1:
-                title = _KIND_AFTER.sub("", _KIND.sub("", line.heading.title, count=1)).strip("*_` ")
+                named = _WORDS["kind_of_document"].sub("", line.heading.title, count=1)
+                title = _KIND_AFTER.sub("", named).strip("*_` ")
                 if title:
                     return title
                 break
@@ -68,11 +56,11 @@ def _named(document: Markdown, is_change: Callable[[str], bool]) -> Iterator[tup
     for is_section, lines in _paragraphs(document.lines):
         text = " ".join(line.text.strip() for line in lines)[:_LONGEST]
         for sentence in _SENTENCE_ENDS.split(text):
-            waits = _WAITS.search(sentence)
+            waits = _WORDS["waits"].search(sentence)
             if waits is None and not is_section:
                 continue
             names = _names(sentence, 0 if is_section or waits is None else waits.end(), is_change)
-            if names and not _NOT_SO.search(_without(names, sentence)):
+            if names and not _WORDS["no_wait"].search(_without(names, sentence)):
                 yield from ((name, _line_of(name, lines)) for name in names)
 
 

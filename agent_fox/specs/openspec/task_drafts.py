@@ -10,8 +10,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.agent_fox.task_groups import state_of
-from agent_fox.specs.agent_fox.tasks import rolled_up
+from agent_fox.specs.common.task_lists import rolled_up, state_of
 from agent_fox.specs.openspec.task_sections import Box, Section, box_in, deep_number, item_in, numbered
 from agent_fox.specs.openspec.words import unstruck
 

@@ -10,7 +10,7 @@ from agent_fox.core.regex import regex
 from agent_fox.specs.openspec.words import ids_in, same
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.id_ranges import PartIndex
+    from agent_fox.specs.common.id_ranges import PartIndex
 
 _QUOTED = regex(r"`([^`]{1,300})`|\"([^\"]{1,300})\"|“([^”]{1,300})”|「([^」]{1,300})」|\*\*([^*]{1,300})\*\*")
 _FIELD = regex(

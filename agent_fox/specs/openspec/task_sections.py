@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Line
@@ -32,10 +33,7 @@ _DEEP_NUMBER = regex(
     r"[–—-]?\s*(?P<title>\S.*)$"
 )
 _SAMPLES = regex(r"(?:legend|examples?|(?:task )?(?:states?|status)$|图例|凡例)", re.IGNORECASE)
-_NOT_TASKS = regex(
-    r"(?:overview|notes?\b|.*\bnotes$|dependenc|(?:task|tasks) dependenc|references?\b|概述|备注|依赖|備考|依存)",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
 
 
 @dataclass(slots=True)
@@ -64,7 +62,7 @@ class Section:
 
     @property
     def is_no_tasks(self) -> bool:
-        return self.number is None and bool(_SAMPLES.match(self.title) or _NOT_TASKS.match(self.title))
+        return self.number is None and bool(_SAMPLES.match(self.title) or _WORDS["not_tasks"].match(self.title))
 
     @property
     def holds_samples(self) -> bool:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
-from agent_fox.specs.agent_fox.task_groups import doubled_tasks, state_of
-from agent_fox.specs.agent_fox.tasks import rolled_up
-from agent_fox.specs.agent_fox.test_writers import mark_test_writers
 from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.common.task_lists import CHECKPOINT, doubled_tasks, rolled_up, state_of
+from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 from agent_fox.specs.openspec.capabilities import half_written
 from agent_fox.specs.openspec.task_drafts import NESTED, PARALLEL, TaskDraft, drafts_of, gathered, wrapped
@@ -44,7 +43,6 @@ _BOLD = regex(
     r"|(?<![\w`/.])__(?=\S)(?P<lines>(?:`[^`]{0,200}`|[^_`]){1,300})__(?![\w`/.])"
 )
 _EMPHASIS = regex(r"(?P<mark>[*_])(?P<text>[^*_]+)(?P=mark)")
-_CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 
 
 def read_tasks(markdown: Markdown, names: Names, fallback_title: str) -> ReadTasks:
@@ -139,7 +137,7 @@ class _Reading(Remarks):
             requirements=self._owned(unit),
             text=_text(unit),
             parallel=PARALLEL.search(unit.title) is not None,
-            is_checkpoint=_CHECKPOINT.match(title) is not None,
+            is_checkpoint=CHECKPOINT.match(title) is not None,
         )
 
     def _subtask(self, draft: TaskDraft, known: frozenset[str]) -> Subtask:

@@ -9,15 +9,12 @@ import re
 from enum import StrEnum
 
 from agent_fox.core.regex import regex
+from agent_fox.specs.word_tables import words_in
 
-_REQUIREMENT = r"requirement|需求|要件|要求|requisito|exigence|anforderung|требование|요구\s?사항|요구"
-_REQUIREMENTS = (
-    r"requirements|需求|要件|要求|requisitos|requisiti|exigences|anforderungen|требовани\w|요구\s?사항"
-    r"|requirement deltas?"
-)
-_SCENARIO = (
-    r"scenario|场景|場景|情景|情境|シナリオ|escenario|cen[áa]rio|sc[ée]nario|szenario|scenariusz|сценарий|시나리오"
-)
+_WORDS = words_in(__file__)
+_REQUIREMENT = _WORDS["requirement"].pattern
+_REQUIREMENTS = _WORDS["requirements"].pattern
+_SCENARIO = _WORDS["scenario"].pattern
 _WORD_ENDS = r"(?![^\W\d_])"
 _TAIL = (
     r"(?:\s{0,3}(?:outline\s{0,3})?(?:[#\[(]?\d[\d.]{0,9}[\])]?)?\s{0,3}[:\uff1a–—]"
@@ -38,27 +35,11 @@ _SCENARIO_LINE = regex(
 _SECTION_OF_ALL = regex(
     rf"[*_\d.\s]{{0,9}}(?:(?:non-?)?functional\s)?(?:{_REQUIREMENTS})(?=$|[\s*_:\uff1a(])", re.IGNORECASE
 )
-_NOTHING = regex(
-    r"[-*+_()\[\]\s.]{0,9}(?:none|n/?a|nothing|no\s|not applicable|无|無|なし|ninguno|nenhum|aucun|keine|нет|없음)",
-    re.IGNORECASE,
-)
 _HAS_ID = regex(r"[\[*`]{0,3}[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}\b")
 _ID = regex(r"(?<![\w-])[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}(?![\w-])")
 _STRUCK = regex(r"[*_]{0,3}~~(?P<text>[^~]{1,300})~~[*_]{0,3}(?:\s{0,3}[(\[（][^()\[\]（）]{0,300}[)\]）])?\s{0,3}$")
 _UNFILLED = regex(r"(?:requirement|scenario|[\d.\s]{0,12})$|[\[<{][^\[\]<>{}\d]{1,200}[\]>}]$", re.IGNORECASE)
 _STEP_WORDS = frozenset({"given", "when", "then", "and"})
-_ASIDE = regex(
-    r"(?:notes?|rationale|reason|migration|examples?|background|context|impact|references?|see also|previously"
-    r"|备注|说明|示例|理由|備考)\b",
-    re.IGNORECASE,
-)
-
-_CRITERIA = regex(
-    r"(?:acceptance criteria|验收标准|验收条件|驗收標準|受け入れ(?:基準|条件)|criterios de aceptación"
-    r"|critérios de aceitação|critères d['\u2019]acceptation|akzeptanzkriterien|критерии при[её]мки)"
-    r"[*_:\uff1a\s]{0,4}$",
-    re.IGNORECASE,
-)
 
 
 class Operation(StrEnum):
@@ -71,25 +52,10 @@ class Operation(StrEnum):
     STATED = "stated"
 
 
-_STEMS = (
-    (Operation.RENAMED, r"\brenamed?\b|重命名|更名|改名|名称変更|\brenombra|\brenomead|\brenomm|\bumbenannt|переимен"),
-    (
-        Operation.REMOVED,
-        r"\b(?:removed?|deleted|deprecated)\b|移除|删除|刪除|削除|廃止|\beliminad|\bremovid|\bsupprim|\bentfernt|удал"
-        r"|삭제|제거",
-    ),
-    (
-        Operation.MODIFIED,
-        r"^(?:modify|change|update)\b|\b(?:modified|changed|updated)\b|修改|变更|變更|変更|更新|\bmodificad|\bmodifi[ée]|\bge[äa]ndert|измен"
-        r"|수정|변경",
-    ),
-    (
-        Operation.ADDED,
-        r"^add\b|\b(?:added|new)\b|新增|新规|新規|添加|增加|追加|\ba[ñn]adid|\bagregad|\badicionad|\bajout|\bhinzugef|добавл"
-        r"|추가",
-    ),
+_OPERATIONS = tuple(
+    (operation, _WORDS[operation.value])
+    for operation in (Operation.RENAMED, Operation.REMOVED, Operation.MODIFIED, Operation.ADDED)
 )
-_OPERATIONS = tuple((operation, regex(stems, re.IGNORECASE)) for operation, stems in _STEMS)
 _ALONE = regex(r"(?:added|modified|removed|renamed)$", re.IGNORECASE)
 _NOUN = regex(r"requirement|需求|要件|要求|requisi|exigence|anforderung|требован|요구", re.IGNORECASE)
 _QUOTED = regex(r"[\"“«「`][^\"“”«»「」`]{1,120}[\"”»」`]")
@@ -144,7 +110,7 @@ def operated(title: str) -> tuple[Operation, str] | None:
 
 def says_nothing(text: str) -> bool:
     """Whether a section's text says that there is nothing in it."""
-    return _NOTHING.match(text[:_LONGEST]) is not None
+    return _WORDS["nothing"].match(text[:_LONGEST]) is not None
 
 
 def has_id(title: str) -> bool:
@@ -175,12 +141,12 @@ def has_only_steps(text: str) -> bool:
 
 def is_aside(title: str) -> bool:
     """Whether a heading below a requirement explains, and asks for nothing."""
-    return _ASIDE.match(title.strip("*_ ")) is not None
+    return _WORDS["aside"].match(title.strip("*_ ")) is not None
 
 
 def is_criteria(title: str) -> bool:
     """Whether a heading below a requirement stands above a list of criteria."""
-    return _CRITERIA.match(title.strip("*_ ")) is not None
+    return _WORDS["criteria"].match(title.strip("*_ ")) is not None
 
 
 def same(title: str) -> str:

@@ -9,28 +9,19 @@ from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Spec
-from agent_fox.specs.agent_fox.commands import read_commands
-from agent_fox.specs.agent_fox.dependencies import read_dependencies, without_doubles
-from agent_fox.specs.agent_fox.id_ranges import index_of
-from agent_fox.specs.agent_fox.source import source_in
-from agent_fox.specs.agent_fox.traceability import read_traceability
+from agent_fox.specs.common.beside import read_commands, source_in
+from agent_fox.specs.common.id_ranges import index_of
+from agent_fox.specs.common.rows import read_dependencies, read_traceability, without_doubles
 from agent_fox.specs.document import Markdown, about, read_markdown
 from agent_fox.specs.files import TextFile, error, warning
 from agent_fox.specs.lines import Heading, Line, in_bold, plain
 from agent_fox.specs.plain.dialect import spec_heading
 from agent_fox.specs.plain.requirements import is_aside, read_plain_requirements
 from agent_fox.specs.plain.tasks import holds_tasks, read_plain_tasks
+from agent_fox.specs.word_tables import words_in
 
 _ENDED = regex(r"[\W_]{0,12}(?:status[\W_]{1,6})?(?P<word>superseded|withdrawn|baseline)\b", re.IGNORECASE)
-_REQUIREMENTS = regex(
-    r"(?:.* )?(?:requirements?|acceptance criteria|criteria|must hold|anforderungen|exigences|requisitos|requisiti"
-    r"|eisen|krav|wymagania|требования|要件|要求|需求|요구 ?사항)\b.{0,40}$",
-    re.IGNORECASE,
-)
-_ONE_REQUIREMENT = regex(
-    r"(?:requirement|anforderung|exigence|requisito|требование|要件|要求|需求|요구 ?사항)(?: [\w.-]{1,40})? ?[:\uff1a]",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
 _EDGES = regex(r"edge cases\b", re.IGNORECASE)
 _TASKS = regex(r"(?:.* )?(?:tasks?|task groups?|groups|plan|steps|to-?do)$", re.IGNORECASE)
 _COMMANDS = regex(r"(?:.* )?(?:test(?:ing)? commands?|commands?|tests?|how to test)$", re.IGNORECASE)
@@ -137,7 +128,7 @@ class _Reading:
         lines = []
         for section in self.sections:
             if section.kind in ("requirements", "edges"):
-                is_one = section.kind == "edges" or _ONE_REQUIREMENT.match(plain(section.title))
+                is_one = section.kind == "edges" or _WORDS["one_requirement"].match(plain(section.title))
                 lines += [section.heading] if is_one and section.heading is not None else []
                 lines += section.lines
         return lines
@@ -234,7 +225,7 @@ def _known_kind(title: str) -> str | None:
         ("edges", _EDGES),
         ("commands", _COMMANDS),
         ("depends", _DEPENDS),
-        ("requirements", _REQUIREMENTS),
+        ("requirements", _WORDS["requirements"]),
         ("tasks", _TASKS),
     )
     return next((kind for kind, pattern in kinds if pattern.match(title)), None)

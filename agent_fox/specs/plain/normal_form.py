@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Dependency, Group, Requirement, Spec, Subtask, TaskState, Trace
+from agent_fox.specs.common.task_lists import named_by
 from agent_fox.specs.plain.dialect import MARK
 from agent_fox.specs.plain.escapes import block, one_line, quoted, reference, word, words
 
@@ -135,15 +136,10 @@ def _group_lines(group: Group) -> Iterator[str]:
     yield from (f"  - {line}" for line in _marks(marks))
     if group.archetype is not None:
         yield f"  - {_field('Archetype', word(group.archetype))}"
-    if group.requirements != of_subtasks(group.subtasks):
+    if group.requirements != named_by((), group.subtasks):
         yield f"  - {_field('Requirements', words(group.requirements))}"
     for subtask in group.subtasks:
         yield from indented(_subtask(subtask), 2)
-
-
-def of_subtasks(subtasks: Iterable[Subtask]) -> tuple[str, ...]:
-    """The requirements of a group that names none itself."""
-    return tuple(dict.fromkeys(i for subtask in subtasks for i in subtask.requirements))
 
 
 def _subtask(subtask: Subtask) -> Iterator[str]:

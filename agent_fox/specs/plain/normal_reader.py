@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import (
@@ -18,6 +18,7 @@ from agent_fox.core.spec import (
     TaskState,
     Trace,
 )
+from agent_fox.specs.common.task_lists import named_by
 from agent_fox.specs.files import TextFile, error
 from agent_fox.specs.plain import normal_form as form
 from agent_fox.specs.plain.escapes import WORD, text_of, word_of
@@ -63,39 +64,30 @@ def read_normal_form(file: TextFile, documents: dict[str, str]) -> tuple[tuple[S
         except FormBroken as broken:
             named = _SPEC.fullmatch(section.title.text)
             where = f"{file.where}:{broken.line}"
-            problems.append(replace(error(where, broken.what), spec=word_of(named[1]) if named else None))
+            problems.append(error(where, broken.what, spec=word_of(named[1]) if named else None))
     return tuple(specs), tuple(problems)
-
-
-@dataclass(slots=True)
-class _Reading:
-    """The places of what was read so far in a file."""
-
-    where: str
-    places: dict[str, str] = field(default_factory=dict)
-
-    def found(self, thing: str, line: int) -> None:
-        self.places.setdefault(thing, f"{self.where}:{line}")
 
 
 def _spec(section: Section, where: str, documents: dict[str, str]) -> Spec:
     named = matched(_SPEC, section.title.text, section.title.number, "# Spec: `name`: Title")
     parts = _parts(section)
-    reading = _Reading(where)
-    requirements = tuple(_requirement(block, reading) for block in _blocks(parts[form.REQUIREMENTS]))
+    lines: dict[str, int] = {}
+    requirements = tuple(_requirement(block, lines) for block in _blocks(parts[form.REQUIREMENTS]))
     spec = Spec(
         name=word_of(named[1]),
         dialect="plain",
         path=where,
         title=text_of(named[2] or ""),
         requirements=requirements,
-        groups=tuple(_group(item, reading) for item in items(parts[form.TASKS])),
+        groups=tuple(_group(item, lines) for item in items(parts[form.TASKS])),
         dependencies=tuple(_dependency(item, where) for item in items(parts[form.DEPENDS_ON])),
         traceability=tuple(_traces(parts[form.TRACEABILITY])),
         test_commands=dict(_command(item) for item in items(parts[form.TEST_COMMANDS])),
         documents=documents,
     )
-    return replace(_with_facts(spec, items(parts[""])), places=reading.places)
+    return replace(
+        _with_facts(spec, items(parts[""])), places={name: f"{where}:{line}" for name, line in lines.items()}
+    )
 
 
 def _parts(section: Section) -> dict[str, list[Line]]:
@@ -138,10 +130,10 @@ def _with_facts(spec: Spec, facts: Iterable[Item]) -> Spec:
     return spec
 
 
-def _requirement(block: Section, reading: _Reading) -> Requirement:
+def _requirement(block: Section, lines: dict[str, int]) -> Requirement:
     match = matched(_REQUIREMENT, block.title.text, block.title.number, "### ID: Title")
     identifier = word_of(match[1])
-    reading.found(identifier, block.title.number)
+    lines.setdefault(identifier, block.title.number)
     text, rest = quote_of(block.lines)
     last = next((n for n, line in enumerate(rest) if line.text == form.DETAILS), len(rest))
     edge = next((n for n, line in enumerate(rest) if line.text == form.EDGE_CASES), last)
@@ -149,28 +141,28 @@ def _requirement(block: Section, reading: _Reading) -> Requirement:
         identifier,
         text_of(match[2] or ""),
         text,
-        tuple(_criterion(item, reading) for item in items(rest[:edge])),
-        tuple(_criterion(item, reading) for item in items(rest[edge + 1 : last])),
+        tuple(_criterion(item, lines) for item in items(rest[:edge])),
+        tuple(_criterion(item, lines) for item in items(rest[edge + 1 : last])),
         tuple(item.text for item in items(rest[last + 1 :])),
     )
 
 
-def _criterion(item: Item, reading: _Reading) -> Criterion:
+def _criterion(item: Item, lines: dict[str, int]) -> Criterion:
     match = matched(_CRITERION, item.head, item.line, "- **ID** text")
     identifier = word_of(match[1])
-    reading.found(identifier, item.line)
+    lines.setdefault(identifier, item.line)
     return Criterion(identifier, Item(item.line, match[2] or "", item.lines).text)
 
 
-def _group(item: Item, reading: _Reading) -> Group:
+def _group(item: Item, lines: dict[str, int]) -> Group:
     match = matched(_GROUP, item.head, item.line, "- [ ] 1. Title")
     number = int(match[2])
-    reading.found(f"group {number}", item.line)
+    lines.setdefault(f"group {number}", item.line)
     below = items(item.lines)
-    subtasks = tuple(_subtask(entry, reading) for entry in below if entry.field is None)
+    subtasks = tuple(_subtask(entry, lines) for entry in below if entry.field is None)
     group = Group(number, text_of(match[3] or ""), _state(match[1], item.line), subtasks=subtasks)
     text = None
-    group = replace(group, requirements=form.of_subtasks(subtasks))
+    group = replace(group, requirements=named_by((), subtasks))
     for entry in below:
         match entry.field:
             case None:
@@ -201,10 +193,10 @@ def _with_field(group: Group, named: tuple[str, str], item: Item) -> Group:
             raise _unknown_field(item, "Marks, Archetype, Requirements, Text")
 
 
-def _subtask(item: Item, reading: _Reading) -> Subtask:
+def _subtask(item: Item, lines: dict[str, int]) -> Subtask:
     match = matched(_SUBTASK, item.head, item.line, "- [ ] 1.1 Title")
     number = word_of(match[2])
-    reading.found(f"task {number}", item.line)
+    lines.setdefault(f"task {number}", item.line)
     below = items(item.lines)
     details = tuple(entry.text for entry in below if entry.field is None)
     subtask = Subtask(number, text_of(match[3] or ""), _state(match[1], item.line), details=details)

@@ -11,6 +11,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.lines import Heading, Line, is_rule, joined, plain
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
@@ -30,10 +31,7 @@ _HEADED = regex(
 )
 _EDGE = regex(r"(?:edge|error|unwanted|failure)[ -]?(?:cases?|behaviou?rs?)?\b.{0,20}$|edge cases\b", re.IGNORECASE)
 _CRITERIA = regex(r"(?:acceptance|criteria|scenarios?)\b", re.IGNORECASE)
-_ASIDE = regex(
-    r"(?:notes?|rationale|background|references|out of scope|non-?goals|(?:open )?questions)\s?[:\uff1a]?$",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
 _LABEL = regex(r" ?(?P<bold>[*_]{2}[^*_]{1,80}[*_]{2}[:\uff1a]?)$| ?[^-*+\s|>#][^:\uff1a.]{1,60}[:\uff1a]$")
 _EMPTY = " []"  # a box alone says nothing either
 _OBLIGES = regex(r"\b(?:SHALL|MUST)\b")
@@ -162,7 +160,7 @@ class _Cut:
 
 def is_aside(title: str) -> bool:
     """Whether what stands below a heading or a label asks for nothing."""
-    return _ASIDE.match(plain(title)) is not None
+    return _WORDS["aside"].match(plain(title)) is not None
 
 
 def _label(text: str) -> str:

@@ -14,8 +14,8 @@ from agent_fox.specs.files import warning
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Group, Problem, Subtask
-    from agent_fox.specs.agent_fox.id_ranges import PartIndex
     from agent_fox.specs.collected import ReadTasks
+    from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.lines import Line
 
 _BOXED = regex(r" *[-*+] +\[[^\[\]]?\]")

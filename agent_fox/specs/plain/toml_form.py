@@ -1,8 +1,7 @@
-"""A plain TOML file as a spec. Which keys there are stands in toml_models, and where they stand in toml_places."""
+"""A plain TOML file as a spec. Which keys there are, and where they stand, is known in toml_door."""
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -14,21 +13,28 @@ from pydantic import ValidationError
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requirement, Spec, Subtask, TaskState
 from agent_fox.core.words import did_you_mean
-from agent_fox.specs.agent_fox.id_ranges import PartIndex, index_of
-from agent_fox.specs.agent_fox.test_writers import mark_test_writers
+from agent_fox.specs.common.id_ranges import PartIndex, index_of
+from agent_fox.specs.common.task_lists import CHECKPOINT, named_by
+from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.document import about
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
-from agent_fox.specs.plain.normal_form import coder_text, of_subtasks
+from agent_fox.specs.plain.normal_form import coder_text
 from agent_fox.specs.plain.requirements import FreeIds
-from agent_fox.specs.plain.toml_models import Criteria, TomlGroup, TomlRequirement, TomlSpec, TomlTask, keys_at
-from agent_fox.specs.plain.toml_places import TomlPlaces
+from agent_fox.specs.plain.toml_door import (
+    Criteria,
+    TomlGroup,
+    TomlPlaces,
+    TomlRequirement,
+    TomlSpec,
+    TomlTask,
+    keys_at,
+)
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _AT_LINE = regex(r"\(at line (\d+), column \d+\)")
 _DEEP_KEY = regex(r"(?:\.[ \t]{0,4}[\"']?[\w-]{1,100}[\"']?[ \t]{0,4}){32}")  # tomllib takes minutes over thousands
-_CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 _SHOWN = 80
 _WORDS = {
     "string_type": "a text in quotes belongs here",
@@ -157,16 +163,15 @@ class _Reading:
         at = self.places[f"group {number}"] = self.file.at(place)
         tasks = zip(model.tasks, self.file.items((task.title for task in model.tasks), place), strict=True)
         subtasks = tuple(self._subtask(f"{number}.{n}", *task, index) for n, task in enumerate(tasks, 1))
-        named = dict.fromkeys((*self._ids(model.requirements, index, at), *of_subtasks(subtasks)))
         return Group(
             number,
             model.title,
             TaskState(model.state),
             model.optional,
             subtasks=subtasks,
-            requirements=tuple(named),
+            requirements=named_by(self._ids(model.requirements, index, at), subtasks),
             parallel=model.parallel,
-            is_checkpoint=model.checkpoint or _CHECKPOINT.match(model.title) is not None,
+            is_checkpoint=model.checkpoint or CHECKPOINT.match(model.title) is not None,
         )
 
     def _subtask(self, number: str, model: TomlTask, place: int, index: PartIndex) -> Subtask:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.agent_fox.commands import read_commands
-from agent_fox.specs.agent_fox.dependencies import without_doubles
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
+from agent_fox.specs.common.beside import read_commands
+from agent_fox.specs.common.rows import without_doubles
 from agent_fox.specs.detection import SPEC_KIT
-from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
+from agent_fox.specs.document import Documents, Markdown, read_documents
 from agent_fox.specs.files import children, is_file, place_of, warning
-from agent_fox.specs.spec_kit.needs import needs_in
-from agent_fox.specs.spec_kit.references import references_of
+from agent_fox.specs.spec_kit.identifiers import references_of
+from agent_fox.specs.spec_kit.prose import needs_in, unfinished
 from agent_fox.specs.spec_kit.requirements import read_requirements
 from agent_fox.specs.spec_kit.tasks import read_tasks
-from agent_fox.specs.spec_kit.unfinished import unfinished
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
@@ -47,8 +47,7 @@ def read_spec_kit(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec | 
     documents = read_documents(folder, root, (_SPEC, _PLAN, _TASKS), frozenset({_PLAN}))
     if any(documents.lacks([name]) for name in (_SPEC, _TASKS)):
         return None, documents.problems
-    read = {name: _plain(read_markdown(file)) for name, file in documents.files.items()}
-    documents.problems += [problem for markdown in read.values() for problem in markdown.problems]
+    read = {name: _plain(markdown) for name in documents.files if (markdown := documents.markdown(name))}
     return _spec(folder, root, documents, read, bare), documents.problems
 
 
@@ -81,7 +80,7 @@ def _spec(folder: Path, root: Path, documents: Documents, read: dict[str, Markdo
         spec_of(SPEC_KIT, folder, root, documents, requirements, tasks),
         title=_title(read),
         dependencies=_dependencies(folder, documents, read),
-        test_commands=_commands(read),
+        test_commands=dict(ChainMap(*map(read_commands, read.values()))),
         documents=documents.paths | dict(_beside(folder, root)),
     )
     gone = (*spec.expected, *spec.withdrawn)
@@ -110,13 +109,6 @@ def _dependencies(folder: Path, documents: Documents, read: dict[str, Markdown])
         what = f"read as: all of {row.spec} comes before this spec. Say it in other words if that is not meant"
         documents.problems.append(warning(row.where, what))
     return rows
-
-
-def _commands(read: dict[str, Markdown]) -> dict[str, str]:
-    commands: dict[str, str] = {}
-    for markdown in read.values():
-        commands = read_commands(markdown) | commands
-    return commands
 
 
 def _ended(markdown: Markdown) -> str | None:

@@ -1,13 +1,20 @@
-"""Ids as spec-kit's users write them: `FR-001`, `NFR-2`, `FR-AUTH-001`, `FR-001a`; and what is struck out with `~~`:
-taken back, or only reworded, with what holds instead beside it. What ids stand for is not here."""
+"""Ids as spec-kit's users write them: `FR-001`, `NFR-2`, `FR-AUTH-001`, `FR-001a`; what is struck out with `~~`: taken
+back, or only reworded, with what holds instead beside it; the user stories that a label or a title names: `[US1]`,
+`[US1-US3]`, `Phase 3: User Story 1`; and which parts of a spec are meant by them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.core.regex import regex
+from agent_fox.specs.spec_kit.words import NUMBERED_STORY, STORY_NUMBER
+from agent_fox.specs.word_tables import words_in
+
+if TYPE_CHECKING:
+    from agent_fox.specs.collected import ReadRequirements
 
 _ID = (
     r"(?:(?:[A-Z][A-Z0-9]{0,11}-){1,4}[A-Z]{0,3}\d{1,6}|(?:FR|NFR|SC)\d{1,6})"
@@ -39,12 +46,8 @@ _STRIKE = "~~"
 _MARKS = " \t\n*_.:：,;-–—→"
 _OPENS_NOTE, _ENDS_NOTE = "([（【", ")]）】"
 _LONGEST_NOTE = 2000
-_TAKES_BACK = regex(
-    r"(?:withdrawn|superseded|removed|deleted|dropped|retired|obsolete|deprecated|replaced|cancell?ed|descoped|deferred"
-    r"|moved|merged|skipped|n/a|not needed|no longer|out of scope|已?(?:废除|廢除|取消|删除|刪除|移除|廢止|废止)"
-    r"|削除|廃止|삭제|eliminad[oa]|retirad[oa]|removid[oa])(?![a-z])",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
+_TAKES_BACK = _WORDS["taken_back"]
 _OBLIGES = regex(r"\b(?:MUST|SHALL|DEBE|DEVE|DOIT)\b")
 
 
@@ -123,3 +126,122 @@ def _is_note(text: str) -> bool:
         if depth == 0:
             return place > 0 and not text[place + 1 :].strip(_MARKS)
     return False
+
+
+_NUMBER = rf"(?P<number>{STORY_NUMBER})"
+_LABEL = regex(rf"(?:US|Story|User Story)[\s-]?{_NUMBER}(?![\d.])", re.IGNORECASE)
+_RANGE = regex(r"(?:US|Story)?[\s-]?(\d{1,4})\s?[-–—~]\s?(?:US|Story)?[\s-]?(\d{1,4})$", re.IGNORECASE)
+_MORE = regex(rf"\s?(?:,|&|\+|/|and\b|-|–)\s?(?:US|Story\s|User Story\s)?{_NUMBER}(?![\d.])", re.IGNORECASE)
+_IN_TITLE = regex(rf"(?<![A-Za-z])(?:US[ -]?|User Stor(?:y|ies) ){_NUMBER}(?![\d.])", re.IGNORECASE)
+_MOST_STORIES = 99
+
+
+def story_name(number: str) -> str:
+    """`US1` for `01`, `US1A` for `1a`."""
+    return f"US{number.lstrip('0') or '0'}".upper()
+
+
+def stories_in_label(label: str) -> Iterator[str]:
+    """The stories of a label such as `US1`, `US1, US3`, `US1-US3`, `Story 2`, `US1a`."""
+    if _LABEL.match(label) is None:
+        return
+    spans = _RANGE.match(label)
+    if spans is not None:
+        yield from (f"US{n}" for n in range(int(spans[1]), min(int(spans[2]), int(spans[1]) + _MOST_STORIES) + 1))
+        return
+    yield from map(story_name, re.findall(STORY_NUMBER, label))
+
+
+def stories_in_title(title: str) -> Iterator[str]:
+    """The stories that a phase's title names, in whatever language it says story."""
+    seen: dict[str, None] = {}
+    for place in _places(title):
+        number: re.Match[str] | None = place
+        while number is not None:
+            seen[story_name(number["number"])] = None
+            number = _MORE.match(title, number.end("number"))
+    yield from seen
+
+
+def _places(title: str) -> Iterator[re.Match[str]]:
+    from_start = _without_phase(title)
+    if from_start is not None:
+        yield from_start
+    yield from _IN_TITLE.finditer(title)
+
+
+def _without_phase(title: str) -> re.Match[str] | None:
+    """A story's name after the phase's: `Phase 3: 用户故事 1 - ...`."""
+    starts = (0, *(match.end() for match in re.finditer(r"[:：.–—-]", title[:60])))
+    matches = (NUMBERED_STORY.match(title, start) for start in starts)
+    return next((match for match in matches if match is not None), None)
+
+
+MOST_NAMED = 1_000_000
+
+Key = tuple[str, ...]
+
+
+@dataclass
+class References:
+    """The ids of a spec, found by what people write for them; stories by their names in capitals.
+
+    `spare`: how many more its ranges may name.
+    """
+
+    order: dict[Key, int] = field(default_factory=dict)
+    rows: tuple[tuple[Key, tuple[str, ...]], ...] = ()
+    stories: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    withdrawn: frozenset[Key] = frozenset()
+    spare: int = MOST_NAMED
+
+    @property
+    def is_spent(self) -> bool:
+        return self.spare < 0
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.rows
+
+    def has_story(self, story: str) -> bool:
+        return story in self.stories
+
+    def of_stories(self, stories: Iterable[str]) -> tuple[str, ...]:
+        return tuple(part for story in stories for part in self.stories.get(story, ()))
+
+    def named(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The parts that a text names, and ids of the templates' make that are not there."""
+        names: dict[str, None] = {}
+        unknown: dict[str, None] = {}
+        for name, end in named_in(text):
+            first, last = self.order.get(same(name)), self.order.get(same(end)) if end else None
+            if first is not None:
+                names.update(dict.fromkeys(self._between(first, last, same(name)[0])))
+            missing = [other for other in (name, end) if other and is_known(other)]
+            unknown.update(dict.fromkeys(other for other in missing if not self._is_there(other)))
+        return tuple(names), tuple(unknown)
+
+    def _between(self, first: int, last: int | None, kind: str) -> Iterator[str]:
+        """The parts of the ids from one to another that begin alike; of the first alone where too many are named."""
+        last = max(first, last or 0)
+        self.spare -= last - first
+        rows = self.rows[first : first + 1 if self.is_spent else last + 1]
+        return (part for key, row in rows if key[0] == kind for part in row)
+
+    def _is_there(self, name: str) -> bool:
+        return same(name) in self.order or same(name) in self.withdrawn
+
+
+def references_of(read: ReadRequirements) -> References:
+    order: dict[Key, int] = {}
+    rows: list[tuple[Key, tuple[str, ...]]] = []
+    stories: dict[str, tuple[str, ...]] = {}
+    for requirement in read.requirements:
+        ids = tuple(part.id for part in requirement.parts)
+        if requirement.id in read.of_story or requirement.id == "US1":
+            stories[requirement.id.upper()] = (*ids, *read.of_story.get(requirement.id, ()))
+        for name, row in ((requirement.id, ids), *((part, (part,)) for part in ids)):
+            if same(name) not in order and not name.isdecimal():
+                order[same(name)] = len(rows)
+                rows.append((same(name), row))
+    return References(order, tuple(rows), stories, frozenset(map(same, read.withdrawn)))

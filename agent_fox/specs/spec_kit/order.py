@@ -16,27 +16,17 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.lines import plain
 from agent_fox.specs.spec_kit.parts import items_of, parts_of
 from agent_fox.specs.spec_kit.phases import NUMBER
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.outline import Table
 
 _T = regex(NUMBER)
-_WAITS = regex(
-    r"(?:depend(?:s|ent)? on|(?:depend(?:s|encias?|ências?)|deps)(?=[\s*_]{0,4}[:：])|dependenc(?:y|ies)|blocked by"
-    r"|waits? for|requires?|needs|after|prerequisites?"
-    r"|依[赖賴](?:于|於)?|依存|의존|depende de|dépend d[e']|hängt ab von|abhängig von|зависит от)"
-    r"[\s:：*_`(\[]{0,8}(?:tasks?\s)?",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
 _COMES_AFTER = regex(
     r"T\d{1,6}[A-Za-z]?(?:\s?[、,，・&~〜–-]\s?T\d{1,6}[A-Za-z]?){0,20}\s?"
     r"(?:に依存|の?完了後|の後に|에 의존|완료 ?후|完成[后後]|之[后後])"
-)
-_BLOCKS = regex(
-    r"(?<!\d )(?<!\d\) )\b(?:blocks?|(?:must|should) (?:be )?completed? before|阻塞|bloque(?:a|ia)n?)"
-    r"[\s:：*_`]{1,6}(?:tasks?\s)?",
-    re.IGNORECASE,
 )
 _NEXT = regex(
     r"[\s*_`\])]{0,4}(?:\([^()]{0,80}\)\s?)?(?P<link>[,;、，・/&+]|and\b|through\b|to\b|[-–—~]|\.\.\.?)[\s*_`\[(]{0,4}(?:and\s)?",
@@ -51,40 +41,13 @@ _AND = regex(
 )
 _WORDS_BEFORE_BRACKET = r"(?:(?:[A-Za-z][\w/-]{0,30}\s){0,4}\()?"
 _ARROW = regex(rf"\)?\s?(?:[→⟶➜⇒➔]|[-=─]{{1,3}}[>►])\s?{_WORDS_BEFORE_BRACKET}")
-_AFTER = regex(
-    r"\)?\s(?:(?:also|only|directly|both|strictly)\s)?"
-    r"(?:(?:depends?|(?:(?:is|are) )?dependent)\s(?:only\s|directly\s)?(?:up)?on|requires?|needs?|waits? (?:for|on)"
-    r"|(?:must )?follows?|(?:is|are) blocked by"
-    r"|(?:(?:must|should|can|may|will)\s)?(?:only\s)?(?:be done|runs?|starts?|begins?|comes?|goes|go|lands?)?"
-    r"\s?(?:in parallel\s)?(?:only\s)?after"
-    r"|depend(?:e|en|em) de|dépend(?:ent)? de|hängt ab von|зависит от|依[赖賴](?:于|於)?|의존)"
-    rf"\s(?:(?:both|tasks?|all of|completion of)\s)?{_WORDS_BEFORE_BRACKET}",
-    re.IGNORECASE,
-)
-_BEFORE = regex(
-    r"\)?\s(?:(?:also|directly)\s)?"
-    r"(?:(?:must )?blocks?|(?:must )?precedes?|bloquean?|bloqueiam?|阻塞"
-    r"|(?:must|should|shall|has to|have to|needs? to|is|are)?\s?(?:be\s)?"
-    r"(?:completed?|finish(?:ed)?|done|exists?|lands?|runs?|pass(?:es)?|merged|comes?|goes|go)?"
-    r"\s?(?:before|prior to)(?: starting)?)"
-    rf"\s(?:(?:both|tasks?|all of)\s)?{_WORDS_BEFORE_BRACKET}",
-    re.IGNORECASE,
-)
-_IN_DOUBT = regex(
-    r"\b(?:not|no longer|never|if|unless|when|whether|except|insofar|instead|rather|although|even|could|might"
-    r"|optional(?:ly)?|ideally|preferably|prefer|recommended)\b|n['’]t\b",
-    re.IGNORECASE,
-)
+_AFTER = _WORDS["comes_after"]
+_BEFORE = _WORDS["comes_before"]
 _PHASE_WAITS = regex(r"\W{0,8}(?:depends on|dependenc(?:y|ies)|depends)\s?:?\s?(?:tasks?\s)?", re.IGNORECASE)
 _NOTHING_ELSE = regex(r"\s?(?:[.;—–]|$|(?:must be |is |are )?(?:complete|done|finished))", re.IGNORECASE)
 _BRACKETS = regex(r"\((?P<inside>[^()]{0,300})\)")
 _SENTENCE = regex(r"[.;!?]\s|[。；！？]|\n")
 _MARKS = regex(r"\*\*|__|`|\[[^\[\]]{0,40}\]")
-_IS_ABOUT_ORDER = regex(
-    r".*(?:dependenc|execution order|\bblock(?:s|ing|ers)\b|sequential|task order|critical path|依[赖賴存]|의존"
-    r"|dépendanc|depend[eê]nc|abhängig|зависимост)",
-    re.IGNORECASE,
-)
 
 
 MOST_NAMED = 200_000
@@ -134,13 +97,13 @@ class Stated:
 
 def waited_for(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tasks that a text says to wait for, ranges written out, and those of them that are not there."""
-    starts = [match.end() for match in _WAITS.finditer(text)]
+    starts = [match.end() for match in _WORDS["waits"].finditer(text)]
     return _named_at(text, sorted(starts + [match.start() for match in _COMES_AFTER.finditer(text)]), numbers)
 
 
 def blocked_by(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tasks that a task's own text says it blocks, and those of them that are not there."""
-    return _named_at(text, [match.end() for match in _BLOCKS.finditer(text)], numbers)
+    return _named_at(text, [match.end() for match in _WORDS["blocks"].finditer(text)], numbers)
 
 
 def phase_waits(text: str, numbers: Numbers) -> tuple[str, ...]:
@@ -158,7 +121,7 @@ def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
     """What the parts about the order of tasks say, and tables with a column for what a task depends on or blocks."""
     for part in parts_of(markdown.lines):
         titles = [part.label, *(heading.title for _, heading in part.path if heading.level > 1)]
-        if any(_IS_ABOUT_ORDER.match(title[:200]) for title in titles):
+        if any(_WORDS["about_order"].match(title[:200]) for title in titles):
             for item in items_of(line for line in part.lines if not line.is_code):
                 for sentence in () if item.is_row else _sentences(item.text):
                     yield from _in_sentence(item.line, sentence, numbers)
@@ -171,7 +134,7 @@ def _sentences(text: str) -> Iterator[str]:
     inside: list[str] = []
     outside = _BRACKETS.sub(lambda found: _kept(found, inside), _MARKS.sub("", text))
     for sentence in (*_SENTENCE.split(outside), *inside):
-        if "T" in sentence and _IN_DOUBT.search(sentence) is None:
+        if "T" in sentence and _WORDS["in_doubt"].search(sentence) is None:
             yield " ".join(sentence.split())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 from itertools import groupby
@@ -13,6 +12,7 @@ from agent_fox.specs.lines import Chain, Heading, Line, with_headings
 from agent_fox.specs.outline import tables_of, tree_of
 from agent_fox.specs.spec_kit.rows import task_rows
 from agent_fox.specs.spec_kit.words import PHASE
+from agent_fox.specs.word_tables import words_in
 
 _BOX = regex(r"(?:[-*+]|\d{1,3}[.)]) +\[(?P<box>[^\[\]]{0,2}?)\](?P<star> ?\*(?!\*))?(?!\() *(?P<rest>.*)$")
 _BULLET = regex(r"(?:[-*+]|\d{1,3}[.)]) +(?P<rest>.*)$")
@@ -32,28 +32,15 @@ _BEGINS = regex(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w])(?!\s?(?:[,�
 _NO_NUMBER = regex(r"[*_`\s]{0,4}\[?T(?:X{2,4}|\?{2,4})\]?(?!\w)[:.]?")
 _BOLD_LINE = regex(r"(?:\*\*|__)(?P<text>[^*]{3,120}?)[:：]?(?:\*\*|__)[:：]?(?P<after>.{0,40})$")
 _BELOW_HEADINGS = 7
-_ASIDE = regex(
-    r"[\W\d_]*(?:format\b|path conventions?|(?:task |phase |story |cross-?\w* )?dependenc|parallel|legend|incremental"
-    r"|.*\bexecution (?:order|flow|status)|implementation strateg|notes?\b|(?:task )?notation|.*\bexamples?\b"
-    r"|summary|task summary|statistics|traceab|.*\bcoverage\b|table of contents|mvp (?:scope|first|strategy)"
-    r"|references?\b|risks?\b|progress|.*\bchecklist|.*\bmatrix\b"
-    r"|.*\bcheckbox(?:es)?(?: (?:states?|status|syntax|meanings?|keys?|formats?|notations?)|\W*$)"
-    r"|依[赖賴存]|의존|并行|並列|並行|병렬"
-    r"|实施策略|实现策略|実装戦略|구현 전략|格式|フォーマット|형식|备注|備考|メモ|路径约定|示例"
-    r"|dépendanc|depend[eê]nc|abhängig|paralel|parallè|estrat[eé]gia|notas\b|formato\b)",
-    re.IGNORECASE,
-)
-_CHECKS = regex(
-    r"[\W\d_]*(?:acceptance|checkpoints?\b|validation|verif(?:y|ication)|definition of done|done\b|exit criteria"
-    r"|success|(?:quality )?gates?\b|criteria|completion|sign-?off|readiness|requirements? met|检查点|驗收|验收"
-    r"|チェックポイント|체크포인트|受け入れ|完了条件|완료)",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
+_CHECKS = _WORDS["checks"]
 
 
 @dataclass(slots=True)
 class TaskDraft:
-    """A task while it is read. `number` is empty where it has none; `is_aside`: it stands where samples stand."""
+    """A task while it is read. `number` is empty where it has none; `is_aside`: it stands where samples stand. Its
+    `stories`, `is_parallel` and `details` are known once its labels are taken from its title.
+    """
 
     number: str
     title: str
@@ -65,10 +52,17 @@ class TaskDraft:
     is_struck: bool = False
     is_aside: bool = False
     lines: list[Line] = field(default_factory=list)
+    stories: tuple[str, ...] = ()
+    is_parallel: bool = False
+    details: tuple[str, ...] = ()
 
     @property
     def is_heading(self) -> bool:
         return self.indent < 0
+
+    @property
+    def text(self) -> str:
+        return "\n".join((self.title, *self.details))
 
 
 @dataclass(slots=True)
@@ -263,7 +257,9 @@ def box_of(line: Line) -> str | None:
 def _is_aside(chain: Chain) -> bool:
     """Whether a heading says that samples or words about tasks stand below it; a phase's name never does."""
     return any(
-        heading.level > 1 and _ASIDE.match(heading.title[:200]) is not None and not PHASE.match(heading.title)
+        heading.level > 1
+        and _WORDS["tasks_aside"].match(heading.title[:200]) is not None
+        and not PHASE.match(heading.title)
         for _, heading in chain
     )
 

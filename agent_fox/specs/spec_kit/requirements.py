@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
 from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.lines import joined, listed
-from agent_fox.specs.spec_kit.identifiers import declared
-from agent_fox.specs.spec_kit.labels import stories_in_label, story_name
+from agent_fox.specs.spec_kit.identifiers import declared, stories_in_label, story_name
 from agent_fox.specs.spec_kit.parts import Item, Part, items_of, parts_of
-from agent_fox.specs.spec_kit.statements import Statement, declared_once, statements_in, titled
+from agent_fox.specs.spec_kit.statements import Mentions, Statement, declared_once, titled
 from agent_fox.specs.spec_kit.stories import (
     Place,
     Scenario,
@@ -28,6 +26,7 @@ from agent_fox.specs.spec_kit.stories import (
     stories_counted,
 )
 from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
@@ -36,16 +35,9 @@ _EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
 _STEPPED = frozenset({0, 2})
 """A statement that says both Given and Then is a scenario, whatever it stands under."""
 _QUESTION_MARKS = "?？؟"
-_ASKS = regex(
-    r"\W{0,4}(?:what (?:happens|if|should)|how (?:does|do|should|will|is|are)|should|can|could)\b", re.IGNORECASE
-)
+_WORDS = words_in(__file__)
 _ANSWERED = regex(r"[?？؟][*_`\"'”’)）\]]{0,4}(?:\s|(?=[(（\[→]))\s*(?P<answer>\S.*)$", re.DOTALL)
 """`What happens if it is empty? (Validation prevents it)`; not `How does "Save?" work`."""
-_OPEN = regex(
-    r"\W*(?:tbd|to be (?:decided|determined|defined|clarified)|needs clarification|open(?: question)?|unknown|unclear"
-    r"|not (?:yet )?(?:decided|defined|specified))\b[^.;,]{0,80}\W*$",
-    re.IGNORECASE,
-)
 _OUT = regex(
     r"\W*(?:(?:this is|that is|explicitly|currently|considered|intentionally)\s){0,2}"
     r"(?:(?:out[ -]of|not in|outside(?: of)?|beyond)(?: the)? scope|out-of-scope|范围外|不在范围内?|範囲外|スコープ外)"
@@ -93,15 +85,15 @@ def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETA
     have one."""
     places, stories = places_of(parts_of(markdown.lines))
     collection = _Collection(markdown)
-    statements = statements_in(places)
-    details = _add_statements(collection, statements.statements, stories, bare)
+    mentions = Mentions(places)
+    details = _add_statements(collection, mentions.statements(), stories, bare)
     _add_stories(collection, stories)
     _add_edge_cases(collection, [place for place in places if place.kind is Kind.EDGES and not place.story])
-    _add_unnamed(collection, places, stories, statements.unnamed, details)
-    if statements.beside:
-        lines = listed(statements.beside)
+    _add_unnamed(collection, places, stories, mentions.unnamed, details)
+    if mentions.beside:
+        lines = listed(mentions.beside)
         what = f"no id, among statements that have one: {lines}. Not expected; give ids to what is"
-        collection.warn(statements.beside[0], what)
+        collection.warn(mentions.beside[0], what)
     return collection.value()
 
 
@@ -163,16 +155,16 @@ def _add_edge_cases(collection: _Collection, places: list[Place]) -> None:
 def _answered(collection: _Collection, places: list[Place]) -> list[Scenario]:
     """The edge cases that say what is to happen. Those that only ask are named, once."""
     items = [item for place in places for item in _edges(place.part)]
-    sorts = [_sort(item.text) for item in items]
-    asked = [item.line for item, sort in zip(items, sorts, strict=True) if sort is _Sort.ASKS]
+    sorts = [(item, _sort(item.text)) for item in items]
+    asked = [item.line for item, sort in sorts if sort == "asks"]
     if asked:
         what = f"questions, with nothing to prove: {listed(asked)}. Write what is to happen"
         collection.warn(asked[0], what)
-    out = [item.line for item, sort in zip(items, sorts, strict=True) if sort is _Sort.OUT]
+    out = [item.line for item, sort in sorts if sort == "out"]
     if out:
         what = f"said to be out of scope: {listed(out)}. Not expected"
         collection.warn(out[0], what)
-    return [_edge(item) for item, sort in zip(items, sorts, strict=True) if sort is _Sort.SAYS]
+    return [_edge(item) for item, sort in sorts if sort == "says"]
 
 
 def _edges(part: Part) -> list[Item]:
@@ -194,33 +186,26 @@ def _edge(item: Item) -> Scenario:
     )
 
 
-class _Sort(Enum):
-    """What an edge case does: it says what is to happen, only asks, or is declared out of scope."""
-
-    SAYS = auto()
-    ASKS = auto()
-    OUT = auto()
-
-
-def _sort(text: str) -> _Sort:
-    """A question counts by its answer, whether that stands in brackets or not."""
+def _sort(text: str) -> Literal["says", "asks", "out"]:
+    """What an edge case does: it says what is to happen, only asks, or is declared out of scope. A question counts by
+    its answer, whether that stands in brackets or not."""
     answered = _ANSWERED.search(text)
     aside = _IN_BRACKETS_AT_END.match(text)
     answer = answered["answer"] if answered else aside["said"] if aside else ""
     if _OUT.match(answer):
-        return _Sort.OUT
+        return "out"
     if answered is not None and _asks_again(answer):
-        return _Sort.ASKS
-    return _Sort.ASKS if answered is None and _only_asks(text) else _Sort.SAYS
+        return "asks"
+    return "asks" if answered is None and _only_asks(text) else "says"
 
 
 def _asks_again(answer: str) -> bool:
     """Whether what follows a question is no answer: another question, or words for none."""
-    return _last(answer) in _QUESTION_MARKS or _OPEN.match(answer) is not None
+    return _last(answer) in _QUESTION_MARKS or _WORDS["open_answer"].match(answer) is not None
 
 
 def _only_asks(text: str) -> bool:
-    return _last(text) in _QUESTION_MARKS or (_ASKS.match(text) is not None and not _ENDS.search(text))
+    return _last(text) in _QUESTION_MARKS or (_WORDS["asks"].match(text) is not None and not _ENDS.search(text))
 
 
 def _last(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.lines import plain
-from agent_fox.specs.spec_kit.labels import stories_in_label
+from agent_fox.specs.spec_kit.identifiers import stories_in_label
 
 if TYPE_CHECKING:
     from agent_fox.specs.outline import Row, Table

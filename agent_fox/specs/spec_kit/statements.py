@@ -56,16 +56,6 @@ def titled(text: str) -> str:
     return first if len(first) <= _LONGEST_TITLE else first[: _LONGEST_TITLE - 1].rstrip() + "…"
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What the parts of a file hold. `unnamed` are items without an id, by part; `beside` are lines of items without
-    an id that stand above items that have one."""
-
-    statements: tuple[Statement, ...]
-    unnamed: tuple[tuple[Place, list[Item]], ...]
-    beside: tuple[int, ...]
-
-
 @dataclass(slots=True)
 class _Heading:
     """A heading that declares an id, with the texts of all parts below it."""
@@ -75,35 +65,30 @@ class _Heading:
     texts: list[str]
 
 
-def statements_in(places: Iterable[Place]) -> Found:
-    """All statements of a file that are declared with an id, and the items of its parts that have none."""
-    places = tuple(places)
-    reading = _Reading(_leading(places))
-    for place in places:
-        if place.heading is not None:
-            reading.under_heading(place, *place.heading)
-        if place.kind is not Kind.EDGES and not (place.kind is Kind.SCENARIOS and place.story):
-            reading.items(place)
-    return reading.found()
+class Mentions:
+    """The mentions of ids in a file, part by part. `unnamed` are items without an id, by part; `beside` are lines of
+    items without an id that stand above items that have one."""
 
-
-class _Reading:
-    """Collects the mentions of ids, part by part."""
-
-    def __init__(self, leading: frozenset[str]) -> None:
-        self.leading = leading
+    def __init__(self, places: Iterable[Place]) -> None:
+        places = tuple(places)
+        self.leading = _leading(places)
         self.headings: dict[int, _Heading] = {}
         self.mentions: list[tuple[Place, Declared, Statement]] = []
         self.unnamed: list[tuple[Place, list[Item]]] = []
         self.beside: list[int] = []
+        for place in places:
+            if place.heading is not None:
+                self._under_heading(place, *place.heading)
+            if place.kind is not Kind.EDGES and not (place.kind is Kind.SCENARIOS and place.story):
+                self._items(place)
 
-    def under_heading(self, place: Place, line: int, own: Declared) -> None:
+    def _under_heading(self, place: Place, line: int, own: Declared) -> None:
         """All that stands below a heading with an id is what it says."""
         text = joined(place.part.lines)
         head = self.headings.setdefault(line, _Heading(place, own, [own.text]))
         head.texts.append(f"{place.part.label}: {text}" if place.part.label else text)
 
-    def items(self, place: Place) -> None:
+    def _items(self, place: Place) -> None:
         items = items_of(place.part.lines, _begins_statement)
         owns = [(item, self._declared(item, place)) for item in items]
         declaring = [(item, own) for item, own in owns if own is not None and own.text]
@@ -128,19 +113,17 @@ class _Reading:
         last = closing(item.text)
         return last if last is not None and last.id not in self.leading else None
 
-    def found(self) -> Found:
+    def statements(self) -> Iterator[Statement]:
+        """All statements of the file that are declared with an id."""
         headed = [
             (head.place, head.own, _statement(head.own, head.place, line, "\n".join(filter(None, head.texts)), 3))
             for line, head in self.headings.items()
         ]
         mentions = self.mentions + headed
         known = {place.section for place, own, statement in mentions if own.is_known and statement.rank}
-        of_requirements = [
-            statement
-            for place, own, statement in mentions
-            if own.is_known or place.kind in _EXPECTS or (place.section in known and place.kind is Kind.OTHER)
-        ]
-        return Found(tuple(of_requirements), tuple(self.unnamed), tuple(self.beside))
+        for place, own, statement in mentions:
+            if own.is_known or place.kind in _EXPECTS or (place.section in known and place.kind is Kind.OTHER):
+                yield statement
 
 
 def _leading(places: Iterable[Place]) -> frozenset[str]:

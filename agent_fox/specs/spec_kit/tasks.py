@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Subtask, TaskState
-from agent_fox.specs.agent_fox.task_groups import state_of
-from agent_fox.specs.agent_fox.tasks import rolled_up
-from agent_fox.specs.agent_fox.test_writers import mark_first_tests
 from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.common.task_lists import rolled_up, state_of, text_of
+from agent_fox.specs.common.test_writers import mark_first_tests
 from agent_fox.specs.lines import listed
-from agent_fox.specs.spec_kit.identifiers import is_taken_back
-from agent_fox.specs.spec_kit.labels import stories_in_label, stories_in_title
+from agent_fox.specs.spec_kit.identifiers import is_taken_back, stories_in_label, stories_in_title
 from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, phase_waits, stated_in, waited_for
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Cut, PhaseDraft, TaskDraft, box_of, cut
@@ -24,7 +21,7 @@ from agent_fox.specs.spec_kit.words import PHASE
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.spec_kit.references import References
+    from agent_fox.specs.spec_kit.identifiers import References
 
 _LABEL = regex(r"[\s*_`]{0,6}[\[(（【](?P<label>[^\[\]()（）【】]{1,60})[\])）】][*_`]{0,4}(?!\()")
 _PARALLEL = regex(r"P\??|parallel|🔵 ?parallel", re.IGNORECASE)
@@ -37,24 +34,6 @@ _MARKS = "*_ :：.-–—\t~"
 _TICKS = "✓✔✅☑"
 _ALL_BEFORE = "Tasks"
 _LONGEST_HEADING = 300
-
-
-@dataclass(slots=True)
-class _Task:
-    """A task with its labels taken from its title."""
-
-    draft: TaskDraft
-    number: str
-    title: str
-    stories: tuple[str, ...] = ()
-    is_parallel: bool = False
-    is_optional: bool = False
-    is_struck: bool = False
-    details: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        return "\n".join((self.title, *self.details))
 
 
 def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
@@ -95,8 +74,8 @@ class _Reading(Remarks):
         self.references = references
         self.places: dict[str, str] = {}
         self.shared: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
-        self.tasks = {id(task.draft): task for task in self._labelled(found.phases)}
-        self.numbers = Numbers({task.number: place for place, task in enumerate(self.tasks.values())})
+        self.tasks = tuple(self._labelled(found.phases))
+        self.numbers = Numbers({task.number: place for place, task in enumerate(self.tasks)})
         self.traced = self._traced()
         self.stated = self._stated(found.phases)
         self._warn_of_doubled(found.phases)
@@ -132,12 +111,13 @@ class _Reading(Remarks):
             what = f"{unread[0][1]} and such are written in another way than other tasks here: {lines}. Not planned"
             self.warn(unread[0][0], f"{what}; write tasks with boxes (`- [ ] T001 ...`), one a line")
 
-    def _labelled(self, phases: Iterable[PhaseDraft]) -> Iterator[_Task]:
+    def _labelled(self, phases: Iterable[PhaseDraft]) -> Iterator[TaskDraft]:
         seen: dict[str, list[int]] = {}
         for number, phase in _numbered(phases):
-            for place, draft in enumerate(phase.tasks, 1):
-                written = draft.number or f"{number}.{place}"
-                yield _labelled(draft, self._own_number(written, draft.line, seen))
+            for place, task in enumerate(phase.tasks, 1):
+                task.number = self._own_number(task.number or f"{number}.{place}", task.line, seen)
+                _take_labels(task)
+                yield task
 
     def _own_number(self, number: str, line: int, seen: dict[str, list[int]]) -> str:
         """The number as written; the second task that has it is known by another, which nobody writes."""
@@ -153,7 +133,7 @@ class _Reading(Remarks):
     def group(self, number: int, draft: PhaseDraft) -> Group:
         self.places[f"group {number}"] = self.markdown.at(draft.line or draft.tasks[0].line)
         stories = tuple(stories_in_title(draft.heading))
-        subtasks = tuple(self._subtask(self.tasks[id(task)], stories) for task in draft.tasks)
+        subtasks = tuple(self._subtask(task, stories) for task in draft.tasks)
         of_tasks = {id(subtask.requirements): subtask.requirements for subtask in subtasks}
         named = dict.fromkeys([*self.references.of_stories(stories), *self._in_intro(draft)])
         named.update(dict.fromkeys(part for parts in of_tasks.values() for part in parts))
@@ -165,7 +145,7 @@ class _Reading(Remarks):
             optional=_OPTIONAL_HEADING.search(draft.heading) is not None,
             subtasks=subtasks,
             requirements=tuple(named),
-            text="\n".join(line.text for line in lines).strip("\n"),
+            text=text_of(lines),
             parallel=_PARALLEL_ANYWHERE.search(draft.heading) is not None,
             is_checkpoint=draft.heading.lower().lstrip(_MARKS).startswith("checkpoint"),
         )
@@ -173,14 +153,14 @@ class _Reading(Remarks):
     def _in_intro(self, draft: PhaseDraft) -> list[str]:
         return list(self.references.named("\n".join(line.text for line in draft.intro))[0])
 
-    def _subtask(self, task: _Task, of_phase: tuple[str, ...]) -> Subtask:
-        self.places.setdefault(f"task {task.number}", self.markdown.at(task.draft.line))
+    def _subtask(self, task: TaskDraft, of_phase: tuple[str, ...]) -> Subtask:
+        self.places.setdefault(f"task {task.number}", self.markdown.at(task.line))
         known, unknown = self.references.named(task.text)
-        stories = task.stories or _of_headings(task.draft, of_phase)
+        stories = task.stories or _of_headings(task, of_phase)
         missing = [story for story in task.stories if not self.references.has_story(story)]
         if (unknown or missing) and not self.references.is_empty:
             what = f"{task.number} names {', '.join([*missing, *unknown])}: no such requirement in this spec"
-            self.warn(task.draft.line, f"{what}. Correct the id, or declare it")
+            self.warn(task.line, f"{what}. Correct the id, or declare it")
         return Subtask(
             number=task.number,
             title=task.title,
@@ -198,18 +178,18 @@ class _Reading(Remarks):
             self.shared[stories, named] = tuple(dict.fromkeys([*self.references.of_stories(stories), *named]))
         return self.shared[stories, named]
 
-    def _after(self, task: _Task) -> tuple[str, ...]:
+    def _after(self, task: TaskDraft) -> tuple[str, ...]:
         """The tasks that a task, or a heading above it, says it waits for."""
-        headings = [heading.title[:_LONGEST_HEADING] for _, heading in task.draft.chain if heading.level > 1]
+        headings = [heading.title[:_LONGEST_HEADING] for _, heading in task.chain if heading.level > 1]
         waits, unknown = waited_for("\n".join([task.text, *headings]), self.numbers)
-        self._warn_of_unknown(task.draft.line, f"{task.number} waits for", unknown)
+        self._warn_of_unknown(task.line, f"{task.number} waits for", unknown)
         return tuple(
             number for number in dict.fromkeys((*waits, *self.stated.get(task.number, ()))) if number != task.number
         )
 
     def _of_phase(self, phase: PhaseDraft) -> Iterator[tuple[str, list[str]]]:
         """Each task of a phase with those that the words before its first task say it depends on."""
-        own = [self.tasks[id(draft)].number for draft in phase.tasks]
+        own = [task.number for task in phase.tasks]
         head = [line.text for line in phase.intro if line.number < phase.tasks[0].line]
         named = (name for text in head for name in phase_waits(text, self.numbers))
         before = [name for name in dict.fromkeys(named) if name not in own]
@@ -219,9 +199,9 @@ class _Reading(Remarks):
     def _stated(self, phases: Iterable[PhaseDraft]) -> dict[str, list[str]]:
         """What each task comes after, as others say it: tasks that block it, prose about their order, tables."""
         waits: dict[str, list[str]] = {}
-        for task in self.tasks.values():
+        for task in self.tasks:
             blocked, unknown = blocked_by(task.text, self.numbers)
-            self._warn_of_unknown(task.draft.line, f"{task.number} blocks", unknown)
+            self._warn_of_unknown(task.line, f"{task.number} blocks", unknown)
             for later in blocked:
                 waits.setdefault(later, []).append(task.number)
         for phase in phases:
@@ -258,13 +238,13 @@ class _Reading(Remarks):
         return parts
 
 
-def _labelled(draft: TaskDraft, number: str) -> _Task:
+def _take_labels(task: TaskDraft) -> None:
     """Labels such as `[P]` and `[US1]` are taken from the title; any other stays in it."""
-    items = items_of(draft.lines)
-    wraps = bool(items) and not (draft.is_heading or items[0].is_listed) and items[0].line == draft.line + 1
+    items = items_of(task.lines)
+    wraps = bool(items) and not (task.is_heading or items[0].is_listed) and items[0].line == task.line + 1
     wrapped = items.pop(0).text if wraps else ""
-    rest = f"{draft.title} {wrapped}".strip()
-    task = _Task(draft, number, "", details=tuple(item.text for item in items))
+    rest = f"{task.title} {wrapped}".strip()
+    task.details = tuple(item.text for item in items)
     kept: list[str] = []
     end = 0
     while (match := _LABEL.match(rest, end)) is not None and _takes(task, match["label"].strip(), kept, match[0]):
@@ -277,11 +257,9 @@ def _labelled(draft: TaskDraft, number: str) -> _Task:
         task.stories = tuple(dict.fromkeys(anywhere))
     if (of_title := _FIELD_AT_END.search(rest)) is not None:
         task.details, rest = (of_title[0].strip(" _"), *task.details), rest[: of_title.start()]
-    task.is_struck = draft.is_struck or is_taken_back(rest)
+    task.is_struck = task.is_struck or is_taken_back(rest)
     task.title = " ".join([*kept, *_unmarked(rest, task.is_struck).split()])
-    above = [heading.title for _, heading in draft.chain[-1:]]
-    task.is_optional |= draft.is_optional or any(_OPTIONAL_HEADING.search(title) for title in above)
-    return task
+    task.is_optional |= any(_OPTIONAL_HEADING.search(heading.title) for _, heading in task.chain[-1:])
 
 
 def _unmarked(text: str, is_struck: bool) -> str:
@@ -296,7 +274,7 @@ def _of_headings(draft: TaskDraft, of_phase: tuple[str, ...]) -> tuple[str, ...]
     return next((stories for stories in named if stories and of_phase and set(stories) <= set(of_phase)), of_phase)
 
 
-def _takes(task: _Task, label: str, kept: list[str], written: str) -> bool:
+def _takes(task: TaskDraft, label: str, kept: list[str], written: str) -> bool:
     """Whether what stands in brackets is a label. Other brackets are kept; words in parentheses end the labels."""
     stories = tuple(stories_in_label(label))
     if _PARALLEL.fullmatch(label):
@@ -321,14 +299,13 @@ def _phase_title(heading: str, number: int) -> str:
     return rest or heading.strip("* ")
 
 
-def _state(task: _Task) -> TaskState:
+def _state(task: TaskDraft) -> TaskState:
     """What its box says; a heading without a tick stands where the boxes below it stand."""
-    draft = task.draft
     if task.is_struck:
         return TaskState.SKIPPED
-    if draft.is_heading and not draft.box:
-        return rolled_up([_ticked(box) for line in draft.lines if (box := box_of(line)) is not None])
-    return _ticked(draft.box)
+    if task.is_heading and not task.box:
+        return rolled_up([_ticked(box) for line in task.lines if (box := box_of(line)) is not None])
+    return _ticked(task.box)
 
 
 def _ticked(box: str) -> TaskState:

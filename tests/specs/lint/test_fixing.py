@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from agent_fox.config import LintSettings
-from agent_fox.specs.lint.edits import EditRefused, write_repaired
+from agent_fox.specs.lint.edits import EditRefused, mirror, write_repaired
 from agent_fox.specs.lint.fixing import Repairs, is_harmless, repairs
-from agent_fox.specs.lint.mirror import mirror
 from agent_fox.specs.lint.values import Finding
 from agent_fox.specs.lint.world import World
 from agent_fox.specs.planner import plan_of

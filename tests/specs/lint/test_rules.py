@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.spec import Problem, Severity
-from agent_fox.specs.lint.problems import rule_of
 from agent_fox.specs.lint.repairs import REPAIRS
-from agent_fox.specs.lint.rules import below, lint, unknown_rules
+from agent_fox.specs.lint.rules import below, lint, rule_of, unknown_rules
 from agent_fox.specs.lint.shape import SHAPE
 from agent_fox.specs.lint.stale import STALE
 from agent_fox.specs.lint.tracing import TRACING

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from agent_fox.core.spec import Criterion, Group, Requirement, Spec, Subtask
-from agent_fox.specs.agent_fox.tasks import rolled_up
+from agent_fox.specs.common.task_lists import rolled_up
 from tests.specs.made.agent_fox import task_marks
 from tests.specs.made.spelling import Spelling, heading, noise
 from tests.specs.made.telling import Made

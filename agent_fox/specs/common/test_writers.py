@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Group
@@ -18,10 +19,7 @@ _FAILING = regex(
     rf"(?:.*\b)?{_WRITES}\b.*\bfailing\b.*\btests?\b|(?:red\b.*\b)?failing (?:spec )?tests?\b", re.IGNORECASE
 )
 _TESTS = regex(rf"(?:.{{0,40}}[:—–-]\s*)?{_WRITES}\b.*\btests?\b|(?:spec|test)[ -]first\b.*\btests?\b", re.IGNORECASE)
-_DOES_MORE = regex(
-    r"\b(?:run|runs|execute|fix|implement|implementation|integrate|wire|verify|validate|refactor|pass|code)\b",
-    re.IGNORECASE,
-)
+_WORDS = words_in(__file__)
 _ONLY_CHECKS = regex(r"(?:\W*)(?:checkpoint|final|wiring|verif)", re.IGNORECASE)
 _SAYS_FIRST = regex(r".*\b(?:tests? first|test-first|TDD|failing tests?|red phase)\b", re.IGNORECASE)
 _IS_TEST = regex(
@@ -30,14 +28,6 @@ _IS_TEST = regex(
 )
 _IN_TESTS = regex(
     r"(?:^|[\s`/(])(?:tests?|__tests__|spec)/|\.(?:test|spec)\.|_test\.|测试|テスト|테스트", re.IGNORECASE
-)
-_RUNS = regex(
-    r"\W{0,4}(?:run|re-?run|execute|verify|validate|fix|make|ensure|confirm|configure|install|set ?up)\b", re.IGNORECASE
-)
-_PREPARES = regex(
-    r".*(?:set ?up|foundation|infrastructure|scaffold|prerequisite|environment|preparation|preparaci|prepara[cç]"
-    r"|configura|准备|準備|设置|环境|基础|基盤|セットアップ|설정|준비|기반)",
-    re.IGNORECASE,
 )
 
 
@@ -63,7 +53,7 @@ def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:
 def _says(pattern: re.Pattern[str], title: str) -> bool:
     """Whether a title says so, and nothing of work beside it."""
     title = title[:_LONGEST_TITLE]
-    return pattern.match(title) is not None and not _DOES_MORE.search(title)
+    return pattern.match(title) is not None and not _WORDS["does_more"].search(title)
 
 
 def mark_first_tests(groups: tuple[Group, ...]) -> tuple[Group, ...]:
@@ -75,7 +65,7 @@ def mark_first_tests(groups: tuple[Group, ...]) -> tuple[Group, ...]:
         title = group.title[:_LONGEST_TITLE]
         says_first = _SAYS_FIRST.match(title) is not None
         writes = _only_tests(group) and place < last_work and (says_first or is_before_work)
-        is_before_work = is_before_work and (writes or _PREPARES.match(title) is not None)
+        is_before_work = is_before_work and (writes or _WORDS["prepares"].match(title) is not None)
         marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
     return mark_test_writers(tuple(marked))
 
@@ -85,4 +75,5 @@ def _only_tests(group: Group) -> bool:
 
 
 def _is_test(title: str) -> bool:
-    return not _RUNS.match(title) and (_IS_TEST.match(title) is not None or _IN_TESTS.search(title) is not None)
+    is_test = _IS_TEST.match(title) is not None or _IN_TESTS.search(title) is not None
+    return is_test and not _WORDS["runs"].match(title)

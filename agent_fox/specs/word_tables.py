@@ -1,0 +1,38 @@
+"""Tables of the words by which sections, labels and sentences are known: a `words.toml` in each room that has some.
+
+What follows from a word is not here.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from agent_fox.core.regex import regex
+
+
+def words_in(module: str) -> Mapping[str, re.Pattern[str]]:
+    """The tables beside a module, by name, each as one pattern.
+
+    A table has `words`, of which any counts, between what stands `before` and `after` each of them. Case does not
+    count. `is` and `is_not` are examples, which the tests hold the pattern to.
+    """
+    return _patterns(Path(module).with_name("words.toml"))
+
+
+@cache
+def tables_in(path: Path) -> Mapping[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _patterns(path: Path) -> Mapping[str, re.Pattern[str]]:
+    return {name: _pattern(**table) for name, table in tables_in(path).items()}
+
+
+def _pattern(words: Sequence[str], before: str = "", after: str = "", **_examples: object) -> re.Pattern[str]:
+    return regex(f"{before}(?:{'|'.join(words)}){after}", re.IGNORECASE)
