@@ -131,7 +131,9 @@ def _formats() -> Mapping[str, Mapping[str, Any]]:
 @cache
 def findings_json(name: str) -> FindingsJson:
     """The format of this name in `data/findings.toml`."""
-    known = {key: tuple(value) if isinstance(value, list) else value for key, value in _formats()[name].items()}
+    known: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in _formats()[name].items()
+    }
     for key in {"begins", "is_clean"} & known.keys():
         known[key] = regex(known[key])
     known["paths"] = tuple(tuple(path.split(".")) for path in known["paths"])

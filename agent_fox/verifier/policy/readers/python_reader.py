@@ -12,6 +12,7 @@ from agent_fox.verifier.policy.expressions import joined, tokens_of
 from agent_fox.verifier.policy.readers.python_assertions import last_name, written
 from agent_fox.verifier.policy.readers.python_patches import patches_in, replaced_at_top
 from agent_fox.verifier.policy.readers.python_steps import is_about_machine, rows_of, skips_in, steps_of
+from agent_fox.verifier.policy.readers.words import words_of
 from agent_fox.verifier.policy.reading import Broken, Function, Reading, Rows, Skip, Step, Unreadable
 
 if TYPE_CHECKING:
@@ -21,13 +22,6 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 LONG_NAME = 6  # characters of a member's name that says which it is
-_SKIPPING = frozenset({"skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure"})
-
-
-_SETTING_UP = frozenset(
-    {"setUp", "setUpClass", "setUpModule", "asyncSetUp", "setup_method", "setup_class", "setup_module"}
-    | {"setup_function", "setup", "tearDown", "teardown_method"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +121,7 @@ def _skips_of(decorators: Iterable[ast.expr]) -> Iterator[Skip]:
         text = ast.unparse(decorator)
         if last_name(callee) == "flaky" or (last_name(callee) == "usefixtures" and "skip" in text):
             yield Skip(text, decorator.lineno, last_name(callee) == "flaky")
-        if last_name(callee) in _SKIPPING:
+        if last_name(callee) in words_of("python", "skipping"):
             yield Skip(
                 text,
                 decorator.lineno,
@@ -188,8 +182,8 @@ def _function(node: _Function, around: _Around, is_test: bool) -> Function:
         patches=tuple(patches_in(node)),
         shape=joined(tokens_of("\n".join(map(ast.unparse, body)))),
         said=ast.get_docstring(node) or "",
-        is_hook=is_fixture or node.name in _SETTING_UP,
-        is_for_all=node.name in _SETTING_UP or any("autouse" in mark for mark in marks),
+        is_hook=is_fixture or node.name in words_of("python", "setting_up"),
+        is_for_all=node.name in words_of("python", "setting_up") or any("autouse" in mark for mark in marks),
     )
 
 

@@ -5,65 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.discovery import belongs_to_tests
 from agent_fox.verifier.policy.rules.lines import LONGEST_LINE, TextChange, comment_columns
+from agent_fox.verifier.policy.rules.tables import RuleRow, rule_rows
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
-_PYTHON, _SCRIPT = (".py", ".pyi"), (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
 FEWEST_WORDS = 2  # of a reason that stands beside a suppression
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """A comment (or attribute) that silences a tool."""
-
-    rule: Rule
-    suffixes: tuple[str, ...]
-    pattern: re.Pattern[str]
-
-
-_MARKS = (
-    _Mark(Rule.COVERAGE_CONFIG, _PYTHON, regex(r"#\s*pragma:\s*no[ -]?(?:cover|branch)")),
-    _Mark(Rule.COVERAGE_CONFIG, _SCRIPT, regex(r"(?:istanbul|c8|v8) ignore \w+")),
-    _Mark(
-        Rule.SUPPRESSION_ADDED,
-        _PYTHON,
-        regex(
-            r"#\s*(?:ruff:\s*|flake8:\s*)?noqa\b(?::\s*[A-Z0-9, ]+)?|#\s*type:\s*ignore(?:\[[\w, -]+\])?|#\s*nosec\b"
-            r"|#\s*pyright:\s*\w+(?:\[\w+\])?|#\s*pylint:\s*(?:disable|skip)[-\w=, ]*"
-            r"|#\s*mypy:\s*[\w-]+|@no_type_check\b"
-        ),
-    ),
-    _Mark(
-        Rule.SUPPRESSION_ADDED,
-        _SCRIPT,
-        regex(
-            r"eslint-disable(?:-[\w-]+)?(?:\s+[\w@/, -]+?(?=\s--|\s*\*/|$))?|@ts-(?:ignore|nocheck|expect-error)"
-            r"|biome-ignore \S+"
-        ),
-    ),
-    _Mark(
-        Rule.SUPPRESSION_ADDED,
-        (".java",),
-        regex(r"@SuppressWarnings\([^)]*\)|@SuppressFBWarnings|//\s*(?:CHECKSTYLE:OFF|NOPMD|NOSONAR)"),
-    ),
-    _Mark(
-        *(Rule.SUPPRESSION_ADDED, (".go",)),
-        regex(r"//\s*nolint(?::[\w,]+)?|//lint:(?:file-)?ignore \S+|#nosec\b"),
-    ),
-    _Mark(
-        Rule.SUPPRESSION_ADDED,
-        (".rs",),
-        # how names are written weakens no check: a test that is named for `01-REQ-1.1` needs it
-        regex(
-            r"#!?\[(?:allow|expect)\((?!non_snake_case\))[^)]*\)\]|#\[cfg_attr\([^)]*allow[^)]*\)\]|#\[rustfmt::skip\]"
-        ),
-    ),
-)
 _BUILD_TAG = regex(
     r"^//\s*(?:go:build|\+build)\s+(?!(?:linux|windows|darwin|unix|!?cgo|amd64|arm64|go1)\b).*$", re.MULTILINE
 )
@@ -72,27 +23,27 @@ _BUILD_TAG = regex(
 def findings_about_comments(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
     """Suppressions beyond those that the change takes away elsewhere: what only moved is nothing new."""
     known = tuple(changes)
-    for mark in _MARKS:
-        files = [change for change in known if PurePosixPath(change.path).suffix in mark.suffixes]
+    for mark in rule_rows("text_rules", "marks"):
+        files = [change for change in known if mark.fits(change.path)]
         budget = Counter(text for change in files for _, text, _ in _marks_in(mark, change.before))
         for change in files:
             yield from _new_ones(mark, change, budget)
     yield from _build_tags(known)
 
 
-def _new_ones(mark: _Mark, change: TextChange, budget: Counter[str]) -> Iterator[PolicyFinding]:
+def _new_ones(mark: RuleRow, change: TextChange, budget: Counter[str]) -> Iterator[PolicyFinding]:
     for number, text, line in _marks_in(mark, change.after):
         if budget[text] > 0:
             budget[text] -= 1
             continue
-        yield _finding(mark.rule, change.path, number, line, _severity(change.path, text, line))
+        yield _finding(mark, change.path, number, line, _severity(change.path, text, line))
 
 
-def _marks_in(mark: _Mark, text: str) -> Iterator[tuple[int, str, str]]:
+def _marks_in(mark: RuleRow, text: str) -> Iterator[tuple[int, str, str]]:
     """Line number, the mark, and the line it stands in, with a comment that stands above it alone."""
     if not mark.pattern.search(text):
         return
-    columns = comment_columns(text) if mark.suffixes is _PYTHON else None
+    columns = comment_columns(text) if mark.fits("a.py") else None
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         for each in mark.pattern.finditer(line[:LONGEST_LINE]):
@@ -115,10 +66,9 @@ def _severity(path: str, mark: str, line: str) -> Severity:
     return Severity.NEEDS_REASON if is_narrow and belongs_to_tests(path) else Severity.BLOCK
 
 
-def _finding(rule: Rule, path: str, number: int, line: str, severity: Severity) -> PolicyFinding:
-    what = "code is left out of coverage" if rule is Rule.COVERAGE_CONFIG else "a tool is told to look away"
+def _finding(mark: RuleRow, path: str, number: int, line: str, severity: Severity) -> PolicyFinding:
     remedy = "Repair what the tool shows; where it is wrong, silence one named rule and say why beside it."
-    return PolicyFinding(rule, severity, path, number, None, what, after=line[:200], remedy=remedy)
+    return PolicyFinding(mark.name, severity, path, number, None, mark.message, after=line[:200], remedy=remedy)
 
 
 def _build_tags(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
