@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.kinds import kind_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -17,11 +18,6 @@ _NPM = regex(r"npm (?:error|ERR!) ?(?P<text>.*)$")
 _NPM_CODE = regex(r"code (?P<code>E[A-Z0-9_]+|ERESOLVE)$")
 _NPM_NOISE = regex(r"(?:code|syscall|errno|path|command|cwd|dest|file|network|A complete log|Lifecycle|enoent)\b")
 _NPM_LABEL = regex(r"(?:notarget|404|JSON\.parse|network|ERESOLVE|enoent|\d{3})\s+")
-_UNRESOLVED = regex(
-    r"E(?:TARGET|404|401|403|5\d\d|RESOLVE|NOVERSIONS|INTEGRITY|BADENGINE|BADPLATFORM|USAGE|LOCKVERIFY|NEEDAUTH)$"
-    r"|ECONN\w+$|ENOTFOUND$|ENOTCACHED$|ETIMEDOUT$|EAI_AGAIN$|ERR_SOCKET_TIMEOUT$|CERT_\w+$|UNABLE_TO_\w+$"
-)
-_OF_MACHINE = regex(r"ENOSPC$|EACCES$|EPERM$|EROFS$|EMFILE$|ENOMEM$")
 _OF_SCRIPT = regex(r"ELIFECYCLE$|\d+$")
 _SCRIPT = ("Lifecycle script", "command failed", "Test failed.")  # of the project: its own output says why
 _NOTABLE = regex(r"error |ERROR: |error: |➤ YN|ERR_PNPM_|No solution found|version solving failed")
@@ -89,19 +85,15 @@ class DependencyReader:
         if self._lines and not _OF_SCRIPT.match(code) and not any(line.startswith(_SCRIPT) for line in self._lines):
             first_line = next((line for line in self._lines if not _NPM_NOISE.match(line)), self._lines[0])
             message = _NPM_LABEL.sub("", first_line, count=1)
-            failure = _failure(_kind(code), message, "\n".join(self._lines[:10]), self._code)
+            failure = _failure(
+                kind_in("npm codes", code) or FailureKind.UNKNOWN, message, "\n".join(self._lines[:10]), self._code
+            )
             (self._findings.gathering.fail if code else self._findings.fall_back)(failure)
         return self._findings.parsed()
 
 
 def _failure(kind: FailureKind, message: str, evidence: str, code: str | None = None) -> Failure:
     return Failure(kind, message.strip(), evidence=evidence, code=code, is_error=True)
-
-
-def _kind(code: str) -> FailureKind:
-    if _UNRESOLVED.match(code):
-        return FailureKind.DEPENDENCY_RESOLUTION_FAILURE
-    return FailureKind.ENVIRONMENT_FAILURE if _OF_MACHINE.match(code) else FailureKind.UNKNOWN
 
 
 def _first_match(patterns: Iterable[re.Pattern[str]], line: str) -> re.Match[str] | None:

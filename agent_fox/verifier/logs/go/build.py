@@ -9,6 +9,7 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.kinds import kind_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.go.places import Packages
@@ -20,38 +21,6 @@ _PLACE = regex(
 )
 _PACKAGE = regex(r"# (?P<package>[\w.~/-]+)(?: \[(?P<test>[^\]]+)\])?$")
 _LINTER = regex(r" \((?P<code>(?:[A-Z]{1,3}\d{4})|[a-z][a-z0-9]+)\)$")
-_VET = regex(
-    r"\w+(?:\.\w+)+ (?:format|call)\b|.*(?:format %|possible formatting directive|unreachable code"
-    r"|self-assignment of|passes lock by value"
-    r"|copies lock value|composite literal uses unkeyed|captured by func literal|result of \S+ call not used"
-    r"|struct field tag"
-    r"|should have signature|possible misuse of|arg list ends with redundant newline|the cancel function"
-    r"|using \S+ before checking for errors"
-    r"|declaration of \S+ shadows|redundant or: |suspect or: |suspicious |bad time format"
-    r"|non-constant format string|unusedresult|malformed \S+ tag"
-    r"|has malformed name|refers to unknown|wrong signature for|assignment copies|range var \S+ copies"
-    r"|literal copies|return copies"
-    r"|call to \(?\*?T?\)?\.?\w+ from a non-test goroutine|defers? |nil dereference|impossible (?:interface"
-    r"|nil)|unusedwrite|mixed named)"
-)
-_DEPENDENCY = regex(
-    r"cannot find module|no required module provides|missing go\.sum entry|is not in (?:GOROOT|std)"
-    r"|cannot find package|unknown revision"
-    r"|module lookup disabled|reading \S+: (?:404|410|Get)|dial tcp|does not contain package|updates to go\."
-    r"(?:mod|sum|work) needed"
-    r"|inconsistent vendoring|checksum mismatch|module declares its path|ambiguous import|invalid version"
-    r"|no matching versions"
-    r"|could not read Username|cannot query module|malformed module path|use of internal package"
-)
-_ENVIRONMENT = regex(
-    r"go: (?:cannot find main module|go\.mod file not found|no such tool|unknown command|cannot find GOROOT"
-    r"|.*requires go >= )"
-    r"|(?:stat|lstat|open) \S+: (?:no such|directory not found|permission)|no Go files in"
-    r"|build constraints exclude all Go files"
-    r"|directory .* (?:is not in|outside)|exec: \"(?:gcc|cc|clang)\"|C compiler .* not found"
-    r"|warning: \"\S+\" matched no packages|no space left"
-    r"|go: -race|malformed import path|pattern \S+: "
-)
 _CYCLE = regex(r"\timports (?P<package>\S+): (?P<message>import cycle not allowed.*)")
 _SILENT = regex(
     r"too many errors|note: module requires Go|go: (?:downloading|finding|found|added|upgraded|extracting"
@@ -115,9 +84,9 @@ class GoBuildReader(DraftReader):
 
     def _plain(self, line: str) -> bool:
         """Lines without a place: the go command's own, and below a package's name the linker's."""
-        if (line.startswith("go: ") or _COMMAND.match(line)) and _DEPENDENCY.search(line):
+        if (line.startswith("go: ") or _COMMAND.match(line)) and kind_in("go", line):
             self._keep(FailureKind.DEPENDENCY_RESOLUTION_FAILURE, line.removeprefix("go: "), line)
-        elif _ENVIRONMENT.match(line):
+        elif kind_in("go command", line):
             self._keep(FailureKind.ENVIRONMENT_FAILURE, line.removeprefix("go: "), line)
         elif self._package:
             self.finish()
@@ -140,7 +109,7 @@ def _message(text: str) -> tuple[str, str | None]:
 
 def build_kind(message: str, code: str | None = None, *, is_vet: bool) -> FailureKind:
     """`is_vet`: whether the line stands below a package's name, as vet's do, and the compiler's."""
-    if _DEPENDENCY.search(message):
-        return FailureKind.DEPENDENCY_RESOLUTION_FAILURE
-    is_lint = (is_vet and _VET.match(message)) or (code and code not in ("typecheck", "compile"))
+    if kind := kind_in("go", message):
+        return kind
+    is_lint = (is_vet and kind_in("vet", message)) or (code and code not in ("typecheck", "compile"))
     return FailureKind.LINT_FAILURE if is_lint else FailureKind.COMPILE_ERROR

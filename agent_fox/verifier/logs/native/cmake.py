@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
+from agent_fox.verifier.logs.kinds import kind_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -17,14 +18,6 @@ _HEAD = regex(
     r"(?: (?:at|in) (?P<file>[^\n]+?):(?P<line>\d+)(?: \((?P<command>[^)]*)\))?)?:(?: (?P<message>.*))?"
 )
 _CALLED = regex(r"  (?P<file>\S.*?):(?P<line>\d+) \([^)]*\)$")
-_DEPENDENCY = regex(
-    r"By not providing \"Find|Could not find a (?:package )?configuration|Could NOT find|Could not find a package"
-    r"|required packages? (?:was|were) not found|Failed to (?:clone|download)|does not contain a|A required package"
-)
-_ENVIRONMENT = regex(
-    r"CMAKE_\w+_COMPILER|CMAKE_MAKE_PROGRAM|C(?:XX)? compiler|source directory|Could not create named generator"
-    r"|CMake \S+ or higher is required|CMakeCache\.txt|does not appear to contain CMakeLists|No such preset"
-)
 
 
 class CmakeReader(DraftReader):
@@ -56,7 +49,7 @@ class CmakeReader(DraftReader):
 
     def finish(self) -> None:
         if self._open is not None:
-            self._open.kind = _kind("\n".join(self._open.evidence))
+            self._open.kind = kind_in("cmake", "\n".join(self._open.evidence)) or FailureKind.COMPILE_ERROR
         super().finish()
 
     def _located(self, found: re.Match[str], line: str) -> None:
@@ -85,9 +78,3 @@ class CmakeReader(DraftReader):
         match = _CALLED.match(line)
         if match and draft.file and not self._workspace.holds(draft.file) and self._workspace.holds(match["file"]):
             draft.file, draft.line = self._workspace.relative(match["file"]), int(match["line"])
-
-
-def _kind(text: str) -> FailureKind:
-    if _DEPENDENCY.search(text):
-        return FailureKind.DEPENDENCY_RESOLUTION_FAILURE
-    return FailureKind.ENVIRONMENT_FAILURE if _ENVIRONMENT.search(text) else FailureKind.COMPILE_ERROR

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.kinds import kind_in
 from agent_fox.verifier.logs.rust.nextest import NextestReader
 from agent_fox.verifier.logs.rust.rust_tests import RustTarget
 from agent_fox.verifier.logs.rust.rustc import RustcReader
@@ -27,23 +28,6 @@ _PANICKED = regex(
     re.MULTILINE,
 )
 _SIGNAL = regex(r"\s*process didn't exit successfully: `.*` \((?P<how>signal: .*)\)$")
-_DEPENDENCY = regex(
-    r"no matching package|failed to select a version|failed to get `|failed to download|[Uu]nable to update"
-    r"|failed to load source"
-    r"|failed to resolve|could not resolve|no matching version|failed to fetch"
-    r"|attempting to make an HTTP request|unable to get packages"
-    r"|checksum for|the lock file .* needs to be updated|cannot update the lock file|spurious network error"
-    r"|failed to query|not found in registry"
-)
-_ENVIRONMENT = regex(
-    r"could not find `Cargo\.toml`|package ID specification|no such (?:sub)?command|toolchain '"
-    r"|rustup could not|requires rustc"
-    r"|linker `.*` not found|is not supported by the following|no (?:test|bin|example|bench) target"
-    r"|a bin target must be|not installed"
-    r"|failed to run `rustc`|could not execute process|No space left|can't find crate for `(?:std|core)`"
-    r"|the option `Z`|unexpected argument"
-    r"|cannot specify features|none of the selected packages|target may not be installed|Blocking waiting"
-)
 _SCRIPT = regex(r"failed to run custom build (?:command|script)")
 
 
@@ -133,10 +117,8 @@ class CargoReader:
 def _classified(draft: Draft, workspace: Workspace) -> Draft:
     """The kind of an error of cargo's own, and the place that its causes name."""
     text = "\n".join(draft.evidence)
-    if _DEPENDENCY.search(text) and not _SCRIPT.match(draft.message):
-        draft.kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE
-    elif _ENVIRONMENT.search(draft.message):
-        draft.kind = FailureKind.ENVIRONMENT_FAILURE
+    kind = None if _SCRIPT.match(draft.message) else kind_in("cargo", text)
+    draft.kind = kind or kind_in("cargo command", draft.message) or draft.kind
     if match := _PANICKED.search(text):
         draft.file = workspace.relative(match["file"])
         draft.line, draft.column = int(match["line"]), int(match["column"])
