@@ -1,18 +1,82 @@
-"""Rules about settings, read from `data/setting_rules.toml`: a threshold lowered, a list of tests narrowed."""
+"""Rules about settings, read from `data/setting_rules.toml`: a threshold lowered, a list of tests narrowed.
+Configuration files are taken as settings: layout and order count for nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import configparser
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.rules.failures import broken
 from agent_fox.verifier.policy.rules.line_rules import runners
-from agent_fox.verifier.policy.rules.settings import BadSettings, Settings, settings_of
 from agent_fox.verifier.policy.rules.tables import Becomes, RuleRow, rule_rows
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.rules.lines import TextChange
+
+Settings = Mapping[str, tuple[str, ...]]
+"""Dotted path to its values: one for a scalar, all for a list."""
+
+MOST_DEEP = 40
+
+_INI = (".ini", ".cfg")
+_INI_NAMES = (".coveragerc", ".flake8", ".pylintrc", "pylintrc")
+_JSON_NAMES = (".eslintrc", ".nycrc", ".mocharc")
+
+
+class BadSettings(ValueError):
+    """The file can't be parsed; the message names the format."""
+
+
+def settings_of(path: str, text: str) -> Settings:
+    """The settings of a TOML, JSON (comments allowed) or INI file; none for another kind. Raises BadSettings."""
+    pure = PurePosixPath(path)
+    try:
+        if pure.suffix == ".toml":
+            return dict(_flat(tomllib.loads(text), ()))
+        if pure.suffix in (".json", ".jsonc") or pure.name in _JSON_NAMES:
+            return dict(_flat(_json(text), ()))
+        if pure.suffix in _INI or pure.name in _INI_NAMES:
+            return dict(_ini(text))
+    except (ValueError, configparser.Error, RecursionError) as error:
+        raise BadSettings(f"{pure.name} can't be parsed") from error
+    return {}
+
+
+def _json(text: str) -> object:
+    if not text.strip():
+        return {}
+    try:
+        return json.loads(text)
+    except ValueError:
+        without = re.sub(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda found: found[1] or "", text, flags=re.DOTALL)
+        return json.loads(re.sub(r",(\s*[}\]])", r"\1", without))
+
+
+def _ini(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    parser.read_string(text)
+    for section in parser.sections():
+        for key, value in parser.items(section):
+            yield f"{section}.{key}", tuple((value or "").split("\n")) if "\n" in (value or "") else (value or "",)
+
+
+def _flat(node: object, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if len(path) > MOST_DEEP:
+        raise BadSettings("nested too deeply")
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from _flat(value, (*path, str(key)))
+    elif isinstance(node, list):
+        yield ".".join(path), tuple(json.dumps(each, sort_keys=True, default=str).strip('"') for each in node)
+    else:
+        yield ".".join(path), (str(node).lower() if isinstance(node, bool) else str(node),)
+
 
 _Values = tuple[str, ...]
 
