@@ -29,7 +29,7 @@ class DependencyReader:
 
     def __init__(self, workspace: Workspace) -> None:
         self._findings = Findings()
-        self._rows = RowReader(built_in("packages"), self._findings, workspace.relative)
+        self._rows = RowReader(built_in("packages"), self._findings, workspace.relative, workspace.holds)
         self._code: str | None = None
         self._lines: list[str] = []
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.line_formats import DATA, with_parts
+
+DATA = Path(__file__).parent / "data"
+
+
+def with_parts(pattern: str, parts: Mapping[str, str]) -> str:
+    """The pattern with each `{name}` of a part replaced by it; a part may name those below it."""
+    for name, part in parts.items():
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return pattern
 
 
 def kind_in(table: str, text: str) -> FailureKind | None:

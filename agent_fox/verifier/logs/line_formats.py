@@ -12,7 +12,6 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.regex import regex
@@ -20,14 +19,15 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT, is_mild
+from agent_fox.verifier.logs.kinds import DATA, kind_in, with_parts
 from agent_fox.verifier.logs.line_log import read_lines
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 LONG = 1 << 16  # characters
-DATA = Path(__file__).parent / "data"
-GIVES = ("failure", "fallback", "listed", "held", "heading", "more", "end", "aside", "fails warnings")
+GIVES = ("failure", "fallback", "listed", "held", "heading", "more", "end", "aside", "fails warnings", "asked")
+PLACES = ("unknown", "nowhere", "inside", "outside")
 GROUPS = ("file", "line", "column", "severity", "warning", "code", "message", "symbol", "exception", "test", "caret")
 
 
@@ -38,7 +38,8 @@ class Row:
     `gives`, of GIVES, says what comes of it: a failure; a fallback, which counts where the log names no failure (with
     `on_kind`, none of its kind); a file that counts where the log holds nothing but listed ones; one that is held until
     a row that `turns` the log is seen; a heading that names the file, perhaps the line, of the failures below it; more
-    about the open failure, or its end; nothing; or that warnings fail the run.
+    about the open failure, or its end; nothing; that warnings fail the run; or a place that is asked about: where code
+    was used of which a failure right below, in a file outside of the workspace, comes.
     """
 
     patterns: tuple[re.Pattern[str], ...]
@@ -64,6 +65,15 @@ class Row:
     joins: bool = False
     """A message that goes on, right below its beginning, until a line names the code."""
     turns: bool = False
+    place: str = "unknown"
+    """Whose place a row with more about a failure tells: that of one without a line (`unknown`), without a file
+    (`nowhere`), or, by places in the workspace alone, without a file (`inside`) or in a file outside (`outside`)."""
+    keeps_zero: bool = False
+    """Whether a line or a column of 0 is kept: tools that count from 1 say so of what has no place."""
+    symbol: re.Pattern[str] | None = None
+    """What of the message is the symbol: the group that is found."""
+    kinds: str = ""
+    """The table of `data/kinds.toml` that tells the kind by the code, where it does."""
     is_json: bool = False
     """Whether the groups are texts as JSON writes them."""
 
@@ -74,9 +84,16 @@ class Row:
         return not (is_aside or self.gives in ("more", "end") or self.within)
 
     def match(self, line: str) -> re.Match[str] | None:
-        if self.when and not any(mark in line or (mark[-1] == "\n" and line.endswith(mark[:-1])) for mark in self.when):
-            return None
-        return next((match for pattern in self.patterns if (match := pattern.match(line))), None)
+        for mark in self.when:
+            if mark in line or (mark[-1] == "\n" and line.endswith(mark[:-1])):
+                break
+        else:
+            if self.when or (self.spot and not self.spot.search(line)):
+                return None
+        for pattern in self.patterns:
+            if match := pattern.match(line):
+                return match
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +104,17 @@ class LineFormat:
     rows: tuple[Row, ...]
     turned: tuple[FailureKind, str] | None = None
     """The kind that failures in a file have in a log that is turned, and the code that turns it."""
+    is_long: bool = False
+    """Whether a failure goes on after no more of it is kept; and with `stays`, until a row says that it ends."""
+    stays: bool = False
     marks: tuple[str | re.Pattern[str], ...] = field(init=False)
     """Texts and spots of which one stands in every line that matters while nothing is open; empty if none is known."""
     headings: tuple[Row, ...] = field(init=False)
     """Rows without a mark that only name a file: they are looked for above a failure."""
     has_more: bool = field(init=False)
+    opened: Mapping[str, tuple[Row, ...]] = field(init=False)
+    """The rows of each passage, and those that are asked while no failure is open."""
+    closed: Mapping[str, tuple[Row, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         headings = tuple(row for row in self.rows if row.gives == "heading" and not row.when)
@@ -101,19 +124,29 @@ class LineFormat:
         object.__setattr__(self, "headings", headings)
         object.__setattr__(self, "marks", tuple(marks))
         object.__setattr__(self, "has_more", any(row.gives == "more" for row in self.rows))
+        passages = {"", *(row.within for row in self.rows), *(row.enters or "" for row in self.rows)}
+        opened = {name: tuple(row for row in self.rows if row.within == name) for name in passages}
+        closed = {name: tuple(row for row in opened[name] if row.gives not in ("more", "end")) for name in passages}
+        object.__setattr__(self, "opened", opened)
+        object.__setattr__(self, "closed", closed)
 
     def reader(self, workspace: Workspace) -> RowReader:
-        return RowReader(self, Findings(), workspace.relative)
+        return RowReader(self, Findings(), workspace.relative, workspace.holds)
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         return read_lines(lines, self.reader(workspace))
 
 
 class RowReader:
-    """Reads one log, or takes the lines of its format out of one. `relative` makes paths those of the workspace."""
+    """Reads one log, or takes the lines of its format out of one. `relative` makes paths those of the workspace, and
+    `holds` says whether one lies in it.
+    """
 
-    def __init__(self, of: LineFormat, findings: Findings, relative: Callable[[str], str]) -> None:
-        self._format, self._findings, self._relative = of, findings, relative
+    def __init__(
+        self, of: LineFormat, findings: Findings, relative: Callable[[str], str], holds: Callable[[str], bool]
+    ) -> None:
+        self._format, self._findings, self._relative, self._holds = of, findings, relative, holds
+        self._asked: tuple[str, int | None, int | None] | None = None
         self._open: Draft | None = None
         self._is_joining = False
         self._heading: Mapping[str, str | None] = {}
@@ -166,11 +199,13 @@ class RowReader:
 
     def feed(self, line: str) -> bool:
         """Whether the line is one of this format."""
-        for row in self._format.rows:
-            if self._may_be(row) and (match := row.match(line)) and self._use(row, match):
+        rows = self._format.closed if self._open is None else self._format.opened
+        for row in rows[self._within]:
+            if not (row.joins and self._is_joined) and (match := row.match(line)) and self._use(row, match):
                 self._above = line
                 return True
-        self.finish()
+        if not self._format.stays:
+            self.finish()
         self._listed, self._above = None, line
         return False
 
@@ -179,13 +214,10 @@ class RowReader:
             self._findings.keep(self._open)
         self._open = None
 
-    def _may_be(self, row: Row) -> bool:
-        if row.within != self._within:
-            return False
-        if row.gives in ("more", "end"):
-            draft = self._open
-            return draft is not None and not (row.joins and (draft.code or not self._is_joining))
-        return True
+    @property
+    def _is_joined(self) -> bool:
+        """Whether the message of the open failure has come to its end."""
+        return self._open is not None and bool(self._open.code or not self._is_joining)
 
     def _use(self, row: Row, match: re.Match[str]) -> bool:
         """Whether the row takes the line."""
@@ -202,36 +234,67 @@ class RowReader:
                 self._add(row, groups, match)
             case "heading":
                 self._heading = groups
+            case "asked":
+                self.finish()
+                place = self._place(groups, row)
+                self._asked = place if self._holds(place[0]) else self._asked
             case "fails warnings":
                 self._fails_warnings = True
             case "failure" if _is_warning(groups) and self._findings.gathering.is_warned:
                 self.finish()
             case "failure" | "fallback" | "held" | "listed":
                 self._begin(row, self._draft(row, groups, [above.string] if above else [], match.string))
-        if row.closes or row.gives == "end" or (self._open is not None and self._open.is_full):
+        is_over = self._open is not None and self._open.is_full and not self._format.is_long
+        if row.closes or row.gives == "end" or is_over:
             self.finish()
         return True
 
     def _draft(self, row: Row, groups: Mapping[str, str | None], above: list[str], line: str) -> Draft:
         if row.gives == "failure" and not groups.get("file"):
             groups = {**groups, **{name: text for name, text in self._heading.items() if not groups.get(name)}}
-        of, file = groups.get, groups.get("file")
-        return Draft(
-            kind=row.kind,
-            message=(of("message", line) or "").strip()
+        of, (file, number, column) = groups.get, self._place(groups, row)
+        code = (of("code") or "").strip().rstrip(":") or None
+        message = (
+            (of("message", line) or "").strip()
             if row.message is None
-            else row.message.format(**{name: text or "" for name, text in groups.items()}),
-            file=self._relative(file) or None if file else None,
-            line=_position(of("line")) or None,
-            column=_column(of("column"), row),
-            symbol=" ".join((of("symbol") or "").split()) or None,
+            else row.message.format(**{name: text or "" for name, text in groups.items()})
+        )
+        if file and self._asked:
+            file, number, column = (file, number, column) if self._holds(file) else self._asked
+            self._asked = None
+        return Draft(
+            kind=(kind_in(row.kinds, code) if row.kinds and code else None) or row.kind,
+            message=message,
+            file=file or None,
+            line=number,
+            column=column,
+            symbol=_symbol(row, message) or " ".join((of("symbol") or "").split()) or None,
             test_name=of("test"),
-            code=(of("code") or "").strip().rstrip(":") or None,
+            code=code,
             exception=of("exception"),
             is_error=row.is_error,
             is_warning=_is_warning(groups),
             evidence=[*above, line],
         )
+
+    def _place(self, groups: Mapping[str, str | None], row: Row) -> tuple[str, int | None, int | None]:
+        file = groups.get("file")
+        line, column = _position(groups.get("line")), _column(groups.get("column"), row)
+        if not row.keeps_zero:
+            line, column = line or None, column or None
+        return self._relative(file) if file else "", line, column
+
+    def _takes_place(self, draft: Draft, row: Row, file: str) -> bool:
+        """Whether a failure is where a row with more about it says."""
+        match row.place:
+            case "nowhere":
+                return draft.file is None
+            case "inside":
+                return draft.file is None and self._holds(file)
+            case "outside":
+                return draft.file is not None and not self._holds(draft.file) and self._holds(file)
+            case _:
+                return draft.line is None
 
     def _begin(self, row: Row, draft: Draft) -> None:
         if row.gives == "fallback":
@@ -256,9 +319,11 @@ class RowReader:
             return
         if text := groups.get("message"):
             draft.message = f"{draft.message} {text.strip()}".strip()
-        if draft.line is None and (file := groups.get("file")):
-            draft.file, draft.line = self._relative(file), _position(groups.get("line")) or None
-            draft.column = _column(groups.get("column"), row)
+        place = self._place(groups, row)
+        if groups.get("file") and self._takes_place(draft, row, place[0]):
+            draft.file, draft.line, draft.column = place
+        elif row.place != "unknown":
+            return
         draft.is_warning = draft.is_warning or _is_warning(groups)
         draft.code = draft.code or groups.get("code")
         draft.exception = draft.exception or groups.get("exception")
@@ -307,12 +372,17 @@ def _unescaped(text: str | None) -> str | None:
         return text
 
 
+def _symbol(row: Row, message: str) -> str:
+    match = row.symbol.search(message) if row.symbol else None
+    return next(filter(None, match.groups()), "").strip() if match else ""
+
+
 def _position(digits: str | None) -> int | None:
     return int(digits) if digits else None
 
 
 def _column(digits: str | None, row: Row) -> int | None:
-    return int(digits) + 1 - row.columns_from or None if digits else None
+    return int(digits) + 1 - row.columns_from if digits else None
 
 
 def _is_warning(groups: Mapping[str, str | None]) -> bool:
@@ -331,7 +401,11 @@ def format_of(document: Mapping[str, Any]) -> LineFormat:
     rows = tuple(_row(written, document, parts) for written in document["row"])
     turned = document.get("turned")
     return LineFormat(
-        tuple(document["tools"]), rows, (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None
+        tuple(document["tools"]),
+        rows,
+        (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None,
+        is_long=document.get("is_long", False),
+        stays=document.get("stays", False),
     )
 
 
@@ -339,17 +413,10 @@ def _row(written: Mapping[str, Any], document: Mapping[str, Any], parts: Mapping
     known = {"kind": document.get("kind", FailureKind.UNKNOWN), **written}
     patterns = [regex(with_parts(pattern, parts)) for pattern in texts_of(known.pop("pattern"))]
     known["when"], known["kind"] = texts_of(known.get("when", ())), FailureKind(known["kind"])
-    for name in {"above", "spot"} & known.keys():
+    for name in {"above", "spot", "symbol"} & known.keys():
         known[name] = regex(with_parts(known[name], parts))
     return Row(tuple(patterns), **known)
 
 
 def texts_of(value: str | Sequence[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
-
-
-def with_parts(pattern: str, parts: Mapping[str, str]) -> str:
-    """The pattern with each `{name}` of a part replaced by it; a part may name those below it."""
-    for name, part in parts.items():
-        pattern = pattern.replace(f"{{{name}}}", part)
-    return pattern

@@ -19,15 +19,16 @@ from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
 from agent_fox.verifier.logs.document import line_of
 from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.kinds import with_parts
 from agent_fox.verifier.logs.line_formats import (
     GIVES,
     GROUPS,
+    PLACES,
     LineFormat,
     Row,
     RowReader,
     format_of,
     texts_of,
-    with_parts,
 )
 from agent_fox.verifier.logs.line_log import read_block
 from agent_fox.verifier.logs.protocol import Workspace
@@ -42,17 +43,20 @@ SIZES = (*range(4, 64, 2), 64, 96, 144, 216, 324, 486, 730, 1_100, 1_650, 2_500,
 MOST_PLACES = 24
 
 _TEXTS: tuple[type, ...] = (str, list)
+_BOOLS = ("is_error", "on_kind", "closes", "joins", "turns", "is_json", "is_long", "stays", "keeps_zero")
+_STRINGS = ("kind", "gives", "message", "above", "spot", "within", "enters", "log", "code", "place", "symbol", "kinds")
 _KEYS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("tools", "pattern", "when"), _TEXTS),
-    **dict.fromkeys(("kind", "gives", "message", "above", "spot", "within", "enters", "log", "code"), (str,)),
+    **dict.fromkeys(_STRINGS, (str,)),
     **dict.fromkeys(("columns_from", "indent"), (int,)),
-    **dict.fromkeys(("is_error", "on_kind", "closes", "joins", "turns", "is_json"), (bool,)),
+    **dict.fromkeys(_BOOLS, (bool,)),
     **dict.fromkeys(("row", "example"), (list,)),
     **dict.fromkeys(("parts", "turned"), (dict,)),
 }
-_FILE, _EXAMPLE, _TURNED = ("tools", "kind", "parts", "turned", "row", "example"), ("log", "gives"), ("kind", "code")
+_FILE = ("tools", "kind", "parts", "turned", "is_long", "stays", "row", "example")
+_EXAMPLE, _TURNED = ("log", "gives"), ("kind", "code")
 _ROW = ("pattern", *(each.name for each in fields(Row) if each.name != "patterns"))
-_WORDS = {"kind": tuple(FailureKind), "gives": GIVES}
+_WORDS = {"kind": tuple(FailureKind), "gives": GIVES, "place": PLACES}
 _PIECE = re.compile(r"[A-Za-z]+|\d+|\s+|.")
 
 
@@ -123,7 +127,7 @@ def _patterns(document: Mapping[str, Any]) -> Iterator[str]:
     for n, row in enumerate(document["row"], 1):
         for text in texts_of(row["pattern"]):
             yield from _pattern(with_parts(text, parts), f"row {n}: ", lines, row)
-        for name in ("above", "spot"):
+        for name in ("above", "spot", "symbol"):
             if name in row:
                 yield from _pattern(with_parts(row[name], parts), f"row {n}: {name}: ", lines, {})
 
@@ -181,7 +185,7 @@ class _Watched(RowReader):
     """A reader that remembers which patterns took a line."""
 
     def __init__(self, of: LineFormat, workspace: Workspace) -> None:
-        super().__init__(of, Findings(), workspace.relative)
+        super().__init__(of, Findings(), workspace.relative, workspace.holds)
         self.used: set[tuple[int, str]] = set()
         self._number = {id(row): n for n, row in enumerate(of.rows, 1)}
 

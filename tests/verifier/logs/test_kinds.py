@@ -7,8 +7,7 @@ import tomllib
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.kinds import kind_in
-from agent_fox.verifier.logs.line_formats import DATA
+from agent_fox.verifier.logs.kinds import DATA, kind_in
 
 TABLES = tomllib.loads((DATA / "kinds.toml").read_text(encoding="utf-8"))
 ROWS = [(table, row["kind"], row["says"]) for table, rows in TABLES.items() if table != "parts" for row in rows]
@@ -21,4 +20,4 @@ def test_a_text_is_of_the_kind_of_its_row(table: str, kind: str, says: list[str]
 
 
 def test_a_text_that_says_nothing_has_no_kind() -> None:
-    assert {kind_in(table, "all is well") for table in TABLES if table != "parts"} == {None}
+    assert {kind_in(table, "All is well") for table in TABLES if table != "parts"} == {None}
