@@ -55,7 +55,7 @@ class Row:
     """What the line above has to begin with; its groups count too."""
     within: str = ""
     enters: str | None = None
-    """The passage that the row belongs to, and the one that begins below it."""
+    """The passage that the row belongs to (`*`: any), and the one that begins below it."""
     columns_from: int = 1
     indent: int = 0
     """Columns before the source line that a caret stands below."""
@@ -81,7 +81,7 @@ class Row:
     def matters_alone(self) -> bool:
         """Whether such a line says something where no failure is open and no passage was entered."""
         is_aside = self.gives == "aside" and self.enters is None and not self.turns
-        return not (is_aside or self.gives in ("more", "end") or self.within)
+        return not (is_aside or self.gives in ("more", "end") or self.within not in ("", "*"))
 
     def match(self, line: str) -> re.Match[str] | None:
         for mark in self.when:
@@ -107,6 +107,10 @@ class LineFormat:
     is_long: bool = False
     """Whether a failure goes on after no more of it is kept; and with `stays`, until a row says that it ends."""
     stays: bool = False
+    while_open: bool = False
+    """Whether a passage ends at a line that no row takes, as a failure does."""
+    kinds: str = ""
+    """The table of `data/kinds.toml` that tells a failure's kind by all of its lines, where it does."""
     marks: tuple[str | re.Pattern[str], ...] = field(init=False)
     """Texts and spots of which one stands in every line that matters while nothing is open; empty if none is known."""
     headings: tuple[Row, ...] = field(init=False)
@@ -125,7 +129,7 @@ class LineFormat:
         object.__setattr__(self, "marks", tuple(marks))
         object.__setattr__(self, "has_more", any(row.gives == "more" for row in self.rows))
         passages = {"", *(row.within for row in self.rows), *(row.enters or "" for row in self.rows)}
-        opened = {name: tuple(row for row in self.rows if row.within == name) for name in passages}
+        opened = {name: tuple(row for row in self.rows if row.within in (name, "*")) for name in passages}
         closed = {name: tuple(row for row in opened[name] if row.gives not in ("more", "end")) for name in passages}
         object.__setattr__(self, "opened", opened)
         object.__setattr__(self, "closed", closed)
@@ -206,11 +210,15 @@ class RowReader:
                 return True
         if not self._format.stays:
             self.finish()
+        if self._format.while_open:
+            self._within = ""
         self._listed, self._above = None, line
         return False
 
     def finish(self) -> None:
         if self._open is not None:
+            said = "\n".join(self._open.evidence) if self._format.kinds else ""
+            self._open.kind = (kind_in(self._format.kinds, said) if said else None) or self._open.kind
             self._findings.keep(self._open)
         self._open = None
 
@@ -406,6 +414,8 @@ def format_of(document: Mapping[str, Any]) -> LineFormat:
         (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None,
         is_long=document.get("is_long", False),
         stays=document.get("stays", False),
+        while_open=document.get("while_open", False),
+        kinds=document.get("kinds", ""),
     )
 
 

@@ -43,7 +43,7 @@ SIZES = (*range(4, 64, 2), 64, 96, 144, 216, 324, 486, 730, 1_100, 1_650, 2_500,
 MOST_PLACES = 24
 
 _TEXTS: tuple[type, ...] = (str, list)
-_BOOLS = ("is_error", "on_kind", "closes", "joins", "turns", "is_json", "is_long", "stays", "keeps_zero")
+_BOOLS = ("is_error", "on_kind", "closes", "joins", "turns", "is_json", "is_long", "stays", "keeps_zero", "while_open")
 _STRINGS = ("kind", "gives", "message", "above", "spot", "within", "enters", "log", "code", "place", "symbol", "kinds")
 _KEYS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("tools", "pattern", "when"), _TEXTS),
@@ -53,7 +53,7 @@ _KEYS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("row", "example"), (list,)),
     **dict.fromkeys(("parts", "turned"), (dict,)),
 }
-_FILE = ("tools", "kind", "parts", "turned", "is_long", "stays", "row", "example")
+_FILE = ("tools", "kind", "parts", "turned", "is_long", "stays", "while_open", "kinds", "row", "example")
 _EXAMPLE, _TURNED = ("log", "gives"), ("kind", "code")
 _ROW = ("pattern", *(each.name for each in fields(Row) if each.name != "patterns"))
 _WORDS = {"kind": tuple(FailureKind), "gives": GIVES, "place": PLACES}
