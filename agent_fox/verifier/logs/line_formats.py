@@ -217,8 +217,8 @@ class RowReader:
 
     def finish(self) -> None:
         if self._open is not None:
-            said = "\n".join(self._open.evidence) if self._format.kinds else ""
-            self._open.kind = (kind_in(self._format.kinds, said) if said else None) or self._open.kind
+            by_lines = kind_in(self._format.kinds, "\n".join(self._open.evidence)) if self._format.kinds else None
+            self._open.kind = by_lines or self._open.kind
             self._findings.keep(self._open)
         self._open = None
 
