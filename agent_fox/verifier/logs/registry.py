@@ -211,7 +211,7 @@ BUILT_IN = Parsers(
         _lines("jvm.gradle:GradleReader", "gradle", "gradlew"),
         _rows("javac", "javac"),
         _lines("native.c_build:CBuildReader", *_C_COMPILERS, *_C_TOOLS),
-        _lines("go.gotestsum:GotestsumReader", "gotestsum"),
+        _lines("go.text:GotestsumReader", "gotestsum"),
         _lines("go.text:GoReader", "go", "gotest", "gotestsum", "govet", "golangci-lint", "staticcheck"),
         _lines("rust.cargo_text:CargoReader", "cargo", "rustc", "clippy", "nextest"),
         _rows("tsc", "tsc", "vue-tsc", "ts-node"),
