@@ -4,6 +4,7 @@ check, and cargo's own errors."""
 from __future__ import annotations
 
 import re
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -195,13 +196,8 @@ class CargoReader:
     def _summary(self) -> TestSummary | None:
         if self._nextest is not None:
             return self._nextest.summary
-        if not self._summaries:
-            return None
-        rows = [
-            (summary.tests, summary.passed, summary.failures, summary.errors, summary.skipped)
-            for summary in self._summaries
-        ]
-        return TestSummary(*(sum(column) for column in zip(*rows, strict=True)))
+        columns = zip(*map(astuple, self._summaries), strict=True)
+        return TestSummary(*map(sum, columns)) if self._summaries else None
 
 
 def _classified(draft: Draft, workspace: Workspace) -> Draft:
