@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind
@@ -23,14 +24,20 @@ def with_parts(pattern: str, parts: Mapping[str, str]) -> str:
 
 def kind_in(table: str, text: str) -> FailureKind | None:
     """The kind of the first row of a table that is found in `text`."""
-    return next((kind for kind, pattern in _tables()[table] if pattern.search(text)), None)
+    for kind, pattern, how in _tables()[table]:
+        if getattr(pattern, how)(text):
+            return kind
+    return None
 
 
 @cache
-def _tables() -> dict[str, tuple[tuple[FailureKind, re.Pattern[str]], ...]]:
+def _tables() -> dict[str, tuple[tuple[FailureKind, re.Pattern[str], str], ...]]:
+    """The rows of each table: a kind, a pattern, and how it is asked for."""
     written = tomllib.loads((DATA / "kinds.toml").read_text(encoding="utf-8"))
     parts = written.pop("parts")
-    return {
-        table: tuple((FailureKind(row["kind"]), regex(with_parts("|".join(row["pattern"]), parts))) for row in rows)
-        for table, rows in written.items()
-    }
+    return {table: tuple(_row(row, parts) for row in rows) for table, rows in written.items()}
+
+
+def _row(written: Mapping[str, Any], parts: Mapping[str, str]) -> tuple[FailureKind, re.Pattern[str], str]:
+    pattern = regex(with_parts("|".join(written["pattern"]), parts))
+    return FailureKind(written["kind"]), pattern, written.get("how", "search")
