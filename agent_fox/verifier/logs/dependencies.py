@@ -8,7 +8,8 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.kinds import kind_in
-from agent_fox.verifier.logs.line_formats import RowReader, built_in
+from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -26,12 +26,12 @@ from agent_fox.verifier.logs.line_formats import (
     PLACES,
     LineFormat,
     Row,
-    RowReader,
     format_of,
     texts_of,
 )
 from agent_fox.verifier.logs.line_log import read_block
 from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed

@@ -12,7 +12,8 @@ from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.logs.frames import c_place
 from agent_fox.verifier.logs.gathering import Counts
-from agent_fox.verifier.logs.line_formats import RowReader, built_in
+from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
