@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path, PurePosixPath
 from string import Formatter
@@ -19,19 +19,12 @@ from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
 from agent_fox.verifier.logs.document import line_of
 from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.kinds import with_parts
-from agent_fox.verifier.logs.line_formats import (
-    GIVES,
-    GROUPS,
-    PLACES,
-    LineFormat,
-    Row,
-    format_of,
-    texts_of,
-)
+from agent_fox.verifier.logs.kinds import kind_tables, with_parts
+from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
 from agent_fox.verifier.logs.line_log import read_block
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader
+from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, Row
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
@@ -56,7 +49,12 @@ _KEYS: Mapping[str, tuple[type, ...]] = {
 _FILE = ("tools", "kind", "parts", "turned", "is_long", "stays", "while_open", "kinds", "row", "example")
 _EXAMPLE, _TURNED = ("log", "gives"), ("kind", "code")
 _ROW = ("pattern", *(each.name for each in fields(Row) if each.name != "patterns"))
-_WORDS = {"kind": tuple(FailureKind), "gives": GIVES, "place": PLACES}
+_WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
+    "kind": lambda: tuple(FailureKind),
+    "gives": lambda: GIVES,
+    "place": lambda: PLACES,
+    "kinds": kind_tables,
+}
 _PIECE = re.compile(r"[A-Za-z]+|\d+|\s+|.")
 
 
@@ -106,8 +104,8 @@ def _table(table: Mapping[str, object], where: str, keys: tuple[str, ...], neede
             yield f"{where}there is no key {key!r}{did_you_mean(key, keys, '; there are: ' + ', '.join(keys))}"
         elif not _is_of_type(value, (list,) if (key, keys) == ("gives", _EXAMPLE) else _KEYS[key], key):
             yield f"{where}{key} is of the wrong type: {value!r}"
-        elif key in _WORDS and isinstance(value, str) and value not in _WORDS[key]:
-            yield f"{where}{key} is {value!r}; it has to be one of: {', '.join(_WORDS[key])}"
+        elif key in _WORDS and isinstance(value, str) and value not in _WORDS[key]():
+            yield f"{where}{key} is {value!r}; it has to be one of: {', '.join(_WORDS[key]())}"
     for key in needed:
         if key not in table or (table[key] == [] and key != "gives"):
             yield f"{where}{key} is missing"

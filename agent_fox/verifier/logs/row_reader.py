@@ -1,4 +1,4 @@
-"""The engine that reads lines by the rows of a format. What a row may say is in `line_formats`."""
+"""The engine that reads lines by the rows of a format. What a row may say is in `rows`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agent_fox.verifier.logs.kinds import kind_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
-    from agent_fox.verifier.logs.line_formats import LineFormat, Row
+    from agent_fox.verifier.logs.rows import Row, Rows
 
 LONG = 1 << 16  # characters
 
@@ -26,7 +26,7 @@ class RowReader:
     """
 
     def __init__(
-        self, of: LineFormat, findings: Findings, relative: Callable[[str], str], holds: Callable[[str], bool]
+        self, of: Rows, findings: Findings, relative: Callable[[str], str], holds: Callable[[str], bool]
     ) -> None:
         self._format, self._findings, self._relative, self._holds = of, findings, relative, holds
         self._asked: tuple[str, int | None, int | None] | None = None

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.matching import How, Matched
 from agent_fox.verifier.policy.reading import Skip, Strength
+from agent_fox.verifier.policy.replacing import Replacements, is_within
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
-from agent_fox.verifier.policy.weakening import Fate, Replacements, Turn, is_within, shown, turns
+from agent_fox.verifier.policy.weakening import Fate, Turn, shown, turns
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.gathering import SourceChange, Test
