@@ -1,4 +1,4 @@
-"""Formats of lines as data: a file of rows, each a pattern and what its lines are. One engine reads by all of them.
+"""Formats of lines as data: a file of rows, each a pattern and what its lines are. The row reader reads by them.
 
 The built-in files are in `data/`; `docs/contributing.md` says what a file holds. What is asked of somebody else's file
 is in `outside_formats`.
@@ -6,317 +6,33 @@ is in `outside_formats`.
 
 from __future__ import annotations
 
-import json
-import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind, Parsed
-from agent_fox.verifier.logs.drafts import Draft, Findings
-from agent_fox.verifier.logs.gathering import MOST_KEPT, is_mild
+from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.kinds import DATA, with_parts
 from agent_fox.verifier.logs.line_log import read_lines
+from agent_fox.verifier.logs.row_reader import RowReader
+from agent_fox.verifier.logs.rows import Row, Rows
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-LONG = 1 << 16  # characters
-DATA = Path(__file__).parent / "data"
-GIVES = ("failure", "fallback", "listed", "held", "heading", "more", "end", "aside", "fails warnings")
-GROUPS = ("file", "line", "column", "severity", "warning", "code", "message", "symbol", "exception", "test", "caret")
 
+class LineFormat(Rows):
+    """A format of lines that reads the logs of its tools."""
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What a line is that begins as one of the patterns says. Its groups are named as in GROUPS.
-
-    `gives`, of GIVES, says what comes of it: a failure; a fallback, which counts where the log names no failure (with
-    `on_kind`, none of its kind); a file that counts where the log holds nothing but listed ones; one that is held until
-    a row that `turns` the log is seen; a heading that names the file, perhaps the line, of the failures below it; more
-    about the open failure, or its end; nothing; or that warnings fail the run.
-    """
-
-    patterns: tuple[re.Pattern[str], ...]
-    when: tuple[str, ...] = ()
-    """One of these stands in such a line: cheaper to look for than the patterns. `\\n` is the line's end."""
-    spot: re.Pattern[str] | None = None
-    """The same as a short pattern, which is found anywhere in the line."""
-    gives: str = "failure"
-    kind: FailureKind = FailureKind.UNKNOWN
-    message: str | None = None
-    """What is said in place of the group `message`, which in turn stands for the whole line; `{group}` is its text."""
-    above: re.Pattern[str] | None = None
-    """What the line above has to begin with; its groups count too."""
-    within: str = ""
-    enters: str | None = None
-    """The passage that the row belongs to, and the one that begins below it."""
-    columns_from: int = 1
-    indent: int = 0
-    """Columns before the source line that a caret stands below."""
-    is_error: bool = False
-    on_kind: bool = False
-    closes: bool = False
-    joins: bool = False
-    """A message that goes on, right below its beginning, until a line names the code."""
-    turns: bool = False
-    is_json: bool = False
-    """Whether the groups are texts as JSON writes them."""
-
-    @property
-    def matters_alone(self) -> bool:
-        """Whether such a line says something where no failure is open and no passage was entered."""
-        is_aside = self.gives == "aside" and self.enters is None and not self.turns
-        return not (is_aside or self.gives in ("more", "end") or self.within)
-
-    def match(self, line: str) -> re.Match[str] | None:
-        if self.when and not any(mark in line or (mark[-1] == "\n" and line.endswith(mark[:-1])) for mark in self.when):
-            return None
-        return next((match for pattern in self.patterns if (match := pattern.match(line))), None)
-
-
-@dataclass(frozen=True, slots=True)
-class LineFormat:
-    """The rows of one format, in the order in which they are asked; the first that fits takes a line."""
-
-    tools: tuple[str, ...]
-    rows: tuple[Row, ...]
-    turned: tuple[FailureKind, str] | None = None
-    """The kind that failures in a file have in a log that is turned, and the code that turns it."""
-    marks: tuple[str | re.Pattern[str], ...] = field(init=False)
-    """Texts and spots of which one stands in every line that matters while nothing is open; empty if none is known."""
-    headings: tuple[Row, ...] = field(init=False)
-    """Rows without a mark that only name a file: they are looked for above a failure."""
-    has_more: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        headings = tuple(row for row in self.rows if row.gives == "heading" and not row.when)
-        first = [row for row in self.rows if row.matters_alone and row not in headings]
-        has_marks = all(row.when or row.spot for row in first)
-        marks = dict.fromkeys(mark for row in first for mark in (*row.when, row.spot) if mark) if has_marks else ()
-        object.__setattr__(self, "headings", headings)
-        object.__setattr__(self, "marks", tuple(marks))
-        object.__setattr__(self, "has_more", any(row.gives == "more" for row in self.rows))
+    __slots__ = ()
 
     def reader(self, workspace: Workspace) -> RowReader:
-        return RowReader(self, Findings(), workspace.relative)
+        return RowReader(self, Findings(), workspace.relative, workspace.holds)
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         return read_lines(lines, self.reader(workspace))
-
-
-class RowReader:
-    """Reads one log, or takes the lines of its format out of one. `relative` makes paths those of the workspace."""
-
-    def __init__(self, of: LineFormat, findings: Findings, relative: Callable[[str], str]) -> None:
-        self._format, self._findings, self._relative = of, findings, relative
-        self._open: Draft | None = None
-        self._is_joining = False
-        self._heading: Mapping[str, str | None] = {}
-        self._above = self._within = ""
-        self._listed: list[Draft] | None = [] if any(row.gives == "listed" for row in of.rows) else None
-        self._held: list[Draft] = []
-        self._is_turned = self._fails_warnings = False
-        self._block, self._places = "", [0]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether lines may still follow that belong to the last failure."""
-        return self._open is not None
-
-    def skip(self, block: str, at: int) -> int:
-        """Passes over lines without a mark."""
-        if self._open is not None or self._within or self._listed is not None or not self._format.marks:
-            return at
-        if self._findings.gathering.is_full:
-            return len(block)
-        start = self._next(block, at)
-        if start > at:
-            self._look_back(block, at, start)
-        return start
-
-    def _next(self, block: str, at: int) -> int:
-        """Where the next line with a mark begins. Each mark is looked for once from place to place."""
-        if block is not self._block:
-            self._block, self._places = block, [-1] * len(self._format.marks)
-        places, end = self._places, len(block)
-        for n, mark in enumerate(self._format.marks):
-            if places[n] < at:
-                places[n] = _find(mark, block, at)
-        nearest = min(places)
-        return end if nearest == end else max(at, block.rfind("\n", at, nearest) + 1)
-
-    def _look_back(self, block: str, at: int, start: int) -> None:
-        """The line above, and the last heading of what was skipped."""
-        end = start - 1
-        begin = max(at, block.rfind("\n", at, end) + 1)
-        self._above = block[begin:end]
-        while self._format.headings and end > at:
-            if any((match := row.match(block[begin:end])) and self._use(row, match) for row in self._format.headings):
-                return
-            end = begin - 1
-            begin = max(at, block.rfind("\n", at, end) + 1)
-
-    def take(self, line: str) -> None:
-        self.feed(line)
-
-    def feed(self, line: str) -> bool:
-        """Whether the line is one of this format."""
-        for row in self._format.rows:
-            if self._may_be(row) and (match := row.match(line)) and self._use(row, match):
-                self._above = line
-                return True
-        self.finish()
-        self._listed, self._above = None, line
-        return False
-
-    def finish(self) -> None:
-        if self._open is not None:
-            self._findings.keep(self._open)
-        self._open = None
-
-    def _may_be(self, row: Row) -> bool:
-        if row.within != self._within:
-            return False
-        if row.gives in ("more", "end"):
-            draft = self._open
-            return draft is not None and not (row.joins and (draft.code or not self._is_joining))
-        return True
-
-    def _use(self, row: Row, match: re.Match[str]) -> bool:
-        """Whether the row takes the line."""
-        above = row.above.match(self._above) if row.above else None
-        if row.above and not above:
-            return False
-        groups = {**(above.groupdict() if above else {}), **match.groupdict()}
-        if row.is_json:
-            groups = {name: _unescaped(text) for name, text in groups.items()}
-        self._within = self._within if row.enters is None else row.enters
-        self._is_turned = self._is_turned or row.turns
-        match row.gives:
-            case "more":
-                self._add(row, groups, match)
-            case "heading":
-                self._heading = groups
-            case "fails warnings":
-                self._fails_warnings = True
-            case "failure" if _is_warning(groups) and self._findings.gathering.is_warned:
-                self.finish()
-            case "failure" | "fallback" | "held" | "listed":
-                self._begin(row, self._draft(row, groups, [above.string] if above else [], match.string))
-        if row.closes or row.gives == "end" or (self._open is not None and self._open.is_full):
-            self.finish()
-        return True
-
-    def _draft(self, row: Row, groups: Mapping[str, str | None], above: list[str], line: str) -> Draft:
-        if row.gives == "failure" and not groups.get("file"):
-            groups = {**groups, **{name: text for name, text in self._heading.items() if not groups.get(name)}}
-        of, file = groups.get, groups.get("file")
-        return Draft(
-            kind=row.kind,
-            message=(of("message", line) or "").strip()
-            if row.message is None
-            else row.message.format(**{name: text or "" for name, text in groups.items()}),
-            file=self._relative(file) or None if file else None,
-            line=_position(of("line")) or None,
-            column=_column(of("column"), row),
-            symbol=" ".join((of("symbol") or "").split()) or None,
-            test_name=of("test"),
-            code=(of("code") or "").strip().rstrip(":") or None,
-            exception=of("exception"),
-            is_error=row.is_error,
-            is_warning=_is_warning(groups),
-            evidence=[*above, line],
-        )
-
-    def _begin(self, row: Row, draft: Draft) -> None:
-        if row.gives == "fallback":
-            self._findings.fall_back(draft.failure(), on_kind=row.on_kind)
-        elif row.gives == "failure":
-            self.finish()
-            self._open, self._is_joining = draft, True
-            turned = self._format.turned
-            self._is_turned = self._is_turned or bool(turned and draft.code == turned[1])
-            if not self._format.has_more:
-                self.finish()
-        elif (drafts := self._held if row.gives == "held" else self._listed) is not None and len(drafts) < MOST_KEPT:
-            drafts.append(draft)
-
-    def _add(self, row: Row, groups: Mapping[str, str | None], match: re.Match[str]) -> None:
-        """One more line about the open failure, and what it tells that was not known."""
-        draft = self._open
-        assert draft is not None  # only then is such a row asked
-        draft.add(match.string)
-        self._is_joining = self._is_joining and row.joins
-        if not groups:
-            return
-        if text := groups.get("message"):
-            draft.message = f"{draft.message} {text.strip()}".strip()
-        if draft.line is None and (file := groups.get("file")):
-            draft.file, draft.line = self._relative(file), _position(groups.get("line")) or None
-            draft.column = _column(groups.get("column"), row)
-        draft.is_warning = draft.is_warning or _is_warning(groups)
-        draft.code = draft.code or groups.get("code")
-        draft.exception = draft.exception or groups.get("exception")
-        draft.symbol = draft.symbol or " ".join((groups.get("symbol") or "").split()) or None
-        if groups.get("caret") and draft.column is None and len(draft.evidence) > 2:  # a source line is above it
-            draft.column = max(match.start("caret") - row.indent, 0) + 1
-
-    def parsed(self) -> Parsed:
-        self.finish()
-        gathering = self._findings.gathering
-        known = {failure.file for failure in gathering.failures.values()}
-        held = [draft for draft in self._held if self._is_turned and draft.file not in known]
-        for draft in (*held, *(self._listed or ())):
-            self._findings.keep(draft)
-        if self._fails_warnings:
-            for warning in gathering.warnings.values():
-                gathering.fail(warning)
-            gathering.warnings.clear()
-        parsed = self._findings.parsed()
-        kind = self._format.turned[0] if self._format.turned and self._is_turned else None
-        if kind is None:
-            return parsed
-        failures = (replace(failure, kind=kind) if failure.file else failure for failure in parsed.failures)
-        return replace(parsed, failures=tuple(failures))
-
-
-def _find(mark: str | re.Pattern[str], block: str, at: int) -> int:
-    """Where a mark stands next, or the block ends. Over a long way a pattern is found twice as fast as a text."""
-    if isinstance(mark, str) and len(block) < LONG:
-        place = block.find(mark, at)
-        return len(block) if place < 0 else place
-    match = (_spot(mark) if isinstance(mark, str) else mark).search(block, at)
-    return match.start() if match else len(block)
-
-
-@cache
-def _spot(mark: str) -> re.Pattern[str]:
-    return re.compile(re.escape(mark))
-
-
-def _unescaped(text: str | None) -> str | None:
-    """A text out of a JSON string; as it stands where it is none."""
-    try:
-        return str(json.loads(f'"{text}"')) if text and "\\" in text else text
-    except ValueError:
-        return text
-
-
-def _position(digits: str | None) -> int | None:
-    return int(digits) if digits else None
-
-
-def _column(digits: str | None, row: Row) -> int | None:
-    return int(digits) + 1 - row.columns_from or None if digits else None
-
-
-def _is_warning(groups: Mapping[str, str | None]) -> bool:
-    return bool(groups.get("warning")) or is_mild(groups.get("severity"))
 
 
 @cache
@@ -331,7 +47,13 @@ def format_of(document: Mapping[str, Any]) -> LineFormat:
     rows = tuple(_row(written, document, parts) for written in document["row"])
     turned = document.get("turned")
     return LineFormat(
-        tuple(document["tools"]), rows, (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None
+        tuple(document["tools"]),
+        rows,
+        (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None,
+        is_long=document.get("is_long", False),
+        stays=document.get("stays", False),
+        while_open=document.get("while_open", False),
+        kinds=document.get("kinds", ""),
     )
 
 
@@ -339,17 +61,10 @@ def _row(written: Mapping[str, Any], document: Mapping[str, Any], parts: Mapping
     known = {"kind": document.get("kind", FailureKind.UNKNOWN), **written}
     patterns = [regex(with_parts(pattern, parts)) for pattern in texts_of(known.pop("pattern"))]
     known["when"], known["kind"] = texts_of(known.get("when", ())), FailureKind(known["kind"])
-    for name in {"above", "spot"} & known.keys():
+    for name in {"above", "spot", "symbol"} & known.keys():
         known[name] = regex(with_parts(known[name], parts))
     return Row(tuple(patterns), **known)
 
 
 def texts_of(value: str | Sequence[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
-
-
-def with_parts(pattern: str, parts: Mapping[str, str]) -> str:
-    """The pattern with each `{name}` of a part replaced by it; a part may name those below it."""
-    for name, part in parts.items():
-        pattern = pattern.replace(f"{{{name}}}", part)
-    return pattern

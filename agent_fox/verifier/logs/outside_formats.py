@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path, PurePosixPath
 from string import Formatter
@@ -19,18 +19,12 @@ from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
 from agent_fox.verifier.logs.document import line_of
 from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.line_formats import (
-    GIVES,
-    GROUPS,
-    LineFormat,
-    Row,
-    RowReader,
-    format_of,
-    texts_of,
-    with_parts,
-)
+from agent_fox.verifier.logs.kinds import kind_tables, with_parts
+from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
 from agent_fox.verifier.logs.line_log import read_block
 from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.row_reader import RowReader
+from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, Row
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
@@ -42,17 +36,25 @@ SIZES = (*range(4, 64, 2), 64, 96, 144, 216, 324, 486, 730, 1_100, 1_650, 2_500,
 MOST_PLACES = 24
 
 _TEXTS: tuple[type, ...] = (str, list)
+_BOOLS = ("is_error", "on_kind", "closes", "joins", "turns", "is_json", "is_long", "stays", "keeps_zero", "while_open")
+_STRINGS = ("kind", "gives", "message", "above", "spot", "within", "enters", "log", "code", "place", "symbol", "kinds")
 _KEYS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("tools", "pattern", "when"), _TEXTS),
-    **dict.fromkeys(("kind", "gives", "message", "above", "spot", "within", "enters", "log", "code"), (str,)),
+    **dict.fromkeys(_STRINGS, (str,)),
     **dict.fromkeys(("columns_from", "indent"), (int,)),
-    **dict.fromkeys(("is_error", "on_kind", "closes", "joins", "turns", "is_json"), (bool,)),
+    **dict.fromkeys(_BOOLS, (bool,)),
     **dict.fromkeys(("row", "example"), (list,)),
     **dict.fromkeys(("parts", "turned"), (dict,)),
 }
-_FILE, _EXAMPLE, _TURNED = ("tools", "kind", "parts", "turned", "row", "example"), ("log", "gives"), ("kind", "code")
+_FILE = ("tools", "kind", "parts", "turned", "is_long", "stays", "while_open", "kinds", "row", "example")
+_EXAMPLE, _TURNED = ("log", "gives"), ("kind", "code")
 _ROW = ("pattern", *(each.name for each in fields(Row) if each.name != "patterns"))
-_WORDS = {"kind": tuple(FailureKind), "gives": GIVES}
+_WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
+    "kind": lambda: tuple(FailureKind),
+    "gives": lambda: GIVES,
+    "place": lambda: PLACES,
+    "kinds": kind_tables,
+}
 _PIECE = re.compile(r"[A-Za-z]+|\d+|\s+|.")
 
 
@@ -102,8 +104,8 @@ def _table(table: Mapping[str, object], where: str, keys: tuple[str, ...], neede
             yield f"{where}there is no key {key!r}{did_you_mean(key, keys, '; there are: ' + ', '.join(keys))}"
         elif not _is_of_type(value, (list,) if (key, keys) == ("gives", _EXAMPLE) else _KEYS[key], key):
             yield f"{where}{key} is of the wrong type: {value!r}"
-        elif key in _WORDS and isinstance(value, str) and value not in _WORDS[key]:
-            yield f"{where}{key} is {value!r}; it has to be one of: {', '.join(_WORDS[key])}"
+        elif key in _WORDS and isinstance(value, str) and value not in _WORDS[key]():
+            yield f"{where}{key} is {value!r}; it has to be one of: {', '.join(_WORDS[key]())}"
     for key in needed:
         if key not in table or (table[key] == [] and key != "gives"):
             yield f"{where}{key} is missing"
@@ -123,7 +125,7 @@ def _patterns(document: Mapping[str, Any]) -> Iterator[str]:
     for n, row in enumerate(document["row"], 1):
         for text in texts_of(row["pattern"]):
             yield from _pattern(with_parts(text, parts), f"row {n}: ", lines, row)
-        for name in ("above", "spot"):
+        for name in ("above", "spot", "symbol"):
             if name in row:
                 yield from _pattern(with_parts(row[name], parts), f"row {n}: {name}: ", lines, {})
 
@@ -181,7 +183,7 @@ class _Watched(RowReader):
     """A reader that remembers which patterns took a line."""
 
     def __init__(self, of: LineFormat, workspace: Workspace) -> None:
-        super().__init__(of, Findings(), workspace.relative)
+        super().__init__(of, Findings(), workspace.relative, workspace.holds)
         self.used: set[tuple[int, str]] = set()
         self._number = {id(row): n for n, row in enumerate(of.rows, 1)}
 

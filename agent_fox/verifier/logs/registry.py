@@ -172,6 +172,12 @@ def _rows(name: str, *tools: str) -> Entry[LogParser]:
     return Entry(tools, lambda: made.load()(name))
 
 
+def _findings(name: str, *tools: str) -> Entry[DocumentParser]:
+    """The JSON that `data/findings.toml` describes under this name."""
+    made: Late[Callable[[str], DocumentParser]] = Late("agent_fox.verifier.logs.reports.findings_json:findings_json")
+    return Entry(tools, lambda: made.load()(name))
+
+
 def canonical(word: str) -> str:
     """One word for each tool: `./mvnw`, `MVN` and `maven` are the same."""
     plain = word.strip().lower().replace("\\", "/").rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd")
@@ -183,15 +189,15 @@ BUILT_IN = Parsers(
         _ready("reports.junit:JUNIT", "junit"),
         _ready("reports.sarif:SARIF", "sarif"),
         _ready("reports.checkstyle_xml:CHECKSTYLE", "checkstyle", "pmd"),
-        _ready("reports.findings_json:PYRIGHT", "pyright", "basedpyright"),
-        _ready("reports.findings_json:CODE_QUALITY", "codequality", "ruff", "eslint", "mypy", "golangci-lint"),
-        _ready("reports.findings_json:GOLANGCI", "golangci-lint"),
-        _ready("reports.findings_json:PYLINT", "pylint"),
-        _ready("reports.findings_json:PYLINT_2", "pylint"),
-        _ready("reports.findings_json:GCC", "gcc", "g++", "cc", "c++", "make"),
-        _ready("reports.findings_json:RDJSON", "ruff", "rdjson"),
-        _ready("reports.findings_json:ESLINT", "eslint", "oxlint"),
-        _ready("reports.findings_json:RUFF", "ruff", "ruff-format"),
+        _findings("pyright", "pyright", "basedpyright"),
+        _findings("code_quality", "codequality", "ruff", "eslint", "mypy", "golangci-lint"),
+        _findings("golangci", "golangci-lint"),
+        _findings("pylint", "pylint"),
+        _findings("pylint_2", "pylint"),
+        _findings("gcc", "gcc", "g++", "cc", "c++", "make"),
+        _findings("rdjson", "ruff", "rdjson"),
+        _findings("eslint", "eslint", "oxlint"),
+        _findings("ruff", "ruff", "ruff-format"),
         _ready("javascript.json_reports:JEST", "jest", "vitest"),
         _ready("javascript.json_reports:MOCHA", "mocha"),
     ),
@@ -205,7 +211,7 @@ BUILT_IN = Parsers(
         _lines("jvm.gradle:GradleReader", "gradle", "gradlew"),
         _rows("javac", "javac"),
         _lines("native.c_build:CBuildReader", *_C_COMPILERS, *_C_TOOLS),
-        _lines("go.gotestsum:GotestsumReader", "gotestsum"),
+        _lines("go.text:GotestsumReader", "gotestsum"),
         _lines("go.text:GoReader", "go", "gotest", "gotestsum", "govet", "golangci-lint", "staticcheck"),
         _lines("rust.cargo_text:CargoReader", "cargo", "rustc", "clippy", "nextest"),
         _rows("tsc", "tsc", "vue-tsc", "ts-node"),

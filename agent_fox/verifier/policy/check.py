@@ -14,13 +14,12 @@ from agent_fox.verifier.policy.matching import How, Match, Matched, Matching
 from agent_fox.verifier.policy.reading import Function, Skip, Step, Use
 from agent_fox.verifier.policy.reading import Rows as Repeated
 from agent_fox.verifier.policy.reasons import Reasons
-from agent_fox.verifier.policy.rules.comments import findings_about_comments
 from agent_fox.verifier.policy.rules.failures import broken
 from agent_fox.verifier.policy.rules.file_rules import findings_about_files
 from agent_fox.verifier.policy.rules.line_rules import findings_about_lines
 from agent_fox.verifier.policy.rules.lines import LARGEST_TEXT, text_changes
 from agent_fox.verifier.policy.rules.setting_rules import findings_about_settings
-from agent_fox.verifier.policy.rules.thresholds import findings_about_thresholds
+from agent_fox.verifier.policy.rules.text_rules import findings_about_comments, findings_about_thresholds
 from agent_fox.verifier.policy.stand_ins import findings_about_stand_ins
 from agent_fox.verifier.policy.tests_changed import findings_about_tests
 from agent_fox.verifier.policy.values import (

@@ -18,11 +18,6 @@ class Strength(IntEnum):
     EXACT = 3
 
 
-def by_word(*rows: tuple[str, Strength, str]) -> dict[str, tuple[str, Strength]]:
-    """What assertions demand by their names: rows of an operator, a strength, and names with spaces between."""
-    return {word: (operator, strength) for operator, strength, words in rows for word in words.split()}
-
-
 @dataclass(frozen=True, slots=True)
 class Assertion:
     """One demand: that `subject` stands in `operator` to `expected`.

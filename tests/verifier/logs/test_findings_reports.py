@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import tomllib
 
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed
+from agent_fox.verifier.logs.outside_formats import describe
 from agent_fox.verifier.logs.protocol import DocumentParser
 from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.logs.reports.checkstyle_xml import CHECKSTYLE as CHECKSTYLE_XML
+from agent_fox.verifier.logs.reports.findings_json import DATA, findings_json
 from tests.verifier.logs.at_hand import read_document
+
+EXAMPLES = [
+    (name, example["log"], example["gives"])
+    for name, written in tomllib.loads((DATA / "findings.toml").read_text(encoding="utf-8")).items()
+    for example in written["example"]
+]
 
 PYRIGHT = {
     "version": "1.1.400",
@@ -136,3 +145,10 @@ def test_every_tools_report_may_be_checkstyles() -> None:
 def test_a_report_of_pylint_that_found_nothing_can_be_read() -> None:
     clean = read({"messages": [], "statistics": {"messageTypeCount": {"error": 0}, "score": 10.0}})
     assert (clean.failures, clean.is_complete) == ((), True)
+
+
+@pytest.mark.parametrize(("name", "log", "gives"), EXAMPLES)
+def test_an_example_of_the_table_gives_what_stands_below_it(name: str, log: str, gives: list[str]) -> None:
+    parser = findings_json(name)
+    assert parser.recognises(log)
+    assert list(describe(read_document(parser, log))) == gives

@@ -58,6 +58,9 @@ def test_a_format_that_is_right_has_no_problem() -> None:
         ({"row": {"pattern": 3}}, "row 1: pattern is of the wrong type: 3"),
         ({"row": {"gives": "eror"}}, "row 1: gives is 'eror'; it has to be one of: failure, fallback,"),
         ({"row": {"kind": "lint"}}, "row 1: kind is 'lint'; it has to be one of: compile_error,"),
+        ({"row": {"place": "elsewhere"}}, "row 1: place is 'elsewhere'; it has to be one of: unknown, nowhere,"),
+        ({"row": {"kinds": "mine"}}, "row 1: kinds is 'mine'; it has to be one of: maven,"),
+        ({"kinds": "mine"}, "kinds is 'mine'; it has to be one of: maven,"),
         ({"row": {"columns": 0}}, "row 1: there is no key 'columns'; did you mean columns_from?"),
         (
             {"row": {"pattern": "mylint: (?P<file>"}},

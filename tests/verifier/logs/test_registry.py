@@ -11,7 +11,7 @@ from agent_fox.verifier.logs.go.events import GO_JSON
 from agent_fox.verifier.logs.javascript.tap import TAP
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
 from agent_fox.verifier.logs.registry import ALIASES, BUILT_IN, UnknownTool, canonical
-from agent_fox.verifier.logs.reports.findings_json import ESLINT
+from agent_fox.verifier.logs.reports.findings_json import findings_json
 from agent_fox.verifier.logs.reports.junit import JUNIT
 from agent_fox.verifier.logs.reports.sarif import SARIF
 from agent_fox.verifier.logs.rust.cargo_json import CARGO_JSON
@@ -71,7 +71,7 @@ def test_a_report_is_known_by_what_it_holds() -> None:
     heads = {
         '<?xml version="1.0"?>\n<testsuites>': JUNIT,
         '{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "runs": [': SARIF,
-        '[{"filePath":"/a.js","messages":[': ESLINT,
+        '[{"filePath":"/a.js","messages":[': findings_json("eslint"),
         '{"Time":"2026-01-01T00:00:00Z","Action":"run","Package":"x"}': GO_JSON,
         "TAP version 13\n1..1\n": TAP,
         '{"reason":"compiler-message"': CARGO_JSON,

@@ -17,7 +17,8 @@ from agent_fox.verifier.logs.frames import java_file, java_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.jvm.gradle_problems import Problems
 from agent_fox.verifier.logs.jvm.maven_messages import check_draft
-from agent_fox.verifier.logs.line_formats import RowReader, built_in
+from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -45,7 +46,7 @@ class GradleReader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()
-        self._compiler = RowReader(built_in("javac"), self._findings, workspace.relative)
+        self._compiler = RowReader(built_in("javac"), self._findings, workspace.relative, workspace.holds)
         self._problems = Problems(self._findings, workspace)
         self._task = ""
         self._test: TestDraft | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.drafts import Draft, Findings
-from agent_fox.verifier.logs.jvm.maven_messages import invalid_environment
+from agent_fox.verifier.logs.kinds import kind_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -20,27 +20,7 @@ _WHERE = regex(
 )
 _TASK = regex(r"Execution failed for task '(?P<task>[^']+)'")
 _UNRESOLVED = regex(r"\s*> (?P<message>(?:Could not (?:resolve|find|get|download)|Cannot resolve|No matching)\b.*)")
-_DEPENDENCY = regex(
-    r"Could not resolve (?!all task)|Could not find (?!method|property|tools\.jar)|Could not download"
-    r"|Plugin \[id: .*was not found"
-    r"|Could not determine the dependencies|No cached version of"
-)
-_ENVIRONMENT = regex(
-    r"Task '.*' not found|Project '.*' not found|Could not find tools\.jar|[Tt]oolchain"
-    r"|Unsupported class file|Could not determine java version"
-    r"|Could not create (?:the Java|service)|No Java compiler|JAVA_HOME|Gradle version|No space left"
-    r"|Process '.*' finished with|does not contain a Gradle build"
-    r"|Timeout waiting to lock|daemon disappeared"
-)
-_SCRIPT = regex(
-    r"Could not compile|A problem occurred (?:evaluating|configuring)|Could not find method"
-    r"|Could not get unknown property"
-)
-_TIMEOUT = regex(r"Timeout has been exceeded")
-_FORMAT = regex(r"format violations")
-_LINT = regex(r"[Cc]heckstyle|PMD|SpotBugs|[Vv]iolations|[Ll]int|[Dd]etekt")
 _TESTS = regex(r"There were failing tests|No tests found|Test process|failing tests")
-_COMPILE = regex(r"Compilation (?:failed|error)|compileKotlin|Compile failed|Internal compiler error")
 _FILE = regex(r"\s{4,}(?P<file>[\w./\\-]+\.\w+)$")
 _LONGEST = 60  # lines of one problem
 
@@ -91,7 +71,7 @@ class Problems:
         text = "\n".join(lines).strip()
         if match := _TASK.search(text):
             self._note_task(match["task"], text)
-        kind = _kind(text)
+        kind = kind_in("gradle", text) or FailureKind.UNKNOWN
         draft = Draft(kind, _message(lines), evidence=[text])
         if self._where:
             draft.file = self._workspace.relative(self._where["file"])
@@ -121,23 +101,6 @@ class Problems:
     def _note_task(self, task: str, text: str) -> None:
         if _TESTS.search(text) and len(self.test_tasks) < _LONGEST:
             self.test_tasks.append(task)
-
-
-def _kind(text: str) -> FailureKind:
-    """The first pattern that fits decides: from what is certain to what is only likely."""
-    kinds = (
-        (_TIMEOUT, FailureKind.TIMEOUT),
-        (_TESTS, FailureKind.TEST_FAILURE),
-        (_FORMAT, FailureKind.FORMAT_FAILURE),
-        (_DEPENDENCY, FailureKind.DEPENDENCY_RESOLUTION_FAILURE),
-        (_ENVIRONMENT, FailureKind.ENVIRONMENT_FAILURE),
-        (_SCRIPT, FailureKind.COMPILE_ERROR),
-        (_LINT, FailureKind.LINT_FAILURE),
-        (_COMPILE, FailureKind.COMPILE_ERROR),
-    )
-    if invalid_environment(text):
-        return FailureKind.ENVIRONMENT_FAILURE
-    return next((kind for pattern, kind in kinds if pattern.search(text)), FailureKind.UNKNOWN)
 
 
 def _message(lines: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -11,10 +12,8 @@ from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.logs.frames import c_place
 from agent_fox.verifier.logs.gathering import Counts
-from agent_fox.verifier.logs.line_formats import RowReader, built_in
-from agent_fox.verifier.logs.native.c_compiler import CompilerReader
-from agent_fox.verifier.logs.native.cmake import CmakeReader
-from agent_fox.verifier.logs.native.linker import LinkerReader
+from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
@@ -36,20 +35,17 @@ class CBuildReader:
         self._folders = Folders(workspace)
         self._findings = Findings()
         self._ctest = CtestReader(self._findings, workspace)
-        self._compiler = CompilerReader(self._findings, self._folders)
-        cmake = CmakeReader(self._findings, workspace)
-        linker = LinkerReader(self._findings, self._folders)
-        sanitizer = SanitizerReader(self._findings, self._folders)
+        self._compiler = self._rows("c_compiler", self._folders.relative)
+        cmake = RowReader(built_in("cmake"), self._findings, workspace.relative, workspace.holds)
+        linker = self._rows("linker", self._folders.source)
+        sanitizer = self._rows("sanitizer", self._folders.relative)
         self._open = (self._ctest, cmake, sanitizer, linker, self._compiler)
-        self._readers = (
-            self._ctest,
-            cmake,
-            sanitizer,
-            RowReader(built_in("make"), self._findings, self._folders.source),
-            linker,
-            self._compiler,
-        )
+        make = self._rows("make", self._folders.source)
+        self._readers = (self._ctest, cmake, sanitizer, make, linker, self._compiler)
         self._is_open = False  # the next line may belong to the last one
+
+    def _rows(self, name: str, relative: Callable[[str], str]) -> RowReader:
+        return RowReader(built_in(name), self._findings, relative, self._folders.holds)
 
     def take(self, line: str) -> None:
         if ": " not in line and "：" not in line and _COMMAND.match(line):
@@ -62,47 +58,13 @@ class CBuildReader:
         if self._folders.feed(line):
             return
         if not any(reader.feed(line) for reader in self._readers):
-            self._compiler.feed("")
+            self._compiler.finish()
         self._is_open = any(reader.is_open for reader in self._open)
 
     def parsed(self) -> Parsed:
         for reader in self._open:
             reader.finish()
         return self._findings.parsed(self._ctest.summary())
-
-
-_BEGINS = regex(r"(?:==\d+==)?(?:ERROR|WARNING): (?P<message>\w+Sanitizer: .*)")
-_FRAME = regex(r"\s+#\d+ 0x[0-9a-f]+ in (?P<function>.+) (?P<file>[^\s:]+\.\w+):(?P<line>\d+)(?::(?P<column>\d+))?$")
-_ENDS = regex(r"(?:SUMMARY: \w+Sanitizer|==\d+==ABORTING)")
-
-
-class SanitizerReader(DraftReader):
-    """Takes a report, from its first line to its summary, out of a build's log."""
-
-    def __init__(self, findings: Findings, folders: Folders) -> None:
-        super().__init__(findings)
-        self._folders = folders
-
-    def feed(self, line: str) -> bool:
-        """Whether the line was of a report."""
-        if "Sanitizer: " in line and (match := _BEGINS.match(line)):
-            self.finish()
-            message = re.sub(r" on (?:unknown )?address .*", "", match["message"])
-            self._open = Draft(FailureKind.TEST_FAILURE, message, is_error=True, evidence=[line])
-        elif self._open is None:
-            return False
-        elif _ENDS.match(line):
-            self.finish()
-        else:
-            self._explain(self._open, line)
-        return True
-
-    def _explain(self, draft: Draft, line: str) -> None:
-        draft.add(line)
-        match = _FRAME.match(line) if draft.file is None else None
-        if match and self._folders.holds(path := self._folders.relative(match["file"])):
-            draft.file, draft.line, draft.symbol = path, int(match["line"]), match["function"]
-            draft.column = int(match["column"]) if match["column"] else None
 
 
 _RESULT = regex(

@@ -1,24 +1,30 @@
-"""JSON that linters and compilers write: findings, each in the tool's own words. One table for all of them."""
+"""JSON that linters and compilers write: findings, each in the tool's own words, by the table `data/findings.toml`."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, BinaryIO
+from dataclasses import field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces
 from agent_fox.verifier.logs.documents import stands_first
-from agent_fox.verifier.logs.gathering import MILD, Gathering
-from agent_fox.verifier.logs.streams.json_stream import EACH, JsonCut, Path, parts, start_of
+from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.logs.streams.json_stream import JsonCut, parts, start_of
 from agent_fox.verifier.logs.streams.records import Record, number, record, record_of, records, text
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-_ARRAY, _OBJECT = regex(r"\[\s*\{"), regex(r"\{")
+DATA = Path(__file__).parents[1] / "data"
+USUAL = ("file", "line", "column", "message", "severity")
+"""What entries have under these very names where the table says nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +36,15 @@ class FindingsJson:
     """
 
     begins: re.Pattern[str]
-    keys: tuple[str, ...]
-    paths: tuple[Path, ...]
+    paths: tuple[tuple[str, ...], ...]
     fields: Mapping[str, str]
+    keys: tuple[str, ...] = ()
     mild: tuple[str, ...] = ()
     """Severities, in small letters, that fail nothing; `grave`, where it is given: those that do."""
     grave: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
     """Severities of what is no finding."""
-    kinds: tuple[tuple[str, FailureKind], ...] = ()
+    kinds: Mapping[str, FailureKind] = field(default_factory=dict)
     """The kinds of findings by their codes; of all others it is `kind`."""
     kind: FailureKind = FailureKind.LINT_FAILURE
     first: int = 1
@@ -89,7 +95,7 @@ class FindingsJson:
         if severity in self.silent:
             return
         failure = Failure(
-            kind=dict(self.kinds).get(code, self.kind),
+            kind=self.kinds.get(code, self.kind),
             message=message.removeprefix(self.before.format(code=code)).removesuffix(self.behind),
             file=workspace.relative(text(of["file"] or _at(entry, self.fields["file"]))) or None,
             line=_position(of.get("line"), self.first_line),
@@ -117,100 +123,22 @@ def _position(value: object, first: int) -> int | None:
     return number(value + 1 - first) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _fields(**places: str) -> Mapping[str, str]:
-    return {"file": "file", "line": "line", "column": "column", "message": "message", "severity": "severity"} | places
+@cache
+def _formats() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads((DATA / "findings.toml").read_text(encoding="utf-8"))
 
 
-_PYLINT = _fields(file="path", code="symbol|message-id|messageId", severity="type")
-_QUALITY = _fields(
-    file="location.path",
-    line="location.positions.begin.line|location.lines.begin",
-    column="location.positions.begin.column",
-    message="description",
-    code="check_name",
-)
-_GCC = _fields(
-    file="locations.caret.file",
-    line="locations.caret.line",
-    column="locations.caret.column",
-    code="option",
-    severity="kind",
-)
-_GOLANGCI = _fields(
-    file="Pos.Filename", line="Pos.Line", column="Pos.Column", message="Text", code="FromLinter", severity="Severity"
-)
-_RDJSON = _fields(
-    file="location.path", line="location.range.start.line", column="location.range.start.column", code="code.value"
-)
-PYRIGHT = FindingsJson(
-    _OBJECT,
-    ("version", "generalDiagnostics"),
-    (("generalDiagnostics", EACH),),
-    _fields(line="range.start.line", column="range.start.character", code="rule"),
-    grave=("error",),
-    first=0,
-    first_line=0,
-)
-CODE_QUALITY = FindingsJson(
-    _ARRAY,
-    ("description", "fingerprint", "location"),
-    ((EACH,),),
-    _QUALITY,
-    mild=("info",),
-    before="{code}: ",
-)
-GOLANGCI = FindingsJson(
-    regex(r'\{\s*"Issues"'),
-    ("FromLinter", "Pos"),
-    (("Issues", EACH),),
-    _GOLANGCI,
-    mild=MILD,
-    kinds=(("typecheck", FailureKind.COMPILE_ERROR),),
-)
-PYLINT = FindingsJson(_ARRAY, ("message-id", "symbol", "path"), ((EACH,),), _PYLINT, mild=("info",), first=0)
-PYLINT_2 = FindingsJson(
-    regex(r'\{\s*"messages":\s*\[\s*(?:\]|\{\s*"type")'),
-    (),
-    (("messages", EACH),),
-    _PYLINT,
-    mild=("info",),
-    first=0,
-)
-GCC = FindingsJson(
-    _ARRAY,
-    ("kind", "caret", "locations"),
-    ((EACH,),),
-    _GCC,
-    mild=MILD,
-    silent=("note",),
-    kind=FailureKind.COMPILE_ERROR,
-)
-RDJSON = FindingsJson(
-    _OBJECT,
-    ("diagnostics", "location", "range"),
-    (("diagnostics", EACH),),
-    _RDJSON,
-    mild=("warning", "info"),
-)
-ESLINT = FindingsJson(
-    regex(r'\[\s*\{\s*"filePath"|\{\s*"(?:results|metadata)"\s*:'),
-    (),
-    ((EACH,), ("results", EACH)),
-    _fields(file="filePath", code="ruleId", severity="fatal|severity"),
-    grave=("2", "true"),
-    inner="messages",
-    behind=".",
-    is_clean=regex(r"\[\s*\]\s*$"),
-    may_follow=True,
-)
-RUFF = FindingsJson(
-    regex(r'\[\s*\{|\{"(?:cell|code|end_location)":'),
-    ("end_location", "location", "filename"),
-    ((EACH,),),
-    _fields(file="filename", line="location.row", column="location.column", code="code|name"),
-    mild=("warning", "info", "help"),
-    kinds=(("unformatted", FailureKind.FORMAT_FAILURE),),
-    is_clean=regex(r"\[\s*\]\s*$"),
-    may_follow=True,
-    is_of_lines=True,
-)
+@cache
+def findings_json(name: str) -> FindingsJson:
+    """The format of this name in `data/findings.toml`."""
+    known: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in _formats()[name].items()
+    }
+    for key in {"begins", "is_clean"} & known.keys():
+        known[key] = regex(known[key])
+    known["paths"] = tuple(tuple(path.split(".")) for path in known["paths"])
+    known["fields"] = {word: known["fields"].get(word, word) for word in USUAL} | known["fields"]
+    known["kinds"] = {code: FailureKind(kind) for code, kind in known.get("kinds", {}).items()}
+    known["kind"] = FailureKind(known.get("kind", FailureKind.LINT_FAILURE))
+    del known["example"]
+    return FindingsJson(**known)

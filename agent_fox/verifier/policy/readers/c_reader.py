@@ -5,14 +5,17 @@ Macros make most of these files something that no grammar takes whole, so that e
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, is_literal, joined
 from agent_fox.verifier.policy.readers.trees import children, field, is_a, line_of, parsed, text_of, tokens, walk
-from agent_fox.verifier.policy.reading import Assertion, Check, Function, Reading, Skip, Strength, by_word, settled
+from agent_fox.verifier.policy.readers.words import demands
+from agent_fox.verifier.policy.reading import Assertion, Check, Function, Reading, Skip, Strength, settled
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -23,13 +26,6 @@ _ASSERTS = regex(r"(?i)\w*(?:assert|expect|check|require|verify|test|fail_unless
 _SKIPS = regex(r"(?i)\w*(?:_skip|_ignore)\w*")
 _MACRO = regex(r"[A-Z][A-Z0-9_]*")
 _NEVER = frozenset({"0", "(0)", "(false)"})
-_WORDS = by_word(
-    ("not equal", Strength.PARTIAL, "ne neq noteq not_equal"),
-    ("something", Strength.LOOSE, "not_null notnull nonnull true"),
-    ("", Strength.PARTIAL, "false null lt le gt ge less greater within near contains throw throws"),
-)
-"""What the end of an assertion's name says; one that says nothing else compares, or holds its first argument true."""
-_ENDING = regex(rf"(?i)(?:.*_)?({'|'.join(sorted(_WORDS, key=len, reverse=True))})(?:_message|_msg)?")
 _COMPARISONS = {"==": ("equal", Strength.EXACT), "!=": ("not equal", Strength.PARTIAL)}
 _ORDERS = frozenset({"<", ">", "<=", ">="})
 
@@ -95,16 +91,23 @@ def _called(call: Node) -> str:
 def _assertion(call: Node) -> Assertion:
     name, given = _called(call), [tokens(each) for each in children(field(call, "arguments"))]
     line, text = line_of(call), text_of(call)[:200]
-    ending = _ENDING.fullmatch(name)
+    ending = _endings().fullmatch(name)
     subject = given[0] if given else ()
     if len(given) > 1 and is_literal(given[0]):  # `TEST_ASSERT_EQUAL_INT(3, add(1, 2))`
         subject, given = given[1], [given[1], given[0], *given[2:]]
     if ending is not None:
-        operator, strength = _WORDS[ending[1].lower()]
+        operator, strength = demands("cpp", "endings")[ending[1].lower()]
         return settled(Assertion(subject, operator or ending[1].lower(), strength, line, _flat(given[1:]), text=text))
     if len(given) > 1:
         return settled(Assertion(subject, name, Strength.EXACT, line, _flat(given[1:]), text=text))
     return settled(_truth(subject, line, text))
+
+
+@cache
+def _endings() -> re.Pattern[str]:
+    """A name that ends in a word that says what it demands; the longest word counts."""
+    words = "|".join(sorted(demands("cpp", "endings"), key=len, reverse=True))
+    return re.compile(rf"(?i)(?:.*_)?({words})(?:_message|_msg)?")
 
 
 def _flat(given: list[Tokens]) -> Tokens:

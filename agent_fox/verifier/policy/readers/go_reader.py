@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, joined
 from agent_fox.verifier.policy.readers.trees import children, field, is_a, line_of, parsed, text_of, tokens, walk
+from agent_fox.verifier.policy.readers.words import demands
 from agent_fox.verifier.policy.reading import (
     Assertion,
     Bind,
@@ -20,7 +21,6 @@ from agent_fox.verifier.policy.reading import (
     Step,
     Strength,
     Use,
-    by_word,
     settled,
 )
 
@@ -34,19 +34,6 @@ MOST_ROWS = 500
 _FAILING = regex(r"\b(?:t|b|f|tb)\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\bpanic\(")
 _SKIPPING = regex(r"^(?:t|b|tb)\.(?:Skip|Skipf|SkipNow)\(")
 _TEST = regex(r"(?:Test|Example|Fuzz)(?:[^a-z]|$)")
-_TESTIFY = by_word(
-    ("equal", Strength.EXACT, "Equal EqualValues Exactly JSONEq"),
-    ("error is", Strength.EXACT, "ErrorIs EqualError"),
-    ("not equal", Strength.PARTIAL, "NotEqual"),
-    ("contains", Strength.PARTIAL, "Contains"),
-    ("elements", Strength.PARTIAL, "ElementsMatch"),
-    (">", Strength.PARTIAL, "Greater"),
-    ("<", Strength.PARTIAL, "Less"),
-    ("error", Strength.LOOSE, "Error"),
-    ("is something", Strength.LOOSE, "NotNil NotEmpty"),
-    ("truthy", Strength.LOOSE, "True"),
-    ("falsy", Strength.PARTIAL, "False"),
-)
 
 
 def read(text: str, is_test_file: bool, language: Language) -> Reading:
@@ -222,7 +209,7 @@ def _call(node: Node, guard: Tokens) -> Iterator[Step]:
 
 
 def _testify(word: str, given: list[Node], line: int, guard: Tokens) -> Assertion:
-    operator, strength = _TESTIFY.get(word, (word, Strength.EXACT))
+    operator, strength = demands("go", "testify").get(word, (word, Strength.EXACT))
     is_two_sided = len(given) > 2 and strength is not Strength.LOOSE and word != "False"
     subject = tokens(given[2] if is_two_sided and operator == "equal" else given[1])
     expected = tokens(given[1] if operator == "equal" else given[2]) if is_two_sided else ()

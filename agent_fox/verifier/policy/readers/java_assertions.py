@@ -7,28 +7,11 @@ from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.expressions import Tokens, joined, number_of
 from agent_fox.verifier.policy.readers.trees import children, field, is_a, line_of, text_of, tokens
-from agent_fox.verifier.policy.reading import Assertion, Strength, by_word, settled
+from agent_fox.verifier.policy.readers.words import demands, words_of
+from agent_fox.verifier.policy.reading import Assertion, Strength, settled
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-_BROAD = ("Exception", "Throwable", "RuntimeException", "Error")
-_CALLS = by_word(
-    ("equal", Strength.EXACT, "assertEquals assertArrayEquals assertIterableEquals assertLinesMatch"),
-    ("same", Strength.EXACT, "assertSame"),
-    ("not equal", Strength.PARTIAL, "assertNotEquals"),
-    ("not same", Strength.PARTIAL, "assertNotSame"),
-    ("instance of", Strength.PARTIAL, "assertInstanceOf"),
-)
-_OF_CHAINS = by_word(
-    ("", Strength.LOOSE, "isNotNull isTrue isPresent isNotEmpty"),
-    ("", Strength.PARTIAL, "isNotEqualTo contains startsWith endsWith matches isPositive isInstanceOf isGreaterThan"),
-    ("", Strength.PARTIAL, "isGreaterThanOrEqualTo isLessThan isLessThanOrEqualTo"),
-    ("equal", Strength.EXACT, "isEqualTo"),
-)
-
-
-_ROOTS = frozenset({"assertThat", "assertThatThrownBy", "assertThatCode", "assertThatExceptionOfType", "then"})
 
 
 def arguments_of(node: Node) -> list[Node]:
@@ -50,7 +33,7 @@ def _of_call(node: Node) -> Assertion | None:
         return Assertion(("fail",), "fails", Strength.EXACT, line_of(node))
     if name in ("assertTrue", "assertFalse", "assertNull", "assertNotNull") and given:
         return _of_one(name, given, node)
-    if name in _CALLS and len(given) > 1:
+    if name in demands("java", "calls") and len(given) > 1:
         return _of_two(name, given, node)
     if name == "assertThat" and len(given) > 1:
         return _hamcrest(given, node)
@@ -60,7 +43,7 @@ def _of_call(node: Node) -> Assertion | None:
 def _thrown(given: list[Node], node: Node, subject: Tokens = ()) -> Assertion:
     """`assertThrows(A.class, () -> call)`; `subject` where the call stands elsewhere."""
     error = tokens(given[0])
-    strength = Strength.LOOSE if error and error[0] in _BROAD else Strength.PARTIAL
+    strength = Strength.LOOSE if error and error[0] in words_of("java", "broad") else Strength.PARTIAL
     subject = subject or tokens(field(given[1], "body") or given[1])
     return Assertion(subject, "throws", strength, line_of(node), error, text=text_of(node)[:200])
 
@@ -85,7 +68,7 @@ def _of_one(name: str, given: list[Node], node: Node) -> Assertion:
 
 
 def _of_two(name: str, given: list[Node], node: Node) -> Assertion:
-    operator, strength = _CALLS[name]
+    operator, strength = demands("java", "calls")[name]
     if (
         given[0].type == "string_literal"
         and len(given) > 2
@@ -125,7 +108,7 @@ def _of_chain(node: Node) -> Iterator[Assertion]:
         return
     if word == "verify":
         yield _verified(given, links[-1], node)
-    elif word in _ROOTS:
+    elif word in words_of("java", "roots"):
         subject = tokens(field(given[0], "body") or given[0])
         for link in reversed(links):
             yield _link(subject, link, node, is_about_error="Thrown" in word)
@@ -136,8 +119,8 @@ def _link(subject: Tokens, link: Node, node: Node, is_about_error: bool) -> Asse
     if is_about_error and word in ("isInstanceOf", "isExactlyInstanceOf"):
         return _thrown([*arguments_of(link), node], link, subject)
     expected = tuple(token for argument in arguments_of(link) for token in tokens(argument))
-    operator, strength = _OF_CHAINS.get(word, ("", Strength.EXACT))
-    if word == "isInstanceOf" and expected[:1] and expected[0] in _BROAD:
+    operator, strength = demands("java", "chains").get(word, ("", Strength.EXACT))
+    if word == "isInstanceOf" and expected[:1] and expected[0] in words_of("java", "broad"):
         strength = Strength.LOOSE
     return settled(Assertion(subject, operator or word, strength, line_of(node), expected, text=text_of(node)[:200]))
 

@@ -11,6 +11,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.expressions import Tokens, joined
 from agent_fox.verifier.policy.readers.java_assertions import arguments_of, assertions_of_call
 from agent_fox.verifier.policy.readers.trees import children, field, is_a, line_of, parsed, text_of, tokens, walk
+from agent_fox.verifier.policy.readers.words import words_of
 from agent_fox.verifier.policy.reading import (
     Assertion,
     Bind,
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
     from agent_fox.verifier.policy.values import Language
 
-_TEST_MARKS = ("Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property")
-_VOID = ("Test", "ParameterizedTest", "RepeatedTest")
-_OF_ASSERTIONS = tuple(f"{name}.class" for name in ("Throwable", "Error", "AssertionError", "AssertionFailedError"))
 _SKIP_MARKS = ("Disabled", "Ignore")
 _CONDITIONAL_MARKS = ("DisabledOn", "EnabledOn", "DisabledIf", "EnabledIf")
 
@@ -88,7 +86,7 @@ def _skips(node: Node) -> Iterator[Skip]:
 def _method(node: Node, name: str, around: _Around, is_test_file: bool) -> Function:
     marks = _marks(node)
     body = field(node, "body")
-    is_test = any(mark in _TEST_MARKS for mark, _, _ in marks) or (
+    is_test = any(mark in words_of("java", "tests") for mark, _, _ in marks) or (
         name.startswith("test") and text_of(node).lstrip().startswith("public void") and not marks
     )
     expects = [_expected_error(text, line) for mark, text, line in marks if mark == "Test" and "expected" in text]
@@ -124,7 +122,11 @@ def _is_out_of_reach(node: Node) -> bool:
     test that returns something.
     """
     returned = field(node, "type")
-    is_void = returned is None or text_of(returned) == "void" or not any(mark in _VOID for mark, _, _ in _marks(node))
+    is_void = (
+        returned is None
+        or text_of(returned) == "void"
+        or not any(mark in words_of("java", "void") for mark, _, _ in _marks(node))
+    )
     return not is_void or not _words(node).isdisjoint(("private", "static"))
 
 
@@ -233,7 +235,7 @@ def _expected_failure(node: Node) -> Node | None:
     if not text_of(field(node, "name") or node).startswith("assertThrows") or len(given) < 2:
         return None
     has_assertion = any(each.type == "method_invocation" and assertions_of_call(each) for each in walk(given[1]))
-    return given[1] if has_assertion and text_of(given[0]) in _OF_ASSERTIONS else None
+    return given[1] if has_assertion and text_of(given[0]) in words_of("java", "of_assertions") else None
 
 
 def _executable(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:

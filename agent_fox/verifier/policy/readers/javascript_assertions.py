@@ -9,31 +9,9 @@ from tree_sitter import Node
 
 from agent_fox.verifier.policy.expressions import Tokens, number_of
 from agent_fox.verifier.policy.readers.trees import children, field, is_a, line_of, text_of, tokens
-from agent_fox.verifier.policy.reading import Assertion, Strength, by_word, settled
+from agent_fox.verifier.policy.readers.words import demands, words_of
+from agent_fox.verifier.policy.reading import Assertion, Strength, settled
 
-_EQUAL = frozenset({"toBe", "toEqual", "toStrictEqual", "equal", "equals", "eql", "eq", "deepEqual", "deep_equal"})
-_MATCHERS = by_word(
-    ("", Strength.LOOSE, "toBeTruthy toBeDefined toHaveBeenCalled toBeCalled exist ok"),
-    ("", Strength.PARTIAL, "toBeFalsy toContain toContainEqual toMatch toMatchObject toBeInstanceOf toHaveProperty"),
-    (">", Strength.PARTIAL, "toBeGreaterThan above"),
-    (">=", Strength.PARTIAL, "toBeGreaterThanOrEqual least"),
-    ("<", Strength.PARTIAL, "toBeLessThan below"),
-    ("<=", Strength.PARTIAL, "toBeLessThanOrEqual most"),
-    ("", Strength.PARTIAL, "include contain match greaterThan lessThan instanceOf instanceof a an property"),
-)
-_THROWS = frozenset({"toThrow", "toThrowError", "throw", "throws", "rejects", "rejectedWith"})
-_FILLERS = frozenset(
-    {"to", "be", "been", "is", "that", "which", "and", "has", "have", "with", "of", "same", "deep", "should"}
-)
-_ASSERT = by_word(
-    ("equal", Strength.EXACT, "equal strictEqual deepEqual deepStrictEqual is same equals deepEquals strictSame"),
-    ("equal", Strength.EXACT, "looseEqual deepLooseEqual"),
-    ("not equal", Strength.PARTIAL, "notEqual notStrictEqual notDeepEqual notDeepStrictEqual not isNot notSame"),
-    ("toMatch", Strength.PARTIAL, "match regex"),
-    ("include", Strength.PARTIAL, "include like"),
-    ("throws", Strength.PARTIAL, "throws rejects throwsAsync"),
-    ("truthy", Strength.LOOSE, "ok isTrue isOk exists isDefined isNotNull truthy"),
-)
 _ANYTHING = ("expect.anything", "expect.any(", "jasmine.any")
 _OPEN = ("expect.objectContaining", "expect.arrayContaining", "expect.stringContaining", "expect.stringMatching")
 _COMPARISONS = {"===": "equal", "==": "equal", ">": ">", "<": "<", ">=": ">=", "<=": "<="}
@@ -53,7 +31,9 @@ def assertion_of_call(node: Node) -> Assertion | None:
             if assertion is not None and _is_dropped(chain, node)
             else assertion
         )
-    if root in ("assert", "assertion") or (root == "t" and len(chain) == 2 and chain[1][0] in _ASSERT):
+    if root in ("assert", "assertion") or (
+        root == "t" and len(chain) == 2 and chain[1][0] in demands("javascript", "assert")
+    ):
         return _of_assert(chain, node)
     if any(word == "should" for word, _ in chain):
         return _of_should(chain, node)
@@ -89,7 +69,7 @@ def _of_expect(chain: _Chain, node: Node) -> Assertion | None:
     subject_nodes = chain[0][1]
     if not subject_nodes:
         return None
-    words = [word for word, _ in chain[1:] if word not in _FILLERS]
+    words = [word for word, _ in chain[1:] if word not in words_of("javascript", "fillers")]
     if not words:
         return None
     given = next((given for _, given in reversed(chain[1:]) if given is not None), ())
@@ -106,18 +86,18 @@ def _called(node: Node) -> Node:
 def _judged(subject: Tokens, word: str, is_negated: bool, given: tuple[Node, ...], node: Node) -> Assertion:
     expected = tuple(token for argument in given for token in tokens(argument))
     line, text = line_of(node), text_of(node)[:200]
-    if word in _THROWS:
+    if word in words_of("javascript", "throws"):
         return _thrown(subject, is_negated, given, node)
-    if word in ("true", "True") or (word in _EQUAL and expected == ("true",)):
+    if word in ("true", "True") or (word in words_of("javascript", "equal") and expected == ("true",)):
         word, expected = "toBeTruthy", ()
-    if word in ("false", "False") or (word in _EQUAL and expected == ("false",)):
+    if word in ("false", "False") or (word in words_of("javascript", "equal") and expected == ("false",)):
         word, expected = "toBeFalsy", ()
     if word == "toBeCloseTo":
         return _close(subject, given, node)
-    operator, strength = _MATCHERS.get(word, ("", Strength.EXACT))
-    if word in _EQUAL | {"toMatchObject", "toHaveBeenCalledWith"} and given:
+    operator, strength = demands("javascript", "matchers").get(word, ("", Strength.EXACT))
+    if (word in words_of("javascript", "equal") or word in ("toMatchObject", "toHaveBeenCalledWith")) and given:
         strength = min(strength, _openness(text_of(given[0])))
-    operator = "equal" if word in _EQUAL else operator or word
+    operator = "equal" if word in words_of("javascript", "equal") else operator or word
     if is_negated:
         operator, strength = _negated(operator, strength, word)
     return settled(Assertion(subject, operator, strength, line, expected, text=text))
@@ -162,7 +142,7 @@ def _of_assert(chain: _Chain, node: Node) -> Assertion | None:
         return None
     if len(chain) == 1:
         word = "ok"
-    operator, strength = _ASSERT.get(word, (word, Strength.EXACT))
+    operator, strength = demands("javascript", "assert").get(word, (word, Strength.EXACT))
     if operator == "truthy":
         return _truth(given[0], node)
     if operator == "throws":
@@ -188,6 +168,6 @@ def _of_should(chain: _Chain, node: Node) -> Assertion:
     subject = tuple(
         token for word, given in chain[:place] for token in (word, *(["(", ")"] if given is not None else []))
     )
-    words = [word for word, _ in chain[place:] if word not in _FILLERS] or ["ok"]
+    words = [word for word, _ in chain[place:] if word not in words_of("javascript", "fillers")] or ["ok"]
     given = chain[-1][1] or ()
     return _judged(subject, words[-1], "not" in words[:-1], given, node)

@@ -21,6 +21,7 @@ from agent_fox.verifier.policy.readers.javascript_steps import (
     table_of,
 )
 from agent_fox.verifier.policy.readers.trees import children, field, is_a, line_of, parsed, text_of, tokens, walk
+from agent_fox.verifier.policy.readers.words import words_of
 from agent_fox.verifier.policy.reading import Function, Reading, Rows, Skip
 
 if TYPE_CHECKING:
@@ -28,11 +29,7 @@ if TYPE_CHECKING:
 
     from agent_fox.verifier.policy.values import Language
 
-_TESTS = frozenset({"it", "test", "specify", "fit", "xit", "xtest", "ftest", "xspecify"})
 _MACHINE = ("process.platform", "process.version", "process.arch", "os.platform")
-_BLOCKS = frozenset({"describe", "suite", "context", "fdescribe", "xdescribe", "xcontext", "xsuite"})
-_SETTING_UP = frozenset({"before", "beforeEach", "beforeAll", "after", "afterEach", "afterAll", "setup", "suiteSetup"})
-_SKIPPING = frozenset({"skip", "todo", "failing", "fails", "skipIf", "runIf"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +102,14 @@ def _block_of(node: Node) -> _Block | None:
     callee = chosen or callee
     words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
     words = ["test", *words[1:]] if is_suite else words
-    if words[0] not in _TESTS | _BLOCKS or not all(word.isidentifier() for word in words):
+    if not _makes_tests(words[0]) or not all(word.isidentifier() for word in words):
         return None
     words = [*words, *(["skip"] if chosen is not None else [])]
     return _Block(words[0], tuple(words[1:]), tuple(children(field(node, "arguments"))), rows)
+
+
+def _makes_tests(word: str) -> bool:
+    return word in words_of("javascript", "tests") or word in words_of("javascript", "blocks")
 
 
 def _declared(callee: Node, call: Node) -> Node | None:
@@ -116,7 +117,7 @@ def _declared(callee: Node, call: Node) -> Node | None:
     of `const Cart = suite("cart")`, where it or its `skip` and `only` is called as a block is.
     """
     name, _, modifier = text_of(callee).partition(".")
-    if modifier not in ("", "skip", "only") or name in _TESTS | _BLOCKS or callback_of(call) is None:
+    if modifier not in ("", "skip", "only") or _makes_tests(name) or callback_of(call) is None:
         return None
     top = call
     while top.parent is not None:
@@ -202,7 +203,7 @@ def _of_block(block: _Block, node: Node, around: _Around, is_test_file: bool) ->
     body = field(callback, "body")
     rows = _rows(block, callback)
     wraps = (*around.wraps, rows) if rows is not None else around.wraps
-    if block.word in _BLOCKS:
+    if block.word in words_of("javascript", "blocks"):
         inside = _Around(names, skips, is_focused, wraps)
         yield from _statements(children(body), inside, is_test_file)
         return
@@ -225,7 +226,7 @@ def _of_block(block: _Block, node: Node, around: _Around, is_test_file: bool) ->
 
 
 def _skips(block: _Block, node: Node) -> Iterator[Skip]:
-    skipping = [word for word in block.modifiers if word in _SKIPPING]
+    skipping = [word for word in block.modifiers if word in words_of("javascript", "skipping")]
     if block.word.startswith("x"):
         skipping.append(block.word)
     options = next((argument for argument in block.arguments if argument.type == "object"), None)
@@ -273,7 +274,7 @@ def _hooks(root: Node) -> Iterator[Function]:
     """What runs before or after each test, or all of them."""
     for node in walk(root):
         name = text_of(field(node, "function")) if node.type == "call_expression" else ""
-        if name in _SETTING_UP and (body := callback_of(node)) is not None:
+        if name in words_of("javascript", "setting_up") and (body := callback_of(node)) is not None:
             skips = tuple(early_ends(body))
             yield Function(name, line_of(node), False, skips=skips, is_hook=True, is_for_all=True)
 
@@ -302,7 +303,7 @@ def _outside_of_tests(root: Node) -> Iterator[Node]:
     while waiting:
         node = waiting.pop()
         block = _block_of(node) if node.type == "call_expression" else None
-        if block is not None and block.word in _TESTS:
+        if block is not None and block.word in words_of("javascript", "tests"):
             continue
         yield node
         waiting.extend(children(node))

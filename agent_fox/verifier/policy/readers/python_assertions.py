@@ -7,54 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from agent_fox.verifier.policy.expressions import Tokens, joined, number_of, tokens_of
-from agent_fox.verifier.policy.reading import Assertion, Strength, by_word, settled
+from agent_fox.verifier.policy.readers.words import demands, words_of
+from agent_fox.verifier.policy.reading import Assertion, Strength, settled
 
 BROAD_ERRORS = frozenset({"Exception", "BaseException"})
 _ANY_TEXT = frozenset({"", ".*", ".+", ".", "(.*)", "[\\s\\S]*", "\\w*", ".*?"})
 ASSERTING_PREFIXES = ("assert", "check_", "verify", "expect", "ensure", "should")
 
-_COMPARISONS: dict[type[ast.cmpop], tuple[str, Strength]] = {
-    ast.Eq: ("equal", Strength.EXACT),
-    ast.Is: ("same", Strength.EXACT),
-    ast.NotEq: ("not equal", Strength.PARTIAL),
-    ast.IsNot: ("not same", Strength.PARTIAL),
-    ast.In: ("in", Strength.PARTIAL),
-    ast.NotIn: ("not in", Strength.PARTIAL),
-    ast.Lt: ("<", Strength.PARTIAL),
-    ast.LtE: ("<=", Strength.PARTIAL),
-    ast.Gt: (">", Strength.PARTIAL),
-    ast.GtE: (">=", Strength.PARTIAL),
-}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "equal": "equal", "same": "same"}
-_PREDICATES = frozenset({"isinstance", "issubclass", "all", "match", "search", "fullmatch", "startswith", "endswith"})
-
-_METHODS = by_word(
-    ("equal", Strength.EXACT, "assertEqual assertEquals assertListEqual assertDictEqual assertSetEqual"),
-    ("equal", Strength.EXACT, "assertTupleEqual assertSequenceEqual assertMultiLineEqual"),
-    ("same", Strength.EXACT, "assertIs"),
-    ("equal elements", Strength.PARTIAL, "assertCountEqual"),
-    ("close", Strength.EXACT, "assertAlmostEqual"),
-    ("not equal", Strength.PARTIAL, "assertNotEqual"),
-    ("not same", Strength.PARTIAL, "assertIsNot"),
-    ("in", Strength.PARTIAL, "assertIn"),
-    ("not in", Strength.PARTIAL, "assertNotIn"),
-    ("isinstance", Strength.PARTIAL, "assertIsInstance"),
-    ("not isinstance", Strength.LOOSE, "assertNotIsInstance"),
-    ("<", Strength.PARTIAL, "assertLess"),
-    ("<=", Strength.PARTIAL, "assertLessEqual"),
-    (">", Strength.PARTIAL, "assertGreater"),
-    (">=", Strength.PARTIAL, "assertGreaterEqual"),
-    ("matches", Strength.PARTIAL, "assertRegex"),
-    ("matches not", Strength.PARTIAL, "assertNotRegex"),
-    ("is none", Strength.EXACT, "assertIsNone"),
-    ("is something", Strength.LOOSE, "assertIsNotNone"),
-)
-_OF_MOCKS = by_word(
-    ("", Strength.LOOSE, "assert_called"),
-    ("", Strength.PARTIAL, "assert_called_once assert_any_call"),
-    ("", Strength.EXACT, "assert_called_with assert_called_once_with assert_has_calls assert_not_called"),
-)
-_RAISERS = frozenset({"raises", "assertRaises", "assertRaisesRegex", "warns", "assertWarns", "assertWarnsRegex"})
 
 
 def written(node: ast.AST) -> Tokens:
@@ -101,7 +61,7 @@ def _negation(operand: ast.expr, line: int) -> Assertion:
 
 
 def _truth(node: ast.expr, line: int) -> Assertion:
-    is_predicate = isinstance(node, ast.Call) and last_name(node.func) in _PREDICATES
+    is_predicate = isinstance(node, ast.Call) and last_name(node.func) in words_of("python", "predicates")
     if isinstance(node, ast.Call) and last_name(node.func) == "isinstance" and len(node.args) == 2:
         return Assertion(written(node.args[0]), "isinstance", Strength.PARTIAL, line, written(node.args[1]))
     if isinstance(node, ast.Call) and last_name(node.func) in ("isclose", "allclose") and len(node.args) > 1:
@@ -112,7 +72,7 @@ def _truth(node: ast.expr, line: int) -> Assertion:
 def _comparison(node: ast.Compare, line: int) -> Iterator[Assertion]:
     sides = [node.left, *node.comparators]
     for left, operator, right in zip(sides, node.ops, sides[1:], strict=False):
-        name, strength = _COMPARISONS[type(operator)]
+        name, strength = demands("python", "comparisons")[type(operator).__name__]
         yield _compared(left, name, strength, right, line)
 
 
@@ -165,21 +125,21 @@ def of_call(node: ast.Call) -> Iterator[Assertion]:
         yield from of_expression(node.args[0], line)
     elif name == "assertFalse" and node.args:
         yield _negation(node.args[0], line)
-    elif name in _METHODS and node.args:
+    elif name in demands("python", "methods") and node.args:
         yield _of_method(node, name)
     elif name in _ARRAYS and len(node.args) > 1:
         yield _of_arrays(node)
-    elif name in _OF_MOCKS and isinstance(node.func, ast.Attribute):
+    elif name in demands("python", "mocks") and isinstance(node.func, ast.Attribute):
         arguments = tuple(token for argument in node.args for token in (*written(argument), ","))
-        yield Assertion(written(node.func.value), name, _OF_MOCKS[name][1], line, arguments)
-    elif name in _RAISERS and len(node.args) > (2 if name.endswith("Regex") else 1):
+        yield Assertion(written(node.func.value), name, demands("python", "mocks")[name][1], line, arguments)
+    elif name in words_of("python", "raisers") and len(node.args) > (2 if name.endswith("Regex") else 1):
         yield of_raises(node, tuple(token for argument in node.args[1:] for token in written(argument)))
     elif name in ("fail", "xfail") and "pytest" not in written(node.func):
         yield Assertion(("fail",), "fails", Strength.EXACT, line)
 
 
 def _of_method(node: ast.Call, name: str) -> Assertion:
-    operator, strength = _METHODS[name]
+    operator, strength = demands("python", "methods")[name]
     if len(node.args) < 2:
         return settled(Assertion(written(node.args[0]), operator, strength, node.lineno))
     if operator in ("equal", "same", "not equal", "<", "<=", ">", ">="):
@@ -219,7 +179,7 @@ def _delta(node: ast.Call, name: str) -> float | None:
 
 
 def is_raises(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and last_name(node.func) in _RAISERS
+    return isinstance(node, ast.Call) and last_name(node.func) in words_of("python", "raisers")
 
 
 def of_raises(node: ast.Call, subject: Tokens) -> Assertion:

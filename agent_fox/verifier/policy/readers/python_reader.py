@@ -12,6 +12,7 @@ from agent_fox.verifier.policy.expressions import joined, tokens_of
 from agent_fox.verifier.policy.readers.python_assertions import last_name, written
 from agent_fox.verifier.policy.readers.python_patches import patches_in, replaced_at_top
 from agent_fox.verifier.policy.readers.python_steps import is_about_machine, rows_of, skips_in, steps_of
+from agent_fox.verifier.policy.readers.words import words_of
 from agent_fox.verifier.policy.reading import Broken, Function, Reading, Rows, Skip, Step, Unreadable
 
 if TYPE_CHECKING:
@@ -21,13 +22,6 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 LONG_NAME = 6  # characters of a member's name that says which it is
-_SKIPPING = frozenset({"skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure"})
-
-
-_SETTING_UP = frozenset(
-    {"setUp", "setUpClass", "setUpModule", "asyncSetUp", "setup_method", "setup_class", "setup_module"}
-    | {"setup_function", "setup", "tearDown", "teardown_method"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +62,12 @@ def _read(module: ast.Module, is_test_file: bool) -> Reading:
 def _defined(body: list[ast.stmt]) -> Iterator[str]:
     """Functions, classes, and what a class of the file offers."""
     for node in body:
-        if isinstance(node, (*_function_types(), ast.ClassDef)):
+        if isinstance(node, _Function | ast.ClassDef):
             yield node.name
         if isinstance(node, ast.ClassDef):
             fields = (each.target for each in node.body if isinstance(each, ast.AnnAssign))
             members = (*_defined(node.body), *(each.id for each in fields if isinstance(each, ast.Name)))
             yield from (name for name in members if len(name) >= LONG_NAME)
-
-
-def _function_types() -> tuple[type[ast.FunctionDef], type[ast.AsyncFunctionDef]]:
-    return (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _imports(module: ast.Module) -> Iterator[tuple[str, str]]:
@@ -127,7 +117,7 @@ def _skips_of(decorators: Iterable[ast.expr]) -> Iterator[Skip]:
         text = ast.unparse(decorator)
         if last_name(callee) == "flaky" or (last_name(callee) == "usefixtures" and "skip" in text):
             yield Skip(text, decorator.lineno, last_name(callee) == "flaky")
-        if last_name(callee) in _SKIPPING:
+        if last_name(callee) in words_of("python", "skipping"):
             yield Skip(
                 text,
                 decorator.lineno,
@@ -136,7 +126,7 @@ def _skips_of(decorators: Iterable[ast.expr]) -> Iterator[Skip]:
 
 
 def _functions(scope: _Scope, around: _Around, uncollected: frozenset[str]) -> Iterator[Function]:
-    last = {node.name: node for node in scope.body if isinstance(node, (*_function_types(), ast.ClassDef))}
+    last = {node.name: node for node in scope.body if isinstance(node, _Function | ast.ClassDef)}
     for node in _definitions(scope.body):
         is_seen = last.get(node.name, node) is node and not (isinstance(scope, ast.Module) and node.name in uncollected)
         if isinstance(node, ast.ClassDef):
@@ -151,7 +141,7 @@ def _functions(scope: _Scope, around: _Around, uncollected: frozenset[str]) -> I
 def _definitions(body: list[ast.stmt]) -> Iterator[_Function | ast.ClassDef]:
     """Functions and classes of a body, also under conditions that may hold."""
     for node in body:
-        if isinstance(node, (*_function_types(), ast.ClassDef)):
+        if isinstance(node, _Function | ast.ClassDef):
             yield node
         elif isinstance(node, ast.If) and not (isinstance(node.test, ast.Constant) and not node.test.value):
             yield from _definitions([*node.body, *node.orelse])
@@ -188,8 +178,8 @@ def _function(node: _Function, around: _Around, is_test: bool) -> Function:
         patches=tuple(patches_in(node)),
         shape=joined(tokens_of("\n".join(map(ast.unparse, body)))),
         said=ast.get_docstring(node) or "",
-        is_hook=is_fixture or node.name in _SETTING_UP,
-        is_for_all=node.name in _SETTING_UP or any("autouse" in mark for mark in marks),
+        is_hook=is_fixture or node.name in words_of("python", "setting_up"),
+        is_for_all=node.name in words_of("python", "setting_up") or any("autouse" in mark for mark in marks),
     )
 
 
@@ -212,14 +202,13 @@ def _parameter_names(node: ast.expr) -> tuple[str, ...]:
 
 _Tables = Mapping[str, ast.expr]
 _Literal = (ast.List, ast.Tuple, ast.Set, ast.Dict)
-_TableFunction = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def put_tables(module: ast.Module) -> None:
     """Put literal tables where loops and parameters name them: those of the module, and of the function around."""
     tables = _tables_of(module.body)
     for node in ast.walk(module):
-        if isinstance(node, _TableFunction):
+        if isinstance(node, _Function):
             _put_in(node, {**tables, **_tables_of(node.body)})
 
 
@@ -238,7 +227,7 @@ def _tables_of(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
     return {name: value for name, value in tables.items() if times_bound[name] == 1}
 
 
-def _put_in(function: ast.FunctionDef | ast.AsyncFunctionDef, tables: _Tables) -> None:
+def _put_in(function: _Function, tables: _Tables) -> None:
     for mark in function.decorator_list:
         if isinstance(mark, ast.Call) and last_name(mark.func) in ("parametrize", "expand") and len(mark.args) > 1:
             mark.args[1] = _resolved(mark.args[1], tables)

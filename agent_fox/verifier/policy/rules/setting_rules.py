@@ -1,64 +1,97 @@
-"""Rules about settings, read from `data/setting_rules.toml`: a threshold lowered, a list of tests narrowed."""
+"""Rules about settings, read from `data/setting_rules.toml`: a threshold lowered, a list of tests narrowed.
+Configuration files are taken as settings: layout and order count for nothing."""
 
 from __future__ import annotations
 
+import configparser
+import json
 import re
-from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
-
-from pydantic import BaseModel, ConfigDict
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.rules.failures import broken
-from agent_fox.verifier.policy.rules.line_rules import runners, written_table
-from agent_fox.verifier.policy.rules.settings import BadSettings, Settings, settings_of
+from agent_fox.verifier.policy.rules.line_rules import runners
+from agent_fox.verifier.policy.rules.tables import Becomes, RuleRow, rule_rows
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.rules.lines import TextChange
 
-Becomes = Literal["lowered", "narrowed", "widened", "off", "on", "gone", "idle", "quieter"]
+Settings = Mapping[str, tuple[str, ...]]
+"""Dotted path to its values: one for a scalar, all for a list."""
+
+MOST_DEEP = 40
+
+_INI = (".ini", ".cfg")
+_INI_NAMES = (".coveragerc", ".flake8", ".pylintrc", "pylintrc")
+_JSON_NAMES = (".eslintrc", ".nycrc", ".mocharc")
+
+
+class BadSettings(ValueError):
+    """The file can't be parsed; the message names the format."""
+
+
+def settings_of(path: str, text: str) -> Settings:
+    """The settings of a TOML, JSON (comments allowed) or INI file; none for another kind. Raises BadSettings."""
+    pure = PurePosixPath(path)
+    try:
+        if pure.suffix == ".toml":
+            return dict(_flat(tomllib.loads(text), ()))
+        if pure.suffix in (".json", ".jsonc") or pure.name in _JSON_NAMES:
+            return dict(_flat(_json(text), ()))
+        if pure.suffix in _INI or pure.name in _INI_NAMES:
+            return dict(_ini(text))
+    except (ValueError, configparser.Error, RecursionError) as error:
+        raise BadSettings(f"{pure.name} can't be parsed") from error
+    return {}
+
+
+def _json(text: str) -> object:
+    if not text.strip():
+        return {}
+    try:
+        return json.loads(text)
+    except ValueError:
+        without = re.sub(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda found: found[1] or "", text, flags=re.DOTALL)
+        return json.loads(re.sub(r",(\s*[}\]])", r"\1", without))
+
+
+def _ini(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    parser.read_string(text)
+    for section in parser.sections():
+        for key, value in parser.items(section):
+            yield f"{section}.{key}", tuple((value or "").split("\n")) if "\n" in (value or "") else (value or "",)
+
+
+def _flat(node: object, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if len(path) > MOST_DEEP:
+        raise BadSettings("nested too deeply")
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from _flat(value, (*path, str(key)))
+    elif isinstance(node, list):
+        yield ".".join(path), tuple(json.dumps(each, sort_keys=True, default=str).strip('"') for each in node)
+    else:
+        yield ".".join(path), (str(node).lower() if isinstance(node, bool) else str(node),)
+
+
 _Values = tuple[str, ...]
 
 LONGEST_SHOWN = 200  # characters
 _REMEDY = "Put the setting back, or have this edit allowed by the task."
 
 
-class SettingRule(BaseModel, defer_build=True):
-    """What may not become of the settings whose path fits `key`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: Rule
-    message: str
-    files: tuple[str, ...]
-    key: str
-    becomes: Becomes
-    severity: Severity = Severity.BLOCK
-
-
-class _Table(BaseModel, defer_build=True):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    rule: tuple[SettingRule, ...]
-
-
-@lru_cache(maxsize=1)
-def setting_rules() -> tuple[SettingRule, ...]:
-    """The table; raises pydantic's ValidationError where it contradicts itself."""
-    return _Table.model_validate(written_table("setting_rules")).rule
-
-
 def findings_about_settings(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
     for change in changes:
-        name = change.path.rpartition("/")[2]
-        rules = [rule for rule in setting_rules() if any(fnmatchcase(name, glob) for glob in rule.files)]
+        rules = [rule for rule in rule_rows("setting_rules") if rule.fits(change.path)]
         if rules and not change.is_new and not change.is_gone:
             yield from _findings(change, rules)
 
 
-def _findings(change: TextChange, rules: list[SettingRule]) -> Iterator[PolicyFinding]:
+def _findings(change: TextChange, rules: list[RuleRow]) -> Iterator[PolicyFinding]:
     try:
         before = settings_of(change.path, change.before)
     except BadSettings as error:
@@ -71,7 +104,7 @@ def _findings(change: TextChange, rules: list[SettingRule]) -> Iterator[PolicyFi
         return
     keys = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
     for rule in rules:
-        for key in (key for key in keys if re.fullmatch(rule.key, key)):
+        for key in (key for key in keys if rule.key.fullmatch(key)):
             is_bad = is_worse(rule.becomes, before.get(key), after.get(key))
             if is_bad and not (rule.name is Rule.LINT_CONFIG and _is_adopted(key, before, after)):
                 yield _finding(change, rule, key, before.get(key, ()), after.get(key, ()))
@@ -88,7 +121,7 @@ def _is_adopted(key: str, before: Settings, after: Settings) -> bool:
     return key.startswith("rules.") and key not in after and bool(gained)
 
 
-def _finding(change: TextChange, rule: SettingRule, key: str, old: _Values, new: _Values) -> PolicyFinding:
+def _finding(change: TextChange, rule: RuleRow, key: str, old: _Values, new: _Values) -> PolicyFinding:
     texts = [f"{key} = {', '.join(values)}"[:LONGEST_SHOWN] if values else "" for values in (old, new)]
     lines, word = (change.after if new else change.before).splitlines(), key.rpartition(".")[2]
     line = next((number for number, text in enumerate(lines, 1) if word in text), None)

@@ -1,0 +1,277 @@
+"""The engine that reads lines by the rows of a format. What a row may say is in `rows`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.gathering import MOST_KEPT, is_mild
+from agent_fox.verifier.logs.kinds import kind_in
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.ground.results import Parsed
+    from agent_fox.verifier.logs.rows import Row, Rows
+
+LONG = 1 << 16  # characters
+
+
+class RowReader:
+    """Reads one log, or takes the lines of its format out of one. `relative` makes paths those of the workspace, and
+    `holds` says whether one lies in it.
+    """
+
+    def __init__(
+        self, of: Rows, findings: Findings, relative: Callable[[str], str], holds: Callable[[str], bool]
+    ) -> None:
+        self._format, self._findings, self._relative, self._holds = of, findings, relative, holds
+        self._asked: tuple[str, int | None, int | None] | None = None
+        self._open: Draft | None = None
+        self._is_joining = False
+        self._heading: Mapping[str, str | None] = {}
+        self._above = self._within = ""
+        self._listed: list[Draft] | None = [] if any(row.gives == "listed" for row in of.rows) else None
+        self._held: list[Draft] = []
+        self._is_turned = self._fails_warnings = False
+        self._block, self._places = "", [0]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether lines may still follow that belong to the last failure."""
+        return self._open is not None
+
+    def skip(self, block: str, at: int) -> int:
+        """Passes over lines without a mark."""
+        if self._open is not None or self._within or self._listed is not None or not self._format.marks:
+            return at
+        if self._findings.gathering.is_full:
+            return len(block)
+        start = self._next(block, at)
+        if start > at:
+            self._look_back(block, at, start)
+        return start
+
+    def _next(self, block: str, at: int) -> int:
+        """Where the next line with a mark begins. Each mark is looked for once from place to place."""
+        if block is not self._block:
+            self._block, self._places = block, [-1] * len(self._format.marks)
+        places, end = self._places, len(block)
+        for n, mark in enumerate(self._format.marks):
+            if places[n] < at:
+                places[n] = _find(mark, block, at)
+        nearest = min(places)
+        return end if nearest == end else max(at, block.rfind("\n", at, nearest) + 1)
+
+    def _look_back(self, block: str, at: int, start: int) -> None:
+        """The line above, and the last heading of what was skipped."""
+        end = start - 1
+        begin = max(at, block.rfind("\n", at, end) + 1)
+        self._above = block[begin:end]
+        while self._format.headings and end > at:
+            if any((match := row.match(block[begin:end])) and self._use(row, match) for row in self._format.headings):
+                return
+            end = begin - 1
+            begin = max(at, block.rfind("\n", at, end) + 1)
+
+    def take(self, line: str) -> None:
+        self.feed(line)
+
+    def feed(self, line: str) -> bool:
+        """Whether the line is one of this format."""
+        rows = self._format.closed if self._open is None else self._format.opened
+        for row in rows[self._within]:
+            if not (row.joins and self._is_joined) and (match := row.match(line)) and self._use(row, match):
+                self._above = line
+                return True
+        if not self._format.stays:
+            self.finish()
+        if self._format.while_open:
+            self._within = ""
+        self._listed, self._above = None, line
+        return False
+
+    def finish(self) -> None:
+        if self._open is not None:
+            by_lines = kind_in(self._format.kinds, "\n".join(self._open.evidence)) if self._format.kinds else None
+            self._open.kind = by_lines or self._open.kind
+            self._findings.keep(self._open)
+        self._open = None
+
+    @property
+    def _is_joined(self) -> bool:
+        """Whether the message of the open failure has come to its end."""
+        return self._open is not None and bool(self._open.code or not self._is_joining)
+
+    def _use(self, row: Row, match: re.Match[str]) -> bool:
+        """Whether the row takes the line."""
+        above = row.above.match(self._above) if row.above else None
+        if row.above and not above:
+            return False
+        groups = {**(above.groupdict() if above else {}), **match.groupdict()}
+        if row.is_json:
+            groups = {name: _unescaped(text) for name, text in groups.items()}
+        self._within = self._within if row.enters is None else row.enters
+        self._is_turned = self._is_turned or row.turns
+        match row.gives:
+            case "more":
+                self._add(row, groups, match)
+            case "heading":
+                self._heading = groups
+            case "asked":
+                self.finish()
+                place = self._place(groups, row)
+                self._asked = place if self._holds(place[0]) else self._asked
+            case "fails warnings":
+                self._fails_warnings = True
+            case "failure" if _is_warning(groups) and self._findings.gathering.is_warned:
+                self._asked = None
+                self.finish()
+            case "failure" | "fallback" | "held" | "listed":
+                self._begin(row, self._draft(row, groups, [above.string] if above else [], match.string))
+        is_over = self._open is not None and self._open.is_full and not self._format.is_long
+        if row.closes or row.gives == "end" or is_over:
+            self.finish()
+        return True
+
+    def _draft(self, row: Row, groups: Mapping[str, str | None], above: list[str], line: str) -> Draft:
+        if row.gives == "failure" and not groups.get("file"):
+            groups = {**groups, **{name: text for name, text in self._heading.items() if not groups.get(name)}}
+        of, (file, number, column) = groups.get, self._place(groups, row)
+        code = (of("code") or "").strip().rstrip(":") or None
+        message = (
+            (of("message", line) or "").strip()
+            if row.message is None
+            else row.message.format(**{name: text or "" for name, text in groups.items()})
+        )
+        if file and self._asked:
+            file, number, column = (file, number, column) if self._holds(file) else self._asked
+            self._asked = None
+        return Draft(
+            kind=(kind_in(row.kinds, code) if row.kinds and code else None) or row.kind,
+            message=message,
+            file=file or None,
+            line=number,
+            column=column,
+            symbol=_symbol(row, message) or " ".join((of("symbol") or "").split()) or None,
+            test_name=of("test"),
+            code=code,
+            exception=of("exception"),
+            is_error=row.is_error,
+            is_warning=_is_warning(groups),
+            evidence=[*above, line],
+        )
+
+    def _place(self, groups: Mapping[str, str | None], row: Row) -> tuple[str, int | None, int | None]:
+        file = groups.get("file")
+        line, column = _position(groups.get("line")), _column(groups.get("column"), row)
+        if not row.keeps_zero:
+            line, column = line or None, column or None
+        return self._relative(file) if file else "", line, column
+
+    def _takes_place(self, draft: Draft, row: Row, file: str) -> bool:
+        """Whether a failure is where a row with more about it says."""
+        match row.place:
+            case "nowhere":
+                return draft.file is None
+            case "inside":
+                return draft.file is None and self._holds(file)
+            case "outside":
+                return draft.file is not None and not self._holds(draft.file) and self._holds(file)
+            case _:
+                return draft.line is None
+
+    def _begin(self, row: Row, draft: Draft) -> None:
+        if row.gives == "fallback":
+            self._findings.fall_back(draft.failure(), on_kind=row.on_kind)
+        elif row.gives == "failure":
+            self.finish()
+            self._open, self._is_joining = draft, True
+            turned = self._format.turned
+            self._is_turned = self._is_turned or bool(turned and draft.code == turned[1])
+            if not self._format.has_more:
+                self.finish()
+        elif (drafts := self._held if row.gives == "held" else self._listed) is not None and len(drafts) < MOST_KEPT:
+            drafts.append(draft)
+
+    def _add(self, row: Row, groups: Mapping[str, str | None], match: re.Match[str]) -> None:
+        """One more line about the open failure, and what it tells that was not known."""
+        draft = self._open
+        assert draft is not None  # only then is such a row asked
+        draft.add(match.string)
+        self._is_joining = self._is_joining and row.joins
+        if not groups:
+            return
+        if text := groups.get("message"):
+            draft.message = f"{draft.message} {text.strip()}".strip()
+        place = self._place(groups, row)
+        if groups.get("file") and self._takes_place(draft, row, place[0]):
+            draft.file, draft.line, draft.column = place
+        elif row.place != "unknown":
+            return
+        draft.is_warning = draft.is_warning or _is_warning(groups)
+        draft.code = draft.code or groups.get("code")
+        draft.exception = draft.exception or groups.get("exception")
+        draft.symbol = draft.symbol or " ".join((groups.get("symbol") or "").split()) or None
+        if groups.get("caret") and draft.column is None and len(draft.evidence) > 2:  # a source line is above it
+            draft.column = max(match.start("caret") - row.indent, 0) + 1
+
+    def parsed(self) -> Parsed:
+        self.finish()
+        gathering = self._findings.gathering
+        known = {failure.file for failure in gathering.failures.values()}
+        held = [draft for draft in self._held if self._is_turned and draft.file not in known]
+        for draft in (*held, *(self._listed or ())):
+            self._findings.keep(draft)
+        if self._fails_warnings:
+            for warning in gathering.warnings.values():
+                gathering.fail(warning)
+            gathering.warnings.clear()
+        parsed = self._findings.parsed()
+        kind = self._format.turned[0] if self._format.turned and self._is_turned else None
+        if kind is None:
+            return parsed
+        failures = (replace(failure, kind=kind) if failure.file else failure for failure in parsed.failures)
+        return replace(parsed, failures=tuple(failures))
+
+
+def _find(mark: str | re.Pattern[str], block: str, at: int) -> int:
+    """Where a mark stands next, or the block ends. Over a long way a pattern is found twice as fast as a text."""
+    if isinstance(mark, str) and len(block) < LONG:
+        place = block.find(mark, at)
+        return len(block) if place < 0 else place
+    match = (_spot(mark) if isinstance(mark, str) else mark).search(block, at)
+    return match.start() if match else len(block)
+
+
+@cache
+def _spot(mark: str) -> re.Pattern[str]:
+    return re.compile(re.escape(mark))
+
+
+def _unescaped(text: str | None) -> str | None:
+    """A text out of a JSON string; as it stands where it is none."""
+    try:
+        return str(json.loads(f'"{text}"')) if text and "\\" in text else text
+    except ValueError:
+        return text
+
+
+def _symbol(row: Row, message: str) -> str:
+    match = row.symbol.search(message) if row.symbol else None
+    return next(filter(None, match.groups()), "").strip() if match else ""
+
+
+def _position(digits: str | None) -> int | None:
+    return int(digits) if digits else None
+
+
+def _column(digits: str | None, row: Row) -> int | None:
+    return int(digits) + 1 - row.columns_from if digits else None
+
+
+def _is_warning(groups: Mapping[str, str | None]) -> bool:
+    return bool(groups.get("warning")) or is_mild(groups.get("severity"))

@@ -1,0 +1,83 @@
+"""Rules as rows of the files in `data/`: what a row holds. What it means is its asker's affair."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
+from agent_fox.verifier.policy.values import Rule, Severity
+
+Becomes = Literal["lowered", "narrowed", "widened", "off", "on", "gone", "idle", "quieter"]
+_NOTHING = regex(r"(?!)")
+_PATTERNS, _EXAMPLES = ("pattern", "unless", "key"), ("yes", "no")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """One rule: where it looks for what, and what it says.
+
+    files: globs. pattern, unless: what a line has, and has not. about: whether lines that are `added` or `removed` are
+    looked at. key, becomes: of settings, their dotted path and what may not become of them. is_least: less is worse.
+    """
+
+    name: Rule
+    message: str
+    files: tuple[str, ...] = ()
+    pattern: re.Pattern[str] = _NOTHING
+    unless: re.Pattern[str] = _NOTHING
+    key: re.Pattern[str] = _NOTHING
+    becomes: Becomes = "lowered"
+    about: str = "added"
+    severity: Severity = Severity.BLOCK
+    on_new: Severity | None = None
+    remedy: str = ""
+    is_least: bool = True
+
+    def fits(self, path: str) -> bool:
+        """Whether the name of a file is of those that the rule looks into."""
+        name = path.rpartition("/")[2]
+        return any(fnmatchcase(name, glob) for glob in self.files)
+
+
+@cache
+def _document(file: str) -> Mapping[str, Any]:
+    return tomllib.loads(files("agent_fox.verifier.policy").joinpath(f"data/{file}.toml").read_text("utf-8"))
+
+
+@cache
+def parts_of(file: str) -> Mapping[str, str]:
+    """The parts of patterns that a file names; a list is of alternatives."""
+    parts: Mapping[str, str | list[str]] = _document(file).get("parts", {})
+    return {name: part if isinstance(part, str) else f"(?:{'|'.join(part)})" for name, part in parts.items()}
+
+
+@cache
+def rule_rows(file: str, section: str = "rule") -> tuple[RuleRow, ...]:
+    """The rules of `data/FILE.toml`, each written as `[[SECTION.NAME."MESSAGE"]]`."""
+    rules = _document(file)[section]
+    return tuple(_row(file, name, message, row) for name, of in rules.items() for message in of for row in of[message])
+
+
+def _row(file: str, name: str, message: str, written: Mapping[str, Any]) -> RuleRow:
+    known = {key: value for key, value in written.items() if key not in _EXAMPLES}
+    globs, sets = known.pop("files", ()), _document(file).get("files", {})
+    globs = [globs] if isinstance(globs, str) else globs
+    for key in known.keys() & {"severity", "on_new"}:
+        known[key] = Severity(known[key])
+    for key in known.keys() & set(_PATTERNS):
+        known[key] = regex(_pattern(file, known[key]))
+    return RuleRow(Rule(name), message, tuple(glob for each in globs for glob in sets.get(each, (each,))), **known)
+
+
+def _pattern(file: str, written: str | list[str]) -> str:
+    pattern = written if isinstance(written, str) else "|".join(written)
+    for part, text in parts_of(file).items():
+        pattern = pattern.replace(f"{{{part}}}", text)
+    return pattern
