@@ -401,8 +401,8 @@ def _tree_of_id(repo: Path, id: str) -> str:
 
 
 def _tree_of(repo: Path, name: str) -> str:
-    # Not by `name^{tree}`: git keeps each tree that it has parsed for that, and the process that stays would grow.
-    tree = look(repo, name)
+    # A process that stays is not asked for `name^{tree}`: it would keep each tree, for git parses it, and grow.
+    tree = look(repo, name if (repo, ()) in _SERVED else f"{name}^{{tree}}")
     while tree is not None and tree.kind in ("commit", "tag"):
         whole = read(repo, tree.id)
         named = whole.content.partition(b"\n")[0].partition(b" ")[2] if whole else b""
