@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -15,8 +17,12 @@ from tools.simulation import seeds
 from tools.simulation.__main__ import BUGS, Block, block_of, main, note, read_blocks
 from tools.simulation.claims import like
 from tools.simulation.made_git import FILE, MadeGit
-from tools.simulation.made_world import told
+from tools.simulation.made_world import NEAR, MadeJob, Place, Troubles, told
 from tools.simulation.seeds import Bounds, tell
+from tools.simulation.stage import Stage
+
+if TYPE_CHECKING:
+    from agent_fox.session.order import LaunchOrder
 
 KILLED = 3
 """A seed in which orchestrators are killed, as its test shows."""
@@ -28,6 +34,15 @@ def test_a_seed_tells_the_same_story_again() -> None:
     assert first.parts == again.parts
     assert "killed" in first.parts
     assert first.wrong == ""
+
+
+def test_a_session_that_died_with_its_orchestrator_comes_to_no_result_under_a_later_one() -> None:
+    """The order is never looked at, for nothing may ask what such a session came to."""
+    place = Place(replace(told(0), runner=NEAR), MadeGit(), stage=Stage(Random(0), calm=True, monotonic=5.0))
+    job = place.jobs["a"] = MadeJob(cast("LaunchOrder", None), ends_at=10.0)
+    for _ in range(2):
+        place.begin_part(Stage(Random(0), calm=True, monotonic=20.0), Troubles())
+        assert (job.is_gone, job.end, place.results.total()) == (True, None, 0)
 
 
 def test_a_block_of_seeds_holds() -> None:

@@ -162,7 +162,7 @@ class Place:
         stage.monotonic = max(stage.monotonic, self.stage.monotonic + 1.0)
         stage.ids = self.stage.ids
         for job in self.jobs.values():
-            if self.story.runner == NEAR and job.end is None:
+            if self.story.runner == NEAR and job.end is None and not job.is_gone:
                 job.is_gone = job.ends_at > self.stage.monotonic
                 if not job.is_gone:
                     job.end = self.end_of(job)
