@@ -193,7 +193,7 @@ def decided(case: Case, *, keep: bool = False) -> Ended:
 def is_there(need: str) -> bool:
     """A program, or a package that is installed once for all cases."""
     place = JUPITER if need == "maven-junit" else INSTALLED / need
-    return shutil.which(need) is not None or place.exists()
+    return shutil.which(need) is not None if need in {*PROGRAMS.values(), "make"} else place.exists()
 
 
 def last_words(root: Path, printed: str) -> str:
