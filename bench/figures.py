@@ -31,7 +31,7 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """`unit` is `s` (shown as s, ms or µs) or `MB`. `beside` says what the floor is."""
+    """`unit` is `s` (shown as s, ms or µs), `MB`, or what is counted. `beside` says what the floor is."""
 
     name: str
     measured: float

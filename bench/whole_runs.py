@@ -28,13 +28,15 @@ from bench.worlds import temporary_folder
 GROUPS = 9
 EACH_NODE = Aim(ratio=1.3)
 ASLEEP = Aim(limit=0.5)
+NONE = Aim(limit=0)
+ID_BYTES = 20
 LONGEST = 900.0
 WATCHED = 15.0
 """Seconds in which it is looked what sleeping sessions take."""
 
 
 class Instant(LocalRunner):
-    """Sessions without an agent: a coder's work is one more file, and a verifier passes what its spec asks for."""
+    """Sessions without an agent: a coder writes its spec's one file, and a verifier passes what its spec asks for."""
 
     def had(self, order: LaunchOrder, stop: StopSignal) -> SessionEnd:
         if not order.writes:
@@ -45,8 +47,7 @@ class Instant(LocalRunner):
         tree = git.read(order.repo, git.tree_of(order.repo, order.pinned))
         assert tree is not None
         blob = git.call(order.repo, "hash-object", "-w", "--stdin", data=order.node_id.encode()).text
-        name = f"zz-{order.node_id.replace(':', '-')}".encode()
-        entry = b"100644 " + name + b"\0" + bytes.fromhex(blob)
+        entry = f"100644 zz-{order.spec_name}".encode() + b"\0" + bytes.fromhex(blob)
         whole = with_entry(tree.content, entry)
         more = git.call(order.repo, "hash-object", "-t", "tree", "-w", "--stdin", data=whole).text
         commit = git.call(order.repo, "commit-tree", more, "-p", order.pinned, "-m", order.message).text
@@ -58,18 +59,18 @@ class Instant(LocalRunner):
 
 
 def with_entry(tree: bytes, entry: bytes) -> bytes:
-    """A tree with one more file, whose name comes after most others: entries are sorted by their names."""
-    entries: list[bytes] = [entry]
-    width = 20
-    while tree:
-        head = tree.index(b"\0") + 1 + width
-        entries.append(tree[:head])
-        tree = tree[head:]
-    ordered: list[bytes] = sorted(entries, key=sorted_by)
-    return b"".join(ordered)
+    """A tree with this entry, instead of the one of its name where there is one."""
+    entries = {sorted_by(entry): entry}
+    at = 0
+    while at < len(tree):
+        end = tree.index(b"\0", at) + 1 + ID_BYTES
+        entries.setdefault(sorted_by(tree[at:end]), tree[at:end])
+        at = end
+    return b"".join(entries[name] for name in sorted(entries))
 
 
 def sorted_by(entry: bytes) -> bytes:
+    """What git sorts the entries of a tree by."""
     mode, _, rest = entry.partition(b" ")
     name = rest.partition(b"\0")[0]
     return name + (b"/" if mode == b"40000" else b"")
@@ -140,6 +141,7 @@ def measure_sleeping(sessions: int, workers: int) -> Iterator[Figure]:
             run = begun(root, cluster, sessions)
             wait_until(lambda: asleep_in(cluster) >= sessions, f"{sessions} sessions slept", LONGEST)
             handed_out = time.monotonic() - began
+            again = begun_in(cluster) - sessions
             parts = {"run": [run.pid], "server": [cluster.server.pid if cluster.server else 0]}
             parts |= {"workers": [worker.pid for worker in cluster.workers]}
             before = {name: processor_of(pids) for name, pids in parts.items()}
@@ -153,6 +155,7 @@ def measure_sleeping(sessions: int, workers: int) -> Iterator[Figure]:
             wait_until(lambda: asleep_in(cluster) == 0, "all had ended", 60)
     what = f"{sessions} sessions asleep on {workers} workers"
     yield Figure(f"{what}: handed out", handed_out / sessions, 0, "each of them")
+    yield Figure(f"{what}: begun again", again, 0, "of them", NONE, "sessions")
     yield Figure(f"{what}: processor a second", sum(taken.values()), taken["server"], "the server's own", ASLEEP)
 
 
@@ -163,6 +166,11 @@ def begun(root: Path, cluster: Cluster, sessions: int) -> subprocess.Popen[bytes
             argv, cwd=root, env={**os.environ, **cluster.variables()}, stdout=said, stderr=said,
             start_new_session=True,
         )  # fmt: skip
+
+
+def begun_in(cluster: Cluster) -> int:
+    """Sessions that its workers began, those counted again that were taken for lost."""
+    return sum(log.read_text(encoding="utf-8").count(": begins (") for log in cluster.folder.glob("worker-*.log"))
 
 
 def asleep_in(cluster: Cluster) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from typing import Any, TypeVar
 
 from temporalio.api.workflowservice.v1 import DeleteActivityExecutionRequest, DescribeActivityExecutionRequest
@@ -23,7 +24,7 @@ from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from agent_fox.cluster.engine import Engine, EngineError
-from agent_fox.cluster.packs import LARGEST, Content, PartMissing, Unusable, held_in, inlined
+from agent_fox.cluster.packs import LARGEST, Content, PartMissing, Unusable, checked, held_in, inlined
 
 T = TypeVar("T")
 
@@ -126,19 +127,21 @@ class Connection:
         if content.parts != -(-content.size // PART):
             raise PartMissing(f"{content.sha256[:12]}: {content.size} bytes do not come in {content.parts} parts")
         data = b"".join(self.call(self.part_at(part_id(content.sha256, n))) for n in range(content.parts))
-        if len(data) != content.size or hashlib.sha256(data).hexdigest() != content.sha256:
-            raise PartMissing(f"{content.sha256[:12]}: {len(data)} of {content.size} bytes came, or others")
-        return data
+        return checked(data, content)
 
     async def part_at(self, id: str) -> bytes:
-        client = await self.client()
-        asked = DescribeActivityExecutionRequest(namespace=client.namespace, activity_id=id, include_input=True)
         try:
-            answer = await client.workflow_service.describe_activity_execution(asked)
+            return await self.input_of(id)
         except RPCError as error:
             if error.status in GONE:
                 raise PartMissing(f"{id} is not at the engine any more") from error
             raise
+
+    async def input_of(self, id: str) -> bytes:
+        """What an activity was started with. Raises RPCError, one of GONE where there is none."""
+        client = await self.client()
+        asked = DescribeActivityExecutionRequest(namespace=client.namespace, activity_id=id, include_input=True)
+        answer = await client.workflow_service.describe_activity_execution(asked)
         return bytes(answer.input.payloads[0].data)
 
     def forget(self, content: Content) -> None:
@@ -167,29 +170,22 @@ async def connected(engine: Engine, identity: str = "") -> Client:
     try:
         return await asyncio.wait_for(
             Client.connect(
-                engine.target,
-                namespace=engine.namespace,
-                api_key=engine.api_key,
+                engine.target, namespace=engine.namespace, api_key=engine.api_key, identity=identity or None,
                 tls=TLSConfig(tls.ca, tls.server_name, tls.certificate, tls.key) if tls else False,
-                identity=identity or None,
                 runtime=quiet_runtime(),
             ),
             CONNECT_SECONDS,
-        )
+        )  # fmt: skip
     except (RuntimeError, TimeoutError, OSError) as error:
         raise EngineAway(f"{engine.name} does not answer: {in_a_line(error)}{tls_hint(engine)}") from error
     except ValueError as error:
         raise EngineError(f"{engine.name}: {error}") from error
 
 
-_RUNTIME: list[Runtime] = []
-
-
+@cache
 def quiet_runtime() -> Runtime:
     """One for the process, whose warnings about sizes are not for people."""
-    if not _RUNTIME:
-        _RUNTIME.append(Runtime(telemetry=TelemetryConfig(logging=None)))
-    return _RUNTIME[0]
+    return Runtime(telemetry=TelemetryConfig(logging=None))
 
 
 def in_a_line(error: BaseException) -> str:

@@ -18,6 +18,11 @@ SCHEME = "temporal"
 USUAL_PORT = 7233
 
 
+FEW = 10
+"""Sessions of a worker of which it says every `heartbeat` seconds that they live; of more it does so less often."""
+BEATS_IN_LEASE = 4
+"""Signs of life of one session in the time of its lease, where they are fewest."""
+
 REMOTES = ("https", "http", "ssh", "file")
 _FAR_PATH = regex(r"[\w.+-]+(?:@[\w.+-]+)?:[^:\s]+")  # ada@far.example:project.git
 
@@ -65,6 +70,14 @@ class Engine:
 
 def lease_of(heartbeat: float, timeout: float) -> float:
     return max(timeout - 2 * heartbeat, timeout / 3)
+
+
+def pause_between(heartbeat: float, lease: float, sessions: int) -> float:
+    """Seconds between two signs of life of one session, of so many of a worker: from ten on all of them together send
+    as many as ten do, as long as each still sends four in the time of its lease. It is at most half a lease.
+    """
+    fewer = min(heartbeat * sessions / FEW, lease / BEATS_IN_LEASE)
+    return min(max(heartbeat, fewer), lease / 2)
 
 
 def engine_of(address: str, settings: ClusterSettings, environ: Mapping[str, str]) -> Engine:

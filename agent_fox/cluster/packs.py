@@ -52,9 +52,12 @@ NOTHING = inlined(b"")
 def held_in(content: Content) -> bytes:
     """The bytes that travel with it. Raises PartMissing for bytes that are not all there, or are others."""
     try:
-        data = base64.b64decode(content.inline, validate=True)
+        return checked(base64.b64decode(content.inline, validate=True), content)
     except ValueError as error:
         raise PartMissing(f"{content.sha256[:12]}: what came is no base64") from error
+
+
+def checked(data: bytes, content: Content) -> bytes:
     if len(data) != content.size or hashlib.sha256(data).hexdigest() != content.sha256:
         raise PartMissing(f"{content.sha256[:12]}: {len(data)} of {content.size} bytes came, or others")
     return data

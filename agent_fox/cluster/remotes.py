@@ -7,7 +7,8 @@ remote is looked at or touched, and credentials are git's own, on each side.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from agent_fox.cluster.engine import EngineError, address_of_remote
@@ -46,15 +47,22 @@ def ref_of(launch: str, part: str, id: str) -> str:
     return f"{BELOW}{launch}/{part}/{id}"
 
 
+@contextmanager
+def answered(url: str, refused: type[Exception], what: str = "does not take what is sent") -> Iterator[None]:
+    """Raises RemoteAway where the remote does not answer, `refused` where it does not want to."""
+    try:
+        yield
+    except git_push.PushError as error:
+        if error.is_refused:
+            raise refused(f"{url} {what}: {error}") from error
+        raise RemoteAway(f"{url} does not answer: {error}") from error
+
+
 def send(repo: Path, url: str, launch: str, part: str, ids: Iterable[str]) -> None:
     """Raises RemoteAway, GitError where the remote refuses it, Unusable."""
     refs = {ref_of(launch, part, id): id for id in ids}
-    try:
+    with answered(url, git.GitError):
         git_push.push_refs(repo, checked(url), refs)
-    except git_push.PushError as error:
-        if error.is_refused:
-            raise git.GitError(f"{url} does not take what is sent: {error}") from error
-        raise RemoteAway(f"{url} does not answer: {error}") from error
 
 
 def bring(repo: Path, url: str, launch: str, part: str, ids: Iterable[str], *, strict: bool) -> None:
@@ -63,12 +71,8 @@ def bring(repo: Path, url: str, launch: str, part: str, ids: Iterable[str], *, s
     Raises RemoteAway; Unusable for what is not there or was moved, by its name; GitError.
     """
     wanted, below = {ref_of(launch, part, id): id for id in ids}, f"{FETCHED}{launch}.{part}/"
-    try:
+    with answered(url, Unusable, "does not give what was sent"):
         came = git_push.fetch_refs(repo, checked(url), wanted, below, strict=strict)
-    except git_push.PushError as error:
-        if error.is_refused:
-            raise Unusable(f"{url} does not give what was sent: {error}") from error
-        raise RemoteAway(f"{url} does not answer: {error}") from error
     for name in came:
         git.delete_ref(repo, f"{below}{name}")
     for name, id in wanted.items():
@@ -78,17 +82,13 @@ def bring(repo: Path, url: str, launch: str, part: str, ids: Iterable[str], *, s
 
 def left(url: str, launch: str = "") -> tuple[str, ...]:
     """What stands there of a launch, or of all. Raises RemoteAway, Unusable."""
-    try:
+    with answered(url, RemoteAway, "does not answer"):
         return tuple(git_push.refs_at(Path.cwd(), checked(url), f"{BELOW}{launch}/" if launch else BELOW))
-    except git_push.PushError as error:
-        raise RemoteAway(f"{url} does not answer: {error}") from error
 
 
 def remove(repo: Path, url: str, launch: str) -> None:
     """Remove what stands there of a launch. Raises RemoteAway, GitError, Unusable."""
     refs = left(url, launch)
     if refs:
-        try:
+        with answered(url, RemoteAway):
             git_push.push_refs(repo, url, dict.fromkeys(refs, ""))
-        except git_push.PushError as error:
-            raise RemoteAway(f"{url}: {error}") from error

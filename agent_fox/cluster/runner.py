@@ -16,26 +16,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from temporalio.api.workflowservice.v1 import DescribeActivityExecutionRequest
 from temporalio.client import ActivityFailureError
 from temporalio.common import ActivityIDConflictPolicy, ActivityIDReusePolicy, Priority, RetryPolicy
 from temporalio.exceptions import ActivityAlreadyStartedError, CancelledError, FailureError
 from temporalio.service import RPCError
 
-from agent_fox.cluster import deliveries, parcels, remotes
+from agent_fox.cluster import deliveries, messages, parcels, remotes
 from agent_fox.cluster.connection import GONE, Connection, EngineAway, in_a_line
 from agent_fox.cluster.engine import is_loopback
 from agent_fox.cluster.looking import workers_of
-from agent_fox.cluster.messages import (
-    ACTIVITY,
-    Envelope,
-    Handed,
-    read_delivery,
-    read_envelope,
-    read_handed,
-    read_parcel,
-    written,
-)
 from agent_fox.cluster.packs import PartMissing, Unusable, pack
 from agent_fox.cluster.places import URGENCY, queue_of
 from agent_fox.cluster.remotes import RemoteAway
@@ -53,6 +42,7 @@ if TYPE_CHECKING:
 
     from agent_fox.cluster.deliveries import Delivery
     from agent_fox.cluster.engine import Engine
+    from agent_fox.cluster.messages import Handed
     from agent_fox.cluster.packs import Content
     from agent_fox.cluster.parcels import Parcel
     from agent_fox.evidence.signing.keys import Signer
@@ -130,22 +120,22 @@ class TemporalRunner:
         return RemoteJob(order, id, order.place or order.archetype.value, looked_at=time.monotonic())
 
     def submit(self, job: RemoteJob) -> None:
-        if self.is_known(job):
+        if self.described(job) is not None:
             return
         parcel = parcels.made(
             job.order, self.version, self.connection.put, self.base(job.order.repo), self.environ, self.remote
         )
-        content = self.connection.put(written(parcel))
+        content = self.connection.put(messages.written(parcel))
         engine = self.engine
-        envelope = Envelope(self.version, job.order.node_id, content, engine.heartbeat, engine.lease)
+        envelope = messages.Envelope(self.version, job.order.node_id, content, engine.heartbeat, engine.lease)
         with suppress(ActivityAlreadyStartedError):
-            self.connection.call(self.started(job, written(envelope)))
+            self.connection.call(self.started(job, messages.written(envelope)))
 
     async def started(self, job: RemoteJob, envelope: bytes) -> None:
         client = await self.connection.client()
         await client.start_activity(
-            ACTIVITY, envelope, id=job.id, task_queue=queue_of(job.tag), start_to_close_timeout=LONGEST_SESSION,
-            heartbeat_timeout=timedelta(seconds=self.engine.timeout),
+            messages.ACTIVITY, envelope, id=job.id, task_queue=queue_of(job.tag),
+            start_to_close_timeout=LONGEST_SESSION, heartbeat_timeout=timedelta(seconds=self.engine.timeout),
             id_conflict_policy=ActivityIDConflictPolicy.USE_EXISTING,
             id_reuse_policy=ActivityIDReusePolicy.REJECT_DUPLICATE,
             retry_policy=RetryPolicy(maximum_attempts=HOSTS, initial_interval=timedelta(seconds=AGAIN_SECONDS)),
@@ -161,27 +151,18 @@ class TemporalRunner:
 
         return sent
 
-    def is_known(self, job: RemoteJob) -> bool:
-        return self.described(job) is not None
-
     def described(self, job: RemoteJob) -> bytes | None:
         """The envelope of the launch at the engine, None where it never came there, or is forgotten."""
         try:
-            return self.connection.call(self.input_of(job.id))
+            return self.connection.call(self.connection.input_of(job.id))
         except RPCError as error:
             if error.status in GONE:
                 return None
             raise
 
-    async def input_of(self, id: str) -> bytes:
-        client = await self.connection.client()
-        asked = DescribeActivityExecutionRequest(namespace=client.namespace, activity_id=id, include_input=True)
-        answer = await client.workflow_service.describe_activity_execution(asked)
-        return bytes(answer.input.payloads[0].data)
-
     def found(self, order: LaunchOrder) -> RemoteJob | None:
         job = self.job(order)
-        return job if self.patiently(lambda: self.is_known(job)) else None
+        return job if self.patiently(lambda: self.described(job)) is not None else None
 
     def patiently(self, ask: Callable[[], T]) -> T:
         """Ask again while the engine or the remote is away. Raises Unreachable."""
@@ -268,7 +249,7 @@ class TemporalRunner:
     def end_of(self, job: RemoteJob) -> SessionEnd:
         assert job.waiting is not None
         try:
-            handed = read_handed(job.waiting.result(0))
+            handed = messages.read_handed(job.waiting.result(0))
             end = self.accepted(job, handed)
         except ActivityFailureError as error:
             end = self.failed(job, error)
@@ -283,7 +264,7 @@ class TemporalRunner:
     def accepted(self, job: RemoteJob, handed: Handed) -> SessionEnd:
         if handed.delivery is None:
             return self.trouble(job, f"{handed.worker} refused it: {handed.refused}", handed.kind)
-        delivery = read_delivery(self.connection.get(handed.delivery))
+        delivery = messages.read_delivery(self.connection.get(handed.delivery))
         if delivery.number != handed.number:
             raise Unusable(f"{handed.worker} handed in delivery {delivery.number} as {handed.number}")
         signer = deliveries.signer_of(delivery, job.order, self.signers())
@@ -332,7 +313,7 @@ class TemporalRunner:
 
     def keep_late(self, job: RemoteJob, content: Content) -> None:
         try:
-            delivery = read_delivery(self.connection.get(content))
+            delivery = messages.read_delivery(self.connection.get(content))
             remote = self.remote_of(job) if delivery.is_pushed else ""
             kept = deliveries.keep_late(delivery, job.order, self.connection.get, remote)
         except (Unusable, PartMissing, RemoteAway, git.GitError) as error:
@@ -355,8 +336,8 @@ class TemporalRunner:
         envelope = self.described(job)
         if envelope is None:
             raise PartMissing(f"{job.id} is not at the engine any more")
-        content = read_envelope(envelope).parcel
-        return content, read_parcel(self.connection.get(content))
+        content = messages.read_envelope(envelope).parcel
+        return content, messages.read_parcel(self.connection.get(content))
 
     def remove(self, order: LaunchOrder, remote: str) -> None:
         """What a launch has at the remote; where that fails, it is told what stays there."""
@@ -367,7 +348,7 @@ class TemporalRunner:
 
     def late(self, job: RemoteJob, number: int) -> Handed | None:
         try:
-            return read_handed(self.connection.call(self.input_of(parked_id(job.id, number))))
+            return messages.read_handed(self.connection.call(self.connection.input_of(parked_id(job.id, number))))
         except RPCError as error:
             if error.status in GONE:
                 return None

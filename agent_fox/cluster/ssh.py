@@ -79,12 +79,8 @@ class Line:
 def split(address: str) -> tuple[str, int]:
     """`user@host`, and the port or 0. Raises NoAddress."""
     host, _, port = address.removeprefix(f"{SCHEME}://").partition(":")
-    if (
-        not host
-        or host.rpartition("@")[2].startswith("-")
-        or host.startswith("-")
-        or not all(c.isalnum() or c in "@._-%+" for c in host)
-    ):
+    bare = host.rpartition("@")[2]
+    if not bare or "-" in (host[0], bare[0]) or not all(c.isalnum() or c in "@._-%+" for c in host):
         raise NoAddress(f"ssh = {address!r} names no host; write user@host, or user@host:PORT")
     if port and not port.isdecimal():
         raise NoAddress(f"ssh = {address!r}: {port!r} is no port")

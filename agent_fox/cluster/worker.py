@@ -7,6 +7,8 @@ not, before another worker may begin it. What a worker hands in, it leaves befor
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +23,7 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker as Server
 
 from agent_fox.cluster.connection import GONE, Connection, EngineAway
+from agent_fox.cluster.engine import pause_between
 from agent_fox.cluster.messages import ACTIVITY, Envelope, Handed, read_envelope, read_parcel, written
 from agent_fox.cluster.packs import PartMissing, Unusable
 from agent_fox.cluster.places import queue_of
@@ -29,6 +32,8 @@ from agent_fox.cluster.sessions import Leave, Sessions
 from agent_fox.session.session_lifecycle import Lease
 
 LONGEST_DRAIN = timedelta(days=7)
+NICER = 5 if sys.platform == "linux" else 0
+"""How much sessions give way to the thread that says that they live; elsewhere nice(2) is for a whole process."""
 
 
 @dataclass
@@ -43,7 +48,7 @@ class Worker:
     pool: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
-        self.pool = ThreadPoolExecutor(sum(self.serves.values()), "session")
+        self.pool = ThreadPoolExecutor(sum(self.serves.values()), "session", os.nice, (NICER,))
 
     @property
     def identity(self) -> str:
@@ -113,20 +118,21 @@ class Worker:
         handle = client.get_async_activity_handle(task_token=token)
         answered = time.monotonic()
         while not work.done():
+            pause = pause_between(envelope.heartbeat, envelope.lease, len(self.under_way))
             with suppress(asyncio.CancelledError):
-                activity.heartbeat()
-                await asyncio.wait([work], timeout=envelope.heartbeat)
+                await asyncio.wait([work], timeout=pause)
             if work.done():
                 return
             asked = time.monotonic()
+            left = max(envelope.heartbeat, answered + envelope.lease - asked)
             try:
-                await asyncio.wait_for(handle.heartbeat(), envelope.heartbeat * 2)
+                await asyncio.wait_for(handle.heartbeat(), min(pause * 2, left))
             except AsyncActivityCancelledError:
                 leave.end(is_asked=True)
                 answered = asked
             except RPCError as error:
                 if error.status in GONE:
-                    leave.end(is_lost=True)
+                    self.lose(envelope, leave, "the engine waits for it no more")
             except (TimeoutError, asyncio.CancelledError):
                 pass
             else:
@@ -134,7 +140,12 @@ class Worker:
                 if not leave.is_lost:
                     leave.lease.renew()
             if time.monotonic() - answered > envelope.lease:
-                leave.end(is_lost=True)
+                self.lose(envelope, leave, f"the engine has not answered for {envelope.lease:g} seconds")
+
+    def lose(self, envelope: Envelope, leave: Leave, why: str) -> None:
+        if not leave.is_lost:
+            self.tell(f"{envelope.node}: is ended and left to another worker: {why}")
+        leave.end(is_lost=True)
 
     def work(self, envelope: Envelope, id: str, number: int, leave: Leave) -> bytes | None:
         """In a thread of its own: what is handed in; None where the launch is another's, and nothing is left of it."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent_fox.cluster.engine import EngineError, Tls, engine_of
+from agent_fox.cluster.engine import EngineError, Tls, engine_of, lease_of, pause_between
 from agent_fox.cluster.places import queue_of, tag_of
 from agent_fox.config import ClusterSettings, PlaceSettings
 from agent_fox.core.graph import Node
@@ -61,6 +61,14 @@ def test_a_lease_ends_before_another_worker_may_begin() -> None:
     for heartbeat, timeout in ((2.0, 30.0), (0.2, 3.0), (5.0, 10.0), (1.0, 2.0)):
         engine = engine_of("temporal://localhost", ClusterSettings(heartbeat=heartbeat, timeout=timeout), {})
         assert 0 < engine.lease < timeout
+
+
+def test_many_sessions_of_a_worker_say_less_often_that_they_live_and_all_within_their_leases() -> None:
+    lease = lease_of(2, 30)
+    assert [pause_between(2, lease, sessions) for sessions in (1, 10, 20, 50, 500)] == [2, 2, 4, 6.5, 6.5]
+    for heartbeat, timeout in ((2.0, 30.0), (0.2, 3.0), (5.0, 10.0), (1.0, 2.0)):
+        lease = lease_of(heartbeat, timeout)
+        assert all(0 < pause_between(heartbeat, lease, sessions) <= lease / 2 for sessions in (1, 10, 1000))
 
 
 def test_a_session_goes_to_the_first_place_that_it_fits_in_else_to_its_archetype() -> None:

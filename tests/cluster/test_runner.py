@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
+from agent_fox.cluster.connection import Connection
+from agent_fox.cluster.engine import engine_of
+from agent_fox.cluster.sessions import Sessions
+from agent_fox.cluster.worker import NICER, Worker
+from agent_fox.config import ClusterSettings
 from agent_fox.session.runners import Runner
 from agent_fox.testing.cluster import Cluster, runner_at
 from agent_fox.testing.runners import RunnerContract
@@ -28,3 +37,12 @@ class TestOfTemporal(RunnerContract):
     @pytest.fixture(autouse=True)
     def served(self, shared: Cluster) -> None:
         self.place = There(shared)
+
+
+def test_what_a_workers_session_starts_gives_way_to_its_signs_of_life(tmp_path: Path) -> None:
+    connection = Connection(engine_of("temporal://127.0.0.1", ClusterSettings(), {}))
+    pool = Worker(connection, {"coder": 1}, Sessions(tmp_path, "0", {}), print).pool
+    argv = [sys.executable, "-c", "import os; print(os.nice(0))"]
+    own, started = os.nice(0), pool.submit(subprocess.run, argv, stdout=subprocess.PIPE, check=True).result()
+    pool.shutdown()
+    assert (os.nice(0), int(started.stdout)) == (own, min(own + NICER, 19))
