@@ -126,6 +126,7 @@ BENCHES: Mapping[str, Measure] = {
     "page": lambda sizes: page.measure(sizes.shown_requirements, sizes.start_rounds),
     "nodes": lambda sizes: node_costs.measure(sizes.run_specs),
     "instant-runs": lambda sizes: whole_runs.measure_instant(sizes.instant_nodes),
+    "instant-parallel": lambda sizes: whole_runs.measure_parallel(sizes.instant_nodes[0]),
     "sleeping": lambda sizes: whole_runs.measure_sleeping(*sizes.asleep),
     "traces": lambda sizes: traces.measure(sizes.files),
     "watching": lambda sizes: source_watch.measure(sizes.files),

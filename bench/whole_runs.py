@@ -27,6 +27,8 @@ from bench.worlds import temporary_folder
 
 GROUPS = 9
 EACH_NODE = Aim(ratio=1.3)
+THRICE = Aim(limit=60 / (3 * 159))
+"""Three times the 159 nodes a minute that version 0.1.0 had."""
 ASLEEP = Aim(limit=0.5)
 NONE = Aim(limit=0)
 ID_BYTES = 20
@@ -93,13 +95,20 @@ def measure_instant(sizes: tuple[int, int]) -> Iterator[Figure]:
     yield Figure(f"{name}, the processor", measured[1], floor[1], f"in one of {few:,}", EACH_NODE)
 
 
-def each_of(nodes: int) -> tuple[float, float]:
+def measure_parallel(nodes: int) -> Iterator[Figure]:
+    """Runs of so many nodes, with as many sessions at a time."""
+    for parallel in (2, 8, 64):
+        name = f"a node in a run of {nodes:,}, {parallel} at a time, sessions instant"
+        yield Figure(name, each_of(nodes, parallel)[0], 0, "", THRICE)
+
+
+def each_of(nodes: int, parallel: int = 4) -> tuple[float, float]:
     """Seconds of a node by the wall clock, and of the processor, git included, in a run of so many."""
     before = sum(os.times()[:4])
-    return seconds_of(nodes) / nodes, (sum(os.times()[:4]) - before) / nodes
+    return seconds_of(nodes, parallel) / nodes, (sum(os.times()[:4]) - before) / nodes
 
 
-def seconds_of(nodes: int) -> float:
+def seconds_of(nodes: int, parallel: int) -> float:
     with temporary_folder() as folder:
         names = [f"{number:05}_part" for number in range(nodes // (GROUPS + 1))]
         world = World(
@@ -113,7 +122,7 @@ def seconds_of(nodes: int) -> float:
         plugins.register(InstantPlugin())
         engine = Engine(root, settings.model_copy(update={"cluster": cluster}), plugins, lambda event: None)
         began = time.monotonic()
-        engine.run(RunOptions(parallel=4), Orders())
+        engine.run(RunOptions(parallel=parallel), Orders())
         seconds = time.monotonic() - began
         ((ended,),) = rows(root, "SELECT count(*) FROM sessions WHERE end_kind = 'ended'")
         assert ended == len(names) * (GROUPS + 1), f"{ended} sessions ended, of {len(names) * (GROUPS + 1)}"

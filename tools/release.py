@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -128,8 +127,7 @@ class Release:
         home = self.folder / f"session-{distribution.suffix[1:]}-{version_of(str(python))}"
         environment = Environment.made(home / "env", python)
         environment.install(str(distribution), "pytest")
-        with tarfile.open(self.base[1]) as files:
-            files.extractall(home, filter="data")
+        shutil.unpack_archive(self.base[1], home)  # extractall's `filter` came with 3.11.4
         (unpacked,) = home.glob("agent_fox-*")
         script = first_session_of((unpacked / "README.md").read_text(encoding="utf-8"))
         session = environment.run(("sh", "-ec", script), unpacked)
