@@ -131,9 +131,9 @@ def read_documents(
 def is_there(path: Path) -> bool:
     """Whether something stands there, a link to nowhere too; what can't be asked for is taken to be there."""
     try:
-        return path.is_symlink() or path.exists()
-    except OSError:
-        return True
+        return bool(path.lstat())
+    except OSError as refused:
+        return not isinstance(refused, FileNotFoundError | NotADirectoryError)
 
 
 def about(spec_name: str, problems: Iterable[Problem]) -> tuple[Problem, ...]:

@@ -25,10 +25,10 @@ class TextFile:
 
 def place_of(path: Path, root: Path) -> str:
     """How a path is named to a person: relative to the repository's root where it lies inside."""
-    try:
-        return path.relative_to(root).as_posix()
-    except ValueError:
-        return path.as_posix()
+    text, above = str(path), f"{root}/"
+    if text.startswith(above):
+        return text[len(above) :]
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
 def error(where: str, what: str, spec: str | None = None) -> Problem:

@@ -78,16 +78,16 @@ def places_kept(root: Path, paths: Iterable[str], documents: Iterable[str]) -> t
     kept = dict.fromkeys(map(place_kept, dict.fromkeys(given)))
     kept |= {f"{place.removesuffix(_CHANGES)}{_SPECS}": None for place in kept if f"/{place}".endswith(f"/{_CHANGES}")}
     real_folder = cache(os.path.realpath)
-    top = Path(real_folder(root))
+    top = f"{real_folder(root).rstrip('/')}/"
     for path in (*kept, *given, *documents):
-        place = top / path
-        real = Path(real_folder(place.parent), place.name)
-        if place.name == ".." or real.is_symlink():
-            real = Path(os.path.realpath(place))
-        if real != top and real.is_relative_to(top):
-            inside = real.relative_to(top).as_posix()
-            if not any(above in kept for above in _with_parents(inside)):
-                kept[inside] = None
+        place = os.path.join(top, path)
+        folder, name = os.path.split(place.rstrip("/"))
+        real = f"{real_folder(folder).rstrip('/')}/{name}"
+        if name in (".", "..") or os.path.islink(real):
+            real = os.path.realpath(place)
+        inside = real.removeprefix(top)
+        if inside not in (real, "") and not any(above in kept for above in _with_parents(inside)):
+            kept[inside] = None
     return tuple(kept)
 
 

@@ -74,36 +74,41 @@ def has_nodes(db: Database) -> bool:
     return bool(db.execute("SELECT EXISTS (SELECT 1 FROM plan_nodes)").fetchone()[0])
 
 
+def _nodes(db: Database, which: str, *values: object) -> list[PlannedNode]:
+    return [node_of(row) for row in db.execute(f"SELECT {NODE_COLUMNS} FROM plan_nodes {which}", values)]
+
+
 def load_nodes(db: Database) -> list[PlannedNode]:
     """Every node in plan order, withdrawn ones too."""
-    rows = db.execute(f"SELECT {NODE_COLUMNS} FROM plan_nodes ORDER BY position, uid")
-    return [node_of(row) for row in rows]
+    return _nodes(db, "ORDER BY position, uid")
 
 
 def nodes_of_spec(db: Database, spec_name: str) -> list[PlannedNode]:
     """The nodes of one spec that are in the plan, in plan order."""
-    sql = f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE spec_name = ? AND status <> 'withdrawn' ORDER BY position"
-    return [node_of(row) for row in db.execute(sql, [spec_name])]
+    return _nodes(db, "WHERE spec_name = ? AND status <> 'withdrawn' ORDER BY position", spec_name)
+
+
+def nodes_of_begun_specs(db: Database) -> list[PlannedNode]:
+    """The nodes in the plan of specs of which one is no longer pending, in plan order."""
+    begun = "SELECT spec_name FROM plan_nodes WHERE status NOT IN ('pending', 'withdrawn')"
+    return _nodes(db, f"WHERE status <> 'withdrawn' AND spec_name IN ({begun}) ORDER BY position, uid")
 
 
 def nodes_that_ended(db: Database, archetype: Archetype, outcome: Outcome) -> list[PlannedNode]:
     """The completed nodes of an archetype that came to this outcome, in plan order."""
-    sql = f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE archetype = ? AND status = 'completed' AND outcome = ?"
-    return [node_of(row) for row in db.execute(f"{sql} ORDER BY position, uid", [archetype, outcome])]
+    which = "WHERE archetype = ? AND status = 'completed' AND outcome = ? ORDER BY position, uid"
+    return _nodes(db, which, archetype, outcome)
 
 
 def node_by_uid(db: Database, uid: str) -> PlannedNode:
     """Raises KeyError where there is no such node."""
-    row = db.execute(f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE uid = ?", [uid]).fetchone()
-    if row is None:
+    if (planned := next(iter(_nodes(db, "WHERE uid = ?", uid)), None)) is None:
         raise KeyError(uid)
-    return node_of(row)
+    return planned
 
 
 def node_by_id(db: Database, node_id: str) -> PlannedNode | None:
-    sql = f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE id = ? AND status <> 'withdrawn'"
-    row = db.execute(sql, [node_id]).fetchone()
-    return node_of(row) if row else None
+    return next(iter(_nodes(db, "WHERE id = ? AND status <> 'withdrawn'", node_id)), None)
 
 
 def move_node(db: Database, standing: Standing, decision_id: int | None) -> None:
@@ -184,14 +189,12 @@ def edges_into(db: Database, uid: str) -> list[tuple[PlannedNode, EdgeKind | Non
         "SELECT source, NULL FROM retry_edges WHERE target = :uid) AS e "
         "JOIN plan_nodes AS n ON n.uid = e.source AND n.status <> 'withdrawn' ORDER BY n.position"
     )
-    rows = db.execute(sql, {"uid": uid})
-    return [(node_of(row), EdgeKind(kind) if kind else None) for *row, kind in rows]
+    return [(node_of(row), EdgeKind(kind) if kind else None) for *row, kind in db.execute(sql, {"uid": uid})]
 
 
 def running_nodes(db: Database) -> list[PlannedNode]:
     """The nodes that have a session under way, in plan order."""
-    rows = db.execute(f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE status = 'running' ORDER BY position")
-    return [node_of(row) for row in rows]
+    return _nodes(db, "WHERE status = 'running' ORDER BY position")
 
 
 def add_retry_edges(db: Database, edges: Iterable[tuple[str, str]], decision_id: int) -> None:
@@ -207,13 +210,9 @@ def drop_retry_edges(db: Database, source: str) -> None:
 
 
 def save_specs(
-    db: Database,
-    specs: Iterable[Spec],
-    broken: Mapping[str, str],
-    left_out: Iterable[Spec] = (),
-    unplanned: Iterable[Spec] = (),
-    places: Mapping[str, str] | None = None,
-) -> None:
+    db: Database, specs: Iterable[Spec], broken: Mapping[str, str], left_out: Iterable[Spec] = (),
+    unplanned: Iterable[Spec] = (), places: Mapping[str, str] | None = None,
+) -> None:  # fmt: skip
     """Keep the text that counts: a snapshot of each spec; specs that are gone stay, marked as withdrawn.
 
     `broken` maps the name of a spec that is left out to the reason, `places` to where it lies; `left_out` are those of

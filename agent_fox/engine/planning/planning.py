@@ -135,9 +135,8 @@ def launch_ticked(tx: Docket) -> None:
 def hold_verifiers(tx: Docket) -> None:
     """A verifier waits for every group that is to run, one before a group that is done already too."""
     specs: dict[str, list[PlannedNode]] = {}
-    for planned in stored.load_nodes(tx.db):
-        if planned.standing.status is not Status.WITHDRAWN:
-            specs.setdefault(planned.node.spec_name, []).append(planned)
+    for planned in stored.nodes_of_begun_specs(tx.db):
+        specs.setdefault(planned.node.spec_name, []).append(planned)
     known = set(stored.load_retry_edges(tx.db))
     for nodes in specs.values():
         hold_verifier(tx, nodes, known)
