@@ -103,6 +103,8 @@ def test_a_worker_whose_cable_is_pulled_ends_its_session_and_another_does_it(tmp
             number = [worker.pid for worker in own.workers].index(cut)
             wires.cut(number)
             wait_until(lambda: not Path(f"/proc/{agent}").exists(), "its session had ended", 10 * TIMEOUT)
+            said = "is ended and left to another worker: the engine has not answered"
+            wait_until(lambda: said in own.logs(), "the worker said why", 10 * TIMEOUT)
             assert run.wait(120) == 0, (there.parent / "said").read_text() + own.logs()
             wires.cut(number, is_cut=False)
         finally:

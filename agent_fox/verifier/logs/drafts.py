@@ -27,16 +27,11 @@ class Excerpt:
         kept.append(line[:LONGEST_LINE])
 
     def __iter__(self) -> Iterator[str]:
-        yield from self.first
-        yield from self.last
+        return iter((*self.first, *self.last))
 
     @property
     def text(self) -> str:
         return "\n".join(self)
-
-    def starting(self, *marks: str) -> str:
-        """Only the lines that begin with a mark, after their indentation."""
-        return "\n".join(line for line in self if line.lstrip().startswith(marks))
 
 
 MOST_LINES = 40  # of evidence

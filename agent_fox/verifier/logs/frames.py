@@ -23,10 +23,16 @@ _JAVA_FRAME = regex(r"^\s*at (?:[\w.@-]*/){0,2}([\w.$<>-]+)\(([\w$-]+\.(?:java|k
 _RUST_PLACE = regex(r"panicked at (?:'[^\n]*', )?([^\s:][^:\n]*\.rs):(\d+):(\d+)")
 _GO_PLACE = regex(r"^[ \t]*([\w./\\-]+\.go):(\d+):", re.MULTILINE)
 _GO_TRACE = regex(r"Error Trace:\s+(\S+\.go):(\d+)")
-_C_PLACE = regex(
-    r"^(?:(?:\d+: )?[\w.+/-]+: )?(?:\d+: )?((?:[A-Za-z]:)?[^\s:][^:\n]{0,1000}\.(?:c|cc|cpp|cxx|h|hh|hpp)):(\d+): "
-    r"(?=.*Assertion|Failure|FAILED|ERROR: )",
-    re.MULTILINE,
+_C_FILE = r"((?:[A-Za-z]:)?[^\s:()\[\]][^:()\[\]\n]{0,500}\.(?:cc?|cpp|cxx|hh?|hpp|mm?))"
+_C_PLACES = (
+    regex(  # GoogleTest, Catch2, doctest, munit, Criterion, cmocka, CppUTest, acutest, Boost.Test, Unity, Check, assert
+        rf"^[ \t]*(?:\d+: )?(?:\[-+\] |\[ +LINE +\] --- |[\w.+/-]+: )?(?:\d+: )?{_C_FILE}[:(](\d+)\)?:(?:\w+:FAIL\b|"
+        r"[FE]:[^\n:]*:\w+:\d+: | (?=[^\n]*(?:[Aa]ssertion|Failure|FAILED|ERROR: |error: in |\.\.\. failed$)))",
+        re.MULTILINE,
+    ),
+    regex(rf" failed:\n\s+{_C_FILE}:(\d+): "),  # MinUnit
+    regex(rf"^[ \t]*Loc: \[{_C_FILE}\((\d+)\)\]|^[ \t]*FAIL [^\n]*\({_C_FILE}:(\d+)\)$", re.MULTILINE),  # Qt, greatest
+    regex(rf"Assertion failed: .{{,500}}, file {_C_FILE}, line (\d+)|^# +(?:at|in) {_C_FILE} (?:at )?line (\d+)", re.M),
 )
 _NOT_OURS = regex(
     r"(?:^|/)(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|lib/python\d[\d.]*|\.cargo/registry)/"
@@ -92,9 +98,11 @@ def go_place(text: str, workspace: Workspace) -> Place | None:
 
 
 def c_place(text: str, workspace: Workspace) -> Place | None:
-    """The place that a failed assertion names, of C itself or of GoogleTest, Catch2, doctest and Check."""
-    places = (Place(workspace.relative(m[1]), int(m[2])) for m in _C_PLACE.finditer(text) if _is_ours(m[1], workspace))
-    return next(places, None)
+    """The place that a failed assertion names first, of C itself or of a framework for tests in C and C++."""
+    matches = (match for pattern in _C_PLACES for match in pattern.finditer(text))
+    named = ([group for group in match.groups() if group] for match in sorted(matches, key=re.Match.start))
+    ours = (Place(workspace.relative(file), int(line)) for file, line in named if _is_ours(file, workspace))
+    return next(ours, None)
 
 
 def java_place(text: str, test_class: str, module: str = "") -> Place | None:

@@ -101,13 +101,16 @@ def sources_of(change: Change, context: PolicyContext) -> tuple[SourceChange, ..
     return tuple(source if source.error else _ended(source, change.files[source.path], homes) for source in sources)
 
 
+_OTHER_TS = (b"# CMAKE generated file", b"<?xml", b"<!DOCTYPE TS")  # CMake's timestamps and Qt's translations are .ts
+
+
 def _begun(path: str, file: FileChange, context: PolicyContext) -> SourceChange | None:
     """The file as it was; None for one that is in no language that can be read."""
     old_path = file.renamed_from or path
     language = language_of(path, context.languages) or language_of(old_path, context.languages)
-    if language is None or (
-        language is Language.CPP and not (is_collected(old_path, language) or is_collected(path, language))
-    ):
+    is_test = any(is_collected(each, language) for each in (old_path, path)) if language else False
+    is_other = not is_test and all(side is None or side.startswith(_OTHER_TS) for side in (file.before, file.after))
+    if language is None or (language is Language.CPP and not is_test) or (language is Language.TYPESCRIPT and is_other):
         return None
     unread = SourceChange(path, language, Side(old_path), Side(path))
     is_found = is_collected(old_path, language) or home_of_tests(old_path, language) != ""
@@ -122,10 +125,9 @@ def _ended(source: SourceChange, file: FileChange, homes: set[str]) -> SourceCha
     is_found = is_collected(path, language) or home_of_tests(path, language) in homes
     try:
         return replace(source, after=_side(path, file.after, language, is_found))
-    except Broken as error:
-        return replace(source, before=Side(source.before.path), error=str(error), is_broken=True, line=error.line)
     except Unreadable as error:
-        return replace(source, before=Side(source.before.path), error=str(error))
+        line, is_broken = (error.line, True) if isinstance(error, Broken) else (None, False)
+        return replace(source, before=Side(source.before.path), error=str(error), is_broken=is_broken, line=line)
 
 
 def _side(path: str, data: bytes | None, language: Language, is_test_file: bool) -> Side:

@@ -60,11 +60,6 @@ def load_profile(id: str) -> Profile:
     return profiles[id]
 
 
-def read_profile(text: str, shown: str) -> Profile:
-    """The profile in a TOML text, which complaints call `shown`. Raises ProfileError."""
-    return profile_of(_table(text, shown), shown)
-
-
 def collect(texts: Mapping[str, str]) -> Mapping[str, Profile]:
     """The profiles in several texts, by id; one may extend another of them. Raises ProfileError."""
     tables = {shown: _table(text, shown) for shown, text in texts.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.verifier.logs.frames import go_place, java_place, javascript_place, python_place
+from agent_fox.verifier.logs.frames import c_place, go_place, java_place, javascript_place, python_place
 from tests.verifier.logs.at_hand import workspace
 
 W = workspace("/workspace/app")
@@ -43,6 +43,43 @@ def test_java_without_a_frame_of_the_test_takes_the_first_of_the_project() -> No
     found = java_place(trace, "com.acme.ATest", "api")
     assert (found and (found.file, found.line)) == ("api/src/main/java/com/acme/Base.java", 7)
     assert java_place("no frames", "com.acme.ATest") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("tests/add.c:56:adds_null:FAIL: Expected 4 Was 5", ("tests/add.c", 56)),  # Unity
+        ("tests/add.c:56:adds_null:FAIL", ("tests/add.c", 56)),
+        ("tests/add.c:50:adds_one:PASS\ntests/add.c:56:adds_null:FAIL: Expected 4 Was 5", ("tests/add.c", 56)),
+        ("check_money.c:18:F:Core:test_create:0: Assertion 'a == 1' failed: a == 2, 1 == 1", ("check_money.c", 18)),
+        ("money.c:29:E:Core:test_b:0: (after this point) Received signal 11", ("money.c", 29)),  # Check
+        ("Error: tests/example.c:145: assertion failed: a == b (1 == 2)", ("tests/example.c", 145)),  # munit
+        ("[----] tests/simple.c:5: Assertion Failed", ("tests/simple.c", 5)),  # Criterion
+        ("[   LINE   ] --- tests/test_x.c:12: error: Failure!", ("tests/test_x.c", 12)),  # cmocka
+        ("tests/t.cpp:7: error: Failure in TEST(Sums, adds)", ("tests/t.cpp", 7)),  # CppUTest
+        ('tests/t.cpp(12): error: in "sums/adds": check a == b has failed [1 != 2]', ("tests/t.cpp", 12)),  # Boost.Test
+        ("FAIL!  : TestX::adds() Compared values differ\n   Loc: [tests/tst_x.cpp(23)]", ("tests/tst_x.cpp", 23)),  # Qt
+        ("FAIL adds: expected 4 (tests/x.c:12)", ("tests/x.c", 12)),  # greatest
+        ("  tests/x.c:12: Check a == b... failed", ("tests/x.c", 12)),  # acutest
+        ("adds failed:\n\ttests/x.c:12: foo should be 7", ("tests/x.c", 12)),  # MinUnit
+        ("prog: src/a.c:12: main: Assertion `x == 1' failed.", ("src/a.c", 12)),  # assert of glibc
+        ("Assertion failed: (x == 1), function main, file src/a.c, line 12.", ("src/a.c", 12)),  # assert of macOS
+        ("tests/x.cpp:12: FAILED:\n  REQUIRE( a == b )", ("tests/x.cpp", 12)),  # Catch2
+        ("tests/x.cpp(12): ERROR: CHECK( a == b ) is NOT correct!", ("tests/x.cpp", 12)),  # doctest
+        ("tests/x.cpp:12: ERROR: CHECK( a == b ) is NOT correct!", ("tests/x.cpp", 12)),
+        ("tests/x.cc:12: Failure\nExpected equality of these values:", ("tests/x.cc", 12)),  # GoogleTest
+        ("#   at tests/x.c line 12", ("tests/x.c", 12)),  # TAP of C
+        ("tests/add.c:50:adds_one:PASS\ntests/add.c:51:adds_two:IGNORE: later", None),
+        ("src/a.c:12: warning: unused variable 'x'", None),
+        ("In file included from src/a.c:12:", None),
+        ("reading tests/data/a.c:12: done", None),
+        ("2026-01-01 10:20:30 loaded (tests/x.c:12)", None),
+        ("/usr/include/gtest/gtest.h:7: Failure", None),
+    ],
+)
+def test_c(text: str, place: tuple[str, int] | None) -> None:
+    found = c_place(text, W)
+    assert (found and (found.file, found.line)) == place
 
 
 def test_go() -> None:

@@ -335,3 +335,13 @@ def test_of_two_equal_assertions_the_one_that_went_is_shown() -> None:
     ):
         report = check_change(one_file(before, after), PolicyContext())
         assert [(finding.rule, finding.line) for finding in report.findings] == [(Rule.ASSERTION_REMOVED, line)]
+
+
+@pytest.mark.parametrize(
+    "text", ["# CMAKE generated file: DO NOT EDIT!\n", '<?xml version="1.0"?>\n<!DOCTYPE TS>\n<TS/>\n']
+)
+def test_files_in_ts_that_are_no_typescript_are_not_read_as_it_and_never_in_place_of_it(text: str) -> None:
+    path = "build/CMakeFiles/a.dir/compiler_depend.ts"
+    assert check_change(one_file(None, text, path), PolicyContext()).findings == ()
+    before = 'test("a", () => { expect(f()).toBe(3); });\n'
+    assert rules(check_change(one_file(before, text, "tests/a.test.ts"), PolicyContext()))

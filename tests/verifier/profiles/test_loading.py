@@ -13,7 +13,6 @@ from agent_fox.verifier.profiles.loading import (
     built_in,
     collect,
     load_profile,
-    read_profile,
 )
 from agent_fox.verifier.profiles.model import WITHOUT_COMMAND
 
@@ -68,7 +67,7 @@ def test_an_unknown_profile_is_answered_with_the_nearest() -> None:
 
 
 def test_a_sound_profile_is_read() -> None:
-    assert read_profile(SMALL + COMPILE, "small.toml").commands[Tool.COMPILE][0].argv == ["{make}"]
+    assert collect({"small.toml": SMALL + COMPILE})["small"].commands[Tool.COMPILE][0].argv == ["{make}"]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ def test_a_sound_profile_is_read() -> None:
 )
 def test_a_profile_that_contradicts_itself_is_refused(text: str, said: str) -> None:
     with pytest.raises(ProfileError, match=said):
-        read_profile(SMALL + text, "small.toml")
+        collect({"small.toml": SMALL + text})
 
 
 @pytest.mark.parametrize(
@@ -131,7 +130,7 @@ def test_a_profile_that_contradicts_itself_is_refused(text: str, said: str) -> N
 )
 def test_what_opens_a_way_out_is_refused(text: str, said: str) -> None:
     with pytest.raises(ProfileError, match=said):
-        read_profile(text, "small.toml")
+        collect({"small.toml": text})
 
 
 def test_two_profiles_with_one_id_are_refused() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from agent_fox.verifier.ground.request import Refused
 from agent_fox.verifier.ground.results import Tool
-from agent_fox.verifier.profiles.loading import built_in, load_profile, read_profile
+from agent_fox.verifier.profiles.loading import built_in, collect, load_profile
 from agent_fox.verifier.profiles.model import NetworkProfile
 from agent_fox.verifier.profiles.narrowing import Allowed, difference, fingerprint, narrowed
 
@@ -77,7 +77,7 @@ def test_a_changed_profile_is_shown_in_the_words_of_its_file() -> None:
     old += '[programs]\nm = ["make"]\n'
     old += '[[commands.run_compile]]\nargv = ["{m}"]\nparser = "make"\nseconds = 60\n'
     new = old.replace("60", "90").replace('["{m}"]', '["{m}", "all"]') + 'notes = ["n"]\n'
-    before, after = read_profile(old, "a"), read_profile(new, "a")
+    before, after = (collect({"a": text})["a"] for text in (old, new))
     assert fingerprint(before) != fingerprint(after)
     assert difference(before, after) == (
         'commands.run_compile[0].argv: ["{m}"] becomes ["{m}", "all"]',
