@@ -1,10 +1,14 @@
-"""Command lines as people write them: split without a shell; and which of a spec's are test suites. Runs nothing."""
+"""Command lines as people write them: split, and filled with names of files, without a shell; and which of a spec's are
+test suites. Runs nothing.
+"""
 
 from __future__ import annotations
 
+import glob
 import re
 import shlex
 from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
@@ -46,6 +50,21 @@ def split_command(line: str) -> Command:
     if not argv:
         raise CommandRefused(f"`{line}` names no command")
     return Command(line, argv, variables)
+
+
+def expanded(argv: tuple[str, ...], folder: Path) -> tuple[str, ...]:
+    """The words with names of files of `folder` in the place of globs; one that matches none stays, as in a shell.
+
+    `**` is any number of folders, of which packages that are installed are none. Quotes are gone by now: a word that
+    was quoted is filled in too.
+    """
+    words = list[str]()
+    for word in argv:
+        is_glob = glob.has_magic(word) and not word.startswith(("-", "/"))
+        named = glob.glob(word, root_dir=folder, recursive=True) if is_glob else []  # noqa: PTH207 (takes any word)
+        files = sorted(each for each in named if "node_modules" not in PurePosixPath(each).parts)
+        words += [f"./{each}" if each.startswith("-") else each for each in files] or [word]  # no file is an option
+    return tuple(words)
 
 
 def suites(commands: Mapping[str, str]) -> tuple[str, ...]:

@@ -64,8 +64,9 @@ class Prepared:
     idle: for tests that nobody counts: a line like this pattern says that none ran. None: no count, no pass.
     readable: folders beside the workspace that it has to read.
     products: files that the build makes beside the sources, and which git does not track; they are no source.
-    missing: what of the tool's work is left undone because a program is not there; the rest alone is no pass.
+    missing: what of the tool's work is left undone, such as for a program that is not there; the rest alone is no pass.
     only_reads: it changes nothing in the workspace, and may run beside what does.
+    expands: globs among its words, and those of `before`, become the names of the files that they match, in order.
     notes: what a reader of the result must know, such as settings of the project that leave tests out.
     """
 
@@ -87,3 +88,4 @@ class Prepared:
     missing: str = ""
     readable: tuple[Path, ...] = ()
     only_reads: bool = False
+    expands: bool = False

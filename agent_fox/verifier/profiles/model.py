@@ -40,6 +40,7 @@ class Lists(StrEnum):
     SCRIPT = "script"  # options that the project's test script gives its runner
     TARGETS = "targets"  # what that script names to be tested
     DISCOVER = "discover"  # where unittest is to look
+    COLLECTED = "collected"  # what pytest is given, where no setting of its own says it
     TYPED = "typed"  # what mypy is to read
     PACKAGES = "packages"  # Go's packages
 
@@ -130,6 +131,7 @@ class Command(Table):
     changes_source: Flag = Field(default=False, description="Whether it is meant to change source.")
     only_reads: Flag = Field(default=False, description="It changes nothing, and may run while tests do.")
     fails_on_output: Flag = Field(default=False, description="It exits with 0 even so; what its log says counts.")
+    expands: Flag = Field(default=False, description="Whether globs become names of files first, as in a shell.")
     idle: Pattern | None = Field(default=None, description="It counts no tests; lines like this say that it ran none.")
     needs: list[Text] = Field(default=[], description="Folders of advisories it compares with.")
     notes: list[Text] = Field(default=[], description="What a reader of its result must know.")

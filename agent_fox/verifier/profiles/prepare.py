@@ -240,8 +240,9 @@ def _filled(filling: _Filling, request: Request, search: Search) -> Prepared:
     values, shown = filling.values(), filling.shown()
     lists = filling.lists(values)
     argv = fill(command.argv, values, lists)
-    environment = _environment(filling, values, request.tool)
+    environment = _environment(filling, values, request.tool, search)
     before = tuple(fill(each, values, lists) for each in command.before)
+    before += desk.facts.before if request.tool.runs_tests else ()
     for each in (*before, argv):
         refuse_skipping(request.tool, each, environment)
     return Prepared(
@@ -261,17 +262,20 @@ def _filled(filling: _Filling, request: Request, search: Search) -> Prepared:
         products=desk.facts.products,
         idle=command.idle,
         only_reads=command.only_reads,
+        expands=command.expands,
+        missing=desk.facts.missing if request.tool.runs_tests else "",
         readable=(_REPORTERS,) if Values.REPORTERS in names_of(command.argv) else (),
     )
 
 
-def _environment(filling: _Filling, values: Mapping[str, str], tool: Tool) -> Mapping[str, str]:
-    """The profile's variables, then the command's, then what the project's test script sets. Empty ones go."""
+def _environment(filling: _Filling, values: Mapping[str, str], tool: Tool, search: Search) -> Mapping[str, str]:
+    """PATH, what the project's test script sets, the profile's variables, then the command's. Empty ones go."""
     desk = filling.desk
+    path = search.with_own(chain.from_iterable(desk.profile.programs.values()))
     templates = {**desk.profile.environment, **filling.command.environment}
     filled = {name: fill_text(text, values) for name, text in templates.items()}
     own = desk.facts.variables if tool.runs_tests else {}
-    return MappingProxyType({name: value for name, value in {**own, **filled}.items() if value})
+    return MappingProxyType({name: value for name, value in {"PATH": path, **own, **filled}.items() if value})
 
 
 def _report_glob(glob: str, desk: _Desk, values: Mapping[str, str]) -> str:

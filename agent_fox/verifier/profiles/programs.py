@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from agent_fox.core.values import dataclass
 
@@ -40,6 +40,15 @@ class Search:
             choice for choice in own if not self._own(choice) and any((at / choice).is_file() for at in self._folders())
         ]
 
+    def with_own(self, choices: Iterable[str]) -> str:
+        """`path` behind the folders in which the project keeps programs of these: `node_modules/.bin`, `.venv/bin`.
+
+        Scripts of npm and an activated virtual environment have them there, and tests start programs by their names.
+        """
+        kept = dict.fromkeys(PurePosixPath(choice).parent for choice in choices if choice.startswith(_OWN))
+        own = [str(at / folder) for at in self._folders() for folder in kept if folder.parts and (at / folder).is_dir()]
+        return os.pathsep.join([*own, *self._absolute()]) if own else ""
+
     def _own(self, choice: str) -> Program | None:
         for place in (folder / choice for folder in self._folders()):
             if place.is_file() and os.access(place, os.X_OK):
@@ -48,10 +57,12 @@ class Search:
 
     def _common(self, name: str) -> Program | None:
         """A program of the machine: never one that the search path finds within the workspace."""
-        entries = (entry for entry in self.path.split(os.pathsep) if Path(entry).is_absolute())
-        outside = (entry for entry in entries if not Path(entry).resolve().is_relative_to(self.root))
+        outside = (entry for entry in self._absolute() if not Path(entry).resolve().is_relative_to(self.root))
         program = shutil.which(name, path=os.pathsep.join(outside))
         return Program(program, name) if program else None
+
+    def _absolute(self) -> list[str]:
+        return [entry for entry in self.path.split(os.pathsep) if Path(entry).is_absolute()]
 
     def _folders(self) -> list[Path]:
         folders = [self.folder, *self.folder.parents]

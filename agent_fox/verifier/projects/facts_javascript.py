@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterator, Mapping
-from itertools import count
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
-from agent_fox.verifier.ground.command_line import CommandRefused, split_command
 from agent_fox.verifier.logs.streams.records import Record, record, text
 from agent_fox.verifier.projects.detect_javascript import PACKAGE
 from agent_fox.verifier.projects.manifests import Manifests, join
-from agent_fox.verifier.projects.skipping import carries_options, narrows, skipping_arguments
+from agent_fox.verifier.projects.scripts import (
+    EMPTY_SCRIPT,
+    NODE_TEST,
+    RUNNERS,
+    Script,
+    builds,
+    read_script,
+    shown,
+)
 from agent_fox.verifier.projects.systems import Facts, Place
 
-RUNNERS = ("jest", "vitest", "mocha", "ava", "tap", "tape", "uvu")
-_NODE_TEST = "node-test"
-_CHAIN = regex(r"&&|;")
-_EMPTY_SCRIPT = "no test specified"
-_PREFIXES = frozenset({"cross-env", "npx", "dotenv", "c8", "nyc"})
-_MANAGERS = frozenset({"npm", "pnpm", "yarn"})
-_SOME_SCRIPTS = regex(r"/\^([\w:-]+)(?:\.\*)?/")
-_DEEPEST = 4  # scripts that call one another
-_MOST_COMMANDS = 200  # of a test script, those of the scripts that it calls counted in
 _DEPENDENCIES = ("devDependencies", "dependencies", "peerDependencies")
 _CONFIGURED = {
     "jest": r"jest\.config\.\w+",
@@ -38,24 +36,9 @@ _CONFIGURED = {
     "typescript": r"tsconfig\.json",
     "yarn-classic": r"\.yarnrc",
 }
-_REPORTING = regex(
-    r"(?:--test-reporter(?:-destination)?|--reporters?|-R|--reporter-options?|-O|--outputFile(?:\.\w+)?|--json|--tap)(?:=|$)"
-)
+_FOLDER = regex(r"[\w.-]*[\w-][\w.*-]*(?:/[\w.*-]+)*")
+_MOST_IGNORED = 200  # lines of a .gitignore
 _TEST_FILE = regex(r".+[.\-_]test\.[cm]?js|test-.+\.[cm]?js|test\.[cm]?js")
-_SCRIPT_FILE = regex(r".+\.[cm]?js")
-_ALL_TESTS = regex(r"(?:.*/)?tests?(?:/index)?\.[cm]?js|.+[.\-_]test\.[cm]?js")
-_GLOB = regex(r"[*?\[]")
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A test script, read: its runner, the runner's options, what it is to test, variables, and what was left aside."""
-
-    runner: str
-    options: tuple[str, ...] = ()
-    targets: tuple[str, ...] = ()
-    variables: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def javascript_facts(manifests: Manifests, place: Place) -> Facts:
@@ -66,117 +49,49 @@ def javascript_facts(manifests: Manifests, place: Place) -> Facts:
     }
     scripts = {name: text(line) for name, line in record(packages[0].get("scripts")).items()}
     written = scripts.get("test", "")
-    script = read_script(written, scripts) or _by_use(manifests, place.folder, traits)
+    ignored = tuple(_ignored(manifests, folders))
+    script = _with_build(read_script(written, scripts), scripts, ignored) or _by_use(manifests, place.folder, traits)
     notes = (*script.notes, *_other_script(written, scripts, script)) if script else _unread(written)
     traits = (traits - set(RUNNERS)) | ({script.runner} if script else set())
-    lists = {"script": script.options if script else (), "targets": script.targets if script else ()}
-    variables = dict(script.variables) if script else {}
     return Facts(
-        frozenset(traits), lists, variables=variables, notes=(*notes, *_package_notes(place.folder, packages[0]))
+        frozenset(traits),
+        {"script": script.options if script else (), "targets": script.targets if script else ()},
+        variables=dict(script.variables) if script else {},
+        notes=(*notes, *_package_notes(place.folder, packages[0])),
+        products=ignored if script and script.before else (),
+        before=script.before if script else (),
+        missing=_unbuilt(script, ignored) if script else "",
     )
 
 
-def read_script(written: str, others: Mapping[str, str] | None = None) -> Script | None:
-    """The runner that a test script calls, itself or through other scripts; None where it calls none that is known."""
-    lines = list(_lines(written, others or {}, 0, count()))
-    scripts = [script for line in lines if (script := _link(line))]
-    if not scripts:
-        return None
-    note = (f"the script `test` does more than run {scripts[0].runner}: the rest is not run",) if len(lines) > 1 else ()
-    first = scripts[0]
-    return Script(first.runner, first.options, first.targets, first.variables, (*first.notes, *note))
+def _with_build(script: Script | None, scripts: Mapping[str, str], ignored: Sequence[str]) -> Script | None:
+    """With what the script `build` runs where the tests are products, and nothing builds them."""
+    if script is None or not _unbuilt(script, ignored) or "build" not in scripts:
+        return script
+    before = builds(f"npm run build && {script.runner}", scripts)
+    note = f"before the tests, as the script `build` does: {shown(before)}"
+    return replace(script, before=before, notes=(*script.notes, note)) if before else script
 
 
-def _lines(written: str, others: Mapping[str, str], depth: int, taken: Iterator[int]) -> Iterator[str]:
-    """The commands of a script, in order; in the place of `npm run NAME -- MORE` and `pnpm run "/^NAME/"` those of the
-    scripts that it calls.
-    """
-    for line in (link.strip() for link in _CHAIN.split(written) if link.strip()):
-        if next(taken) >= _MOST_COMMANDS:
-            return
-        _, argv = _command(line)
-        is_call = len(argv) > 1 and argv[0] in _MANAGERS and depth < _DEEPEST
-        name, *given = (argv[2:] if argv[1] in ("run", "run-script") else argv[1:]) or [""] if is_call else [""]
-        some = _SOME_SCRIPTS.fullmatch(name)
-        called = [script for other, script in others.items() if some and other.startswith(some[1])]
-        if is_call and name in others:
-            called = [f"{others[name]} {shlex.join(given[1:] if given[:1] == ['--'] else given)}".strip()]
-        for script in called:
-            yield from _lines(script, others, depth + 1, taken)
-        if not called:
-            yield line
+def _unbuilt(script: Script, ignored: Sequence[str]) -> str:
+    """Why tests that are run may be those of an older source; empty where they are source, or are built first."""
+    made = next((each for each in script.targets if any(_is_below(each, folder) for folder in ignored)), "")
+    if not made or script.before:
+        return ""
+    return f"the tests ({made}) are made from source by a build that the script `test` does not call, and may be old"
 
 
-def _command(line: str) -> tuple[dict[str, str], list[str]]:
-    """The variables and words of one command, without what only measures it or sets its variables."""
-    try:
-        command = split_command(line)
-    except CommandRefused:
-        return {}, []
-    variables, argv = dict(command.variables), list(command.argv)
-    while argv and PurePosixPath(argv[0]).name in _PREFIXES:
-        argv = argv[1:]
-        while argv and PurePosixPath(argv[0]).name not in (*RUNNERS, *_PREFIXES, *_MANAGERS, "node"):
-            name, is_set, value = argv.pop(0).partition("=")
-            variables.update({name: value} if is_set and name.isidentifier() else {})
-    return variables, argv
+def _is_below(path: str, folder: str) -> bool:
+    parts, pattern = PurePosixPath(path).parts, PurePosixPath(folder).parts
+    return len(parts) > len(pattern) > 0 and all(map(fnmatchcase, parts, pattern))
 
 
-def _link(line: str) -> Script | None:
-    """One command of a script."""
-    variables, argv = _command(line)
-    if argv and argv[0] in _MANAGERS:  # `pnpm vitest run`, `yarn run vitest`, `npm exec vitest`
-        argv = argv[2:] if argv[1:2] in (["exec"], ["run"]) else argv[1:]
-    if not argv:
-        return None
-    program, arguments = PurePosixPath(argv[0]).name, argv[1:]
-    file = next((each for each in arguments if _SCRIPT_FILE.fullmatch(each)), "")
-    if program == "node" and ("--test" in arguments or _ALL_TESTS.fullmatch(file)):
-        return _script(_NODE_TEST, "node", [argument for argument in arguments if argument != "--test"], variables)
-    if program not in RUNNERS:
-        return None
-    return _script(program, program, arguments[1:] if arguments[:1] == ["run"] else arguments, variables)
-
-
-def _script(runner: str, program: str, arguments: list[str], variables: dict[str, str]) -> Script:
-    skipped = set(skipping_arguments((program, *arguments)))
-    options: list[str] = []
-    targets: list[str] = []
-    notes = [f"the script `test` says {each}, which is left aside: it may leave tests out" for each in sorted(skipped)]
-    kept = iter(arguments)
-    for each in kept:
-        if each in skipped:
-            if each in _LEAVES_OUT:
-                next(kept, None)
-        elif _REPORTING.match(each):
-            notes.append(f"the script `test` says {each}, which is left aside: the verifier has a report of its own")
-            if "=" not in each and each not in ("--json", "--tap"):
-                next(kept, None)
-        elif narrows(each):
-            notes.append(f"the script `test` says {each}, which is left aside: it selects tests by name")
-            if "=" not in each:
-                next(kept, None)
-        elif each.startswith("-") or (options and options[-1] in _VALUED and not _GLOB.search(each)):
-            options.append(each)
-        else:
-            targets.append(each)
-    carriers = [name for name, value in variables.items() if carries_options(name, value)]
-    notes += [f"the script `test` sets {name}, which is left aside: it may leave tests out" for name in carriers]
-    plain = tuple((name, value) for name, value in variables.items() if name not in carriers)
-    return Script(runner, tuple(options), tuple(targets), plain, tuple(notes))
-
-
-_LEAVES_OUT = frozenset({"--ignore", "--exclude", "--ignore-pattern", "--match", "-m"})
-"""Of the options that are left aside, those whose value is the next word."""
-_VALUED = frozenset(
-    {
-        "-r", "--require", "--import", "--loader", "--experimental-loader", "-c", "--config", "--env", "--environment",
-        "--rootDir", "--root", "--roots", "--timeout", "-t", "--ui", "-u", "--extension", "--file", "--setupFiles",
-        "--maxWorkers", "-w", "--testTimeout", "--transform", "--preset", "--testEnvironment", "--pool", "--opts",
-        "--package", "--node-option", "-n", "--slow", "-s", "--jobs", "-j", "--test-concurrency", "--conditions", "-C",
-        "--ignore", "-i",
-    }
-)  # fmt: skip
+def _ignored(manifests: Manifests, folders: Iterable[str]) -> Iterator[str]:
+    """The folders that .gitignore names: builds write there."""
+    for folder in folders:
+        lines = (manifests.text(join(folder, ".gitignore")) or "").splitlines()
+        names = (line.strip().strip("/") for line in islice(lines, _MOST_IGNORED))
+        yield from (f"{join(folder, name)}/" for name in names if _FOLDER.fullmatch(name) and name != "node_modules")
 
 
 def _by_use(manifests: Manifests, folder: str, traits: set[str]) -> Script | None:
@@ -185,7 +100,7 @@ def _by_use(manifests: Manifests, folder: str, traits: set[str]) -> Script | Non
     if installed:
         return Script(installed)
     names = [*manifests.names(folder), *manifests.names(join(folder, "test")), *manifests.names(join(folder, "tests"))]
-    return Script(_NODE_TEST) if any(_TEST_FILE.fullmatch(name) for name in names) else None
+    return Script(NODE_TEST) if any(_TEST_FILE.fullmatch(name) for name in names) else None
 
 
 def _package(manifests: Manifests, folder: str) -> Record:
@@ -203,22 +118,22 @@ def _tools(manifests: Manifests, folder: str, package: Record) -> Iterator[str]:
 
 
 def _other_script(written: str, scripts: Mapping[str, str], script: Script) -> Iterator[str]:
-    if written and _EMPTY_SCRIPT not in written and read_script(written, scripts) is None:
-        yield f"the script `test` ({_shown(written)}) calls no runner that is known; {script.runner} is run instead"
+    if written and EMPTY_SCRIPT not in written and read_script(written, scripts) is None:
+        yield f"the script `test` ({_cut(written)}) calls no runner that is known; {script.runner} is run instead"
 
 
 def _unread(written: str) -> tuple[str, ...]:
-    if not written or _EMPTY_SCRIPT in written:
+    if not written or EMPTY_SCRIPT in written:
         return ()
-    return (f"the script `test` ({_shown(written)}) calls no runner that is known ({', '.join(RUNNERS)}, node --test)",)
+    return (f"the script `test` ({_cut(written)}) calls no runner that is known ({', '.join(RUNNERS)}, node --test)",)
 
 
 def _package_notes(folder: str, package: Record) -> Iterator[str]:
     jest = record(package.get("jest"))
     for key in ("testPathIgnorePatterns", "testMatch", "testRegex", "passWithNoTests", "modulePathIgnorePatterns"):
         if jest.get(key):
-            yield f"{join(folder, PACKAGE)} limits what jest runs: {key} = {_shown(str(jest[key]))}"
+            yield f"{join(folder, PACKAGE)} limits what jest runs: {key} = {_cut(str(jest[key]))}"
 
 
-def _shown(written: str) -> str:
+def _cut(written: str) -> str:
     return " ".join(written.split())[:120]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.streams.records import Record, record
+from agent_fox.verifier.logs.streams.records import Record, record, text
 from agent_fox.verifier.projects.detect_python import PYPROJECT, TEST_FOLDERS, test_files, tool_tables
 from agent_fox.verifier.projects.manifests import Manifests, join, strings
 from agent_fox.verifier.projects.skipping import skipping_arguments
@@ -28,6 +28,9 @@ _QUOTED_PYTEST = regex(r"[\"']py\.?test(?![-.\w])")
 _STARTERS = ("hatch", "pdm", "tox", "uv")
 """Tables of pyproject.toml that name what tests are started with, or what is installed for them."""
 
+_ENV = regex(r"testenv(?::(?:py|test|unit).*)?$")
+_DEFAULT = regex(r"\{(?:posargs|args):([^{}]*)\}")
+_INSIDE = regex(r"\w[\w.-]*(?:/[\w.-]*\w[\w.-]*)*/?")
 _LOOKED_AT = 50  # test files
 _INI_FILES = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "mypy.ini")
 _SELECTIVE = ("testpaths", "python_files", "python_classes", "python_functions", "norecursedirs", "collect_ignore")
@@ -37,9 +40,43 @@ def python_facts(manifests: Manifests, place: Place) -> Facts:
     folders = list(dict.fromkeys((place.folder, place.system.root)))
     tools = tool_tables(manifests, place.folder) or tool_tables(manifests, place.system.root)
     traits = frozenset(trait for folder in folders for trait in _traits(manifests, folder))
-    lists = {"discover": _discover(manifests, place.folder), "typed": _typed(manifests, place.folder, tools)}
+    collected = _collected(manifests, place.folder, tools)
+    lists = {
+        "discover": _discover(manifests, place.folder),
+        "typed": _typed(manifests, place.folder, tools),
+        "collected": collected,
+    }
     roots = tuple(_roots(manifests, place.folder, has_pytest="pytest" in traits))
-    return Facts(traits, lists, roots, notes=tuple(_notes(manifests, place.folder, tools)))
+    given = (f"pytest is given {' '.join(collected)}, as the project's own command does",) if collected else ()
+    return Facts(traits, lists, roots, notes=(*_notes(manifests, place.folder, tools), *given))
+
+
+def _collected(manifests: Manifests, folder: str, tools: Record) -> tuple[str, ...]:
+    """What tox or hatch gives to pytest where no setting says it: `pytest {posargs:tests}`. Elsewhere pytest looks
+    everywhere, and may stumble over a folder that the project never gives it.
+    """
+    settings = list(_ini_settings(manifests, folder))
+    options = record(record(tools.get("pytest")).get("ini_options"))
+    if "testpaths" in options or any(key == "testpaths" for _, _, _, key, _ in settings):
+        return ()
+    of_tox = [
+        (len(section), value) for _, _, section, key, value in settings if key == "commands" and _ENV.match(section)
+    ]
+    environments = record(record(record(tools.get("hatch")).get("envs")).get("default"))
+    of_hatch = [text(value) for value in record(environments.get("scripts")).values()]
+    lines = [line for _, value in sorted(of_tox) for line in value.splitlines()]
+    for line in (*lines, *of_hatch):
+        _, called, rest = line.partition("pytest")
+        words = [path for word in rest.split() if (path := _DEFAULT.sub(r"\1", word)) and "{" not in path]
+        paths = [word for word in words if _exists(manifests, folder, word)]
+        if called and paths:
+            return tuple(paths)
+    return ()
+
+
+def _exists(manifests: Manifests, folder: str, path: str) -> bool:
+    place = join(folder, path.rstrip("/"))
+    return _INSIDE.fullmatch(path) is not None and (manifests.is_folder(place) or manifests.is_file(place))
 
 
 def _traits(manifests: Manifests, folder: str) -> Iterator[str]:

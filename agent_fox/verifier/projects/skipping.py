@@ -75,7 +75,14 @@ _OPTIONS = {
 }
 _NARROWS = regex(r"(?:-t|--testNamePattern|-g|--grep|-f|--fgrep|--test-name-pattern)(?:$|=.*)", re.DOTALL)
 _OURS = {("-o", "junit_family=xunit1"), ("-p", "no:cacheprovider"), ("-m", "pytest"), ("-m", "unittest")}
-_PROGRAMS = {"mvn": "maven", "mvnw": "maven", "gradlew": "gradle", "gmake": "make"}
+_PROGRAMS = {
+    "mvn": "maven",
+    "mvnw": "maven",
+    "gradlew": "gradle",
+    "gmake": "make",
+    "craco": "jest",
+    "react-scripts": "jest",
+}
 _RULES = {tool: regex(rf"(?:{options})(?:$|=.*)", re.DOTALL) for tool, options in _OPTIONS.items()}
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh", "busybox", "cmd", "powershell", "pwsh"})
 _DOWNLOADERS = frozenset({"npx", "pnpx", "bunx", "uvx", "pipx"})

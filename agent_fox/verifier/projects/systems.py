@@ -93,6 +93,7 @@ class Facts:
     traits: words for `when`. lists: what templates may hold. roots: folders, from where the command runs, that modules
     are imported from. variables: what the project's own test script
     sets. notes: settings of the project that leave tests out. products: files that its build makes beside the sources.
+    before: commands that build what its tests need. missing: why what its tests say may be old, and is no pass.
     """
 
     traits: frozenset[str] = frozenset()
@@ -101,3 +102,5 @@ class Facts:
     variables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     notes: tuple[str, ...] = ()
     products: tuple[str, ...] = ()
+    before: tuple[tuple[str, ...], ...] = ()
+    missing: str = ""

@@ -9,6 +9,7 @@ from time import time_ns
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.command_line import expanded
 from agent_fox.verifier.ground.results import Artifact, ArtifactKind, Status
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_report, read_run
@@ -87,10 +88,10 @@ def execute(bench: Bench, prepared: Prepared, before: TreeState | None) -> Execu
     scope = scope_of(bench.context, prepared.products)
     tree = read_tree(bench.tree, scope, before)
     since = time_ns() - _CLOCK_STEP
-    end, log = _run(bench, prepared)
+    end, log, program = _run(bench, prepared)
     after = read_tree(bench.tree, scope, tree)
     reports = tuple(_written(bench, prepared.reports, since))
-    outcome = _read(bench, prepared, end, log, reports)
+    outcome = _read(bench, prepared, end, log, reports, program)
     is_reported = outcome.status is not Status.PASSED or _is_reported(bench, prepared, reports)
     kept = [bench.store.keep_file(path, _kind(path), f"{bench.name}-{path.name}") for path in reports]
     kept += [bench.store.keep_file(path, ArtifactKind.COVERAGE, path.name) for path in _written(bench, COVERAGE, since)]
@@ -106,18 +107,20 @@ def scope_of(context: RunContext, products: Sequence[str] = ()) -> SourceScope:
     return SourceScope(tuple(source.include), (*source.exclude, *products, *own))
 
 
-def _run(bench: Bench, prepared: Prepared) -> tuple[CommandEnd, Artifact]:
-    """All of its commands in turn, in one log; the first that fails ends it."""
+def _run(bench: Bench, prepared: Prepared) -> tuple[CommandEnd, Artifact, str]:
+    """All of its commands in turn, in one log; the first that fails ends it. With the name of the last program."""
     with bench.store.log(f"{bench.name}.log") as log:
         left = bench.seconds
-        for argv in (*prepared.before, prepared.argv):
+        folder = bench.tree / prepared.cwd.relative_to(bench.context.root)
+        for words in (*prepared.before, prepared.argv):
+            argv = expanded(words, folder) if prepared.expands else words
             end = run_command(
                 _order(bench, prepared, argv, left), log, bench.context.sandbox, bench.stop, _progress(bench)
             )
             left = max(0.1, left - end.seconds)
             if end.exit_code != 0:
                 break
-    return end, log.artifact
+    return end, log.artifact, Path(argv[0]).name
 
 
 def _order(bench: Bench, prepared: Prepared, argv: tuple[str, ...], seconds: float) -> CommandOrder:
@@ -146,19 +149,21 @@ def _progress(bench: Bench) -> Callable[[float, int], None]:
     return tell
 
 
-def _read(bench: Bench, prepared: Prepared, end: CommandEnd, log: Artifact, reports: Sequence[Path]) -> Outcome:
+def _read(
+    bench: Bench, prepared: Prepared, end: CommandEnd, log: Artifact, reports: Sequence[Path], program: str
+) -> Outcome:
     """What it came to. A tool that exits with 0 whatever it finds fails where it printed anything."""
     code = end.exit_code
     if code == 0 and prepared.fails_on_output and log.bytes:
         code = 1
-    ending = Ending(prepared.parser, code, end.timed_out)
+    ending = Ending("tsc" if program == "tsc" else prepared.parser, code, end.timed_out)
     run = Run(ending, bench.store.path_of(log.uri), tuple(reports))
     return read_run(run, _workspace(bench), bench.context.parsers)
 
 
 def _is_reported(bench: Bench, prepared: Prepared, reports: Sequence[Path]) -> bool:
     """Whether a report at the place that was asked for is there and complete. Projects may report elsewhere."""
-    if not any(Path(glob).is_absolute() for glob in prepared.reports):
+    if not any(Path(each).is_absolute() for each in prepared.reports):
         return True
     own = [path for path in reports if path.is_relative_to(bench.private)]
     return bool(own) and all(read_report(path, _workspace(bench), bench.context.parsers).is_complete for path in own)
@@ -171,9 +176,9 @@ def _workspace(bench: Bench) -> Workspace:
 def _written(bench: Bench, globs: Sequence[str], since: int) -> Iterator[Path]:
     """The files that fit, are inside the workspace or the private folder, and were written since then."""
     paths: dict[Path, None] = {}
-    for glob in globs:
-        base = bench.private if Path(glob).is_absolute() else bench.tree
-        pattern = Path(glob).relative_to(base).as_posix() if Path(glob).is_absolute() else glob
+    for each in globs:
+        base = bench.private if Path(each).is_absolute() else bench.tree
+        pattern = Path(each).relative_to(base).as_posix() if Path(each).is_absolute() else each
         paths |= dict.fromkeys(sorted(base.glob(pattern)))
     fresh = [path for path in paths if _is_fresh(path, bench, since)]
     yield from fresh[:MOST_REPORTS]

@@ -12,6 +12,7 @@ from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.system.files import content_in
+from agent_fox.verifier.projects.scripts import JEST_WRAPPERS
 
 _ASSIGNMENT = regex(r"^[A-Za-z_]\w*=")
 _PYTHON = regex(r"^(?:python|pypy)[\d.]*$")
@@ -176,6 +177,8 @@ def _named(name: str, argv: tuple[str, ...], at: int, workspace: Path | None) ->
         return _managed(argv, at, workspace)
     if name == "node":
         return Call("node-test" if "--test" in argv[at:] else "node", argv, at)
+    if argv[at + 1 : at + 2] == (JEST_WRAPPERS.get(name),):
+        return Call("jest", argv, at + 1)
     return Call(name, argv, at) if name in _TOOLS else None
 
 

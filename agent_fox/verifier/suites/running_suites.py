@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.verdicts.verdict import Disposition
 from agent_fox.system.sandbox.bubblewrap import is_used
-from agent_fox.verifier.ground.command_line import Command, CommandRefused, split_command
+from agent_fox.verifier.ground.command_line import Command, CommandRefused, expanded, split_command
 from agent_fox.verifier.running.commands import Bounds, Ended, Ground, Place
 from agent_fox.verifier.running.output import Live
 from agent_fox.verifier.suites.asking import with_report, with_tests
@@ -83,7 +83,7 @@ def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, t
     with own_cache(call, ground, private) as caches:
         variables = _variables(command, asked, ground, caches)
         started = time_ns()
-        ended = ground.launch(argv, place, variables, timeout, _bounds(ground), ground.stop)
+        ended = ground.launch(expanded(argv, ground.workspace), place, variables, timeout, _bounds(ground), ground.stop)
     written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]
     reports = ([own] if own.is_file() and not own.is_symlink() else []) + sorted(written)
     kept = _kept(ground.order, place.log, name, ended)

@@ -75,12 +75,25 @@ def test_the_command_line_has_every_fence_and_nothing_that_leads_out(stand_in: P
         f"--mount type=bind,source={view.root}/.git,target={view.root}/.git,readonly",
     ):  # fmt: skip
         assert fence in line, fence
-    for way_out in ("privileged", ".sock", "not on the line", "PATH", "host", "--device", "/etc", "--publish"):
+    for way_out in ("privileged", ".sock", "not on the line", "/ours", "host", "--device", "/etc", "--publish"):
         assert way_out not in line.replace("--hostname localhost", ""), way_out
     assert "WORD=not on the line" in words[: words.index("run")]
     removed = stand_in.read_text().split("---\n")[-2].split()
     assert removed[:2] == ["rm", "--force"]
     assert removed[-1] == words[words.index("--name") + 1]
+
+
+def test_programs_of_the_workspace_stand_before_the_image_s_own(stand_in: Path, view: View) -> None:
+    words = words_of(view, Container("podman", "sha256:1"), {"PATH": f"{view.root}/.venv/bin{os.pathsep}/ours"})
+    entry = words[words.index("-c") : -2]
+    shown = subprocess.run(
+        ["/bin/sh", *entry, "/bin/sh", "-c", "echo $PATH"],
+        env={"PATH": "/image"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout == f"{view.root}/.venv/bin:/image\n"
 
 
 def test_who_judges_may_write_nothing_and_a_path_that_no_mount_can_hold_is_refused(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from agent_fox.verifier.ground.command_line import CommandRefused, split_command, suites
+from agent_fox.verifier.ground.command_line import CommandRefused, expanded, split_command, suites
+from tests.verifier.made_projects import write
 
 
 @pytest.mark.parametrize(
@@ -42,3 +45,25 @@ def test_the_specs_own_tests_come_first_and_linters_never() -> None:
     assert suites({"Unit tests": "u", "Linter": "l", "Single test": "x", "Property tests": "p"}) == ("u", "p")
     assert suites({"spec_tests": "s", "all_tests": "s"}) == ("s",)
     assert suites({"Linter": "l"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("node --test test/*.test.js", "node --test test/a.test.js test/b.test.js"),
+        ("node --test 'test/**/*.test.js'", "node --test test/a.test.js test/b.test.js test/deep/c.test.js"),
+        ("node --test **/*.test.js", "node --test test/a.test.js test/b.test.js test/deep/c.test.js"),
+        ("pytest test/no_*.py", "pytest test/no_*.py"),
+        ("pytest test/a.py::test_x[1-2]", "pytest test/a.py::test_x[1-2]"),
+        ("jest --testPathPattern=test/*", "jest --testPathPattern=test/*"),
+        ("cat /etc/host*", "cat /etc/host*"),
+        ("tape *.js", "tape ./--only.js main.js"),
+        ("tape test/?.test.js", "tape test/a.test.js test/b.test.js"),
+        ("mocha test/[", "mocha test/["),
+        ("mocha a**b/**", "mocha a**b/**"),
+    ],
+)
+def test_globs_become_names_of_files_as_in_a_shell(tmp_path: Path, line: str, words: str) -> None:
+    files = ("test/b.test.js", "test/a.test.js", "test/deep/c.test.js", "node_modules/x/y.test.js", "test/.h.test.js")
+    write(tmp_path, dict.fromkeys((*files, "main.js", "--only.js"), ""))
+    assert " ".join(expanded(split_command(line).argv, tmp_path)) == words

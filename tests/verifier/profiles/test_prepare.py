@@ -166,6 +166,23 @@ def test_a_runner_of_the_workspace_serves_its_packages(tmp_path: Path) -> None:
     assert (prepared.argv[0], prepared.cwd) == (str(root / BIN / "jest"), root / "packages/cli")
 
 
+def test_programs_of_the_project_stand_before_the_machine_s_for_its_tests(tmp_path: Path) -> None:
+    inner = f"packages/cli/{BIN}"
+    root = project(tmp_path / "root", {**projects.NODE, f"{BIN}/jest": "", f"{inner}/tsc": "", ".venv/bin/python": ""})
+    (root / BIN / "jest").chmod(0o755)
+    programs = stand_in(root, "node")
+    deep = command(root, "javascript-npm", Tool.UNIT_TESTS, "packages/cli", search=f"{programs}::.")
+    assert deep.environment["PATH"] == f"{root / inner}:{root / BIN}:{programs}"
+    assert command(root, "javascript-npm", Tool.UNIT_TESTS, search=programs).environment["PATH"] == (
+        f"{root / BIN}:{programs}"
+    )
+    other = project(tmp_path / "other", {**projects.PYTEST, ".venv/bin/tool": "", "venv/bin/tool": ""})
+    path = command(other, "python", Tool.UNIT_TESTS).environment["PATH"]
+    assert path.split(":")[:2] == [str(other / ".venv/bin"), str(other / "venv/bin")]
+    maven = project(tmp_path / "maven", {**projects.MAVEN, "mvnw": ""})
+    assert "PATH" not in command(maven, "java-maven", Tool.UNIT_TESTS, search=stand_in(maven, "mvn")).environment
+
+
 def test_a_selected_file_stands_instead_of_what_the_script_names(tmp_path: Path) -> None:
     root = project(tmp_path / "root", projects.NODE)
     prepared = command(root, "javascript-npm", Tool.SELECTED_TEST, None, "test/calc.test.js::adds (1 + 1)")

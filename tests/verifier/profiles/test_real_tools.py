@@ -44,6 +44,15 @@ def test_pytest_writes_its_report_and_one_test_runs_alone(ran: Runner) -> None:
     assert (code, 'tests="1"' in report(prepared)) == (0, True)
 
 
+def test_a_test_starts_a_program_of_its_packages_by_name(tmp_path: Path, ran: Runner) -> None:
+    spawned = "import subprocess\ndef test_tool():\n    assert subprocess.check_output(['tool', 'x']) == b'made x\\n'\n"
+    tool = {"pyproject.toml": "[tool.pytest.ini_options]\n", "venv/bin/tool": "#!/bin/sh\necho made $1\n"}
+    root = project(tmp_path / "root", {**tool, "test_a.py": spawned})
+    (root / "venv/bin/tool").chmod(0o755)
+    code, output, _ = ran({}, "python", Tool.UNIT_TESTS)
+    assert (code, "1 passed" in output) == (0, True)
+
+
 def test_python_is_compiled_linted_and_formatted(ran: Runner) -> None:
     assert ran(projects.PYTEST, "python", Tool.COMPILE)[0] == 0
     assert ran(projects.PYTEST, "python", Tool.FORMAT_CHECK)[0] == 1

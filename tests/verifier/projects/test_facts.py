@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from agent_fox.verifier.projects.detect import detect, detected
 from agent_fox.verifier.projects.facts import facts_of, to_verify
-from agent_fox.verifier.projects.facts_javascript import read_script
 from agent_fox.verifier.projects.manifests import Manifests
 from agent_fox.verifier.projects.systems import Facts, Place
 from tests.verifier.made_projects import write
@@ -22,109 +22,55 @@ def facts(root: Path, files: dict[str, str]) -> Facts:
     return facts_of(Manifests(root), Place(system, system.root))
 
 
+HATCH = '[tool.hatch.envs.default.scripts]\ntest = "pytest {args:tests}"\n[tool.pytest.ini_options]\n'
+
+
 @pytest.mark.parametrize(
-    ("script", "runner", "options", "targets"),
+    ("files", "collected"),
     [
-        ("jest", "jest", (), ()),
-        ("jest --runInBand src", "jest", ("--runInBand",), ("src",)),
-        ("cross-env NODE_ENV=test jest --ci", "jest", ("--ci",), ()),
-        ("vitest run --config v.ts", "vitest", ("--config", "v.ts"), ()),
-        (
-            "npm run lint && mocha -r ts-node/register 'test/**/*.ts'",
-            "mocha",
-            ("-r", "ts-node/register"),
-            ("test/**/*.ts",),
-        ),
-        ("node --import tsx --test src/a.test.ts", "node-test", ("--import", "tsx"), ("src/a.test.ts",)),
-        ("./node_modules/.bin/jest", "jest", (), ()),
-        ("nyc tape 'test/**/*.js'", "tape", (), ("test/**/*.js",)),
-        ("uvu -r esm test -i fixtures", "uvu", ("-r", "esm", "-i", "fixtures"), ("test",)),
-        ("c8 ava --tap --serial", "ava", ("--serial",), ()),
-        ("tap -R spec test", "tap", (), ("test",)),
-        ("mocha --ignore test/old.js test", "mocha", (), ("test",)),
+        ({"tox.ini": "[testenv]\ncommands = pytest {posargs:tests/}\n"}, ("tests/",)),
+        ({"tox.ini": "[testenv:py{311,312}]\ncommands =\n    coverage run -m pytest tests --strict\n"}, ("tests",)),
+        ({"tox.ini": "[testenv]\ncommands = pytest --cov=x {posargs} tests bench\n"}, ("tests", "bench")),
+        ({"tox.ini": "[testenv:b]\ncommands=pytest bench\n[testenv]\ncommands=pytest {posargs:tests}\n"}, ("tests",)),
+        ({"tox.ini": "[testenv]\ncommands = python -m pytest tests -k fast\n"}, ("tests",)),
+        ({"tox.ini": "[testenv]\ncommands = pytest {tty:--x} {posargs:tests/test_a.py}\n"}, ("tests/test_a.py",)),
+        ({"pyproject.toml": HATCH}, ("tests",)),
+        ({"tox.ini": "[testenv:bench]\ncommands = pytest bench\n"}, ()),
+        ({"tox.ini": "[testenv]\ncommands = pytest {posargs}\n"}, ()),
+        ({"tox.ini": "[testenv]\ncommands = pytest {posargs:-n auto}\n"}, ()),
+        ({"tox.ini": "[testenv]\ncommands = pytest tests/unit\n"}, ()),
+        ({"tox.ini": "[testenv]\ncommands = pytest ../tests\n"}, ()),
+        ({"tox.ini": "[pytest]\ntestpaths = bench\n[testenv]\ncommands = pytest {posargs:tests}\n"}, ()),
+        ({"pyproject.toml": f"{HATCH}testpaths = ['bench']\n"}, ()),
+        ({"tox.ini": "[testenv]\ncommands = flake8 tests\n"}, ()),
     ],
-)
-def test_a_test_script_is_read_for_its_runner(
-    script: str, runner: str, options: tuple[str, ...], targets: tuple[str, ...]
+)  # fmt: skip
+def test_pytest_is_given_the_folders_that_the_project_s_own_command_names(
+    tmp_path: Path, files: dict[str, str], collected: tuple[str, ...]
 ) -> None:
-    read = read_script(script)
-    assert read is not None
-    assert (read.runner, read.options, read.targets) == (runner, options, targets)
-
-
-OTHERS = {
-    "lint": "eslint .",
-    "unit": "nyc --reporter=lcov --reporter text mocha --require test/support/env",
-    "test:types": "tsc --noEmit",
-    "test:spec": "vitest run",
-    "api": "node --conditions development test/index.js",
-    "cover": "c8 --100 --reporter lcov -- npm run api",
-    "round": "npm run round",
-}
+    found = facts(tmp_path, {"setup.py": "", "tests/test_a.py": "import pytest\n", "bench/conftest.py": "", **files})
+    assert found.lists["collected"] == collected
+    assert any("as the project's own command does" in note for note in found.notes) == bool(collected)
 
 
 @pytest.mark.parametrize(
-    ("script", "runner", "options", "targets"),
+    ("ignored", "scripts", "before", "is_told"),
     [
-        ("npm run lint && npm run unit", "mocha", ("--require", "test/support/env"), ()),
-        ("npm run unit -- --exit", "mocha", ("--require", "test/support/env", "--exit"), ()),
-        ('pnpm run "/^test:.*/"', "vitest", (), ()),
-        ("pnpm run /^test:/", "vitest", (), ()),
-        ("yarn unit", "mocha", ("--require", "test/support/env"), ()),
-        ("pnpm lint && pnpm vitest run", "vitest", (), ()),
-        ("npm run lint && npm run cover", "node-test", ("--conditions", "development"), ("test/index.js",)),
-        ("node test.js", "node-test", (), ("test.js",)),
+        ("dist/", {"test": "node --test dist/test/*.js", "build": "tsc"}, [("tsc",)], False),
+        ("/dist-*", {"test": "node --test dist-node/test/*.js", "build": "./build.sh"}, [("./build.sh",)], False),
+        ("dist", {"test": "node --test dist/a.js", "build": "turbo build"}, [], True),
+        ("dist", {"test": "node --test dist/a.js"}, [], True),
+        ("dist", {"test": "tsc && node --test dist/a.js"}, [("tsc",)], False),
+        ("dist", {"test": "node --test test/a.js", "build": "tsc"}, [], False),
+        ("# dist\n!dist\n*.tgz", {"test": "node --test dist/a.js", "build": "tsc"}, [], False),
     ],
 )
-def test_a_script_that_calls_others_is_followed(
-    script: str, runner: str, options: tuple[str, ...], targets: tuple[str, ...]
+def test_tests_that_a_build_makes_are_built_first_or_are_no_pass(
+    tmp_path: Path, ignored: str, scripts: dict[str, str], before: list[tuple[str, ...]], is_told: bool
 ) -> None:
-    read = read_script(script, OTHERS)
-    assert read is not None
-    assert (read.runner, read.options, read.targets) == (runner, options, targets)
-
-
-@pytest.mark.parametrize("script", ["npm run round", "npm run lint", "npm run", "node scripts/check.js test/a.js"])
-def test_a_script_that_leads_to_no_runner_is_not_guessed(script: str) -> None:
-    assert read_script(script, OTHERS) is None
-
-
-@pytest.mark.parametrize(
-    "others",
-    [
-        {"": "npm run x", "x": ""},
-        {f"x{number}": 'npm run "/^x/"' for number in range(1_000)},
-        {"x": "npm run y;" * 20_000, "y": "npm run z;" * 20_000, "z": ""},
-    ],
-)
-def test_scripts_that_call_one_another_without_end_are_given_up(others: dict[str, str]) -> None:
-    assert read_script('npm run x; npm run "/^x/"', others) is None
-
-
-@pytest.mark.parametrize("script", ["", "make test", "tsc", "jest | tee log", "echo $(jest)", "karma start"])
-def test_a_script_without_a_known_runner_is_not_guessed(script: str) -> None:
-    assert read_script(script) is None
-
-
-@pytest.mark.parametrize(
-    ("script", "said"),
-    [
-        ("jest --passWithNoTests", "--passWithNoTests"),
-        ("jest --testPathIgnorePatterns=slow", "--testPathIgnorePatterns=slow"),
-        ("mocha --grep fast", "--grep"),
-        ("NODE_OPTIONS='--require ./x.js' jest", "NODE_OPTIONS"),
-        ("tsc && jest", "does more than"),
-        ("ava --match=*fast*", "--match=*fast*"),
-        ("tape --ignore .skipped", "--ignore"),
-        ("tap --bail", "--bail"),
-        ("uvu --bail", "--bail"),
-    ],
-)
-def test_what_a_script_says_to_leave_tests_out_is_left_aside_and_told(script: str, said: str) -> None:
-    read = read_script(script)
-    assert read is not None
-    assert (read.options, read.targets, read.variables) == ((), (), ())
-    assert any(said in note for note in read.notes)
+    found = facts(tmp_path, {"package.json": json.dumps({"scripts": scripts}), ".gitignore": ignored})
+    assert (list(found.before), bool(found.missing)) == (before, is_told)
+    assert bool(found.products) == bool(before)
 
 
 def test_an_unknown_script_is_told_with_what_it_says(tmp_path: Path) -> None:

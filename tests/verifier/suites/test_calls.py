@@ -69,6 +69,8 @@ def test_what_only_speaks_of_a_tool_is_no_call_of_it(line: str) -> None:
         ("npm test", "node --test", "node-test"),
         ("npm run test -- --ci", "NODE_ENV=test jest", "jest"),
         ("pnpm test", "tsc -p . && vitest run", "vitest"),
+        ("npm test", "react-scripts test", "jest"),
+        ("npm test", "react-scripts build", "npm"),
         ("yarn run test", "mocha 'test/**/*.js'", "mocha"),
         ("npm test", "jest | tee out", "npm"),
         ("npm test", "", "npm"),
