@@ -83,6 +83,9 @@ class Backoff:
         return bool(self.not_before)
 
     def shortest(self, seconds: float) -> float:
-        """How long to wait for news: at most `seconds`, and not past the next ticket that becomes ready."""
+        """How long to wait for news: at most `seconds`, and not past the next ticket that becomes ready.
+
+        One that is ready and still here waits for a free place, of which there will be news.
+        """
         now = self.clock()
-        return max(0.01, min([seconds, *(at - now for at in self.not_before.values())]))
+        return max(0.01, min([seconds, *(at - now for at in self.not_before.values() if at > now)]))

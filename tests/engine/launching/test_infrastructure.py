@@ -92,3 +92,16 @@ def test_each_wait_is_twice_the_last_one() -> None:
 @pytest.mark.parametrize(("asked", "wait"), [(90.0, 90.0), (1.0, 2.0), (10.0**6, 21600.0)])
 def test_what_the_models_side_asks_for_is_waited_up_to_a_bound(asked: float, wait: float) -> None:
     assert waited(1, retry_after=asked) == wait
+
+
+def test_a_ticket_that_is_ready_and_finds_no_place_wakes_nobody() -> None:
+    now = [0.0]
+    backoff = Backoff(InfrastructureSettings(), lambda: now[0])
+    end = SessionEnd(EndKind.INFRASTRUCTURE, "529", Path("log"), infrastructure=Infrastructure.OVERLOAD)
+    assert backoff.lost("first", 1, end) is None
+    wait = backoff.left("first")
+    assert (backoff.shortest(3600.0), backoff.shortest(1.0)) == (wait, min(1.0, wait))
+    now[0] = wait + 5.0
+    assert backoff.lost("second", 3, end) is None
+    assert (backoff.shortest(3600.0), backoff.shortest(0.5)) == (backoff.left("second"), 0.5)
+    assert backoff.is_ready("first")
