@@ -99,9 +99,30 @@ class PlanRun:
 
     def _applicable(self) -> tuple[list[Step], list[str]]:
         """The steps that this project has a use for, and a line for each of the others."""
-        reasons = [(step, self._absence(step)) for step in self.plan.steps]
-        kept = [step for step, reason in reasons if reason is None]
-        return kept, [f"{step.title} is no part of this plan: {reason}" for step, reason in reasons if reason]
+        steps, notes = list[Step](), list[str]()
+        for step in self.plan.steps:
+            inner, bare = self._in_modules(step)
+            steps += inner or [step]
+            none = f"{step.title} is no part of this plan for {', '.join(bare)}: no test runner is named there"
+            notes += [none] if inner and bare else []
+        reasons = [(step, self._absence(step)) for step in steps]
+        notes += [f"{step.title} is no part of this plan: {reason}" for step, reason in reasons if reason]
+        return [step for step, reason in reasons if reason is None], notes
+
+    def _in_modules(self, step: Step) -> tuple[list[Step], list[str]]:
+        """Tests of each module that has some, where the whole has no command for them; and the modules without."""
+        if step.tool is not Tool.UNIT_TESTS or step.module is not None or not self._is_bare(step):
+            return [], []
+        steps = {module: replace(step, module=module) for module in self.verifier.modules()}
+        bare = [module for module, each in steps.items() if self._is_bare(each)]
+        return [each for module, each in steps.items() if module not in bare], bare
+
+    def _is_bare(self, step: Step) -> bool:
+        try:
+            available = self.verifier.available(_request(step))
+        except Refused:
+            return True
+        return isinstance(available, Unavailable) and available.kind in _NOT_OURS
 
     def _absence(self, step: Step) -> str | None:
         if step.tool is Tool.STATIC_POLICY and not self.verifier.context.base:

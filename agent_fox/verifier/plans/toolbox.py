@@ -80,6 +80,12 @@ class Verifier:
         """The build systems of the workspace, by their manifests."""
         return detect(self.context.root)
 
+    def modules(self) -> tuple[str, ...]:
+        """The modules of the build system that commands run in, as they may be asked for."""
+        kind = self.context.profile.build_system
+        systems = (system.modules for system in self.detect().systems if system.kind is kind)
+        return self.context.modules or next(systems, ())
+
     def available(self, request: Request) -> Prepared | Unavailable:
         """What would be run, or why nothing can be. Raises Refused."""
         with own_folder("tool") as private:

@@ -36,6 +36,10 @@ _CONFIGURED = {
     "typescript": r"tsconfig\.json",
     "yarn-classic": r"\.yarnrc",
 }
+_TO_PACKAGES = regex(
+    r"(?:^|[\s/])(?:turbo|nx|lerna|wsrun)(?=\s|$)|\s(?:-r|--recursive|--filter|--workspaces?|-ws|workspaces?)(?:[\s=]|$)"
+)
+"""A script by which the packages of a workspace are tested: `turbo run test`, `pnpm -r test`."""
 _FOLDER = regex(r"[\w.-]*[\w-][\w.*-]*(?:/[\w.*-]+)*")
 _MOST_IGNORED = 200  # lines of a .gitignore
 _TEST_FILE = regex(r".+[.\-_]test\.[cm]?js|test-.+\.[cm]?js|test\.[cm]?js")
@@ -47,10 +51,12 @@ def javascript_facts(manifests: Manifests, place: Place) -> Facts:
     traits = {
         trait for folder, package in zip(folders, packages, strict=True) for trait in _tools(manifests, folder, package)
     }
-    scripts = {name: text(line) for name, line in record(packages[0].get("scripts")).items()}
+    scripts = _scripts(packages[0])
     written = scripts.get("test", "")
     ignored = tuple(_ignored(manifests, folders))
-    script = _with_build(read_script(written, scripts), scripts, ignored) or _by_use(manifests, place.folder, traits)
+    script = _with_build(read_script(written, scripts), scripts, ignored)
+    if script is None and not (_hands_on(place, packages[-1]) and (not place.is_module or not written)):
+        script = _by_use(manifests, place.folder, traits)
     notes = (*script.notes, *_other_script(written, scripts, script)) if script else _unread(written)
     traits = (traits - set(RUNNERS)) | ({script.runner} if script else set())
     return Facts(
@@ -62,6 +68,17 @@ def javascript_facts(manifests: Manifests, place: Place) -> Facts:
         before=script.before if script else (),
         missing=_unbuilt(script, ignored) if script else "",
     )
+
+
+def _scripts(package: Record) -> dict[str, str]:
+    return {name: text(line) for name, line in record(package.get("scripts")).items()}
+
+
+def _hands_on(place: Place, root: Record) -> bool:
+    """Whether the root of a workspace has each package run its own tests: those without a script have none."""
+    scripts = _scripts(root)
+    written = scripts.get("test", "")
+    return bool(place.system.modules and _TO_PACKAGES.search(written)) and read_script(written, scripts) is None
 
 
 def _with_build(script: Script | None, scripts: Mapping[str, str], ignored: Sequence[str]) -> Script | None:

@@ -107,6 +107,33 @@ def test_a_step_that_the_project_has_no_tool_for_is_left_out_and_named(project: 
     assert report.notes == ("run_lint is no part of this plan: the project configures none of ruff, mypy, flake8",)
 
 
+@pytest.mark.parametrize("script", ["npm run test --workspaces", "turbo run test", "pnpm -r test", "node tools/all.js"])
+def test_the_packages_of_a_workspace_are_tested_where_its_root_names_no_runner(tmp_path: Path, script: str) -> None:
+    test = "require('node:test')('adds', () => require('node:assert').strictEqual(1 + 1, %s))\n"
+    package = '{"name": "%s", "scripts": {"test": "node --test"}}'
+    root = {"workspaces": ["packages/*"], "scripts": {"test": script}, "devDependencies": {"vitest": "3"}}
+    if "all.js" in script:
+        del root["devDependencies"]
+    files = {
+        "package.json": json.dumps(root),
+        "packages/a/package.json": package % "a",
+        "packages/a/a.test.js": test % 2,
+        "packages/b/package.json": package % "b",
+        "packages/b/b.test.js": test % 3,
+        "packages/types/package.json": '{"name": "types"}',
+    }
+    tools = verifier(write(tmp_path / "root", files), profile="javascript-npm")
+    report = PlanRun(tools, plan(Step(Tool.UNIT_TESTS))).report()
+    assert [(outcome.step.title, outcome.result.status) for outcome in report.outcomes] == [
+        ("run_unit_tests(packages/a)", Status.PASSED),
+        ("run_unit_tests(packages/b)", Status.FAILED),
+    ]
+    assert report.outcomes[1].result.failures[0].file == "packages/b/b.test.js"
+    assert report.notes == (
+        "run_unit_tests is no part of this plan for packages/types: no test runner is named there",
+    )
+
+
 def test_a_scan_without_advisories_is_errored_and_never_passed(project: Path) -> None:
     report = PlanRun(verifier(project), plan(Step(Tool.COMPILE), Step(Tool.SECURITY_SCAN))).report()
     assert report.outcomes[1].result.status is Status.SKIPPED

@@ -73,6 +73,32 @@ def test_tests_that_a_build_makes_are_built_first_or_are_no_pass(
     assert bool(found.products) == bool(before)
 
 
+@pytest.mark.parametrize(
+    ("script", "runner"),
+    [
+        ("turbo run test", ""),
+        ("pnpm -r test", ""),
+        ("pnpm --filter './packages/**' test", ""),
+        ("npm test --workspaces --if-present", ""),
+        ("npm run test -ws", ""),
+        ("yarn workspaces foreach -A run test", ""),
+        ("npx nx run-many -t test", ""),
+        ("lerna run test", ""),
+        ("vitest run --workspace vitest.workspace.ts", "vitest"),
+        ("zap test", "vitest"),
+        ("node tools/nxt.js", "vitest"),
+    ],
+)
+def test_a_script_that_hands_on_to_packages_is_not_answered_by_a_runner_of_the_root(
+    tmp_path: Path, script: str, runner: str
+) -> None:
+    root = {"workspaces": ["packages/*"], "scripts": {"test": script}, "devDependencies": {"vitest": "3"}}
+    files = {"package.json": json.dumps(root), "packages/a/package.json": '{"name": "a"}'}
+    assert facts(tmp_path, files).traits & {"vitest"} == ({runner} if runner else set())
+    alone = {"package.json": json.dumps({**root, "workspaces": []}), "packages/a/package.json": ""}
+    assert facts(tmp_path / "alone", alone).traits & {"vitest"} == {"vitest"}
+
+
 def test_an_unknown_script_is_told_with_what_it_says(tmp_path: Path) -> None:
     found = facts(tmp_path, {"package.json": '{"scripts": {"test": "karma start"}}'})
     assert not found.traits & {"jest", "vitest", "mocha", "node-test"}
