@@ -76,14 +76,30 @@ def read_script(written: str, others: Mapping[str, str] | None = None) -> Script
     """
     scripts = others or {}
     lines = [*_all_lines(scripts.get("pretest", ""), scripts), *_all_lines(written, scripts)]
-    where, script = next(((at, script) for at, line in enumerate(lines) if (script := _link(line))), (0, None))
-    if script is None:
+    calls = [(at, script) for at, line in enumerate(lines) if (script := _link(line))]
+    if not calls:
         return None
-    before = _builds(lines[:where])
-    rest = len(lines) > 1 + len(before)
-    note = (f"the script `test` does more than run {script.runner}: the rest is not run",) if rest else ()
+    before = _builds(lines[: calls[0][0]])
+    same = [script for _, script in calls if script.runner == calls[0][1].runner]
+    script, joined = _widest(same)
+    is_part = len(lines) > joined + len(before)
+    note = (f"the script `test` does more than run {script.runner}: the rest is not run",) if is_part else ()
     built = (f"before the tests, as the script `test` does: {shown(before)}",) if before else ()
     return replace(script, notes=(*script.notes, *note, *built), before=before)
+
+
+def _widest(calls: Sequence[Script]) -> tuple[Script, int]:
+    """Of several calls of a runner the one that runs all tests, else the first with what those like it run; and how
+    many calls this stands for.
+    """
+    whole = next((script for script in calls if not script.targets), None)
+    if whole:
+        return whole, 1
+    first = calls[0]
+    like = [script for script in calls if (script.options, script.variables) == (first.options, first.variables)]
+    targets = dict.fromkeys(target for script in like for target in script.targets)
+    notes = dict.fromkeys(note for script in like for note in script.notes)
+    return replace(first, targets=tuple(targets), notes=tuple(notes)), len(like)
 
 
 def builds(written: str, scripts: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:

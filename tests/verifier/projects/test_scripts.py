@@ -174,6 +174,28 @@ def test_what_a_script_says_to_leave_tests_out_is_left_aside_and_told(script: st
     assert any(said in note for note in read.notes)
 
 
+@pytest.mark.parametrize(
+    ("script", "runner", "options", "targets"),
+    [
+        ("jest test/zone.test --coverage=false && jest --coverage", "jest", ("--coverage",), ()),
+        ("TZ=A jest zone && TZ=B jest zone && jest", "jest", (), ()),
+        ("node --test --test-reporter=spec a.js && node --test b/*.js", "node-test", (), ("a.js", "b/*.js")),
+        ("tape a.js && tape b.js && tape a.js", "tape", (), ("a.js", "b.js")),
+        ("mocha --config a x && mocha y", "mocha", ("--config", "a"), ("x",)),
+        ("vitest run && vitest run --config b.ts", "vitest", (), ()),
+        ("ava && tap x", "ava", (), ()),
+        ("mocha x && jest && mocha y", "mocha", (), ("x", "y")),
+        ("run-s one two", "node-test", (), ("test/one.js", "test/two.js")),
+    ],
+)
+def test_several_calls_of_a_runner_are_one_that_runs_as_much(
+    script: str, runner: str, options: tuple[str, ...], targets: tuple[str, ...]
+) -> None:
+    read = read_script(script, {"one": "node --test test/one.js", "two": "node --test test/two.js"})
+    assert read is not None
+    assert (read.runner, read.options, read.targets) == (runner, options, targets)
+
+
 STEPS = {
     "prebuild": "rimraf lib",
     "build": "tsc -p tsconfig.build.json",
