@@ -57,17 +57,13 @@ def as_of(folder: str, rules: Iterable[str]) -> Iterator[str]:
         if not rule.strip() or rule.startswith("#"):
             continue
         sign, pattern = ("!", rule[1:]) if rule.startswith("!") else ("", rule)
-        place = _SPECIAL.sub(_escaped, folder)
+        place = _SPECIAL.sub(r"\\\g<0>", folder)
         if not folder:
             yield rule
         elif "/" in pattern.rstrip().rstrip("/"):
             yield f"{sign}/{place}/{pattern.lstrip('/')}"
         else:
             yield f"{sign}/{place}/**/{pattern}"
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[0]}"
 
 
 def is_of_tools(path: str) -> bool:

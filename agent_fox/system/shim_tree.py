@@ -93,7 +93,8 @@ def start(
             _arrange(cwd, outputs, descriptors)
             os.execvpe(argv[0], argv, environment)
         except (OSError, ValueError) as error:
-            os.write(complain, _why(argv, error).encode("utf-8", "replace"))
+            why = f"{error.strerror}: {argv[0]}" if isinstance(error, OSError) else str(error)
+            os.write(complain, why.encode("utf-8", "replace"))
         finally:
             os._exit(127)  # whatever happens, the child does not go on as a second shim
     for descriptor in (complain, *(writing for _, writing in pipes), *descriptors):
@@ -127,10 +128,6 @@ def _arrange(cwd: str, outputs: list[int], descriptors: tuple[int, ...]) -> None
         os.set_inheritable(descriptor, True)
     for number in RESET_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
-
-
-def _why(argv: list[str], error: OSError | ValueError) -> str:
-    return f"{error.strerror}: {argv[0]}" if isinstance(error, OSError) else str(error)
 
 
 def prctl(option: int, value: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
+from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args, get_type_hints
 
@@ -115,14 +116,11 @@ class _Source:
 
     def quote(self, keys: Keys) -> str:
         """The place and what stands there; values below `environment` are not shown."""
-        names = (f"environment variable {name}" for at, name in self.variables.items() if _overlap(at, keys))
+        over = (name for at, name in self.variables.items() if all(map(eq, at, keys)))
+        names = (f"environment variable {name}" for name in over)
         shown = "(not shown)" if SECRET_TABLE in keys else json.dumps(_at(keys, self.table), default=str)
         shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
         return f"{next(names, self.file)}: {_dotted(keys)} = {shown}"
-
-
-def _overlap(one: Keys, other: Keys) -> bool:
-    return all(a == b for a, b in zip(one, other, strict=False))
 
 
 def _existing(location: Keys, table: Toml) -> Keys:

@@ -52,7 +52,8 @@ def moves_for(tx: Docket, planned: PlannedNode) -> tuple[list[Move], tuple[tuple
         return [Move(planned, Step.RESET), *final_review.verifier_again(tx, planned.node.spec_name)], ()
     reviews = final_review.review_again(tx, planned.node.spec_name, is_reset=True)
     if planned.node.archetype is Archetype.VERIFIER:
-        renewed = [Move(coder, Step.RENEW) for coder in nodes if _has_tried(coder)]
+        tried = [each for each in nodes if each.node.archetype is Archetype.CODER and each.standing.attempt > 0]
+        renewed = [Move(coder, Step.RENEW) for coder in tried]
         return [Move(planned, Step.REOPEN), *renewed, *_own(tx, reviews)], ()
     moves = [Move(planned, Step.RESET)]
     verifiers = [n for n in nodes if n.node.archetype is Archetype.VERIFIER]
@@ -63,7 +64,3 @@ def moves_for(tx: Docket, planned: PlannedNode) -> tuple[list[Move], tuple[tuple
 def _own(tx: Docket, moves: list[Move]) -> list[Move]:
     """Those whose node is blocked by itself, or not at all: what others hold is lifted with them."""
     return [move for move in moves if not is_cascaded(tx.db, move.planned)]
-
-
-def _has_tried(planned: PlannedNode) -> bool:
-    return planned.node.archetype is Archetype.CODER and planned.standing.attempt > 0

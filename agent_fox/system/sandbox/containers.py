@@ -30,8 +30,7 @@ LABEL = "agent-fox.launch"
 ANSWER_SECONDS = 60.0
 
 ENTRY = 'gate=$1; PATH=$2$PATH; shift 2; : > "$gate.begun"; while [ -e "$gate.shut" ]; do sleep 0.05; done; exec "$@"'
-"""What a container runs: it says that it has begun, and waits until the ports are there that it is lent. Folders of
-programs in the workspace stand before the image's own."""
+"""What a container runs, the workspace's programs before its own: it says that it has begun, and waits for ports."""
 
 OWN_PLACES = ("PATH", "HOME", "LD_LIBRARY_PATH", *toolchains.VARIABLES)
 """Variables that name places of this machine's system: a container has its own."""
@@ -75,15 +74,15 @@ def contained(
         if ports:
             gate.with_name(f"{gate.name}.shut").touch()
             stack.enter_context(lent(container.program, name, gate.with_name(f"{gate.name}.shut"), ports))
-        start = [_of_the_machine("env"), "-i", *client(environment), *words, "-c", ENTRY, "container", str(gate)]
-        start.append(_of_the_workspace(view, environment))
+        start = [_of_the_machine("env"), "-i", *client(environment), *words, "-c", ENTRY]
+        start += ["container", str(gate), _of_the_workspace(view, environment)]
         yield Contained((*start, *argv), gate.with_name(f"{gate.name}.begun"))
 
 
 def _of_the_workspace(view: View, environment: Mapping[str, str]) -> str:
     """The beginning of a PATH: of the entries of `environment`'s those that lie in the workspace."""
-    entries = environment.get("PATH", "").split(os.pathsep)
-    return "".join(f"{entry}{os.pathsep}" for entry in entries if Path(entry).is_relative_to(view.root))
+    own = (entry for entry in environment.get("PATH", "").split(os.pathsep) if Path(entry).is_relative_to(view.root))
+    return "".join(f"{entry}{os.pathsep}" for entry in own)
 
 
 def client(environment: Mapping[str, str]) -> Iterator[str]:
