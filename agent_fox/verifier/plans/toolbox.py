@@ -35,7 +35,15 @@ from agent_fox.verifier.projects.skipping import refuse_skipping
 from agent_fox.verifier.running.build_caches import cache_of
 from agent_fox.verifier.running.execution import Bench, Executed, execute
 from agent_fox.verifier.running.guarded import OutsideWorkspace, Slots
-from agent_fox.verifier.running.summing_up import Hidden, errored, not_run, of_log, refused, result_of_run
+from agent_fox.verifier.running.summing_up import (
+    Hidden,
+    errored,
+    not_run,
+    of_log,
+    refused,
+    result_of_run,
+    without_data_of_tests,
+)
 from agent_fox.verifier.source.build_copy import BuildCopy, TooLarge
 from agent_fox.verifier.source.watch import SourceMissing, TreeState
 
@@ -229,6 +237,8 @@ class Verifier:
         copied = (self._copy.folder,) if self._copy else ()
         hidden = replace(self._hidden, folders=(*self._hidden.folders, bench.private, *copied))
         result = result_of_run(request, prepared, ran, self.context.profile.id, hidden)
+        if prepared.parser == "compileall" and self.context.base:
+            result = without_data_of_tests(result, self.context.files_changed)
         around = Surroundings(
             self.context.files_changed,
             declared=declared_packages(self.context.root) if result.failures else frozenset(),

@@ -12,6 +12,8 @@ from agent_fox.core.values import dataclass
 from agent_fox.system.redaction.masking import redact
 from agent_fox.verifier.ground.results import Failure, FailureKind, Status, TestSummary, Tool, VerificationResult
 from agent_fox.verifier.logs.status import NO_TESTS_RAN, Outcome
+from agent_fox.verifier.policy.discovery import belongs_to_tests, is_collected
+from agent_fox.verifier.policy.values import Language
 from agent_fox.verifier.reporting.report import place_of
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.running.execution import Executed
 
 PATHS_SHOWN = 5
+_IMPORTED = ("conftest.py", "__init__.py")
 NO_REPORT = "it ended well, but left no report that can be read"
 NO_TEST_SEEN = f"{NO_TESTS_RAN} that anybody saw, though it ended well"
 
@@ -61,6 +64,28 @@ def result_of_run(
         isolation=ran.end.isolation,
         notes=(*prepared.notes, *_notes(ran)),
     )
+
+
+def without_data_of_tests(result: VerificationResult, changed: frozenset[str]) -> VerificationResult:
+    """The result of compiling Python without files that tests read, such as source that is wrong on purpose.
+
+    They lie beside tests, no runner collects them, and the change has not touched them. They stay as warnings.
+    """
+    data = tuple(each for each in result.failures if each.file and _is_data(each.file) and each.file not in changed)
+    if result.tool is not Tool.COMPILE or result.status is not Status.FAILED or not data:
+        return result
+    rest = tuple(failure for failure in result.failures if failure not in data)
+    note = f"{_number(len(data))} in data of tests, as before the change: {_some([each.file or '' for each in data])}"
+    passed = replace(result, failures=rest, warnings=(*result.warnings, *data), notes=(*result.notes, note))
+    if rest:
+        first = f"{_number(len(rest))}; first: {place_of(rest[0])}{rest[0].message.strip().partition(chr(10))[0]}"
+        return replace(passed, summary=first)
+    return replace(passed, status=Status.PASSED, summary="passed")
+
+
+def _is_data(path: str) -> bool:
+    name = PurePath(path).name
+    return belongs_to_tests(path) and not is_collected(path, Language.PYTHON) and name not in _IMPORTED
 
 
 def not_run(request: Request, why: Unavailable, profile: str) -> VerificationResult:

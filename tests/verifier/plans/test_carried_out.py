@@ -129,9 +129,7 @@ def test_the_packages_of_a_workspace_are_tested_where_its_root_names_no_runner(t
         ("run_unit_tests(packages/b)", Status.FAILED),
     ]
     assert report.outcomes[1].result.failures[0].file == "packages/b/b.test.js"
-    assert report.notes == (
-        "run_unit_tests is no part of this plan for packages/types: no test runner is named there",
-    )
+    assert report.notes == ("run_unit_tests is no part of this plan for packages/types: no test runner is named there",)
 
 
 def test_a_scan_without_advisories_is_errored_and_never_passed(project: Path) -> None:

@@ -261,3 +261,23 @@ def test_no_result_holds_a_path_of_this_machine() -> None:
     failure = Failure(FailureKind.LINT_FAILURE, "/tmp/p/src/a.py and /tmp/p2/b.py in /tmp/p", file="/tmp/p/src/a.py")
     shown = cleaned(failure, Hidden((Path("/tmp/p"),)))
     assert (shown.message, shown.file) == ("src/a.py and /tmp/p2/b.py in .", "src/a.py")
+
+
+def test_source_that_is_wrong_on_purpose_is_no_failure_where_it_is_data_of_tests(project: Path) -> None:
+    broken = "def f(:\n"
+    base = committed(project, {"tests/data/wrong.py": broken, "tests/test_wrong.py": "import ast\n"})
+
+    def compiled(*changed: str) -> tuple[Status, int, int]:
+        result = verifier(project, base=base, files_changed=frozenset(changed)).run(Request(Tool.COMPILE))
+        return result.status, len(result.failures), len(result.warnings)
+
+    assert compiled() == (Status.PASSED, 0, 1)
+    assert compiled("cart.py") == (Status.PASSED, 0, 1)
+    assert compiled("tests/data/wrong.py") == (Status.FAILED, 1, 0)
+    assert verifier(project).run(Request(Tool.COMPILE)).status is Status.FAILED
+    write(project, {"tests/test_wrong.py": broken})
+    assert compiled("cart.py") == (Status.FAILED, 1, 1)
+    write(project, {"tests/test_wrong.py": "", "tests/conftest.py": broken})
+    assert compiled("cart.py") == (Status.FAILED, 1, 1)
+    write(project, {"tests/conftest.py": "", "src/data/wrong.py": broken})
+    assert compiled("cart.py") == (Status.FAILED, 1, 1)
