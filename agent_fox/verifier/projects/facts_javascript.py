@@ -33,6 +33,8 @@ _CONFIGURED = {
     "tap": r"\.taprc",
     "eslint": r"eslint\.config\.\w+|\.eslintrc(?:\.\w+)?",
     "prettier": r"\.prettierrc(?:\.\w+)?|prettier\.config\.\w+",
+    "biome": r"biome\.jsonc?",
+    "oxlint": r"\.oxlintrc\.json",
     "typescript": r"tsconfig\.json",
     "yarn-classic": r"\.yarnrc",
 }
@@ -128,7 +130,9 @@ def _package(manifests: Manifests, folder: str) -> Record:
 def _tools(manifests: Manifests, folder: str, package: Record) -> Iterator[str]:
     declared = {name for key in _DEPENDENCIES for name in record(package.get(key))}
     names = manifests.names(folder)
-    yield from (tool for tool in (*RUNNERS, "eslint", "prettier") if tool in declared or tool in package)
+    tools = (*RUNNERS, "eslint", "xo", "oxlint", "prettier")
+    yield from (tool for tool in tools if tool in declared or tool in package)
+    yield from ("biome" for name in declared if name == "@biomejs/biome")
     yield from (tool for tool, rule in _CONFIGURED.items() if any(re.fullmatch(rule, name) for name in names))
     if "yarn.lock" in names and "# yarn lockfile v1" in (manifests.text(join(folder, "yarn.lock")) or "")[:300]:
         yield "yarn-classic"
