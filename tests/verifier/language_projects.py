@@ -174,5 +174,16 @@ CMAKE = Language(
     broken={"main.c": "int main(void) {\n    return nothing;\n}\n"},
     uncompiled=Place("main.c", 2),
 )
+MESON = Language(
+    "c-meson",
+    "c-meson",
+    ("meson", "ninja", "gcc"),
+    projects.MESON,
+    Place(None, None, "calc.is.wrong"),
+    one="adds",
+    repair={"meson.build": projects.MESON["meson.build"].replace("wrong', exe)", "wrong', exe, args: ['1'])")},
+    broken={"main.c": "int main(void) {\n    return nothing;\n}\n"},
+    uncompiled=Place("main.c", 2),
+)
 
-LANGUAGES = (PYTHON, UNITTEST, MAVEN, GRADLE, NODE, GO, RUST, MAKE, CMAKE)
+LANGUAGES = (PYTHON, UNITTEST, MAVEN, GRADLE, NODE, GO, RUST, MAKE, CMAKE, MESON)

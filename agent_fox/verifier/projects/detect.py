@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_fox.verifier.projects.detect_javascript import javascript
 from agent_fox.verifier.projects.detect_jvm import gradle, maven
-from agent_fox.verifier.projects.detect_native import cargo, cmake, go, make
+from agent_fox.verifier.projects.detect_native import cargo, cmake, go, make, meson
 from agent_fox.verifier.projects.detect_python import python
 from agent_fox.verifier.projects.manifests import Manifests, join
 from agent_fox.verifier.projects.systems import BuildSystem, Detection, SystemKind
@@ -23,6 +23,7 @@ PROFILES = {
     SystemKind.GO: "go",
     SystemKind.CARGO: "rust-cargo",
     SystemKind.CMAKE: "c-cmake",
+    SystemKind.MESON: "c-meson",
     SystemKind.MAKE: "c-make",
 }
 _FINDERS: tuple[Callable[[Manifests, str], BuildSystem | None], ...] = (
@@ -33,6 +34,7 @@ _FINDERS: tuple[Callable[[Manifests, str], BuildSystem | None], ...] = (
     python,
     javascript,
     cmake,
+    meson,
     make,
 )
 

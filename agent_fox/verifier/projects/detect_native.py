@@ -6,13 +6,15 @@ import re
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.streams.records import record
+from agent_fox.verifier.projects.detect_python import PYPROJECT
 from agent_fox.verifier.projects.manifests import Manifests, join, relative, strings
 from agent_fox.verifier.projects.systems import BuildSystem, NoteKind, SystemKind
 
-CARGO, GO_MOD, GO_WORK, CMAKE = "Cargo.toml", "go.mod", "go.work", "CMakeLists.txt"
+CARGO, GO_MOD, GO_WORK, CMAKE, MESON = "Cargo.toml", "go.mod", "go.work", "CMakeLists.txt", "meson.build"
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order that make looks for them
 _C = regex(r"\.(?:c|cc|cpp|cxx|c\+\+|C|m|s|S)$")
 _USE = regex(r"^\s*use\s*(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
+_MESON_PROJECT = regex(r"(?m)^\s*project\s*\(")
 _C_DEPTH = 3  # folders below which no C source is looked for
 _LOOKED_AT = 400  # folders
 
@@ -38,6 +40,14 @@ def go(manifests: Manifests, folder: str) -> BuildSystem | None:
 
 def cmake(manifests: Manifests, folder: str) -> BuildSystem | None:
     return BuildSystem(SystemKind.CMAKE, folder, CMAKE) if manifests.is_file(join(folder, CMAKE)) else None
+
+
+def meson(manifests: Manifests, folder: str) -> BuildSystem | None:
+    """A project of Meson: not a folder of one, nor what builds the package of a Python project."""
+    text = manifests.text(join(folder, MESON)) if manifests.is_file(join(folder, MESON)) else None
+    if not _MESON_PROJECT.search(text or "") or "mesonpy" in (manifests.text(join(folder, PYPROJECT)) or ""):
+        return None
+    return BuildSystem(SystemKind.MESON, folder, MESON)
 
 
 def make(manifests: Manifests, folder: str) -> BuildSystem | None:

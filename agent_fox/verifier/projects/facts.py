@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.streams.records import record
 from agent_fox.verifier.projects.detect_jvm import POM, gradle_scripts, maven_modules, read_pom
-from agent_fox.verifier.projects.detect_native import CARGO, CMAKE, GO_MOD, makefile_of
+from agent_fox.verifier.projects.detect_native import CARGO, CMAKE, GO_MOD, MESON, makefile_of
 from agent_fox.verifier.projects.facts_javascript import javascript_facts
 from agent_fox.verifier.projects.facts_python import declared_lines, python_facts
 from agent_fox.verifier.projects.manifests import Manifests, join
@@ -100,6 +100,7 @@ def _note(path: str, text: str) -> str:
 _RULE = regex(r"^([^\s#:=][^:=#\n]*?)\s*:(?![=:]*=)", re.MULTILINE)
 _ASSIGNMENT = regex(r"^([A-Za-z_]\w*)\s*[:?+]?=\s*(.*?)\s*(?:#.*)?$", re.MULTILINE)
 _VARIABLE = regex(r"\$[({](\w+)[)}]")
+_MESON_TEST = regex(r"(?m)^\s*test\s*\(")
 _TESTING = regex(r"(?i)\benable_testing\s*\(|\binclude\s*\(\s*CTest\s*\)")
 _IGNORED = regex(r"^\t\s*@?-.*(?:test|check).*|^\.IGNORE\b.*", re.MULTILINE)
 _NATIVE_NAME = regex(r"[\w./+-]{1,200}")
@@ -127,6 +128,8 @@ def c_facts(manifests: Manifests, place: Place) -> Facts:
     traits = {"clang-format"} if manifests.is_file(join(folder, ".clang-format")) else set()
     if place.system.kind is SystemKind.CMAKE:
         return Facts(frozenset(traits), notes=_cmake_notes(manifests, folder))
+    if place.system.kind is SystemKind.MESON:
+        return Facts(frozenset(traits))
     path = join(folder, makefile_of(manifests, folder) or "Makefile")
     text = manifests.text(path) or ""
     targets = _targets(text)
@@ -167,6 +170,7 @@ _READERS: dict[SystemKind, Callable[[Manifests, Place], Facts]] = {
     SystemKind.GO: go_facts,
     SystemKind.CARGO: cargo_facts,
     SystemKind.CMAKE: c_facts,
+    SystemKind.MESON: c_facts,
     SystemKind.MAKE: c_facts,
 }
 
@@ -181,16 +185,21 @@ def facts_of(manifests: Manifests, place: Place) -> Facts:
 
 
 def to_verify(manifests: Manifests, systems: Sequence[BuildSystem]) -> list[BuildSystem]:
-    """One build system for each folder of C: of CMake and a Makefile the one that names tests, CMake where both do."""
-    native = [system for system in systems if system.kind in (SystemKind.CMAKE, SystemKind.MAKE)]
+    """One build system for each folder of C: of CMake, Meson and a Makefile the first that names tests."""
+    native = [system for system in systems if system.kind in (SystemKind.CMAKE, SystemKind.MESON, SystemKind.MAKE)]
     beside = [system for system in native if sum(each.root == system.root for each in native) > 1]
-    best = {system.root: system for system in reversed(beside)}  # CMake is found before make
+    best = {system.root: system for system in reversed(beside)}  # CMake is found before Meson, and Meson before make
     best |= {system.root: system for system in reversed(beside) if _names_tests(manifests, system)}
     return [system for system in systems if system not in beside or best[system.root] is system]
 
 
 def _names_tests(manifests: Manifests, system: BuildSystem) -> bool:
-    """Whether the file of CMake's root says that there are tests, as ctest wants it, or make has a target for them."""
+    """Whether the file of CMake's root says that there are tests, as ctest wants it, or make has a target for them, or
+    Meson's a test, there or in a folder of tests.
+    """
+    if system.kind is SystemKind.MESON:
+        files = (join(system.root, f"{folder}{MESON}") for folder in ("", "test/", "tests/"))
+        return any(_MESON_TEST.search(manifests.text(file) or "") for file in files)
     if system.kind is SystemKind.CMAKE:
         return _TESTING.search(manifests.text(join(system.root, CMAKE)) or "") is not None
     return not c_facts(manifests, Place(system, system.root)).traits.isdisjoint(("make-test", "make-check"))

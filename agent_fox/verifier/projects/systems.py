@@ -20,6 +20,7 @@ class SystemKind(StrEnum):
     GO = "go"
     CARGO = "cargo"
     CMAKE = "cmake"
+    MESON = "meson"
     MAKE = "make"
 
 

@@ -98,6 +98,13 @@ CMAKE = {
     ),
     "main.c": "int main(int count, char **words) { (void)words; return count - 2; }\n",
 }
+MESON = {
+    "meson.build": (
+        "project('calc', 'c')\nexe = executable('calc', 'main.c')\n"
+        "test('adds', exe, args: ['1'])\ntest('is.wrong', exe)\n"
+    ),
+    "main.c": CMAKE["main.c"],
+}
 NODE = {
     "package.json": '{"name": "acme", "workspaces": ["packages/*"], "scripts": {"test": "node --test test/"}}',
     "test/calc.test.js": (

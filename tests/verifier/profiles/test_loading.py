@@ -18,7 +18,7 @@ from agent_fox.verifier.profiles.model import WITHOUT_COMMAND
 
 IDS = {
     "java-maven", "java-gradle", "javascript-npm", "javascript-pnpm", "javascript-yarn",
-    "python", "go", "rust-cargo", "c-cmake", "c-make",
+    "python", "go", "rust-cargo", "c-cmake", "c-meson", "c-make",
 }  # fmt: skip
 SMALL = """
 id = "small"

@@ -39,6 +39,7 @@ PROGRAMS = (
     "cargo",
     "cmake",
     "ctest",
+    "meson",
     "make",
     "gcc",
 )
@@ -107,6 +108,11 @@ def shown(root: Path, profile: str, tool: Tool, module: str | None = None, selec
             projects.CMAKE, "c-cmake", "run_selected_test", None, "is.wrong",
             "ctest --test-dir build/verifier --output-on-failure --no-tests=error --output-junit REPORTS/ctest.xml "
             "--tests-regex ^is\\.wrong$",
+        ),
+        (projects.MESON, "c-meson", "run_compile", None, None, "meson compile -C build/verifier"),
+        (
+            projects.MESON, "c-meson", "run_selected_test", None, "is.wrong",
+            "meson test -C build/verifier --print-errorlogs is.wrong",
         ),
         (projects.MAKE, "c-make", "run_compile", None, None, "make --keep-going"),
         (projects.MAKE, "c-make", "run_unit_tests", None, None, "make --keep-going test"),

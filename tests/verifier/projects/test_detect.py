@@ -33,6 +33,7 @@ def only(detection: Detection) -> BuildSystem:
         (projects.GO, "go", "go.mod", (), "go"),
         (projects.CARGO, "cargo", "Cargo.toml", ("crates/calc",), "rust-cargo"),
         (projects.CMAKE, "cmake", "CMakeLists.txt", (), "c-cmake"),
+        (projects.MESON, "meson", "meson.build", (), "c-meson"),
         (projects.MAKE, "make", "Makefile", (), "c-make"),
         ({"tests/test_a.py": ""}, "python", "tests/test_a.py", (), "python"),
         ({"requirements.txt": "pytest"}, "python", "requirements.txt", (), "python"),

@@ -226,6 +226,25 @@ def test_of_cmake_and_a_makefile_the_one_that_names_tests_is_taken(
     assert any("beside" in note for note in facts_of(manifests, Place(taken[1], ".")).notes)
 
 
+@pytest.mark.parametrize(
+    ("files", "kinds"),
+    [
+        ({"meson.build": "project('a', 'c')\nsubdir('tests')\n", "tests/meson.build": "test('a', exe)\n"}, ["meson"]),
+        ({"meson.build": "project('a', 'c')\n", "Makefile": "test: a\n\t./a\n"}, ["make"]),
+        ({"meson.build": "project('a', 'c')\ntest('a', exe)\n", "Makefile": "test: a\n\t./a\n"}, ["meson"]),
+        ({"meson.build": "project('a', 'c')\ntest('a', exe)\n", "CMakeLists.txt": "project(a C)\n"}, ["meson"]),
+        ({"meson.build": "project('a', 'c')\ntest('a', e)\n", "CMakeLists.txt": "enable_testing()\n"}, ["cmake"]),
+        ({"meson.build": "executable('a', 'a.c')\n"}, []),
+        ({"meson.build": "project('a', 'c')\n", "pyproject.toml": "build-backend = 'mesonpy'\n"}, ["python"]),
+    ],
+)  # fmt: skip
+def test_meson_is_taken_where_it_names_tests_and_builds_no_package_of_python(
+    tmp_path: Path, files: dict[str, str], kinds: list[str]
+) -> None:
+    manifests = Manifests(write(tmp_path, {"a.c": "", **files}))
+    assert [system.kind for system in to_verify(manifests, detected(manifests).systems)] == kinds
+
+
 def test_ordinary_settings_are_not_told(tmp_path: Path) -> None:
     text = '[tool.pytest.ini_options]\naddopts = "-q --strict-markers -ra"\nminversion = "8"'
     assert facts(tmp_path, {"pyproject.toml": text}).notes == ()
