@@ -5,10 +5,13 @@ test suites. Runs nothing.
 from __future__ import annotations
 
 import glob
+import os
 import re
 import shlex
-from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from pathlib import Path, PurePath
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
@@ -55,16 +58,38 @@ def split_command(line: str) -> Command:
 def expanded(argv: tuple[str, ...], folder: Path) -> tuple[str, ...]:
     """The words with names of files of `folder` in the place of globs; one that matches none stays, as in a shell.
 
-    `**` is any number of folders, of which packages that are installed are none. Quotes are gone by now: a word that
-    was quoted is filled in too.
+    `**` is any number of folders: no hidden ones, none behind links, and no packages that are installed. Quotes are
+    gone by now: a word that was quoted is filled in too.
     """
     words = list[str]()
     for word in argv:
-        is_glob = glob.has_magic(word) and not word.startswith(("-", "/"))
-        named = glob.glob(word, root_dir=folder, recursive=True) if is_glob else []  # noqa: PTH207 (takes any word)
-        files = sorted(each for each in named if "node_modules" not in PurePosixPath(each).parts)
+        is_glob = glob.has_magic(word) and not word.startswith(("-", "/")) and ".." not in word.split("/")
+        files = sorted(_named(word, folder)) if is_glob else []
         words += [f"./{each}" if each.startswith("-") else each for each in files] or [word]  # no file is an option
     return tuple(words)
+
+
+def _named(word: str, folder: Path) -> Iterator[str]:
+    given = [part for part in word.split("/") if part != "."]
+    parts = [part for part, following in pairwise([*given, ""]) if (part, following) != ("**", "**")]
+    if "**" not in parts:
+        yield from glob.glob(word, root_dir=folder)  # noqa: PTH207 (no error for any word)
+        return
+    start = next(number for number, part in enumerate(parts) if glob.has_magic(part))
+    for place, folders, names in os.walk(folder.joinpath(*parts[:start])):
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "node_modules"]
+        inside = PurePath(place).relative_to(folder)
+        yield from (str(inside / name) for name in names if _fits((*inside.parts, name), parts))
+
+
+def _fits(path: tuple[str, ...], parts: list[str]) -> bool:
+    """Whether a path is one that these parts of a glob mean; the last one means a file."""
+    if not parts or not path:
+        return not parts and not path
+    if parts[0] == "**":
+        return any(_fits(path[number:], parts[1:] or ["*"]) for number in range(len(path)))
+    is_shown = parts[0].startswith(".") or not path[0].startswith(".")
+    return is_shown and fnmatchcase(path[0], parts[0]) and _fits(path[1:], parts[1:])
 
 
 def suites(commands: Mapping[str, str]) -> tuple[str, ...]:

@@ -61,9 +61,24 @@ def test_the_specs_own_tests_come_first_and_linters_never() -> None:
         ("tape test/?.test.js", "tape test/a.test.js test/b.test.js"),
         ("mocha test/[", "mocha test/["),
         ("mocha a**b/**", "mocha a**b/**"),
+        ("mocha test/**", "mocha test/a.test.js test/b.test.js test/deep/c.test.js"),
+        ("mocha **/**/deep/**/*.js", "mocha test/deep/c.test.js"),
+        ("mocha ./test/**/c.*.js", "mocha test/deep/c.test.js"),
+        ("mocha nowhere/**/*.js", "mocha nowhere/**/*.js"),
+        ("mocha ../**/*.py", "mocha ../**/*.py"),
     ],
 )
 def test_globs_become_names_of_files_as_in_a_shell(tmp_path: Path, line: str, words: str) -> None:
     files = ("test/b.test.js", "test/a.test.js", "test/deep/c.test.js", "node_modules/x/y.test.js", "test/.h.test.js")
     write(tmp_path, dict.fromkeys((*files, "main.js", "--only.js"), ""))
     assert " ".join(expanded(split_command(line).argv, tmp_path)) == words
+
+
+def test_links_between_packages_are_not_followed_in_circles(tmp_path: Path) -> None:
+    names = [f"p{number}" for number in range(12)]
+    write(tmp_path, {f"packages/{name}/{name}.test.js": "" for name in names})
+    for name in names:
+        (tmp_path / "packages" / name / "linked").mkdir()
+        for other in names:
+            (tmp_path / "packages" / name / "linked" / other).symlink_to(tmp_path / "packages" / other)
+    assert len(expanded(("node", "--test", "packages/**/*.test.js"), tmp_path)) == 2 + len(names)
