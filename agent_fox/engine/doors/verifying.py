@@ -253,7 +253,7 @@ def _profiles(root: Path, wanted: str | None) -> list[Profile]:
     if not ids:
         raise NothingToVerify(
             f"{root.name}: no build system is known by its manifests (pom.xml, build.gradle, package.json, "
-            "pyproject.toml, go.mod, Cargo.toml, CMakeLists.txt, Makefile); name a profile with --profile"
+            "pyproject.toml, manage.py, go.mod, Cargo.toml, CMakeLists.txt, meson.build, Makefile); name one by --profile"
         )
     return [load_profile(id) for id in ids]
 

@@ -9,7 +9,11 @@ from agent_fox.verifier.projects.manifests import Manifests, join, relative, str
 from agent_fox.verifier.projects.systems import BuildSystem, SystemKind
 
 PYPROJECT = "pyproject.toml"
-_MANIFESTS = (PYPROJECT, "setup.cfg", "setup.py", "requirements.txt", "Pipfile", "pytest.ini", "tox.ini", "uv.lock")
+MANAGE = "manage.py"
+_MANIFESTS = (
+    *(PYPROJECT, "setup.cfg", "setup.py", "requirements.txt", "Pipfile", "pytest.ini", "tox.ini", "uv.lock"),
+    MANAGE,
+)
 TEST_FOLDERS = (".", "tests", "test")
 _TEST_FILES = ("conftest.py", "test_*.py", "*_test.py")
 

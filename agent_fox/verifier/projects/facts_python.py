@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.streams.records import Record, record, text
-from agent_fox.verifier.projects.detect_python import PYPROJECT, TEST_FOLDERS, test_files, tool_tables
+from agent_fox.verifier.projects.detect_python import MANAGE, PYPROJECT, TEST_FOLDERS, test_files, tool_tables
 from agent_fox.verifier.projects.manifests import Manifests, join, strings
 from agent_fox.verifier.projects.skipping import skipping_arguments
 from agent_fox.verifier.projects.systems import Facts, Place
@@ -22,6 +22,7 @@ _CONFIGURED = {
 }
 _SECTIONS = {"pytest": ("tool:pytest", "pytest"), "mypy": ("mypy",), "flake8": ("flake8",)}
 _DECLARED = regex(r"^\s*[\"']?(pytest|ruff|mypy|black|flake8)\b(?![-.\w])", re.MULTILINE | re.IGNORECASE)
+_OF_DJANGO = regex(r"(?i)\bpytest[-_]django\b")
 _PYTEST_STYLE = regex(r"^(?:async )?def test|^(?:import|from) pytest\b|^class Test\w*:", re.MULTILINE)
 _PYTEST = regex(r"(?<![-.\w/\[])py\.?test(?![-.\w])")
 _QUOTED_PYTEST = regex(r"[\"']py\.?test(?![-.\w])")
@@ -88,6 +89,9 @@ def _traits(manifests: Manifests, folder: str) -> Iterator[str]:
     yield from (name.lower() for name in _DECLARED.findall(declared_lines(manifests, folder)))
     if any(_PYTEST.search(text) for text in _of_starters(manifests, folder, tools)):
         yield "pytest"
+    manage = manifests.text(join(folder, MANAGE)) or "" if manifests.is_file(join(folder, MANAGE)) else ""
+    if "DJANGO_SETTINGS_MODULE" in manage and not _OF_DJANGO.search(declared_lines(manifests, folder)):
+        yield "django"
     scripts = (manifests.text(join(folder, name)) or "" for name in ("setup.py", "noxfile.py"))
     if any(_QUOTED_PYTEST.search(text) for text in scripts):
         yield "pytest"

@@ -30,6 +30,7 @@ _OPTIONS = {
         r"--suppress-no-test-exit-code|--fixtures|--markers|--help|-h|--version|-c.*|--rootdir|--confcutdir|"
         r"-o.*|--override-ini|-p.*|--no-summary|--pyargs"
     ),
+    "django": r"-k.*|--tag|--exclude-tag|--failfast|--pdb|--testrunner|--pattern|-p.*|-h|--help",
     "unittest": r"-k.*|-f|--failfast|-h|--help|-p.*|--pattern",
     "maven": (
         r"-fn|--fail-never|--help|-h|-v|--version|-rf|--resume-from|-P.*|--activate-profiles|-s|--settings|"
@@ -83,6 +84,7 @@ _PROGRAMS = {
     "craco": "jest",
     "react-scripts": "jest",
 }
+_SCRIPTS = {"unittest_junit.py": "unittest", "manage.py": "django"}
 _RULES = {tool: regex(rf"(?:{options})(?:$|=.*)", re.DOTALL) for tool, options in _OPTIONS.items()}
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh", "busybox", "cmd", "powershell", "pwsh"})
 _DOWNLOADERS = frozenset({"npx", "pnpx", "bunx", "uvx", "pipx"})
@@ -160,8 +162,9 @@ def _kind(argv: Sequence[str]) -> str:
     name = PurePath(argv[0]).name.removesuffix(".exe").removesuffix(".cmd")
     if re.fullmatch(r"python[\d.]*", name) and argv[1:2] == ("-m",) and len(argv) > 2:
         return argv[2]
-    if argv[1:] and PurePath(argv[1]).name == "unittest_junit.py":
-        return "unittest"
+    script = PurePath(argv[1]).name if argv[1:] else ""
+    if script in _SCRIPTS:
+        return _SCRIPTS[script]
     return _PROGRAMS.get(name, name)
 
 

@@ -98,6 +98,10 @@ CMAKE = {
     ),
     "main.c": "int main(int count, char **words) { (void)words; return count - 2; }\n",
 }
+DJANGO = {
+    "manage.py": "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')\n",
+    "cart/tests.py": "import pytest\nfrom django.test import TestCase\n",
+}
 MESON = {
     "meson.build": (
         "project('calc', 'c')\nexe = executable('calc', 'main.c')\n"

@@ -86,6 +86,14 @@ def shown(root: Path, profile: str, tool: Tool, module: str | None = None, selec
         ),
         (projects.UNITTEST, "python", "run_unit_tests", None, None, f"{UNITTEST} discover -v -s tests"),
         (
+            projects.DJANGO, "python", "run_unit_tests", None, None,
+            "python3 manage.py test --verbosity=2 --noinput",
+        ),
+        (
+            projects.DJANGO, "python", "run_selected_test", None, "cart.tests.CartTest.test_total",
+            "python3 manage.py test --verbosity=2 --noinput cart.tests.CartTest.test_total",
+        ),
+        (
             projects.UNITTEST, "python", "run_selected_test", None, "test_calc.CalcTest.test_adds",
             f"{UNITTEST} -v test_calc.CalcTest.test_adds",
         ),

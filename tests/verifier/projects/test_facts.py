@@ -13,6 +13,7 @@ from agent_fox.verifier.projects.manifests import Manifests
 from agent_fox.verifier.projects.systems import Facts, Place
 from tests.verifier.made_projects import write
 
+MANAGE = "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'shop.settings')\n"
 SPOTLESS = "<plugin><artifactId>spotless-maven-plugin</artifactId></plugin>"
 IGNORES = "<testFailureIgnore>true</testFailureIgnore>"
 
@@ -99,6 +100,18 @@ def test_a_script_that_hands_on_to_packages_is_not_answered_by_a_runner_of_the_r
     assert facts(tmp_path / "alone", alone).traits & {"vitest"} == {"vitest"}
 
 
+@pytest.mark.parametrize("files", [
+    {"manage.py": MANAGE, "requirements.txt": "pytest-django==4\n"},
+    {"manage.py": MANAGE, "pyproject.toml": '[dependency-groups]\ndev = ["pytest_django>=4"]'},
+    {"manage.py": "from flask_script import Manager\n"},
+    {"tools/manage.py": MANAGE, "setup.py": ""},
+])  # fmt: skip
+def test_django_is_not_taken_where_pytest_runs_its_tests_or_manage_py_is_another(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    assert "django" not in facts(tmp_path, files).traits
+
+
 def test_an_unknown_script_is_told_with_what_it_says(tmp_path: Path) -> None:
     found = facts(tmp_path, {"package.json": '{"scripts": {"test": "karma start"}}'})
     assert not found.traits & {"jest", "vitest", "mocha", "node-test"}
@@ -116,6 +129,8 @@ def test_an_unknown_script_is_told_with_what_it_says(tmp_path: Path) -> None:
         ({"pyproject.toml": "[tool.black]"}, "black"),
         ({"setup.cfg": "[mypy]\nstrict = true"}, "mypy"),
         ({"ruff.toml": "", "setup.py": ""}, "ruff"),
+        ({"manage.py": MANAGE, "requirements.txt": "Django==5.1\n", "shop/tests.py": ""}, "django"),
+        ({"manage.py": MANAGE, "requirements.txt": "pytest\n"}, "django"),
         ({"pom.xml": f"<a><plugins>{SPOTLESS}</plugins></a>"}, "spotless"),
         ({"build.gradle": "plugins { id 'checkstyle' }"}, "checkstyle"),
         ({"package.json": "{}", "tsconfig.json": "{}"}, "typescript"),
