@@ -221,10 +221,9 @@ def base_of(root: Path, wanted: str | None) -> str:
         if base is None:
             raise GitError(f"{wanted!r} names no commit here; give --base or [verify] base a branch, tag or commit")
         return base
-    head = git.head(root)
-    mains = (git.commit_of(root, name) for name in MAIN_BRANCHES)
-    left = (git.merge_base(root, head, main) for main in mains if head and main)
-    return next((commit for commit in left if commit and commit != head), head or "")
+    head = git.head(root) or ""
+    mains = (main for name in MAIN_BRANCHES if head and (main := git.commit_of(root, name)))
+    return next((left for main in mains if (left := git.merge_base(root, head, main))), head)
 
 
 def joined(reports: Sequence[VerificationReport]) -> VerificationReport:

@@ -8,6 +8,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from agent_fox.engine.doors.verifying import base_of
 from tests.cli.program import start
 from tests.sarif_schema import problems
 from tests.verifier.made_projects import CART, OWN_PATH, PYTHON, TEST_CART, committed, git, with_own_linter, write
@@ -128,6 +129,34 @@ def test_a_requirement_of_a_sandbox_holds(checkout: Path) -> None:
     assert done.returncode in (0, 2)
     if done.returncode == 2:
         assert "bubblewrap" in done.stdout
+
+
+def test_a_change_is_compared_with_where_it_left_the_branch_that_the_remote_calls_its_own(checkout: Path) -> None:
+    first = git(checkout, "rev-parse", "HEAD")
+    old = git(checkout, "commit-tree", "-m", "old", "HEAD^{tree}")
+    head = committed(checkout, {"cart.py": CART + "\n"}, "second")
+    bases = dict[str, str]()
+
+    def compared(name: str, **refs: str) -> None:
+        for ref in git(checkout, "for-each-ref", "--format=%(refname)", "refs/remotes").splitlines():
+            git(checkout, "update-ref", "-d", ref)
+        for ref, commit in refs.items():
+            git(checkout, "update-ref", f"refs/remotes/origin/{ref}", commit)
+        bases[name] = base_of(checkout, None)
+
+    git(checkout, "branch", "-m", "work")
+    compared("without a remote")
+    compared("its own branch is where we stand", HEAD=head, main=first)
+    compared("its own branch is behind", HEAD=first, main=head)
+    compared("no branch of its own", main=first, master=head)
+    compared("nothing in common", HEAD=old, main=first)
+    assert bases == {
+        "without a remote": head,
+        "its own branch is where we stand": head,
+        "its own branch is behind": first,
+        "no branch of its own": first,
+        "nothing in common": first,
+    }
 
 
 def test_nothing_of_the_checkout_is_touched(checkout: Path) -> None:
