@@ -252,7 +252,7 @@ def _profiles(root: Path, wanted: str | None) -> list[Profile]:
     if not ids:
         raise NothingToVerify(
             f"{root.name}: no build system is known by its manifests (pom.xml, build.gradle, package.json, "
-            "pyproject.toml, manage.py, go.mod, Cargo.toml, CMakeLists.txt, meson.build, Makefile); name one by --profile"
+            "pyproject.toml, manage.py, go.mod, Cargo.toml, CMakeLists.txt, meson.build, Makefile); --profile names one"
         )
     return [load_profile(id) for id in ids]
 

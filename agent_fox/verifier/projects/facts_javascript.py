@@ -31,6 +31,7 @@ _CONFIGURED = {
     "mocha": r"\.mocharc\.\w+",
     "ava": r"ava\.config\.\w+",
     "tap": r"\.taprc",
+    "jasmine": r"jasmine\.(?:json|m?js)",
     "eslint": r"eslint\.config\.\w+|\.eslintrc(?:\.\w+)?",
     "prettier": r"\.prettierrc(?:\.\w+)?|prettier\.config\.\w+",
     "biome": r"biome\.jsonc?",

@@ -15,7 +15,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.command_line import CommandRefused, split_command
 from agent_fox.verifier.projects.skipping import carries_options, narrows, skipping_arguments
 
-RUNNERS = ("jest", "vitest", "mocha", "ava", "tap", "tape", "uvu")
+RUNNERS = ("jest", "vitest", "mocha", "ava", "tap", "tape", "uvu", "jasmine", "qunit")
 JEST_WRAPPERS = {"craco": "test", "react-scripts": "test"}
 """Programs that bring Jest with settings of their own, and their word for running it; what follows it is Jest's."""
 NODE_TEST = "node-test"

@@ -68,6 +68,8 @@ _OPTIONS = {
         r"--help|-h|--version|-v|--repl|--list|-l"
     ),
     "tape": r"--ignore(?:-pattern)?|-i|--help|-h",
+    "jasmine": r"--filter(?:-path)?|--fail-fast|--stop-on-failure|--helper|-h|--help|-v|version|init|examples",
+    "qunit": r"--filter|-f|--module|-m|--watch|-w|--help|-h|--version",
     "uvu": r"--bail|-b|--help|-h|--version|-v",
     "node": (
         r"--test-only|--test-skip-pattern|--test-shard|--eval|-e|--print|-p|-pe|--check|-c|--watch|--help|-h|"

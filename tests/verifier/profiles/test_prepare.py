@@ -217,6 +217,9 @@ def test_of_a_runner_that_knows_files_alone_a_name_is_refused(tmp_path: Path) ->
         ("uvu", "  Total:     0\n  Passed:    0\n  Skipped:   0\n", True),
         ("uvu", "  Total:     12\n  Passed:    12\n  Skipped:   0\n", False),
         ("ava", "\n  3 tests skipped\n", True),
+        ("jasmine", "No specs found\nFinished in 0.01 seconds\n", True),
+        ("jasmine", "Started\n\n0 specs, 0 failures\n", True),
+        ("jasmine", "Started\n..\n\n12 specs, 0 failures, 1 pending spec\n", False),
         ("ava", "  ✔ adds\n  ─\n\n  1 test passed\n", False),
     ],
 )

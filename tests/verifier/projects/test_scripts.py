@@ -27,6 +27,8 @@ from agent_fox.verifier.projects.scripts import read_script
         ("cross-env A=1 react-scripts test --env=jsdom --watchAll=false", "react-scripts", ("--env=jsdom",), ()),
         ("craco test src --coverage", "craco", ("--coverage",), ("src",)),
         ("c8 ava --tap --serial", "ava", ("--serial",), ()),
+        ("jasmine --config=jasmine.json", "jasmine", ("--config=jasmine.json",), ()),
+        ("qunit test/**/*.js", "qunit", (), ("test/**/*.js",)),
         ("tap -R spec test", "tap", (), ("test",)),
         ("mocha --ignore test/old.js test", "mocha", (), ("test",)),
     ],
@@ -165,6 +167,7 @@ def test_a_script_without_a_known_runner_is_not_guessed(script: str) -> None:
         ("tape --ignore .skipped", "--ignore"),
         ("tap --bail", "--bail"),
         ("uvu --bail", "--bail"),
+        ("jasmine --filter=adds", "--filter=adds"),
     ],
 )
 def test_what_a_script_says_to_leave_tests_out_is_left_aside_and_told(script: str, said: str) -> None:
