@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from importlib import import_module
 from itertools import count, islice
-from typing import Protocol, cast
+from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.discovery import belongs_to_tests, home_of_tests, is_collected, language_of
 from agent_fox.verifier.policy.expressions import Tokens, substituted, without_self
+from agent_fox.verifier.policy.readers.compiled import (
+    GoDefinitions,
+    JavaDefinitions,
+    NativeDefinitions,
+    RustDefinitions,
+)
+from agent_fox.verifier.policy.readers.javascript import JavaScriptDefinitions
+from agent_fox.verifier.policy.readers.python import PythonDefinitions
+from agent_fox.verifier.policy.readers.trees import parsed
 from agent_fox.verifier.policy.reading import (
     Assertion,
     Bind,
@@ -27,22 +35,33 @@ from agent_fox.verifier.policy.reading import (
 )
 from agent_fox.verifier.policy.values import Change, FileChange, Language, PolicyContext
 
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.readers.definitions import Definitions
+
 LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
 
-_READERS = {
-    Language.PYTHON: "readers.python_reader",
-    Language.JAVASCRIPT: "readers.javascript_reader",
-    Language.TYPESCRIPT: "readers.javascript_reader",
-    Language.TSX: "readers.javascript_reader",
-    Language.JAVA: "readers.java_reader",
-    Language.GO: "readers.go_reader",
-    Language.RUST: "readers.rust_reader",
-    Language.CPP: "readers.c_reader",
+_SCRIPTS = ("javascript", JavaScriptDefinitions)
+_READERS: Mapping[Language, tuple[str, type[Definitions | JavaScriptDefinitions]]] = {
+    Language.PYTHON: ("python", PythonDefinitions),
+    Language.JAVASCRIPT: _SCRIPTS,
+    Language.TYPESCRIPT: _SCRIPTS,
+    Language.TSX: _SCRIPTS,
+    Language.JAVA: ("java", JavaDefinitions),
+    Language.GO: ("go", GoDefinitions),
+    Language.RUST: ("rust", RustDefinitions),
+    Language.CPP: ("cpp", NativeDefinitions),
 }
 
 
-class _Reader(Protocol):
-    def read(self, text: str, is_test_file: bool, language: Language) -> Reading: ...
+def read(text: str, is_test_file: bool, language: Language) -> Reading:
+    """Raises Unreadable for what the grammar does not take and for what is nested beyond measure, and ImportError where
+    the grammar is not installed.
+    """
+    family, definitions = _READERS[language]
+    try:
+        return definitions(family, parsed(text, language), is_test_file=is_test_file).reading()
+    except (RecursionError, MemoryError) as error:
+        raise Unreadable("nested too deeply") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +159,7 @@ def _side(path: str, data: bytes | None, language: Language, is_test_file: bool)
     except UnicodeDecodeError as error:
         raise Broken("not UTF-8") from error
     try:
-        reader = cast(_Reader, import_module(f"agent_fox.verifier.policy.{_READERS[language]}"))
-        return Side(path, text, reader.read(text, is_test_file, language), True)
+        return Side(path, text, read(text, is_test_file, language), True)
     except ImportError as error:  # all but Python's need an extra
         raise Unreadable(f"reading {language} needs the extra `policy`: pip install 'agent-fox[policy]'") from error
 

@@ -16,6 +16,7 @@ FINE_TOLERANCE = 1e-3
 _MEASURES = frozenset({"toHaveLength", "toHaveSize", "lengthOf", "length", "hasSize", "Len", "hasSameSizeAs"})
 _MEASURING = frozenset({"len", "bool", "type", "count", "id", "hash"})
 _MEASURED = frozenset({("length",), ("size",), ("len",), ("is_empty",), ("constructor",)})
+_OPPOSITES = ({"truthy", "falsy"}, {"is something", "is none"})
 COARSER = 10.0  # times the tolerance before
 
 
@@ -99,7 +100,7 @@ _FITS: tuple[Callable[[Assertion, Assertion], bool], ...] = (
 
 def _implies(strong: Assertion, weak: Assertion) -> bool:
     is_about = strong.subject == weak.subject and strong.guard == weak.guard
-    return is_about and strong.strength > weak.strength
+    return is_about and strong.strength > weak.strength and not _is_opposite(strong.operator, weak.operator)
 
 
 def fate_of(one: Assertion, other: Assertion) -> Fate:
@@ -111,9 +112,16 @@ def fate_of(one: Assertion, other: Assertion) -> Fate:
     is_unpacked = other.strength > one.strength and contains(one.subject, other.subject)
     if one.subject != other.subject and not is_unpacked and not contains(other.subject, one.subject):
         return Fate.OTHER_SUBJECT
+    if one.subject == other.subject and _is_opposite(one.operator, other.operator):
+        return Fate.OTHER_EXPECTATION
     if other.strength > one.strength or one.expected == other.expected:
         return Fate.STRONGER
     return Fate.OTHER_EXPECTATION
+
+
+def _is_opposite(one: str, other: str) -> bool:
+    """Whether one operator holds where the other does not."""
+    return {one, other} in _OPPOSITES or other == f"not {one}" or one == f"not {other}"
 
 
 def _answers_itself(one: Assertion) -> bool:
