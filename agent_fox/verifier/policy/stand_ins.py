@@ -10,13 +10,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.expressions import calls
-from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+from agent_fox.verifier.policy.rules.tables import finding
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.gathering import SourceChange, Test
     from agent_fox.verifier.policy.reading import Patch, Reading
-
-_REMEDY = "Call the real code in the test, and replace only what it needs from outside."
+    from agent_fox.verifier.policy.values import PolicyFinding
 
 
 def findings_about_stand_ins(sources: Iterable[SourceChange], after: Iterable[Test]) -> Iterator[PolicyFinding]:
@@ -35,10 +34,10 @@ def _of_file(source: SourceChange, tests: list[Test]) -> Iterator[PolicyFinding]
     for test in tests:
         for patch in test.function.patches:
             if not _was_there(patch, known) and _is_subject(patch, [test], source.after.reading):
-                yield _finding(source.path, test.name, patch)
+                yield finding("stand-in", source.path, patch.line, test.name, after=patch.text[:200])
     for patch in source.after.reading.patches:
         if not _was_there(patch, known) and _is_subject(patch, tests, source.after.reading):
-            yield _finding(source.path, None, patch)
+            yield finding("stand-in", source.path, patch.line, after=patch.text[:200])
 
 
 def _all_patches(reading: Reading) -> Iterator[Patch]:
@@ -85,12 +84,3 @@ def _is_named_for(path: str, patch: Patch) -> bool:
         re.sub(r"[.\-_](?:test|spec)$|\.[cm]?[jt]sx?$", "", PurePosixPath(each).stem) for each in (path, patch.module)
     ]
     return stems[0] == stems[1]
-
-
-def _finding(path: str, test: str | None, patch: Patch) -> PolicyFinding:
-    message = "the code that the test is about is replaced by a stand-in"
-    return PolicyFinding(
-        *(Rule.SUBJECT_REPLACED, Severity.BLOCK, path, patch.line, test, message),
-        after=patch.text[:200],
-        remedy=_REMEDY,
-    )

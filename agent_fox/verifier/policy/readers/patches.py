@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 LONGEST_SHOWN = 200  # characters
+_KINDS = ("call_expression", "method_invocation", "Call", "assignment_expression", "Assign")
 _SETTERS = frozenset({"setattr", "setitem", "object", "dict"})
 
 
 def patches_in(node: Node | None, language: str) -> Iterator[Patch]:
     """What a function replaces, its decorators included."""
-    for inner in walk(node):
+    for inner in walk(node, *_KINDS):
         yield from patch_of(inner, language)
 
 
 def patch_of(node: Node, language: str, imports: Mapping[str, str] | None = None) -> Iterator[Patch]:
     """What one call or assignment replaces. imports: where only what is imported counts as an owner."""
     is_call = roles().get(node.type) == "call"
-    is_set = node.type in ("Assign", "assignment_expression")
-    if is_call or is_set:
+    if node.type in _KINDS:
         of = _OF_CALLS[language] if is_call else _OF_ASSIGNMENTS.get(language, lambda _: iter(()))
         for module, names in of(node):
             if is_call or imports is None or module in imports:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Mark, Marks
 from agent_fox.verifier.policy.readers.patches import patch_of, patches_in
-from agent_fox.verifier.policy.readers.python_tree import ast_of
+from agent_fox.verifier.policy.readers.python_tree import ast_of, nodes_below
 from agent_fox.verifier.policy.readers.tables import table
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of
 from agent_fox.verifier.policy.readers.words import kinds, words_of
@@ -31,7 +31,7 @@ class PythonDefinitions(Definitions):
         module = ast_of(self.root)
         if not isinstance(module, ast.Module):
             return Reading()
-        nodes = list(ast.walk(module))
+        nodes = list(nodes_below(module))
         imports = tuple(_imports(nodes))
         self._uncollected = frozenset(_uncollected(module))
         self._has_shared = any(isinstance(node, ast.Nonlocal) for node in nodes)
@@ -94,7 +94,7 @@ class PythonDefinitions(Definitions):
         is_fixture = any("fixture" in mark.text for mark in marks)
         is_setting_up = name in words_of("python", "setting_up")
         function = self.function(node, name, marks, around, is_test=is_test and not is_fixture)
-        inner = ast.walk(made) if self._has_shared else ()
+        inner = nodes_below(made) if self._has_shared else ()
         shared = {name for each in inner if isinstance(each, ast.Nonlocal) for name in each.names}
         steps = tuple(step for step in function.steps if not (isinstance(step, Bind) and step.name in shared))
         return replace(

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from agent_fox.verifier.policy.expressions import Tokens
 
 
+_OF_RUST = ("return_expression", "if_expression", "for_expression", "while_expression", "loop_expression")
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a statement stands: under which conditions, and whether what it asserts can make the test fail."""
@@ -43,6 +46,14 @@ def statements_of(body: Node | None) -> list[Node]:
     """The statements of a block, or the one that stands for it."""
     inner = children(body) if body is not None and roles().get(body.type) == "block" else [body] if body else []
     return children(inner[0]) if len(inner) == 1 and inner[0].type == "statement_list" else inner
+
+
+def _inner(statement: Node) -> Node | None:
+    """The expression that a statement of Rust is, or the statement."""
+    is_rust = (
+        statement.type == "expression_statement" and statement.child_count and statement.children[0].type in _OF_RUST
+    )
+    return statement.children[0] if is_rust else statement
 
 
 def call_in(statement: Node | None) -> Node | None:
@@ -89,7 +100,7 @@ class Steps:
     def _block(self, block: Node, place: Place) -> Iterator[Step]:
         for statement in statements_of(block):
             yield from self._step(statement, place)
-            if is_a(statement, *kinds("ends")) or is_a(first(statement), "return_expression"):
+            if is_a(_inner(statement), *kinds("ends")):
                 place = replace(place, is_idle=True)
 
     def _bound(self, node: Node, place: Place) -> Iterator[Step]:
@@ -191,7 +202,7 @@ class Steps:
         """
         statements = statements_of(body)
         for place, node in enumerate(statements):
-            inner = first(node) if node.type == "expression_statement" else node
+            inner = _inner(node)
             role = roles().get(inner.type) if inner is not None else None
             is_before = is_early or place < len(statements) - 1
             if is_before and is_a(inner, *kinds("returns")):

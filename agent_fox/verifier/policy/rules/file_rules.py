@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
 from agent_fox.verifier.policy.rules.lines import TextChange, is_only_moved
-from agent_fox.verifier.policy.rules.tables import rule_rows
-from agent_fox.verifier.policy.values import Change, FileChange, PolicyFinding, Rule, Severity
+from agent_fox.verifier.policy.rules.tables import finding, rule_rows
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.values import Change, FileChange, PolicyFinding
 
 _GOLDEN_FOLDERS = frozenset(
     {"golden", "goldens", "__snapshots__", "snapshots", "snapshot", "expected", "approved", "cassettes"}
@@ -22,20 +25,12 @@ def findings_about_files(change: Change, texts: Iterable[TextChange]) -> Iterato
         if is_golden(path):
             yield from _golden(path, file, change)
         elif file.after is None and _is_data(path) and not is_only_moved(path, file, change):
-            message = "data of tests is deleted"
-            remedy = "Put the file back, or say in the summary why no test needs it any more."
-            yield PolicyFinding(Rule.FIXTURE_DELETED, Severity.NEEDS_REASON, path, None, None, message, remedy=remedy)
-        if file.after is not None and file.before != file.after:
-            yield from _of_programs(path)
+            yield finding("data-deleted", path)
+        if file.after is not None and file.before != file.after:  # what runs before the tests, or in place of a runner
+            rules = (rule for rule in rule_rows("text_rules", "first") if rule.pattern.search(path))
+            yield from (rule.finding(path) for rule in rules)
     for text in texts:
         yield from _forged(text)
-
-
-def _of_programs(path: str) -> Iterator[PolicyFinding]:
-    """Files that run before the tests, or in place of what runs them."""
-    for rule in rule_rows("text_rules", "first"):
-        if rule.pattern.search(path):
-            yield PolicyFinding(rule.name, rule.severity, path, None, None, rule.message, remedy=rule.remedy)
 
 
 def is_golden(path: str) -> bool:
@@ -53,10 +48,7 @@ def _is_data(path: str) -> bool:
 def _golden(path: str, file: FileChange, change: Change) -> Iterator[PolicyFinding]:
     if file.before is None or is_only_moved(path, file, change) or _only_grew(file):
         return
-    is_gone = file.after is None
-    message = "what tests expect is deleted" if is_gone else "what tests expect is changed"
-    remedy = "Say in the summary why the old content was wrong, or repair the code."
-    yield PolicyFinding(Rule.GOLDEN_CHANGED, Severity.NEEDS_REASON, path, None, None, message, remedy=remedy)
+    yield finding("golden-gone" if file.after is None else "golden-changed", path)
 
 
 def _only_grew(file: FileChange) -> bool:
@@ -72,9 +64,6 @@ def _forged(text: TextChange) -> Iterator[PolicyFinding]:
         forged = next((each for each in rule.pattern.finditer(text.after) if each[0] not in text.before), None)
         if forged is not None:
             line = text.after.count("\n", 0, forged.start()) + 1
-            shown = " ".join(forged[0].split())
             remedy = "Compare what the objects hold."
-            yield PolicyFinding(
-                *(rule.name, rule.severity, text.path, line, None, rule.message), after=shown, remedy=remedy
-            )
+            yield rule.finding(text.path, line, after=" ".join(forged[0].split()), remedy=remedy)
             return

@@ -106,4 +106,4 @@ def _finding(change: TextChange, rule: RuleRow, line: Line) -> PolicyFinding:
     before, after = (text, "") if is_about_removed(rule) else ("", text)
     severity = rule.on_new if change.is_new and rule.on_new is not None else rule.severity
     remedy = "Take this edit back, or have it allowed by the task."
-    return PolicyFinding(*(rule.name, severity, change.path, line.number, None, rule.message, before, after, remedy))
+    return rule.finding(change.path, line.number, before=before, after=after, remedy=remedy, severity=severity)

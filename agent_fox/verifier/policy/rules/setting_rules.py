@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from agent_fox.verifier.policy.rules.failures import broken
 from agent_fox.verifier.policy.rules.line_rules import runners
-from agent_fox.verifier.policy.rules.tables import Becomes, RuleRow, rule_rows
-from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+from agent_fox.verifier.policy.rules.tables import Becomes, RuleRow, finding, rule_rows
+from agent_fox.verifier.policy.values import PolicyFinding, Rule
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.rules.lines import TextChange
@@ -95,12 +94,12 @@ def _findings(change: TextChange, rules: list[RuleRow]) -> Iterator[PolicyFindin
     try:
         before = settings_of(change.path, change.before)
     except BadSettings as error:
-        yield PolicyFinding(Rule.UNREADABLE, Severity.UNKNOWN, change.path, None, None, str(error), remedy="Repair it.")
+        yield finding("bad-settings", change.path, about=error)
         return
     try:
         after = settings_of(change.path, change.after)
     except BadSettings as error:
-        yield broken(change.path, str(error))
+        yield finding("broken", change.path, about=error)
         return
     keys = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
     for rule in rules:
@@ -125,7 +124,7 @@ def _finding(change: TextChange, rule: RuleRow, key: str, old: _Values, new: _Va
     texts = [f"{key} = {', '.join(values)}"[:LONGEST_SHOWN] if values else "" for values in (old, new)]
     lines, word = (change.after if new else change.before).splitlines(), key.rpartition(".")[2]
     line = next((number for number, text in enumerate(lines, 1) if word in text), None)
-    return PolicyFinding(rule.name, rule.severity, change.path, line, None, rule.message, texts[0], texts[1], _REMEDY)
+    return rule.finding(change.path, line, before=texts[0], after=texts[1], remedy=_REMEDY)
 
 
 def is_worse(becomes: Becomes, old: _Values | None, new: _Values | None) -> bool:

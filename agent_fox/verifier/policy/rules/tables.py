@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -12,7 +13,7 @@ from typing import Any, Literal
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.values import Rule, Severity
+from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 Becomes = Literal["lowered", "narrowed", "widened", "off", "on", "gone", "idle", "quieter"]
 _NOTHING = regex(r"(?!)")
@@ -45,10 +46,39 @@ class RuleRow:
         name = path.rpartition("/")[2]
         return any(fnmatchcase(name, glob) for glob in self.files)
 
+    def finding(
+        self,
+        path: str,
+        line: int | None = None,
+        *,
+        before: str = "",
+        after: str = "",
+        remedy: str = "",
+        severity: Severity | None = None,
+    ) -> PolicyFinding:
+        said = remedy or self.remedy
+        return PolicyFinding(self.name, severity or self.severity, path, line, None, self.message, before, after, said)
+
 
 @cache
 def _document(file: str) -> Mapping[str, Any]:
     return tomllib.loads(files("agent_fox.verifier.policy").joinpath(f"data/{file}.toml").read_text("utf-8"))
+
+
+def finding(
+    name: str,
+    path: str,
+    line: int | None = None,
+    test: str | None = None,
+    before: str = "",
+    after: str = "",
+    about: object = "",
+) -> PolicyFinding:
+    """What `data/findings.toml` says by a name. about: what its message leaves open."""
+    row = _document("findings")[name]
+    severity, message = Severity(row.get("severity", "block")), row["message"].format(about)
+    made = PolicyFinding(Rule(row["rule"]), severity, path, line, test, message, before, after, row.get("remedy", ""))
+    return replace(made, is_broken=name == "broken")
 
 
 @cache

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.discovery import belongs_to_tests
 from agent_fox.verifier.policy.rules.lines import LONGEST_LINE, TextChange, code_lines, comment_columns
-from agent_fox.verifier.policy.rules.tables import RuleRow, rule_rows
-from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+from agent_fox.verifier.policy.rules.tables import RuleRow, finding, rule_rows
+from agent_fox.verifier.policy.values import PolicyFinding, Severity
 
 _Named = dict[str, list[float]]
 _Sides = dict[str, tuple[_Named, _Named]]
@@ -72,11 +72,10 @@ def _asks_less(threshold: RuleRow, change: TextChange, old: list[float], new: li
     )
     texts = [", ".join(f"{each:g}" for each in numbers) for numbers in (old, new)]
     remedy = "Put the number back, or have this edit allowed by the task."
-    return PolicyFinding(
-        threshold.name, Severity.BLOCK, change.path, number, None, threshold.message, texts[0], texts[1], remedy
-    )
+    return threshold.finding(change.path, number, before=texts[0], after=texts[1], remedy=remedy)
 
 
+_REMEDY = "Repair what the tool shows; where it is wrong, silence one named rule and say why beside it."
 FEWEST_WORDS = 2  # of a reason that stands beside a suppression
 
 
@@ -101,7 +100,8 @@ def _new_ones(mark: RuleRow, change: TextChange, budget: Counter[str]) -> Iterat
         if budget[text] > 0:
             budget[text] -= 1
             continue
-        yield _finding(mark, change.path, number, line, _severity(change.path, text, line))
+        severity = _severity(change.path, text, line)
+        yield mark.finding(change.path, number, after=line[:200], remedy=_REMEDY, severity=severity)
 
 
 def _marks_in(mark: RuleRow, text: str) -> Iterator[tuple[int, str, str]]:
@@ -131,19 +131,12 @@ def _severity(path: str, mark: str, line: str) -> Severity:
     return Severity.NEEDS_REASON if is_narrow and belongs_to_tests(path) else Severity.BLOCK
 
 
-def _finding(mark: RuleRow, path: str, number: int, line: str, severity: Severity) -> PolicyFinding:
-    remedy = "Repair what the tool shows; where it is wrong, silence one named rule and say why beside it."
-    return PolicyFinding(mark.name, severity, path, number, None, mark.message, after=line[:200], remedy=remedy)
-
-
 def _build_tags(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
     for change in changes:
         if not change.path.endswith(".go") or change.is_new:
             continue
         tag = next((each for each in _BUILD_TAG.finditer(change.after) if each[0] not in change.before), None)
         if tag is not None:
-            rule = Rule.TEST_HIDDEN if change.path.endswith("_test.go") else Rule.SOURCE_DROPPED
             line = change.after.count("\n", 0, tag.start()) + 1
-            message = "a build tag takes the file out of the build"
-            remedy = "Take the build tag away."
-            yield PolicyFinding(rule, Severity.BLOCK, change.path, line, None, message, after=tag[0], remedy=remedy)
+            name = "tests-not-built" if change.path.endswith("_test.go") else "source-not-built"
+            yield finding(name, change.path, line, after=tag[0])
