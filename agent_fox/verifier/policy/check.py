@@ -19,7 +19,11 @@ from agent_fox.verifier.policy.rules.line_rules import findings_about_lines
 from agent_fox.verifier.policy.rules.lines import LARGEST_TEXT, text_changes
 from agent_fox.verifier.policy.rules.setting_rules import findings_about_settings
 from agent_fox.verifier.policy.rules.tables import finding
-from agent_fox.verifier.policy.rules.text_rules import findings_about_comments, findings_about_thresholds
+from agent_fox.verifier.policy.rules.text_rules import (
+    findings_about_comments,
+    findings_about_forgery,
+    findings_about_thresholds,
+)
 from agent_fox.verifier.policy.stand_ins import findings_about_stand_ins
 from agent_fox.verifier.policy.tests_changed import findings_about_tests, skipped
 from agent_fox.verifier.policy.values import (
@@ -69,7 +73,8 @@ def _findings_without_grammar(change: Change, context: PolicyContext) -> Iterato
     yield from findings_about_settings(texts)
     yield from findings_about_thresholds(texts)
     yield from findings_about_comments(texts)
-    yield from findings_about_files(change, texts)
+    yield from findings_about_files(change)
+    yield from findings_about_forgery(texts)
     yield from findings_about_counts(context)
 
 

@@ -9,7 +9,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.discovery import belongs_to_tests, home_of_tests, is_collected, language_of
+from agent_fox.verifier.policy.discovery import JAVASCRIPT, belongs_to_tests, home_of_tests, is_collected, language_of
 from agent_fox.verifier.policy.expressions import Tokens, substituted, without_self
 from agent_fox.verifier.policy.readers.compiled import (
     GoDefinitions,
@@ -40,12 +40,9 @@ if TYPE_CHECKING:
 
 LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
 
-_SCRIPTS = ("javascript", JavaScriptDefinitions)
 _READERS: Mapping[Language, tuple[str, type[Definitions | JavaScriptDefinitions]]] = {
     Language.PYTHON: ("python", PythonDefinitions),
-    Language.JAVASCRIPT: _SCRIPTS,
-    Language.TYPESCRIPT: _SCRIPTS,
-    Language.TSX: _SCRIPTS,
+    **dict.fromkeys(JAVASCRIPT, ("javascript", JavaScriptDefinitions)),
     Language.JAVA: ("java", JavaDefinitions),
     Language.GO: ("go", GoDefinitions),
     Language.RUST: ("rust", RustDefinitions),
@@ -167,23 +164,18 @@ def _side(path: str, data: bytes | None, language: Language, is_test_file: bool)
 def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...]:
     """Every function of one side, tests and others, expanded with the helpers of its file and of the other files."""
     sides = [source.after if is_after else source.before for source in sources]
-    everywhere = {each.leaf: each for side in sides for each in _helpers(side)}
-    return tuple(test for side in sides for test in _expanded(side, everywhere))
-
-
-def _helpers(side: Side) -> Iterator[Function]:
-    return (function for function in side.reading.functions if not function.is_test)
-
-
-def _expanded(side: Side, everywhere: dict[str, Function]) -> Iterator[Test]:
-    own = {helper.leaf: helper for helper in _helpers(side)}
-    expansion = Expansion(everywhere | own, frozenset(own))
-    for helper in side.reading.functions:
-        yield Test(side.path, helper, tuple(map(_plain, expansion.assertions(helper))))
-
-
-def _plain(found: Assertion) -> Assertion:
-    return replace(found, subject=without_self(found.subject), expected=without_self(found.expected))
+    helpers = [{each.leaf: each for each in side.reading.functions if not each.is_test} for side in sides]
+    everywhere = {leaf: each for own in helpers for leaf, each in own.items()}
+    made = []
+    for side, own in zip(sides, helpers, strict=True):
+        expansion = Expansion(everywhere | own, frozenset(own))
+        for function in side.reading.functions:
+            found = (
+                replace(each, subject=without_self(each.subject), expected=without_self(each.expected))
+                for each in expansion.assertions(function)
+            )
+            made.append(Test(side.path, function, tuple(found)))
+    return tuple(made)
 
 
 DEEPEST_HELPER = 4

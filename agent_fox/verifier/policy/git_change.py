@@ -23,29 +23,16 @@ def change_between(repo: Path, old: str, new: str) -> Change:
 
 def change_of(objects: Store, differences: Iterable[Difference]) -> Change:
     """The contents on both sides of what differs; submodules are left out."""
-    files = [entry for entry in differences if GITLINK not in (entry.old.mode, entry.new.mode)]
-    moved = _moved(files)
-    sources = set(moved.values())
-    return Change(
-        {entry.path: _file(objects, entry, moved.get(entry.path)) for entry in files if entry.path not in sources}
-    )
-
-
-def _moved(differences: list[Difference]) -> dict[str, str]:
-    """New path to old path, for files of which nothing but the path changed."""
-    gone = {difference.old.id: difference.path for difference in differences if difference.new.mode == ABSENT}
-    moved: dict[str, str] = {}
-    for difference in differences:
-        if difference.old.mode == ABSENT and difference.new.id in gone:
-            moved[difference.path] = gone.pop(difference.new.id)
-    return moved
-
-
-def _file(objects: Store, one: Difference, renamed_from: str | None) -> FileChange:
-    after = _content(objects, one.new)
-    if renamed_from is not None:
-        return FileChange(after, after, renamed_from)
-    return FileChange(_content(objects, one.old), after)
+    entries = [entry for entry in differences if GITLINK not in (entry.old.mode, entry.new.mode)]
+    gone = {entry.old.id: entry.path for entry in entries if entry.new.mode == ABSENT}
+    is_new = (entry for entry in entries if entry.old.mode == ABSENT)
+    moved = {entry.path: gone.pop(entry.new.id) for entry in is_new if entry.new.id in gone}
+    files = {}
+    for entry in entries:
+        after, renamed_from = _content(objects, entry.new), moved.get(entry.path)
+        before = after if renamed_from is not None else _content(objects, entry.old)
+        files[entry.path] = FileChange(before, after, renamed_from)
+    return Change({path: file for path, file in files.items() if path not in moved.values()})
 
 
 def _content(objects: Store, entry: Entry) -> bytes | None:

@@ -36,6 +36,9 @@ class Line:
     text: str
 
 
+Lines = tuple[Line, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class TextChange:
     """One file as text on both sides; empty where it is not there."""
@@ -47,7 +50,7 @@ class TextChange:
     is_gone: bool
 
 
-def added_and_removed(change: TextChange) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+def added_and_removed(change: TextChange) -> tuple[Lines, Lines]:
     """The lines that only one side has, comments left out."""
     old, new = code_lines(change.path, change.before), code_lines(change.path, change.after)
     return _only(new, old), _only(old, new)
@@ -69,7 +72,7 @@ def is_only_moved(path: str, file: FileChange, change: Change) -> bool:
     )
 
 
-def code_lines(path: str, text: str) -> tuple[Line, ...]:
+def code_lines(path: str, text: str) -> Lines:
     """The lines of a file that hold more than a comment, stripped."""
     suffix = PurePosixPath(path).suffix
     if suffix in (".xml", ".html"):
@@ -79,7 +82,7 @@ def code_lines(path: str, text: str) -> tuple[Line, ...]:
     return tuple(Line(number, line) for number, line in enumerate(stripped, 1) if line)
 
 
-def _only(these: tuple[Line, ...], those: tuple[Line, ...]) -> tuple[Line, ...]:
+def _only(these: Lines, those: Lines) -> Lines:
     known = Counter(_spaceless(line.text) for line in those)
     left = []
     for line in these:

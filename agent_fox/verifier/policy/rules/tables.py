@@ -47,17 +47,10 @@ class RuleRow:
         return any(fnmatchcase(name, glob) for glob in self.files)
 
     def finding(
-        self,
-        path: str,
-        line: int | None = None,
-        *,
-        before: str = "",
-        after: str = "",
-        remedy: str = "",
-        severity: Severity | None = None,
+        self, path: str, line: int | None = None, before: str = "", after: str = "", severity: Severity | None = None
     ) -> PolicyFinding:
-        said = remedy or self.remedy
-        return PolicyFinding(self.name, severity or self.severity, path, line, None, self.message, before, after, said)
+        severity = severity or self.severity
+        return PolicyFinding(self.name, severity, path, line, None, self.message, before, after, self.remedy)
 
 
 @cache
@@ -91,8 +84,10 @@ def parts_of(file: str) -> Mapping[str, str]:
 @cache
 def rule_rows(file: str, section: str = "rule") -> tuple[RuleRow, ...]:
     """The rules of `data/FILE.toml`, each written as `[[SECTION.NAME."MESSAGE"]]`."""
-    rules = _document(file)[section]
-    return tuple(_row(file, name, message, row) for name, of in rules.items() for message in of for row in of[message])
+    document = _document(file)
+    remedy = document.get("remedies", {}).get(section, document.get("remedy", ""))
+    named = ((name, message, row) for name, of in document[section].items() for message in of for row in of[message])
+    return tuple(_row(file, name, message, {"remedy": remedy, **row}) for name, message, row in named)
 
 
 def _row(file: str, name: str, message: str, written: Mapping[str, Any]) -> RuleRow:
@@ -102,12 +97,8 @@ def _row(file: str, name: str, message: str, written: Mapping[str, Any]) -> Rule
     for key in known.keys() & {"severity", "on_new"}:
         known[key] = Severity(known[key])
     for key in known.keys() & set(_PATTERNS):
-        known[key] = regex(_pattern(file, known[key]))
+        pattern = known[key] if isinstance(known[key], str) else "|".join(known[key])
+        for part, text in parts_of(file).items():
+            pattern = pattern.replace(f"{{{part}}}", text)
+        known[key] = regex(pattern)
     return RuleRow(Rule(name), message, tuple(glob for each in globs for glob in sets.get(each, (each,))), **known)
-
-
-def _pattern(file: str, written: str | list[str]) -> str:
-    pattern = written if isinstance(written, str) else "|".join(written)
-    for part, text in parts_of(file).items():
-        pattern = pattern.replace(f"{{{part}}}", text)
-    return pattern
