@@ -27,12 +27,12 @@ def change_of(objects: Store, differences: Iterable[Difference]) -> Change:
     gone = {entry.old.id: entry.path for entry in entries if entry.new.mode == ABSENT}
     is_new = (entry for entry in entries if entry.old.mode == ABSENT)
     moved = {entry.path: gone.pop(entry.new.id) for entry in is_new if entry.new.id in gone}
-    files = {}
-    for entry in entries:
+    sources, files = set(moved.values()), {}
+    for entry in (entry for entry in entries if entry.path not in sources):
         after, renamed_from = _content(objects, entry.new), moved.get(entry.path)
         before = after if renamed_from is not None else _content(objects, entry.old)
         files[entry.path] = FileChange(before, after, renamed_from)
-    return Change({path: file for path, file in files.items() if path not in moved.values()})
+    return Change(files)
 
 
 def _content(objects: Store, entry: Entry) -> bytes | None:
