@@ -81,10 +81,6 @@ def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterat
     yield from (Turn(each, None, Fate.GONE) for each in waiting)
 
 
-def _shares_a_name(one: Assertion, other: Assertion) -> bool:
-    return not {token for token in one.subject if token[0].isalpha()}.isdisjoint(other.subject)
-
-
 _FITS: tuple[Callable[[Assertion, Assertion], bool], ...] = (
     lambda one, other: one.subject == other.subject and one.operator == other.operator,
     lambda one, other: one.written == other.written and one.operator == other.operator,
@@ -93,7 +89,7 @@ _FITS: tuple[Callable[[Assertion, Assertion], bool], ...] = (
     lambda one, other: contains(other.subject, one.subject),
     lambda one, other: one.expected == other.expected and one.operator == other.operator,
     lambda one, other: other.strength is Strength.NONE,
-    _shares_a_name,
+    lambda one, other: not {token for token in one.subject if token[0].isalpha()}.isdisjoint(other.subject),
 )
 """What took an assertion's place, the likeliest first."""
 
