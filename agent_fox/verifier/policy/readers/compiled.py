@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -12,17 +11,18 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import joined
 from agent_fox.verifier.policy.readers.calls import Call
 from agent_fox.verifier.policy.readers.conditions import constant_of
-from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Mark, Marks, words_around
+from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Marks, words_around
 from agent_fox.verifier.policy.readers.demands import demands_of
-from agent_fox.verifier.policy.readers.patches import patches_in
-from agent_fox.verifier.policy.readers.rust_macros import TEST, Macros
+from agent_fox.verifier.policy.readers.rust_macros import TEST, Makers, functions_of, makers_in
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, parsed, text_of, tokens, walk
 from agent_fox.verifier.policy.readers.words import words_of
-from agent_fox.verifier.policy.reading import Assertion, Check, Function, Reading, Rows, Skip, Step, Strength
+from agent_fox.verifier.policy.reading import Check, Function, Reading, Skip
 from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+    from agent_fox.verifier.policy.readers.tables import Table
 
 _GO_TEST = regex(r"(?:Test|Example|Fuzz)(?:[^a-z]|$)")
 _CELL = regex(r'"(?:[^"\\]|\\.)*"|(?<=[\s{,(])-?\d[\w.]*')
@@ -58,24 +58,16 @@ class JavaDefinitions(Definitions):
         names = {mark.name for mark in marks}
         is_old = name.startswith("test") and text_of(node).lstrip().startswith("public void") and not marks
         is_void = is_a(returned := field(node, "type"), "void_type") or returned is None
-        is_seen = (is_void or names.isdisjoint(words_of("java", "void"))) and words_around(node).isdisjoint(
-            ("private", "static")
-        )
-        return is_seen and (is_old or not names.isdisjoint(words_of("java", "tests")))
+        is_seen = words_around(node).isdisjoint(("private", "static"))
+        is_marked = not names.isdisjoint(words_of("java", "tests"))
+        return is_seen and (is_void or names.isdisjoint(words_of("java", "void"))) and (is_old or is_marked)
 
-    def defined(self, node: Node, name: str, marks: Marks, around: Around) -> Iterator[Function]:
-        expects = tuple(
-            Check(
-                Assertion(
-                    ("test",), "raises", Strength.PARTIAL, mark.line, (mark.text.partition("expected")[2].strip(" =)"),)
-                )
-            )
-            for mark in marks
-            if mark.name == "Test" and "expected" in mark.text
-        )
-        is_test = around.is_collecting and self.is_test(node, name, marks)
-        made = self.function(node, name, marks, around, is_test=is_test, first_steps=expects)
-        yield replace(made, steps=_with_rows(marks, made.steps), patches=tuple(patches_in(field(node, "body"), "java")))
+    def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
+        """One for each table that stands in an annotation; what a cell holds takes no name's place."""
+        for text in (mark.text.partition("(")[2] for mark in marks if mark.name in ("CsvSource", "ValueSource")):
+            lines = text.split('"""')[1].splitlines() if '"""' in text else []
+            cells = [line.strip() for line in lines if line.strip()] or _CELL.findall(text)
+            yield ("row",), tuple(((cell,),) for cell in cells)
 
     def skips(self, marks: Marks) -> Iterator[Skip]:
         yield from super().skips(marks)
@@ -83,40 +75,21 @@ class JavaDefinitions(Definitions):
         yield from (Skip(mark.text, mark.line) for mark in off)
 
 
-def _with_rows(marks: Marks, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps once for each row of a table that stands in an annotation; what a cell holds takes no name's place."""
-    tables = (mark.text.partition("(")[2] for mark in marks if mark.name in ("CsvSource", "ValueSource"))
-    cells = [cell for text in tables for cell in _cells(text)]
-    return (Rows(("row",), tuple(((cell,),) for cell in cells), steps),) if cells else steps
-
-
-def _cells(text: str) -> list[str]:
-    """The rows of a table: strings, numbers, or the lines of a text block."""
-    if '"""' in text:
-        return [line.strip() for line in text.split('"""')[1].splitlines() if line.strip()]
-    return _CELL.findall(text)
-
-
 class RustDefinitions(Definitions):
     """Functions under `#[test]`, in any file, and what macros make of them."""
 
-    _macros: Macros | None = None
+    _makers: Makers | None = None
 
     def reading(self) -> Reading:
-        self._macros = Macros(self.root, _tests_in)
+        self._makers = makers_in(self.root, _tests_in)
         functions = tuple(self.functions(self.root, Around()))
         return Reading(functions, defined=frozenset(each.leaf for each in functions if not each.is_test))
 
     def is_test(self, node: Node, name: str, marks: Marks) -> bool:
         return any(TEST.match(mark.text) for mark in marks)
 
-    def defined(self, node: Node, name: str, marks: Marks, around: Around) -> Iterator[Function]:
-        panics = tuple(_panic(mark) for mark in marks if "should_panic" in mark.text)
-        if field(node, "body") is not None:
-            yield self.function(node, name, marks, around, is_test=self.is_test(node, name, marks), first_steps=panics)
-
     def others(self, node: Node, around: Around) -> Iterator[Function]:
-        for made in self._macros.functions(node) if self._macros is not None else ():
+        for made in functions_of(node, self._makers) if self._makers is not None else ():
             own = (*around.skips, *made.skips) if made.is_test else ()
             yield replace(made, name="::".join((*around.names, made.name)), skips=own)
 
@@ -131,12 +104,6 @@ def _tests_in(text: str) -> list[Function]:
     root = parsed(text, Language.RUST)
     read = RustDefinitions("rust", root, is_test_file=True).functions(root, Around())
     return [function for function in read if function.is_test]
-
-
-def _panic(mark: Mark) -> Check:
-    message = re.search(r'expected\s*=\s*("(?:[^"\\]|\\.)*")', mark.text)
-    strength = Strength.PARTIAL if message else Strength.LOOSE
-    return Check(Assertion(("panics",), "panics", strength, mark.line, detail=(message[1],) if message else ()))
 
 
 class NativeDefinitions(Definitions):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.expressions import joined
+from agent_fox.verifier.policy.readers.patches import patches_in
 from agent_fox.verifier.policy.readers.steps import Steps
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens
 from agent_fox.verifier.policy.readers.words import kinds, says, words_of
-from agent_fox.verifier.policy.reading import Function, Reading, Skip, Step
+from agent_fox.verifier.policy.reading import Assertion, Check, Function, Reading, Rows, Skip, Step, Strength
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+    from agent_fox.verifier.policy.readers.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,8 @@ class Definitions:
             if node.type in kinds("scopes") and name is not None:
                 yield from self.functions(field(node, "body"), self.inside(node, text_of(name), marks, around))
             elif node.type in kinds("definitions") and name is not None:
-                yield from self.defined(node, text_of(name), marks, around)
+                is_test = around.is_collecting and self.is_test(node, text_of(name), marks)
+                yield self.function(node, text_of(name), marks, around, is_test=is_test)
             elif node.type in kinds("around_definitions"):
                 yield from self.functions(field(node, "body"), around)
             else:
@@ -79,9 +84,6 @@ class Definitions:
         """What holds within a class or module."""
         return Around((*around.names, name), (*around.skips, *self.skips(marks)), around.is_collecting)
 
-    def defined(self, node: Node, name: str, marks: Marks, around: Around) -> Iterator[Function]:
-        yield self.function(node, name, marks, around, is_test=around.is_collecting and self.is_test(node, name, marks))
-
     def is_test(self, node: Node, name: str, marks: Marks) -> bool:
         raise NotImplementedError
 
@@ -89,19 +91,28 @@ class Definitions:
         """The functions in what is neither a scope nor a definition."""
         yield from ()
 
-    def function(
-        self, node: Node, name: str, marks: Marks, around: Around, *, is_test: bool, first_steps: tuple[Step, ...] = ()
-    ) -> Function:
+    def function(self, node: Node, name: str, marks: Marks, around: Around, *, is_test: bool) -> Function:
         body = field(node, "body")
+        steps: tuple[Step, ...] = (*_expected_errors(marks), *self.done(node))
+        for names, rows in self.tables(node, marks):
+            steps = (Rows(names, rows, steps),)
         return Function(
             name="::".join((*around.names, name)),
             line=line_of(node),
             is_test=is_test,
             parameters=self.parameters(node),
-            steps=(*first_steps, *self.steps.of(body)),
+            steps=steps,
             skips=(*around.skips, *self.skips(marks), *self.steps.early_ends(body)),
+            patches=tuple(patches_in(node, self.language)),
             shape=joined(tokens(body)),
         )
+
+    def done(self, node: Node) -> tuple[Step, ...]:
+        return self.steps.of(field(node, "body"))
+
+    def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
+        """The tables for each row of which a test runs once."""
+        yield from ()
 
     def parameters(self, node: Node) -> tuple[str, ...]:
         given = children(field(node, "parameters"))
@@ -120,6 +131,18 @@ class Definitions:
 def _marked(node: Node) -> list[Node]:
     """The decorators of a function or class, or the annotations among its modifiers."""
     return children(field(node, "decorator_list")) or children(first(node, "modifiers"))
+
+
+def _expected_errors(marks: Marks) -> Iterator[Check]:
+    """Of `@Test(expected = Full.class)` and of `#[should_panic(expected = "full")]`."""
+    for mark in marks:
+        if mark.name == "Test" and "expected" in mark.text:
+            error = (mark.text.partition("expected")[2].strip(" =)"),)
+            yield Check(Assertion(("test",), "raises", Strength.PARTIAL, mark.line, error))
+        elif mark.name == "should_panic":
+            message = re.search(r'expected\s*=\s*("(?:[^"\\]|\\.)*")', mark.text)
+            strength, detail = (Strength.PARTIAL, (message[1],)) if message else (Strength.LOOSE, ())
+            yield Check(Assertion(("panics",), "panics", strength, mark.line, detail=detail))
 
 
 def words_around(node: Node) -> set[str]:

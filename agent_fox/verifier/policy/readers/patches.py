@@ -21,7 +21,7 @@ _SETTERS = frozenset({"setattr", "setitem", "object", "dict"})
 
 def patches_in(node: Node | None, language: str) -> Iterator[Patch]:
     """What a function replaces, its decorators included."""
-    for inner in walk(node, *_KINDS):
+    for inner in walk(node, *_KINDS) if language in _OF_CALLS else ():
         yield from patch_of(inner, language)
 
 

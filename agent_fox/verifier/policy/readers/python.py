@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Mark, Marks
 from agent_fox.verifier.policy.readers.patches import patch_of, patches_in
 from agent_fox.verifier.policy.readers.python_tree import ast_of, nodes_below
-from agent_fox.verifier.policy.readers.tables import table
+from agent_fox.verifier.policy.readers.tables import Table, table
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of
 from agent_fox.verifier.policy.readers.words import kinds, words_of
-from agent_fox.verifier.policy.reading import Bind, Function, Patch, Reading, Rows, Skip, Step
+from agent_fox.verifier.policy.reading import Bind, Function, Patch, Reading, Skip, Step
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -58,7 +58,7 @@ class PythonDefinitions(Definitions):
                 yield from self.functions(field(node, "body"), self._in_class(node, name, marks, around, is_seen))
                 continue
             is_test = around.is_collecting and is_seen and name.startswith("test")
-            yield self._function(node, name, marks, around, is_test=is_test)
+            yield self.function(node, name, marks, around, is_test=is_test)
             yield from self.functions(field(node, "body"), Around((*around.names, name), is_collecting=False))
 
     def _in_class(self, node: Node, name: str, marks: Marks, around: Around, is_seen: bool) -> Around:
@@ -89,22 +89,30 @@ class PythonDefinitions(Definitions):
         yield from (Skip(mark.text, mark.line) for mark in asked_for)
         yield from super().skips(marks)
 
-    def _function(self, node: Node, name: str, marks: Marks, around: Around, *, is_test: bool) -> Function:
+    def function(self, node: Node, name: str, marks: Marks, around: Around, *, is_test: bool) -> Function:
         made = ast_of(node)
         is_fixture = any("fixture" in mark.text for mark in marks)
         is_setting_up = name in words_of("python", "setting_up")
-        function = self.function(node, name, marks, around, is_test=is_test and not is_fixture)
-        inner = nodes_below(made) if self._has_shared else ()
-        shared = {name for each in inner if isinstance(each, ast.Nonlocal) for name in each.names}
-        steps = tuple(step for step in function.steps if not (isinstance(step, Bind) and step.name in shared))
         return replace(
-            function,
-            steps=_with_rows(node, steps),
-            patches=tuple(patches_in(node, "python")),
+            super().function(node, name, marks, around, is_test=is_test and not is_fixture),
             said=ast.get_docstring(made) or "" if isinstance(made, _Function) else "",
             is_hook=is_fixture or is_setting_up,
             is_for_all=is_setting_up or any("autouse" in mark.text for mark in marks),
         )
+
+    def done(self, node: Node) -> tuple[Step, ...]:
+        """What a function does; a name that an inner function sets has no value of its own."""
+        inner = nodes_below(ast_of(node)) if self._has_shared else ()
+        shared = {name for each in inner if isinstance(each, ast.Nonlocal) for name in each.names}
+        return tuple(step for step in super().done(node) if not (isinstance(step, Bind) and step.name in shared))
+
+    def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
+        """Those of `parametrize` with literal rows."""
+        for mark in children(field(node, "decorator_list")):
+            given = children(field(mark, "arguments"))
+            if len(given) > 1 and text_of(field(mark, "function")).rpartition(".")[2] in ("parametrize", "expand"):
+                rows = table(given[1], tuple(_parameter_names(given[0])))
+                yield from [rows] if rows is not None else []
 
     def parameters(self, node: Node) -> tuple[str, ...]:
         made = ast_of(node)
@@ -124,16 +132,6 @@ def _definitions(scope: Node | None) -> Iterator[Node]:
             yield from _definitions(field(node, "alternative"))
         elif isinstance(made, ast.Try | ast.With):
             yield from _definitions(field(node, "body"))
-
-
-def _with_rows(node: Node, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps under each `parametrize` with literal rows."""
-    for mark in children(field(node, "decorator_list")):
-        given = children(field(mark, "arguments"))
-        if len(given) > 1 and text_of(field(mark, "function")).rpartition(".")[2] in ("parametrize", "expand"):
-            rows = table(given[1], tuple(_parameter_names(given[0])))
-            steps = (Rows(*rows, steps),) if rows is not None else steps
-    return steps
 
 
 def _parameter_names(node: Node) -> Iterator[str]:
