@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.expressions import Tokens, split_arguments
@@ -25,9 +24,10 @@ class Argument:
         self.name = text_of(node).partition("=")[0] if is_a(node, "keyword") else ""
         self._made_of = made_of
 
-    @cached_property
+    @property
     def tokens(self) -> Tokens:
-        return self._made_of or tokens(field(self.node, "value") if self.name else self.node)
+        self._made_of = self._made_of or tokens(field(self.node, "value") if self.name else self.node)
+        return self._made_of
 
     @property
     def called(self) -> Tokens:
@@ -55,12 +55,14 @@ class Call:
         self.node = node
         self.line = line_of(node)
         self.word = word_of(node)
+        self._links: list[Link] = []
 
-    @cached_property
+    @property
     def links(self) -> list[Link]:
-        return _links(self.node)
+        self._links = self._links or _links(self.node)
+        return self._links
 
-    @cached_property
+    @property
     def given(self) -> tuple[Argument, ...]:
         return tuple(each for each in self.links[-1].given or () if not each.name)
 

@@ -42,15 +42,16 @@ def flat(parts: list[Tokens] | tuple[Tokens, ...]) -> Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions of one assertion. language: whose words count; call: where it stands, and how it is shown."""
+    """The conditions of one assertion. line, call, said: where it stands, and how it is shown."""
 
     language: str
     line: int
-    text: str = ""
+    call: Call | None = None
+    said: str = ""
 
-    @staticmethod
-    def of(language: str, call: Call) -> Conditions:
-        return Conditions(language, call.line, call.text if language not in ("python", "go") else "")
+    @property
+    def text(self) -> str:
+        return self.said if self.call is None or self.language in ("python", "go") else self.call.text
 
     def demand(
         self, subject: Tokens, operator: str, strength: Strength, expected: Tokens = (), tolerance: float | None = None

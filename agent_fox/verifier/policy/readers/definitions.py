@@ -12,7 +12,7 @@ from agent_fox.verifier.policy.readers.patches import patches_in
 from agent_fox.verifier.policy.readers.steps import Steps
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens
 from agent_fox.verifier.policy.readers.words import kinds, says, words_of
-from agent_fox.verifier.policy.reading import Assertion, Check, Function, Reading, Rows, Skip, Step, Strength
+from agent_fox.verifier.policy.reading import Assertion, Check, Function, Patch, Reading, Rows, Skip, Step, Strength
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -103,12 +103,15 @@ class Definitions:
             parameters=self.parameters(node),
             steps=steps,
             skips=(*around.skips, *self.skips(marks), *self.steps.early_ends(body)),
-            patches=tuple(patches_in(node, self.language)),
+            patches=tuple(self.patches(node)),
             shape=joined(tokens(body)),
         )
 
     def done(self, node: Node) -> tuple[Step, ...]:
         return self.steps.of(field(node, "body"))
+
+    def patches(self, node: Node) -> Iterator[Patch]:
+        return patches_in(node, self.language)
 
     def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
         """The tables for each row of which a test runs once."""

@@ -30,7 +30,7 @@ _EMPTY_MATCHER = regex(r"Containing\(\s*(?:\{\s*\}|\[\s*\]|['\"`]{2})")
 
 def demands_of(call: Call, language: str) -> tuple[Assertion, ...]:
     """The demands of a call; none where it is no assertion that is known."""
-    stated = Conditions.of(language, call)
+    stated = Conditions(language, call.line, call)
     for form in (_raising, _of_values, _of_mock, _of_chain, _failing):
         found = tuple(form(call, language, stated))
         if found:
@@ -57,7 +57,7 @@ def raised(call: Call, language: str, subject: Tokens) -> Assertion:
     if call.word.endswith("Regex") and len(call.given) > 1:
         message = call.given[1].tokens
     message = () if joined(message).strip("rR'\"^$") in _ANY_TEXT else message
-    return _error(Conditions.of(language, call), language, subject, error, message)
+    return _error(Conditions(language, call.line, call), language, subject, error, message)
 
 
 def _error(stated: Conditions, language: str, subject: Tokens, error: Tokens, message: Tokens = ()) -> Assertion:

@@ -34,6 +34,7 @@ class PythonDefinitions(Definitions):
         nodes = list(nodes_below(module))
         imports = tuple(_imports(nodes))
         self._uncollected = frozenset(_uncollected(module))
+        self._patches = tuple(patches_in(self.root, "python"))
         self._has_shared = any(isinstance(node, ast.Nonlocal) for node in nodes)
         body = field(self.root, "body")
         skips = (*self._marks_in(body), *(each for each in self.steps.early_ends(body) if "return" not in each.text))
@@ -41,7 +42,7 @@ class PythonDefinitions(Definitions):
         return Reading(
             functions=tuple(self.functions(body, around)),
             imports=imports,
-            patches=tuple(_replaced_at_top(body, dict(imports))),
+            patches=tuple(self._replaced_at_top(body, dict(imports))),
             defined=frozenset(_defined(module.body)),
         )
 
@@ -106,6 +107,12 @@ class PythonDefinitions(Definitions):
         shared = {name for each in inner if isinstance(each, ast.Nonlocal) for name in each.names}
         return tuple(step for step in super().done(node) if not (isinstance(step, Bind) and step.name in shared))
 
+    def patches(self, node: Node) -> Iterator[Patch]:
+        made = ast_of(node)
+        if isinstance(made, _Function):
+            start = min(each.lineno for each in (made, *made.decorator_list))
+            yield from (each for each in self._patches if start <= each.line <= (made.end_lineno or start))
+
     def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
         """Those of `parametrize` with literal rows."""
         for mark in children(field(node, "decorator_list")):
@@ -113,6 +120,19 @@ class PythonDefinitions(Definitions):
             if len(given) > 1 and text_of(field(mark, "function")).rpartition(".")[2] in ("parametrize", "expand"):
                 rows = table(given[1], tuple(_parameter_names(given[0])))
                 yield from [rows] if rows is not None else []
+
+    def _replaced_at_top(self, body: Node | None, imports: Mapping[str, str]) -> Iterator[Patch]:
+        """What a module replaces outside of functions: also an import that a later definition hides."""
+        for node in children(body):
+            name = text_of(field(node, "name") or field(node, "left"))
+            is_definition = node.type in (*kinds("definitions"), *kinds("scopes"))
+            if name in imports and (is_definition or is_a(node, "Assign")):
+                text = f"{name} is defined over the import" if is_definition else text_of(node)
+                yield Patch(imports[name], (name,), line_of(node), text)
+            call = first(node) if is_a(node, "Expr") else node
+            yield from patch_of(call, "python") if call is not None and not is_definition else ()
+            if is_definition and "fixture" in text_of(field(node, "decorator_list")):
+                yield from self.patches(node)
 
     def parameters(self, node: Node) -> tuple[str, ...]:
         made = ast_of(node)
@@ -176,17 +196,3 @@ def _uncollected(module: ast.Module) -> Iterator[str]:
                 yield name
             case _:
                 continue
-
-
-def _replaced_at_top(body: Node | None, imports: Mapping[str, str]) -> Iterator[Patch]:
-    """What a module replaces outside of functions: also an import that a later definition hides."""
-    for node in children(body):
-        name = text_of(field(node, "name") or field(node, "left"))
-        is_definition = node.type in (*kinds("definitions"), *kinds("scopes"))
-        if name in imports and (is_definition or is_a(node, "Assign")):
-            text = f"{name} is defined over the import" if is_definition else text_of(node)
-            yield Patch(imports[name], (name,), line_of(node), text)
-        call = first(node) if is_a(node, "Expr") else node
-        yield from patch_of(call, "python") if call is not None and not is_definition else ()
-        if is_definition and "fixture" in text_of(field(node, "decorator_list")):
-            yield from patches_in(node, "python")

@@ -4,7 +4,7 @@ which a test ends before its checks."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,9 @@ class Place:
         return self if settled is (word == "if") else replace(self, is_idle=True)
 
 
+_EVERYWHERE = Place()
+
+
 def statements_of(body: Node | None) -> list[Node]:
     """The statements of a block, or the one that stands for it."""
     inner = children(body) if body is not None and roles().get(body.type) == "block" else [body] if body else []
@@ -70,32 +73,20 @@ class Steps:
         self._language = language
 
     def of(self, body: Node | None) -> tuple[Step, ...]:
-        return tuple(self._step(body, Place()))
+        return tuple(self._step(body, _EVERYWHERE))
 
     def _step(self, node: Node | None, place: Place) -> Iterator[Step]:
-        if node is None:
+        role = roles().get(node.type) if node is not None else None
+        if node is None or role is None:
             return
-        match roles().get(node.type):
-            case "block":
-                yield from self._block(node, place)
-            case "inner" | "part" | "handler":
-                for each in children(node):
-                    yield from self._step(each, place)
-            case "bound":
-                yield from self._bound(node, place)
-            case "assertion":
-                stated = Conditions(self._language, line_of(node))
-                yield from _checks(stated.holds(tokens(field(node, "test"))), place)
-            case "branch":
-                yield from self._branch(node, place)
-            case "loop":
-                yield from self._loop(node, place)
-            case "attempt":
-                yield from self._attempt(node, place)
-            case "context":
-                yield from self._context(node, place)
-            case "call":
-                yield from self._call(node, place)
+        if role in _BY_ROLE:
+            yield from _BY_ROLE[role](self, node, place)
+        elif role in ("inner", "part", "handler"):
+            for each in children(node):
+                yield from self._step(each, place)
+
+    def _assertion(self, node: Node, place: Place) -> Iterator[Step]:
+        yield from _checks(Conditions(self._language, line_of(node)).holds(tokens(field(node, "test"))), place)
 
     def _block(self, block: Node, place: Place) -> Iterator[Step]:
         for statement in statements_of(block):
@@ -116,7 +107,8 @@ class Steps:
             elif value.type != "Tuple":
                 parts = ((at, part) for at, part in enumerate(children(pattern)) if part.type == "Name")
                 yield from (Bind(text_of(part), (*tokens(value), "[", str(at), "]")) for at, part in parts)
-            yield from (each for each in self._step(value, place) if isinstance(each, Check))
+            if (called := call_in(value)) is not None:
+                yield from self._call(called, place, is_bound=True)
 
     def _branch(self, node: Node, place: Place) -> Iterator[Step]:
         """In Go, `if got != want { t.Errorf(…) }` demands; another condition guards what is in it."""
@@ -125,7 +117,7 @@ class Steps:
         if self._language == "go" and any(self.fails(each) for each in statements_of(then)):
             start = tokens(field(node, "initializer"))
             text = f"if {joined((*start, *condition))} {{ fail }}"
-            yield from _checks([Conditions("go", line_of(node), text).failing(start, condition)], place)
+            yield from _checks([Conditions("go", line_of(node), said=text).failing(start, condition)], place)
             otherwise = place
         else:
             yield from self._step(then, place.under("if", condition))
@@ -168,18 +160,22 @@ class Steps:
                 inside = replace(place, is_idle=True)
         yield from self._step(body, inside)
 
-    def _call(self, node: Node, place: Place) -> Iterator[Step]:
-        """What a call demands, or what the functions that it is given do; another may be one that asserts."""
+    def _call(self, node: Node, place: Place, *, is_bound: bool = False) -> Iterator[Step]:
+        """What a call demands, or what the functions that it is given do; another may be one that asserts.
+
+        is_bound: what it returns is kept, so that it is no helper that asserts.
+        """
         call = Call(node)
-        bodies = call.bodies()
+        bodies = call.bodies() if self._language in ("java", "javascript", "go") else []
         if self._is_of_failure(call, bodies):
             yield from self._within(bodies, replace(place, is_idle=True))
             return
         found = demands_of(call, self._language)
         yield from _checks(found, place)
-        yield from (each for each in self._within(bodies, place) if not found or isinstance(each, Check))
+        is_known = bool(found) or is_bound
+        yield from (each for each in self._within(bodies, place) if not is_known or isinstance(each, Check))
         is_asked = call.is_plain or not (bodies or self._language in ("javascript", "rust"))
-        if not found and call.word and not place.is_idle and is_asked:
+        if not is_known and call.word and not place.is_idle and is_asked:
             named = tuple((name, "=", *value) for name, value in call.named.items())
             given = (*(each.tokens for each in call.given), *named)
             yield Use(call.word, given, call.line, place.guard, custom(call, self._language))
@@ -193,7 +189,7 @@ class Steps:
         is_expected = call.word.startswith("assertThrows") and len(call.given) > 1
         if not is_expected or "".join(call.given[0].tokens) not in words_of(self._language, "of_assertions"):
             return False
-        return any(isinstance(each, Check) for each in self._within(bodies, Place()))
+        return any(isinstance(each, Check) for each in self._within(bodies, _EVERYWHERE))
 
     def early_ends(self, body: Node | None, *, is_early: bool = False) -> Iterator[Skip]:
         """Ways by which a test ends before its checks: skips and returns, at the top or under a condition.
@@ -241,6 +237,18 @@ class Steps:
         return is_skip and (self._language != "javascript" or _is_of_test(Call(node), body))
 
 
+_BY_ROLE: Mapping[str, Callable[[Steps, Node, Place], Iterator[Step]]] = {
+    "block": Steps._block,
+    "bound": Steps._bound,
+    "assertion": Steps._assertion,
+    "branch": Steps._branch,
+    "loop": Steps._loop,
+    "attempt": Steps._attempt,
+    "context": Steps._context,
+    "call": Steps._call,
+}
+
+
 def _caught_and_left(attempt: Node | None) -> Iterator[Skip]:
     """Errors after which a test just ends."""
     for handler in (each for each in children(attempt) if roles().get(each.type) == "handler"):
@@ -258,5 +266,8 @@ def _is_of_test(call: Call, body: Node | None) -> bool:
 
 def _checks(found: Iterable[Assertion], place: Place) -> Iterator[Check]:
     for assertion in found:
+        if place == _EVERYWHERE:
+            yield Check(assertion)
+            continue
         strength = Strength.NONE if place.is_idle else assertion.strength
         yield Check(replace(assertion, guard=(*place.guard, *assertion.guard), strength=strength))
