@@ -19,6 +19,8 @@ LONGEST_SHOWN = 200  # characters
 class Argument:
     """What a call is given. name: where it is given by name. called: what a function given here comes to."""
 
+    __slots__ = ("_made_of", "name", "node")
+
     def __init__(self, node: Node | None, made_of: Tokens = ()) -> None:
         self.node = node
         self.name = text_of(node).partition("=")[0] if is_a(node, "keyword") else ""
@@ -42,6 +44,8 @@ class Argument:
 class Link:
     """One name of a chain; given: None where it is not called."""
 
+    __slots__ = ("given", "owner", "word")
+
     def __init__(self, word: str, given: Sequence[Argument] | None, owner: Node | None = None) -> None:
         self.word = word
         self.given = given
@@ -50,6 +54,8 @@ class Link:
 
 class Call:
     """A call, from the root of its chain to its last name."""
+
+    __slots__ = ("_links", "line", "node", "word")
 
     def __init__(self, node: Node) -> None:
         self.node = node

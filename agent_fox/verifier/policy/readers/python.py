@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Mark, Marks
-from agent_fox.verifier.policy.readers.patches import patch_of, patches_in
-from agent_fox.verifier.policy.readers.python_tree import ast_of, nodes_below
+from agent_fox.verifier.policy.readers.patches import patch_of
+from agent_fox.verifier.policy.readers.python_tree import ast_of, node_of, nodes_below
 from agent_fox.verifier.policy.readers.tables import Table, table
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of
 from agent_fox.verifier.policy.readers.words import kinds, words_of
@@ -34,7 +34,8 @@ class PythonDefinitions(Definitions):
         nodes = list(nodes_below(module))
         imports = tuple(_imports(nodes))
         self._uncollected = frozenset(_uncollected(module))
-        self._patches = tuple(patches_in(self.root, "python"))
+        setting = (node_of(node) for node in nodes if isinstance(node, ast.Call | ast.Assign))
+        self._patches = tuple(patch for node in setting for patch in patch_of(node, "python"))
         self._has_shared = any(isinstance(node, ast.Nonlocal) for node in nodes)
         body = field(self.root, "body")
         skips = (*self._marks_in(body), *(each for each in self.steps.early_ends(body) if "return" not in each.text))

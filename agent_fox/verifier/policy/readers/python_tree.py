@@ -7,7 +7,7 @@ grammars of tree-sitter use. The text of a node is what `ast.unparse` makes of i
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from agent_fox.verifier.policy.reading import Broken
 
@@ -41,8 +41,8 @@ class PythonNode:
 
     @property
     def text(self) -> bytes:
-        if isinstance(self.made_of, ast.Name):
-            return self.made_of.id.encode()
+        if self._text is None and (plain := _dotted(self.made_of)):
+            self._text = plain.encode("utf-8", "surrogatepass")
         if self._text is None:
             parts = self.made_of if isinstance(self.made_of, list) else [self.made_of]
             self._text = "\n".join(map(ast.unparse, parts)).encode("utf-8", "surrogatepass")
@@ -81,7 +81,7 @@ class PythonNode:
 
     def _made_field(self, name: str) -> PythonNode | None:
         of = self.made_of
-        value = getattr(of, name, None) or getattr(of, _FIELDS.get(name, name), None)
+        value: Any = getattr(of, name, None) or getattr(of, _FIELDS.get(name, name), None)
         if isinstance(of, ast.Call) and name == "arguments":
             value = [*of.args, *of.keywords]
         elif isinstance(of, ast.Assign | ast.AnnAssign | ast.AugAssign) and name in ("left", "right"):
@@ -91,23 +91,24 @@ class PythonNode:
             value = of.body[1:]
         elif isinstance(value, str):
             value = ast.Name(value)
-        is_node = isinstance(value, ast.AST | list)
-        return PythonNode(cast("ast.AST | list[ast.AST]", value), self) if is_node else None
+        return PythonNode(value, self) if isinstance(value, ast.AST | list) else None
 
 
 def parsed(text: str) -> Node:
     """Raises Broken for what `ast` does not take."""
     try:
-        return cast("Node", PythonNode(ast.parse(text)))
+        return node_of(ast.parse(text))
     except (SyntaxError, ValueError) as error:
         raise Broken(f"no Python: {type(error).__name__}", getattr(error, "lineno", None)) from error
 
 
-def walk(node: PythonNode, types: tuple[str, ...]) -> Iterator[Node]:
-    """What is below a node and of these types."""
-    for each in nodes_below(ast_of(cast("Node", node))):
-        if type(each).__name__ in types:
-            yield cast("Node", PythonNode(each))
+def _dotted(made_of: object) -> str:
+    """A name with its attributes, which needs no unparsing; empty for anything else."""
+    names = []
+    while isinstance(made_of, ast.Attribute):
+        names.append(made_of.attr)
+        made_of = made_of.value
+    return ".".join([made_of.id, *reversed(names)]) if isinstance(made_of, ast.Name) else ""
 
 
 def nodes_below(node: ast.AST) -> Iterator[ast.AST]:
@@ -122,6 +123,10 @@ def nodes_below(node: ast.AST) -> Iterator[ast.AST]:
                 waiting.extend(each for each in value if isinstance(each, ast.AST))
             elif isinstance(value, ast.AST) and not isinstance(value, _ROLELESS):
                 waiting.append(value)
+
+
+def node_of(made_of: ast.AST) -> Node:
+    return cast("Node", PythonNode(made_of))
 
 
 def ast_of(node: Node) -> ast.AST:

@@ -126,10 +126,6 @@ def _leaves(node: Node) -> list[str]:
 
 def walk(node: Node | None, *types: str) -> Iterator[Node]:
     """The node and everything below it, or what is of these types, in no promised order."""
-    made: object = node
-    if isinstance(made, python_tree.PythonNode):
-        yield from python_tree.walk(made, types)
-        return
     waiting = [node] if node is not None else []
     while waiting:
         current = waiting.pop()

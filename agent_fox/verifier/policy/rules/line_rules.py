@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
 from functools import cache
 
 from agent_fox.core.regex import regex
@@ -45,7 +44,7 @@ def _fits(rule: RuleRow, path: str) -> bool:
     """Whether a rule looks into a file, by its path or its name. `code` is neither tests nor the settings of a tool."""
     if rule.files == ("code",):
         return language_of(path, {}) is not None and not belongs_to_tests(path) and not _NO_PRODUCT.search(path)
-    return rule.fits(path) or any(fnmatchcase(path, glob) for glob in rule.files)
+    return rule.fits(path) or rule.fits(path, by_path=True)
 
 
 def _found_in(rule: RuleRow, line: Line) -> re.Match[str] | None:

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -24,13 +24,15 @@ _PATTERNS, _EXAMPLES = ("pattern", "unless", "key"), ("yes", "no")
 class RuleRow:
     """One rule: where it looks for what, and what it says.
 
-    files: globs. pattern, unless: what a line has, and has not. about: whether lines that are `added` or `removed` are
-    looked at. key, becomes: of settings, their dotted path and what may not become of them. is_least: less is worse.
+    files: globs, and names: all of them as one pattern. pattern, unless: what a line has, and has not. about: whether
+    lines that are `added` or `removed` are looked at. key, becomes: of settings, their dotted path and what may not
+    become of them. is_least: less is worse.
     """
 
     name: Rule
     message: str
     files: tuple[str, ...] = ()
+    names: re.Pattern[str] = _NOTHING
     pattern: re.Pattern[str] = _NOTHING
     unless: re.Pattern[str] = _NOTHING
     key: re.Pattern[str] = _NOTHING
@@ -41,10 +43,9 @@ class RuleRow:
     remedy: str = ""
     is_least: bool = True
 
-    def fits(self, path: str) -> bool:
-        """Whether the name of a file is of those that the rule looks into."""
-        name = path.rpartition("/")[2]
-        return any(fnmatchcase(name, glob) for glob in self.files)
+    def fits(self, path: str, *, by_path: bool = False) -> bool:
+        """Whether the name of a file, or its path, is of those that the rule looks into."""
+        return self.names.match(path if by_path else path.rpartition("/")[2]) is not None
 
     def finding(
         self, path: str, line: int | None = None, before: str = "", after: str = "", severity: Severity | None = None
@@ -101,4 +102,6 @@ def _row(file: str, name: str, message: str, written: Mapping[str, Any]) -> Rule
         for part, text in parts_of(file).items():
             pattern = pattern.replace(f"{{{part}}}", text)
         known[key] = regex(pattern)
-    return RuleRow(Rule(name), message, tuple(glob for each in globs for glob in sets.get(each, (each,))), **known)
+    found = tuple(glob for each in globs for glob in sets.get(each, (each,)))
+    names = re.compile("|".join(map(translate, found))) if found else _NOTHING
+    return RuleRow(Rule(name), message, found, names, **known)
