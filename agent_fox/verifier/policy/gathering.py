@@ -170,11 +170,11 @@ def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...
     for side, own in zip(sides, helpers, strict=True):
         expansion = Expansion(everywhere | own, frozenset(own))
         for function in side.reading.functions:
-            found = (
+            plain = (
                 replace(each, subject=without_self(each.subject), expected=without_self(each.expected))
                 for each in expansion.assertions(function)
             )
-            made.append(Test(side.path, function, tuple(found)))
+            made.append(Test(side.path, function, tuple(plain)))
     return tuple(made)
 
 

@@ -156,7 +156,7 @@ def _checks(node: Node | None) -> Iterator[Check]:
         if is_a(child, "if_statement", "preproc_if") and constant_of(tokens(field(child, "condition"))) is False:
             yield from _checks(field(child, "alternative"))
             continue
-        found = demands_of(Call(child), "cpp") if is_a(child, "call_expression") else ()
-        yield from map(Check, found)
-        if not found:
+        demanded = demands_of(Call(child), "cpp") if is_a(child, "call_expression") else ()
+        yield from map(Check, demanded)
+        if not demanded:
             yield from _checks(child)

@@ -32,9 +32,9 @@ def demands_of(call: Call, language: str) -> tuple[Assertion, ...]:
     """The demands of a call; none where it is no assertion that is known."""
     stated = Conditions(language, call.line, call)
     for form in (_raising, _of_values, _of_mock, _of_chain, _failing):
-        found = tuple(form(call, language, stated))
-        if found:
-            return found
+        demanded = tuple(form(call, language, stated))
+        if demanded:
+            return demanded
     return ()
 
 
@@ -204,8 +204,8 @@ def _of_chain(call: Call, language: str, stated: Conditions) -> Iterator[Asserti
     elif language == "javascript" and root.word == "expect" and root.given and links:
         modes = tuple(link.word for link in links if link.word in ("resolves", "rejects", "all"))
         subject = (*(mode for mode in modes if mode != links[-1].word), *root.given[0].called)
-        found = _judged(subject, links, language, stated)
-        yield from (replace(each, strength=Strength.NONE) if _is_dropped(call) else each for each in found)
+        demanded = _judged(subject, links, language, stated)
+        yield from (replace(each, strength=Strength.NONE) if _is_dropped(call) else each for each in demanded)
     elif language == "javascript" and any(link.word == "should" for link in call.links):
         at = next(at for at, link in enumerate(call.links) if link.word == "should")
         brackets = ((link.word, *(("(", ")") if link.given is not None else ())) for link in call.links[:at])

@@ -94,7 +94,7 @@ class Steps:
             if is_a(_inner(statement), *kinds("ends")):
                 place = replace(place, is_idle=True)
 
-    def _bound(self, node: Node, place: Place) -> Iterator[Step]:
+    def _binding(self, node: Node, place: Place) -> Iterator[Step]:
         """What a statement binds, and what it asserts to get there; in JavaScript only `const` binds for good."""
         if self._language == "javascript" and not text_of(node).startswith("const"):
             return
@@ -170,9 +170,9 @@ class Steps:
         if self._is_of_failure(call, bodies):
             yield from self._within(bodies, replace(place, is_idle=True))
             return
-        found = demands_of(call, self._language)
-        yield from _checks(found, place)
-        is_known = bool(found) or is_bound
+        demanded = demands_of(call, self._language)
+        yield from _checks(demanded, place)
+        is_known = bool(demanded) or is_bound
         yield from (each for each in self._within(bodies, place) if not is_known or isinstance(each, Check))
         is_asked = call.is_plain or not (bodies or self._language in ("javascript", "rust"))
         if not is_known and call.word and not place.is_idle and is_asked:
@@ -239,7 +239,7 @@ class Steps:
 
 _BY_ROLE: Mapping[str, Callable[[Steps, Node, Place], Iterator[Step]]] = {
     "block": Steps._block,
-    "bound": Steps._bound,
+    "bound": Steps._binding,
     "assertion": Steps._assertion,
     "branch": Steps._branch,
     "loop": Steps._loop,
@@ -264,8 +264,8 @@ def _is_of_test(call: Call, body: Node | None) -> bool:
     return len(call.links) < 3 and call.links[0].word in (*given, "this", "t", "ctx", "context", "test", "it")
 
 
-def _checks(found: Iterable[Assertion], place: Place) -> Iterator[Check]:
-    for assertion in found:
+def _checks(demanded: Iterable[Assertion], place: Place) -> Iterator[Check]:
+    for assertion in demanded:
         if place == _EVERYWHERE:
             yield Check(assertion)
             continue

@@ -88,10 +88,10 @@ def _declared(name: Node) -> Node | None:
     """The list that a name stands for: that of the nearest statement around it that alone binds it."""
     scope = name.parent
     while scope is not None:
-        bound = (pair for each in children(scope) for pair in bindings(each))
-        found = [value for pattern, value in bound if text_of(pattern) == text_of(name)]
-        if found:
-            return found[0] if len(found) == 1 else None
+        pairs = (pair for each in children(scope) for pair in bindings(each))
+        values = [value for pattern, value in pairs if text_of(pattern) == text_of(name)]
+        if values:
+            return values[0] if len(values) == 1 else None
         scope = scope.parent
     return None
 

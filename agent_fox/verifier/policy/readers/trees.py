@@ -45,7 +45,7 @@ def parsed(text: str, language: Language) -> Node:
     """
     if language is Language.PYTHON:
         return python_tree.parsed(text)
-    text = _TYPE_OF_MODULE.sub(lambda found: "typeof " + "_" * (len(found[0].encode()) - 7), text)
+    text = _TYPE_OF_MODULE.sub(lambda match: "typeof " + "_" * (len(match[0].encode()) - 7), text)
     root: Node = import_module("tree_sitter").Parser(_grammar(language)).parse(text.encode()).root_node
     if language is not Language.CPP and root.has_error:
         raise Broken("a syntax error", _first_error(root))
@@ -111,17 +111,17 @@ def tokens(node: Node | None) -> Tokens:
 
 
 def _leaves(node: Node) -> list[str]:
-    found, waiting = [], [node]
+    leaves, waiting = [], [node]
     while waiting:
         current = waiting.pop()
         kind = current.type
         if kind in _COMMENTS:
             continue
         if current.child_count == 0 or "string" in kind or "char" in kind:
-            found.append(text_of(current))
+            leaves.append(text_of(current))
         else:
             waiting.extend(reversed(current.children))
-    return found
+    return leaves
 
 
 def walk(node: Node | None, *types: str) -> Iterator[Node]:

@@ -102,6 +102,6 @@ def _row(file: str, name: str, message: str, written: Mapping[str, Any]) -> Rule
         for part, text in parts_of(file).items():
             pattern = pattern.replace(f"{{{part}}}", text)
         known[key] = regex(pattern)
-    found = tuple(glob for each in globs for glob in sets.get(each, (each,)))
-    names = re.compile("|".join(map(translate, found))) if found else _NOTHING
-    return RuleRow(Rule(name), message, found, names, **known)
+    patterns = tuple(glob for each in globs for glob in sets.get(each, (each,)))
+    names = re.compile("|".join(map(translate, patterns))) if patterns else _NOTHING
+    return RuleRow(Rule(name), message, patterns, names, **known)
