@@ -19,7 +19,7 @@ _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _AND, _OR = frozenset({"and", "&&"}), frozenset({"or", "||"})
 _FALSE = frozenset({"False", "false", "None", "null", "nil", "0"})
 _NONE = frozenset({"None", "null", "nil", "NULL", "nullptr"})
-_TRUTHS = {"True": True, "true": True, "False": False, "false": False}
+_TRUTHS = {"True": True, "False": False}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "equal": "equal", "same": "same"}
 _OPEN_PATTERN = frozenset({"_", "..", ".", "|", "if", "..."})
 
@@ -106,7 +106,7 @@ class Conditions:
         near = next((side for side in (right, left) if (call := outer_call(side)) and call[0] == "approx"), None)
         if is_equality and len(right) == 1 and right[0] in _NONE:
             yield self.demand(left, *(("is something", Strength.LOOSE) if is_negated else ("is none", Strength.EXACT)))
-        elif is_equality and len(right) == 1 and right[0] in _TRUTHS:
+        elif is_equality and self.language == "python" and len(right) == 1 and right[0] in _TRUTHS:
             yield from self.holds(left) if _TRUTHS[right[0]] is not is_negated else [self.fails(left)]
         elif near is not None:
             expected, *others = outer_call(near)[1]  # type: ignore[index]
