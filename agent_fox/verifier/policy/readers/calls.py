@@ -100,7 +100,8 @@ class Call:
 def word_of(call: Node) -> str:
     """The last name of what is called; empty where it has none."""
     callee = field(call, "function") or field(call, "macro") or field(call, "name")
-    name = children(callee)[-1] if callee is not None and roles().get(callee.type) == "member" else callee
+    is_member = callee is not None and roles().get(callee.type) == "member"
+    name = next(reversed(children(callee)), None) if is_member else callee
     return text_of(name).rpartition("::")[2]
 
 
@@ -127,14 +128,15 @@ def _links(node: Node) -> list[Link]:
         elif role == "call":
             given, current = arguments_of(current), field(current, "function")
         elif role == "member":
-            owner, *_, name = children(current)
+            parts = children(current)
+            owner, name = (parts[0], parts[-1]) if parts else (None, None)  # a tree of C may have errors
             links.append(Link(text_of(name), given, owner))
             given, current = None, owner
         else:
             word = text_of(current).rpartition("::")[2] if given is not None else text_of(current)
             links.append(Link(word, given))
             break
-    return links[::-1]
+    return links[::-1] or [Link("", given)]
 
 
 def arguments_of(call: Node) -> list[Argument]:

@@ -57,7 +57,10 @@ def _first_error(root: Node) -> int:
     """The line of the first error, from 1."""
     node = root
     while not (node.is_error or node.is_missing):
-        node = next(child for child in node.children if child.has_error or child.is_missing)
+        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if inner is None:  # some errors have no node of their own
+            break
+        node = inner
     return node.start_point[0] + 1
 
 
