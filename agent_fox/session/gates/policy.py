@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.session.gates.other_specs import foreign_changes
+from agent_fox.verifier.policy.change_under_check import change_between
 from agent_fox.verifier.policy.check import check_change
-from agent_fox.verifier.policy.git_change import change_between
 from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Severity
 
 if TYPE_CHECKING:

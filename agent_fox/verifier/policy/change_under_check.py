@@ -1,4 +1,4 @@
-"""The change that is under check: what differs between its base commit and the files of a workspace.
+"""The change that is under check: what differs between its base commit and the files of a workspace, or two commits.
 
 Commits are given by their full ids. The files are looked at with a git folder and an object store of our own: neither a
 hook, a filter nor a setting of the workspace is run, and nothing is written to it.
@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.system import git, git_objects
+from agent_fox.system.git_objects import ABSENT, GITLINK
 from agent_fox.system.own_folders import own_folder
-from agent_fox.verifier.policy.git_change import change_of
+from agent_fox.verifier.policy.values import Change, FileChange
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agent_fox.system import git_ignores
-    from agent_fox.system.git_objects import Store
-    from agent_fox.verifier.policy.values import Change
+    from agent_fox.system.git_objects import Entry, Store
 else:
     git_ignores = late_module("agent_fox.system.git_ignores")
 
 INSTALLED = ("node_modules", ".venv", "venv")
+LARGEST_FILE = 8 * 1024 * 1024  # bytes
 
 
 def changed_paths(root: Path, base: str, repo: Path | None = None) -> tuple[str, ...]:
@@ -98,3 +101,33 @@ def _looking_at(root: Path, repo: Path) -> Iterator[Store]:
         apart = replace(store, variables={**store.variables, **places})
         with git.serving(repo, apart.places):
             yield apart
+
+
+def change_between(repo: Path, old: str, new: str) -> Change:
+    """What differs from `old` to `new` (commits or trees of `repo`); a file that only moved is one renamed file.
+
+    Raises GitError where either is not there. Submodules are left out.
+    """
+    with git_objects.store(repo) as objects:
+        return change_of(objects, objects.changes(old, new))
+
+
+def change_of(objects: Store, differences: Iterable[git_objects.Change]) -> Change:
+    """The contents on both sides of what differs; submodules are left out."""
+    entries = [entry for entry in differences if GITLINK not in (entry.old.mode, entry.new.mode)]
+    gone = {entry.old.id: entry.path for entry in entries if entry.new.mode == ABSENT}
+    is_new = (entry for entry in entries if entry.old.mode == ABSENT)
+    moved = {entry.path: gone.pop(entry.new.id) for entry in is_new if entry.new.id in gone}
+    sources, files = set(moved.values()), {}
+    for entry in (entry for entry in entries if entry.path not in sources):
+        after, renamed_from = _content(objects, entry.new), moved.get(entry.path)
+        before = after if renamed_from is not None else _content(objects, entry.old)
+        files[entry.path] = FileChange(before, after, renamed_from)
+    return Change(files)
+
+
+def _content(objects: Store, entry: Entry) -> bytes | None:
+    """What a file held; a very large one is taken as empty: it is no source that a rule could read."""
+    if entry.mode == ABSENT:
+        return None
+    return objects.blob(entry.id) if objects.size(entry.id) <= LARGEST_FILE else b""

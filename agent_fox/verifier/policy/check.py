@@ -8,20 +8,24 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.ground.results import Scope, TestSummary
+from agent_fox.verifier.ground.results import Scope
 from agent_fox.verifier.policy.gathering import SourceChange, sources_of, tests_of
-from agent_fox.verifier.policy.matching import How, Match, Matched, Matching
-from agent_fox.verifier.policy.reading import Function, Skip, Step, Use
+from agent_fox.verifier.policy.matching import How, Matched, Matching
 from agent_fox.verifier.policy.reading import Rows as Repeated
+from agent_fox.verifier.policy.reading import Step, Use
 from agent_fox.verifier.policy.reasons import Reasons
-from agent_fox.verifier.policy.rules.failures import broken
 from agent_fox.verifier.policy.rules.file_rules import findings_about_files
 from agent_fox.verifier.policy.rules.line_rules import findings_about_lines
 from agent_fox.verifier.policy.rules.lines import LARGEST_TEXT, text_changes
 from agent_fox.verifier.policy.rules.setting_rules import findings_about_settings
-from agent_fox.verifier.policy.rules.text_rules import findings_about_comments, findings_about_thresholds
+from agent_fox.verifier.policy.rules.tables import finding
+from agent_fox.verifier.policy.rules.text_rules import (
+    findings_about_comments,
+    findings_about_forgery,
+    findings_about_thresholds,
+)
 from agent_fox.verifier.policy.stand_ins import findings_about_stand_ins
-from agent_fox.verifier.policy.tests_changed import findings_about_tests
+from agent_fox.verifier.policy.tests_changed import findings_about_tests, skipped
 from agent_fox.verifier.policy.values import (
     Change,
     ChangedTest,
@@ -69,16 +73,15 @@ def _findings_without_grammar(change: Change, context: PolicyContext) -> Iterato
     yield from findings_about_settings(texts)
     yield from findings_about_thresholds(texts)
     yield from findings_about_comments(texts)
-    yield from findings_about_files(change, texts)
+    yield from findings_about_files(change)
+    yield from findings_about_forgery(texts)
     yield from findings_about_counts(context)
 
 
 def _unreadable(change: Change, sources: Iterable[SourceChange]) -> Iterator[PolicyFinding]:
     for source in sources:
-        if source.is_broken:
-            yield broken(source.path, source.error, source.line)
-        elif source.error:
-            yield _unknown(source.path, source.error)
+        if source.error:
+            yield finding("broken" if source.is_broken else "unknown", source.path, source.line, about=source.error)
     known = {source.path for source in sources}
     for path, file in change.files.items():
         if (
@@ -86,45 +89,29 @@ def _unreadable(change: Change, sources: Iterable[SourceChange]) -> Iterator[Pol
             and max(len(file.before or b""), len(file.after or b"")) > LARGEST_TEXT
             and path.endswith(_TEXTS)
         ):
-            yield _unknown(path, f"larger than {LARGEST_TEXT} bytes")
-
-
-def _unknown(path: str, why: str) -> PolicyFinding:
-    message = f"the file can't be checked: {why}"
-    remedy = "Make the file readable; what can't be checked does not pass."
-    return PolicyFinding(Rule.UNREADABLE, Severity.UNKNOWN, path, None, None, message, remedy=remedy)
+            yield finding("unknown", path, about=f"larger than {LARGEST_TEXT} bytes")
 
 
 def _changed_tests(matched: Matched, reasons: Reasons) -> Iterator[ChangedTest]:
     for match in matched.matches:
-        how = _what_became(match)
+        how = _HOW.get(match.how) or "; ".join(_differences(match.before, match.after))
         if how:
             yield ChangedTest(match.before.name, how, reasons.about(match.before.path, match.before.name))
 
 
-def _what_became(match: Match) -> str:
-    """What became of a test, in words; empty where nothing did."""
-    match match.how:
-        case How.GONE:
-            return "deleted"
-        case How.MERGED:
-            return "merged into other tests"
-        case How.HIDDEN:
-            return "no longer found by the runner"
-        case How.SAME | How.MOVED | How.RENAMED:
-            return "; ".join(_differences(match))
+_HOW = {How.GONE: "deleted", How.MERGED: "merged into other tests", How.HIDDEN: "no longer found by the runner"}
 
 
-def _differences(match: Match) -> Iterator[str]:
-    if match.after is None:
+def _differences(before: Test, after: Test | None) -> Iterator[str]:
+    if after is None:
         return
-    if match.after.path != match.before.path:
-        yield f"moved to {match.after.path}"
-    if match.after.function.name != match.before.function.name:
-        yield f"renamed to {match.after.function.name}"
-    if match.after.function.skips != match.before.function.skips and match.after.function.skips:
+    if after.path != before.path:
+        yield f"moved to {after.path}"
+    if after.function.name != before.function.name:
+        yield f"renamed to {after.function.name}"
+    if after.function.skips != before.function.skips and after.function.skips:
         yield "skipped"
-    fates = dict.fromkeys(turn.fate for turn in turns(match.before.assertions, match.after.assertions))
+    fates = dict.fromkeys(turn.fate for turn in turns(before.assertions, after.assertions))
     if fates:
         yield f"assertions: {', '.join(fates)}"
 
@@ -133,24 +120,15 @@ def findings_about_counts(context: PolicyContext) -> Iterator[PolicyFinding]:
     """Fewer tests, or more that do not count, than the last run of this scope had."""
     for scope, now in context.current_counts.items():
         before = context.previous_counts.get(scope)
-        if before is not None and scope is not Scope.SELECTED:
-            yield from _drops(scope, before, now)
-
-
-def _drops(scope: Scope, before: TestSummary, now: TestSummary) -> Iterator[PolicyFinding]:
-    if now.tests < before.tests:
-        yield _finding(
-            f"the {scope} run has fewer tests than the last one", f"{before.tests} tests", f"{now.tests} tests"
-        )
-    idle_before, idle_now = before.skipped + before.xfailed, now.skipped + now.xfailed
-    if idle_now > idle_before:
-        message = f"the {scope} run skips more tests than the last one"
-        yield _finding(message, f"{idle_before} skipped", f"{idle_now} skipped")
-
-
-def _finding(message: str, before: str, after: str) -> PolicyFinding:
-    remedy = "Say in the summary which tests went, and why."
-    return PolicyFinding(Rule.COUNT_DROPPED, Severity.NEEDS_REASON, "", None, None, message, before, after, remedy)
+        if before is None or scope is Scope.SELECTED:
+            continue
+        if now.tests < before.tests:
+            texts = f"{before.tests} tests", f"{now.tests} tests"
+            yield finding("fewer-tests", "", None, None, *texts, about=scope)
+        idle_before, idle_now = before.skipped + before.xfailed, now.skipped + now.xfailed
+        if idle_now > idle_before:
+            texts = f"{idle_before} skipped", f"{idle_now} skipped"
+            yield finding("more-skips", "", None, None, *texts, about=scope)
 
 
 _SKIPS = regex(r"skip|xfail|abort", re.IGNORECASE)
@@ -172,20 +150,10 @@ def _skipping(source: SourceChange) -> Iterator[PolicyFinding]:
     old = {each.name for each in source.before.reading.functions}
     seen = Counter(skip.text for each in source.before.reading.functions if each.is_hook for skip in each.skips)
     for function in (each for each in source.after.reading.functions if each.is_hook):
-        for skip in function.skips:
-            if _SKIPS.search(skip.text) and not seen[skip.text]:
-                is_new = function.name not in old
-                yield _skip_finding(source.path, function, skip, is_new and not function.is_for_all)
-
-
-def _skip_finding(path: str, function: Function, skip: Skip, is_asked_for: bool) -> PolicyFinding:
-    severity = Severity.NEEDS_REASON if skip.is_conditional or is_asked_for else Severity.BLOCK
-    return PolicyFinding(
-        *(Rule.SKIP_ADDED, severity, path, skip.line, f"{path}::{function.name}"),
-        "what runs before the tests skips them",
-        after=skip.text,
-        remedy="Take the skip away and repair what the tests show.",
-    )
+        is_asked_for = function.name not in old and not function.is_for_all
+        for skip in (each for each in function.skips if _SKIPS.search(each.text) and not seen[each.text]):
+            name, is_excused = f"{source.path}::{function.name}", skip.is_conditional or is_asked_for
+            yield skipped("hook-skips", source.path, skip, name, is_excused=is_excused)
 
 
 def _emptied(paths: set[str], before: tuple[Test, ...], after: tuple[Test, ...]) -> Iterator[PolicyFinding]:
@@ -199,14 +167,8 @@ def _emptied(paths: set[str], before: tuple[Test, ...], after: tuple[Test, ...])
             continue
         for turn in turns(test.assertions, other.assertions):
             if turn.fate in _LOSING:
-                rule = Rule.ASSERTION_REMOVED if turn.after is None else Rule.ASSERTION_WEAKENED
-                yield PolicyFinding(
-                    *(rule, Severity.BLOCK, test.path, (turn.after or other.function).line, test.name),
-                    "a helper that tests share demands less than before",
-                    shown(turn.before),
-                    shown(turn.after),
-                    "Repair the code, and leave the helper as it was.",
-                )
+                name, line = "helper-weaker" if turn.after else "helper-gone", (turn.after or other.function).line
+                yield finding(name, test.path, line, test.name, shown(turn.before), shown(turn.after))
 
 
 def _called(steps: tuple[Step, ...]) -> Iterator[str]:

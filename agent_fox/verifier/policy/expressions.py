@@ -32,11 +32,11 @@ _NAME = regex(r"^[^\W\d]\w*$")
 
 def tokens_of(text: str) -> Tokens:
     """Split source text. Quotes become double ones, commas before a closing bracket and outer brackets go."""
-    tokens = [_normal(token) for token in _TOKEN.findall(text)]
-    kept = [
-        token for token, after in zip(tokens, [*tokens[1:], ""], strict=False) if token != "," or after not in ")]}"
-    ]
-    return _shortened(_unwrapped(tuple(kept)))
+    tokens = [_normal(token) if "'" in token else token for token in _TOKEN.findall(text)]
+    if "," in tokens:
+        pairs = pairwise((*tokens, ""))
+        tokens = [token for token, after in pairs if token != "," or after not in ")]}"]
+    return _shortened(_unwrapped(tuple(tokens)))
 
 
 def joined(tokens: Sequence[str]) -> str:

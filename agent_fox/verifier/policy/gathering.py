@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from importlib import import_module
 from itertools import count, islice
-from typing import Protocol, cast
+from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.discovery import belongs_to_tests, home_of_tests, is_collected, language_of
+from agent_fox.verifier.policy.discovery import JAVASCRIPT, belongs_to_tests, home_of_tests, is_collected, language_of
 from agent_fox.verifier.policy.expressions import Tokens, substituted, without_self
+from agent_fox.verifier.policy.readers.compiled import (
+    GoDefinitions,
+    JavaDefinitions,
+    NativeDefinitions,
+    RustDefinitions,
+)
+from agent_fox.verifier.policy.readers.javascript import JavaScriptDefinitions
+from agent_fox.verifier.policy.readers.python import PythonDefinitions
+from agent_fox.verifier.policy.readers.trees import parsed
 from agent_fox.verifier.policy.reading import (
     Assertion,
     Bind,
@@ -27,22 +35,30 @@ from agent_fox.verifier.policy.reading import (
 )
 from agent_fox.verifier.policy.values import Change, FileChange, Language, PolicyContext
 
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.readers.definitions import Definitions
+
 LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
 
-_READERS = {
-    Language.PYTHON: "readers.python_reader",
-    Language.JAVASCRIPT: "readers.javascript_reader",
-    Language.TYPESCRIPT: "readers.javascript_reader",
-    Language.TSX: "readers.javascript_reader",
-    Language.JAVA: "readers.java_reader",
-    Language.GO: "readers.go_reader",
-    Language.RUST: "readers.rust_reader",
-    Language.CPP: "readers.c_reader",
+_READERS: Mapping[Language, tuple[str, type[Definitions | JavaScriptDefinitions]]] = {
+    Language.PYTHON: ("python", PythonDefinitions),
+    **dict.fromkeys(JAVASCRIPT, ("javascript", JavaScriptDefinitions)),
+    Language.JAVA: ("java", JavaDefinitions),
+    Language.GO: ("go", GoDefinitions),
+    Language.RUST: ("rust", RustDefinitions),
+    Language.CPP: ("cpp", NativeDefinitions),
 }
 
 
-class _Reader(Protocol):
-    def read(self, text: str, is_test_file: bool, language: Language) -> Reading: ...
+def read(text: str, is_test_file: bool, language: Language) -> Reading:
+    """Raises Unreadable for what the grammar does not take and for what is nested beyond measure, and ImportError where
+    the grammar is not installed.
+    """
+    family, definitions = _READERS[language]
+    try:
+        return definitions(family, parsed(text, language), is_test_file=is_test_file).reading()
+    except (RecursionError, MemoryError) as error:
+        raise Unreadable("nested too deeply") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +156,7 @@ def _side(path: str, data: bytes | None, language: Language, is_test_file: bool)
     except UnicodeDecodeError as error:
         raise Broken("not UTF-8") from error
     try:
-        reader = cast(_Reader, import_module(f"agent_fox.verifier.policy.{_READERS[language]}"))
-        return Side(path, text, reader.read(text, is_test_file, language), True)
+        return Side(path, text, read(text, is_test_file, language), True)
     except ImportError as error:  # all but Python's need an extra
         raise Unreadable(f"reading {language} needs the extra `policy`: pip install 'agent-fox[policy]'") from error
 
@@ -149,23 +164,18 @@ def _side(path: str, data: bytes | None, language: Language, is_test_file: bool)
 def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...]:
     """Every function of one side, tests and others, expanded with the helpers of its file and of the other files."""
     sides = [source.after if is_after else source.before for source in sources]
-    everywhere = {each.leaf: each for side in sides for each in _helpers(side)}
-    return tuple(test for side in sides for test in _expanded(side, everywhere))
-
-
-def _helpers(side: Side) -> Iterator[Function]:
-    return (function for function in side.reading.functions if not function.is_test)
-
-
-def _expanded(side: Side, everywhere: dict[str, Function]) -> Iterator[Test]:
-    own = {helper.leaf: helper for helper in _helpers(side)}
-    expansion = Expansion(everywhere | own, frozenset(own))
-    for helper in side.reading.functions:
-        yield Test(side.path, helper, tuple(map(_plain, expansion.assertions(helper))))
-
-
-def _plain(found: Assertion) -> Assertion:
-    return replace(found, subject=without_self(found.subject), expected=without_self(found.expected))
+    helpers = [{each.leaf: each for each in side.reading.functions if not each.is_test} for side in sides]
+    everywhere = {leaf: each for own in helpers for leaf, each in own.items()}
+    made = []
+    for side, own in zip(sides, helpers, strict=True):
+        expansion = Expansion(everywhere | own, frozenset(own))
+        for function in side.reading.functions:
+            plain = (
+                replace(each, subject=without_self(each.subject), expected=without_self(each.expected))
+                for each in expansion.assertions(function)
+            )
+            made.append(Test(side.path, function, tuple(plain)))
+    return tuple(made)
 
 
 DEEPEST_HELPER = 4

@@ -65,40 +65,34 @@ class Matching:
         self._found: list[Match] = []
 
     def run(self) -> Matched:
-        def new_place(test: Test) -> Hashable:
-            return (self._moves.get(test.path, test.path), test.function.name)
-
-        self._pair(new_place, lambda test: (test.path, test.function.name), How.SAME)
-        self._pair(_by_name, _by_name, How.MOVED)
-        self._pair(_by_leaf_and_checks, _by_leaf_and_checks, How.MOVED)
-        self._pair(_by_shape, _by_shape, How.RENAMED)
-        self._pair(_by_checks, _by_checks, How.RENAMED)
-        self._pair(_by_leaf_in_file, _by_leaf_in_file, How.RENAMED)
-        self._pair(_by_leaf, _by_leaf, How.MOVED)
+        self._pair(lambda test: (self._moves.get(test.path, test.path), test.function.name), How.SAME, _by_place)
+        for key, how in _KEYS:
+            self._pair(key, how)
         self._pair_alike()
         self._spare = _gained(self._found, self._free)
         self._merge()
         self._hide()
-        self._pair(_by_subjects, _by_subjects, How.RENAMED)
+        self._pair(_by_subjects, How.RENAMED)
         self._found.extend(Match(test, None, How.GONE) for test in self._left)
         return Matched(tuple(self._found), tuple(self._free), self._spare)
 
-    def _pair(self, old: Callable[[Test], Hashable], new: Callable[[Test], Hashable], how: How) -> None:
+    def _pair(self, old: _Key, how: How, new: _Key | None = None) -> None:
         """Pair tests with equal keys, in order; a key of None matches nothing."""
         offered: dict[Hashable, list[Test]] = defaultdict(list)
         for test in reversed(self._free):
-            offered[new(test)].append(test)
-        still_left = []
-        taken = set()
-        for test in self._left:
+            offered[(new or old)(test)].append(test)
+        before, self._left = self._left, []
+        for test in before:
             key = old(test)
             if key is None or not offered[key]:
-                still_left.append(test)
+                self._left.append(test)
             else:
-                partner = offered[key].pop()
-                taken.add(id(partner))
-                self._found.append(Match(test, partner, how))
-        self._left = still_left
+                self._found.append(Match(test, offered[key].pop(), how))
+        self._take()
+
+    def _take(self) -> None:
+        """Take away the tests that are matched now."""
+        taken = {id(match.after) for match in self._found}
         self._free = [test for test in self._free if id(test) not in taken]
 
     def _pair_alike(self) -> None:
@@ -108,45 +102,42 @@ class Matching:
         offered: dict[str, list[tuple[Test, Counter[Hashable]]]] = defaultdict(list)
         for test in self._free[:MOST_COMPARED]:
             offered[test.path].append((test, Counter(map(_demand, test.assertions))))
-        still_left = []
+        kept: list[Test] = []
         for test in self._left[:MOST_COMPARED]:
             old = Counter(map(_demand, test.assertions))
             near = offered[self._moves.get(test.path, test.path)]
             nearest = max(near, key=lambda one: _likeness(test, one[0]) + _share(old, one[1]), default=None)
             if nearest is None or max(_likeness(test, nearest[0]), _share(old, nearest[1])) < ALIKE:
-                still_left.append(test)
+                kept.append(test)
                 continue
             near.remove(nearest)
             self._found.append(Match(test, nearest[0], How.RENAMED))
-        self._left = still_left + self._left[MOST_COMPARED:]
-        taken = {id(match.after) for match in self._found}
-        self._free = [test for test in self._free if id(test) not in taken]
+        self._left = kept + self._left[MOST_COMPARED:]
+        self._take()
 
     def _merge(self) -> None:
         """Tests of which every assertion turns up among those that other tests gained."""
-        still_left = []
-        for test in self._left:
+        before, self._left = self._left, []
+        for test in before:
             needed = Counter(assertion.key for assertion in test.assertions)
             if needed and all(self._spare[key] >= count for key, count in needed.items()):
                 self._spare.subtract(needed)
                 self._found.append(Match(test, None, How.MERGED))
             else:
-                still_left.append(test)
-        self._left = still_left
+                self._left.append(test)
 
     def _hide(self) -> None:
         """Tests that are still there, where no runner finds them."""
         others = self._others[: MOST_COMPARED * 10]
         by_shape = {test.function.shape: test for test in others if len(test.function.shape) > 3}
         by_word = {_word(test.function.name): test for test in others}
-        still_left = []
-        for test in self._left:
+        before, self._left = self._left, []
+        for test in before:
             hidden = by_shape.get(test.function.shape) or by_word.get(_word(test.function.name))
             if hidden is None:
-                still_left.append(test)
+                self._left.append(test)
             else:
                 self._found.append(Match(test, hidden, How.HIDDEN))
-        self._left = still_left
 
 
 def _gained(found: Iterable[Match], fresh: Iterable[Test]) -> Counter[Hashable]:
@@ -162,14 +153,6 @@ def _runs(test: Test) -> bool:
     return all(skip.is_conditional for skip in test.function.skips)
 
 
-def _by_name(test: Test) -> Hashable:
-    return test.function.name
-
-
-def _by_leaf_and_checks(test: Test) -> Hashable:
-    return (test.function.leaf, _by_checks(test)) if test.assertions else None
-
-
 def _share(old: Counter[Hashable], new: Counter[Hashable]) -> float:
     """How much of what a test asserted another one asserts."""
     return (old & new).total() / old.total() if old else 0.0
@@ -182,22 +165,16 @@ def _likeness(one: Test, other: Test) -> float:
     return shared if shared >= SAME_NAME and len(words) >= FEWEST_WORDS else 0.0
 
 
-def _by_leaf_in_file(test: Test) -> Hashable:
-    return (test.path, test.function.leaf)
-
-
-def _by_leaf(test: Test) -> Hashable:
-    """A name that says something, wherever it is now."""
-    return test.function.leaf if len(test.function.leaf) >= LONG_NAME else None
-
-
 def _demand(one: Assertion) -> Hashable:
     """An assertion as it is written, whatever its names stand for."""
     return (one.written or one.subject, one.operator, one.expected)
 
 
-def _by_shape(test: Test) -> Hashable:
-    return test.function.shape or None
+_Key = Callable[["Test"], Hashable]
+
+
+def _by_place(test: Test) -> Hashable:
+    return (test.path, test.function.name)
 
 
 def _by_checks(test: Test) -> Hashable:
@@ -209,6 +186,15 @@ def _by_subjects(test: Test) -> Hashable:
     return (test.path, *sorted({assertion.subject for assertion in test.assertions})) if test.assertions else None
 
 
+_KEYS: tuple[tuple[_Key, How], ...] = (
+    (lambda test: test.function.name, How.MOVED),
+    (lambda test: (test.function.leaf, _by_checks(test)) if test.assertions else None, How.MOVED),
+    (lambda test: test.function.shape or None, How.RENAMED),
+    (_by_checks, How.RENAMED),
+    (lambda test: (test.path, test.function.leaf), How.RENAMED),
+    (lambda test: test.function.leaf if len(test.function.leaf) >= LONG_NAME else None, How.MOVED),
+)
+"""By what a test is found again, and how it is then called, the surest first."""
 _MARKS_OF_A_TEST = regex(
     r"^_*(?:x|no|do_?not|dont|skip|old|disabled|off)?_*(?:tests?|check|verify|should)?_+|_(?:old|disabled|off|skip)$"
 )

@@ -23,6 +23,7 @@ _CONFIGURED = frozenset(
     | {Rule.FIXTURE_DELETED, Rule.SOURCE_DROPPED}
 )
 """What a task itself may ask to edit."""
+_LOST = (Rule.TEST_DELETED, Rule.ASSERTION_REMOVED, Rule.EXPECTATION_CHANGED, Rule.FIXTURE_DELETED)
 
 
 class Reasons:
@@ -40,45 +41,30 @@ class Reasons:
 
     def weigh(self, finding: PolicyFinding) -> PolicyFinding:
         """The finding with the severity that it has in this context."""
-        if self._is_allowed(finding) or self._goes_with_requirement(finding):
+        is_fitting = any(fnmatchcase(finding.file, glob) for glob in self._context.allowed_paths)
+        if (finding.rule in _CONFIGURED and is_fitting) or self._goes_with_requirement(finding):
             return replace(finding, severity=Severity.NOTE)
         if finding.severity is not Severity.NEEDS_REASON:
             return finding
-        if self._shows_requirement(finding):
+        names = (
+            {finding.file} if finding.test is None else {finding.file, finding.test, finding.test.rpartition("::")[2]}
+        )
+        if not names.isdisjoint(self._context.requirement_tests):
             return replace(finding, severity=Severity.BLOCK)
         is_answered = self.about(finding.file, finding.test) is not None
         return replace(finding, severity=Severity.NOTE) if is_answered else finding
 
-    def _is_allowed(self, finding: PolicyFinding) -> bool:
-        is_fitting = any(fnmatchcase(finding.file, glob) for glob in self._context.allowed_paths)
-        return finding.rule in _CONFIGURED and is_fitting
-
     def _goes_with_requirement(self, finding: PolicyFinding) -> bool:
-        if finding.rule not in (
-            Rule.TEST_DELETED,
-            Rule.ASSERTION_REMOVED,
-            Rule.EXPECTATION_CHANGED,
-            Rule.FIXTURE_DELETED,
-        ):
+        """Whether the test, or all of a file, names the removed requirement; or one sentence names both."""
+        if finding.rule not in _LOST:
             return False
-        if finding.test is None:
-            texts = [text for name, text in self._said.items() if name.startswith(f"{finding.file}::")]
-            are_named = bool(texts) and all(self._naming.in_text(text) for text in texts)
-            return are_named or self._is_explained_by_id(finding)
-        said_of_it = self._said.get(finding.test, "")
-        is_named = self._naming.in_name(finding.test) or self._naming.in_text(said_of_it)
-        return bool(is_named) or self._is_explained_by_id(finding)
-
-    def _is_explained_by_id(self, finding: PolicyFinding) -> bool:
-        """Whether one sentence names both the removed requirement and the test, or its file."""
-        reason = self.about(finding.file, finding.test)
-        return reason is not None and bool(self._naming.in_text(reason))
-
-    def _shows_requirement(self, finding: PolicyFinding) -> bool:
-        if finding.test is None:
-            return finding.file in self._context.requirement_tests
-        leaf = finding.test.rpartition("::")[2]
-        return any(each in (finding.test, finding.file, leaf) for each in self._context.requirement_tests)
+        of_file = [text for name, text in self._said.items() if name.startswith(f"{finding.file}::")]
+        texts = of_file if finding.test is None else [self._said.get(finding.test, "")]
+        if bool(texts) and all(self._naming.in_text(text) for text in texts):
+            return True
+        if finding.test is not None and self._naming.in_name(finding.test):
+            return True
+        return bool(self._naming.in_text(self.about(finding.file, finding.test) or ""))
 
 
 def sentences_of(summary: str) -> tuple[str, ...]:
@@ -87,14 +73,10 @@ def sentences_of(summary: str) -> tuple[str, ...]:
 
 def reason_for(sentences: Iterable[str], path: str, test: str | None) -> str | None:
     """The sentence that names a test, or its file, and has words enough to say why it was changed."""
-    names = [path, path.rpartition("/")[2]]
-    names += [test.rpartition("::")[2]] if test else []
+    names = [path, path.rpartition("/")[2], *([test.rpartition("::")[2]] if test else [])]
     return next((sentence.strip() for sentence in sentences if any(_explains(sentence, name) for name in names)), None)
 
 
 def _explains(sentence: str, name: str) -> bool:
-    match = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", sentence)
-    if match is None:
-        return False
-    rest = sentence[: match.start()] + sentence[match.end() :]
-    return len(re.findall(r"[^\W\d_]{2,}", rest)) >= FEWEST_WORDS
+    before, *after = re.split(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", sentence, maxsplit=1)
+    return bool(after) and len(re.findall(r"[^\W\d_]{2,}", f"{before}{after[0]}")) >= FEWEST_WORDS

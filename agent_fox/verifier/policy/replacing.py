@@ -44,23 +44,16 @@ class Replacements:
 
     def replaces(self, lost: Assertion, path: str) -> bool:
         """Whether a new assertion of the file, as strong and about a name that both use, stands for `lost`."""
-        names = _names(lost)
-        free = self._free_of(path)
-        place = next(
-            (at for at, candidate in enumerate(free) if _may_stand(candidate, lost) and names & _names(candidate)), None
-        )
-        if place is None:
-            return False
-        del free[place]
-        return True
-
-    def _free_of(self, path: str) -> list[Assertion]:
         if path not in self._free:
             gained = [each for test in self._fresh if test.path == path for each in test.assertions]
             gained += [each for match in self._matches for each in _beyond(match, path)]
-            strong = [each for each in gained if each.strength >= Strength.PARTIAL]
-            self._free[path] = strong * MOST_REPLACED
-        return self._free[path]
+            self._free[path] = [each for each in gained if each.strength >= Strength.PARTIAL] * MOST_REPLACED
+        for place, each in enumerate(self._free[path]):
+            is_as_strong = each.strength >= lost.strength and len(each.guard) <= len(lost.guard)
+            if is_as_strong and _names(lost) & _names(each):
+                del self._free[path][place]
+                return True
+        return False
 
 
 def is_within(lost: Assertion, after: Iterable[Assertion]) -> bool:
@@ -87,14 +80,10 @@ def _says_more(one: Assertion, lost: Assertion, about: Tokens) -> bool:
     is_part = len(one.subject) < len(lost.subject) and contains(about, one.subject)
     is_list = one.expected[:1] in (("[",), ("{",), ("(",))
     is_told = is_part and bool(lost.expected) and contains(one.expected, lost.expected)
-    is_lesser = lost.strength < Strength.EXACT or _is_length(lost)
-    return is_told or (
-        is_list and (is_part or (is_lesser and (contains(about, one.subject) or contains(one.subject, about))))
-    )
-
-
-def _is_length(one: Assertion) -> bool:
-    return one.subject[:2] == ("len", "(") or one.subject[-1:] == ("length",) or one.operator.startswith("toHaveBeen")
+    is_count = lost.subject[:2] == ("len", "(") or lost.subject[-1:] == ("length",)
+    is_lesser = lost.strength < Strength.EXACT or is_count or lost.operator.startswith("toHaveBeen")
+    is_near = is_part or (is_lesser and (contains(about, one.subject) or contains(one.subject, about)))
+    return is_told or (is_list and is_near)
 
 
 def _measured(subject: Tokens) -> Tokens:
@@ -111,10 +100,6 @@ def _beyond(match: Match, path: str) -> Iterator[Assertion]:
     taken = {id(turn.after) for turn in turns(match.before.assertions, match.after.assertions)}
     gained = difference(match.before.assertions, match.after.assertions)[1]
     yield from (each for each in gained if id(each) not in taken)
-
-
-def _may_stand(one: Assertion, lost: Assertion) -> bool:
-    return one.strength >= lost.strength and len(one.guard) <= len(lost.guard)
 
 
 def _names(one: Assertion) -> frozenset[str]:

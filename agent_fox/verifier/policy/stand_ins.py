@@ -4,60 +4,40 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.expressions import calls
-from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+from agent_fox.verifier.policy.rules.tables import finding
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.gathering import SourceChange, Test
     from agent_fox.verifier.policy.reading import Patch, Reading
-
-_REMEDY = "Call the real code in the test, and replace only what it needs from outside."
+    from agent_fox.verifier.policy.values import PolicyFinding
 
 
 def findings_about_stand_ins(sources: Iterable[SourceChange], after: Iterable[Test]) -> Iterator[PolicyFinding]:
     """New stand-ins for functions that an assertion of the same test (or file, for those of the file) calls."""
-    by_path: dict[str, list[Test]] = {}
+    by_path: dict[str, list[Test]] = defaultdict(list)
     for test in after:
         if test.function.is_test:
-            by_path.setdefault(test.path, []).append(test)
-    for source in sources:
-        if not source.error and source.after.reading.tests:
-            yield from _of_file(source, by_path.get(source.path, []))
-
-
-def _of_file(source: SourceChange, tests: list[Test]) -> Iterator[PolicyFinding]:
-    known = Counter(_what(patch) for patch in _all_patches(source.before.reading))
-    for test in tests:
-        for patch in test.function.patches:
-            if not _was_there(patch, known) and _is_subject(patch, [test], source.after.reading):
-                yield _finding(source.path, test.name, patch)
-    for patch in source.after.reading.patches:
-        if not _was_there(patch, known) and _is_subject(patch, tests, source.after.reading):
-            yield _finding(source.path, None, patch)
-
-
-def _all_patches(reading: Reading) -> Iterator[Patch]:
-    yield from reading.patches
-    for function in reading.functions:
-        yield from function.patches
+            by_path[test.path].append(test)
+    for source in (each for each in sources if not each.error and each.after.reading.tests):
+        old, new, tests = source.before.reading, source.after.reading, by_path[source.path]
+        known = Counter(map(_what, (*old.patches, *(patch for each in old.functions for patch in each.patches))))
+        own = [(test.name, [test], patch) for test in tests for patch in test.function.patches]
+        for name, about, patch in (*own, *((None, tests, patch) for patch in new.patches)):
+            known[_what(patch)] -= 1
+            if known[_what(patch)] < 0 and _is_subject(patch, about, new):
+                yield finding("stand-in", source.path, patch.line, name, after=patch.text[:200])
 
 
 def _what(patch: Patch) -> tuple[str, tuple[str, ...]]:
     """What a patch replaces, whichever way its module is written: `shop.cart` or `cart`, but a path as it stands."""
     module = patch.module if "/" in patch.module else patch.module.rpartition(".")[2]
     return module, patch.names
-
-
-def _was_there(patch: Patch, known: Counter[tuple[str, tuple[str, ...]]]) -> bool:
-    if known[_what(patch)] <= 0:
-        return False
-    known[_what(patch)] -= 1
-    return True
 
 
 def _is_subject(patch: Patch, tests: list[Test], reading: Reading) -> bool:
@@ -67,14 +47,10 @@ def _is_subject(patch: Patch, tests: list[Test], reading: Reading) -> bool:
     names = patch.names or tuple(
         name for name, module in reading.imports if f"{module}/".startswith((f"{patch.module}.", f"{patch.module}/"))
     )
-    if all(test.path.endswith(".py") for test in tests):
-        names = tuple(name for name in names if not is_of_the_language(name, reading))
+    if all(test.path.endswith(".py") for test in tests):  # `datetime` is of the standard library
+        own = {name for name, module in reading.imports if module.partition(".")[0] in sys.stdlib_module_names}
+        names = tuple(name for name in names if name not in own)
     return any(calls(assertion.subject, name) for test in tests for assertion in test.assertions for name in names)
-
-
-def is_of_the_language(name: str, reading: Reading) -> bool:
-    """Whether a test of Python has a name, such as `datetime`, from the standard library."""
-    return any(own == name and module.partition(".")[0] in sys.stdlib_module_names for own, module in reading.imports)
 
 
 def _is_named_for(path: str, patch: Patch) -> bool:
@@ -85,12 +61,3 @@ def _is_named_for(path: str, patch: Patch) -> bool:
         re.sub(r"[.\-_](?:test|spec)$|\.[cm]?[jt]sx?$", "", PurePosixPath(each).stem) for each in (path, patch.module)
     ]
     return stems[0] == stems[1]
-
-
-def _finding(path: str, test: str | None, patch: Patch) -> PolicyFinding:
-    message = "the code that the test is about is replaced by a stand-in"
-    return PolicyFinding(
-        *(Rule.SUBJECT_REPLACED, Severity.BLOCK, path, patch.line, test, message),
-        after=patch.text[:200],
-        remedy=_REMEDY,
-    )

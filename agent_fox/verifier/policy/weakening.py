@@ -16,6 +16,7 @@ FINE_TOLERANCE = 1e-3
 _MEASURES = frozenset({"toHaveLength", "toHaveSize", "lengthOf", "length", "hasSize", "Len", "hasSameSizeAs"})
 _MEASURING = frozenset({"len", "bool", "type", "count", "id", "hash"})
 _MEASURED = frozenset({("length",), ("size",), ("len",), ("is_empty",), ("constructor",)})
+_OPPOSITES = ({"truthy", "falsy"}, {"is something", "is none"})
 COARSER = 10.0  # times the tolerance before
 
 
@@ -80,10 +81,6 @@ def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterat
     yield from (Turn(each, None, Fate.GONE) for each in waiting)
 
 
-def _shares_a_name(one: Assertion, other: Assertion) -> bool:
-    return not {token for token in one.subject if token[0].isalpha()}.isdisjoint(other.subject)
-
-
 _FITS: tuple[Callable[[Assertion, Assertion], bool], ...] = (
     lambda one, other: one.subject == other.subject and one.operator == other.operator,
     lambda one, other: one.written == other.written and one.operator == other.operator,
@@ -92,14 +89,14 @@ _FITS: tuple[Callable[[Assertion, Assertion], bool], ...] = (
     lambda one, other: contains(other.subject, one.subject),
     lambda one, other: one.expected == other.expected and one.operator == other.operator,
     lambda one, other: other.strength is Strength.NONE,
-    _shares_a_name,
+    lambda one, other: not {token for token in one.subject if token[0].isalpha()}.isdisjoint(other.subject),
 )
 """What took an assertion's place, the likeliest first."""
 
 
 def _implies(strong: Assertion, weak: Assertion) -> bool:
     is_about = strong.subject == weak.subject and strong.guard == weak.guard
-    return is_about and strong.strength > weak.strength
+    return is_about and strong.strength > weak.strength and not _is_opposite(strong.operator, weak.operator)
 
 
 def fate_of(one: Assertion, other: Assertion) -> Fate:
@@ -111,9 +108,16 @@ def fate_of(one: Assertion, other: Assertion) -> Fate:
     is_unpacked = other.strength > one.strength and contains(one.subject, other.subject)
     if one.subject != other.subject and not is_unpacked and not contains(other.subject, one.subject):
         return Fate.OTHER_SUBJECT
+    if one.subject == other.subject and _is_opposite(one.operator, other.operator):
+        return Fate.OTHER_EXPECTATION
     if other.strength > one.strength or one.expected == other.expected:
         return Fate.STRONGER
     return Fate.OTHER_EXPECTATION
+
+
+def _is_opposite(one: str, other: str) -> bool:
+    """Whether one operator holds where the other does not."""
+    return {one, other} in _OPPOSITES or other == f"not {one}" or one == f"not {other}"
 
 
 def _answers_itself(one: Assertion) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from agent_fox.system.git import GitError
 from agent_fox.testing.worlds import new_repository
-from agent_fox.verifier.policy.git_change import change_between
+from agent_fox.verifier.policy.change_under_check import change_between
 from agent_fox.verifier.policy.values import Change, FileChange
 
 

@@ -29,6 +29,8 @@ HOSTILE = {
     "no UTF-8": b"\xff\xfe\x00x = 1\n" * 10,
     "a syntax error": b"def class if (:\n",
     "null bytes": b"x = 1\n\x00\n",
+    "an error without a node of its own": b"package a\nTest(testing.T) {\n\tx := f()\n\tif x != 3 {\n"
+    b"\t\tt.Error(x)\n\t}\n}\n",
 }
 
 pytest.importorskip("tree_sitter", reason="the extra `policy` is not installed")

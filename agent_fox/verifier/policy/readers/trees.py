@@ -1,6 +1,7 @@
-"""tree-sitter behind small functions: grammars, parsing with a bound, fields, text, tokens. Not what nodes mean.
+"""Trees behind small functions: grammars, parsing with a bound, fields, text, tokens. Not what nodes mean.
 
-A node that is not there has no children and no text, so that readers need not ask for each.
+A node that is not there has no children and no text, so that readers need not ask for each. Python's trees are made of
+`ast`, since tree-sitter is an extra.
 """
 
 from __future__ import annotations
@@ -8,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
-from typing import TypeGuard
-
-from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser
+from typing import TYPE_CHECKING, TypeGuard
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, tokens_of
+from agent_fox.verifier.policy.readers import python_tree
 from agent_fox.verifier.policy.reading import Broken, Unreadable
 from agent_fox.verifier.policy.values import Language
+
+if TYPE_CHECKING:
+    from tree_sitter import Language as Grammar
+    from tree_sitter import Node
 
 MOST_NODES = 400_000
 DEEPEST = 150  # levels; readers go down by recursion
@@ -28,20 +31,23 @@ _COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 @lru_cache(maxsize=8)
 def _grammar(language: Language) -> Grammar:
-    """Raises ImportError where the grammar is not installed."""
+    """Raises ImportError where tree-sitter or the grammar is not installed."""
     package, function = _TYPESCRIPTS.get(language, (language.value, "language"))
-    return Grammar(getattr(import_module(f"tree_sitter_{package}"), function)())
+    made: Grammar = import_module("tree_sitter").Language(getattr(import_module(f"tree_sitter_{package}"), function)())
+    return made
 
 
-def parsed(text: str, language: Language, *, is_whole: bool = True) -> Node:
-    """The root of a tree. Raises Unreadable for syntax errors (unless the tree need not be whole) and for what is
-    nested beyond measure, and ImportError where the grammar of the language is not installed.
+def parsed(text: str, language: Language) -> Node:
+    """The root of a tree. Raises Unreadable for syntax errors (but for C, whose macros are no grammar's affair) and for
+    what is nested beyond measure, and ImportError where the grammar of the language is not installed.
 
     The type of a module, `typeof import("./a")`, is more than the grammar knows: a name stands for it.
     """
-    text = _TYPE_OF_MODULE.sub(lambda found: "typeof " + "_" * (len(found[0].encode()) - 7), text)
-    root = Parser(_grammar(language)).parse(text.encode()).root_node
-    if is_whole and root.has_error:
+    if language is Language.PYTHON:
+        return python_tree.parsed(text)
+    text = _TYPE_OF_MODULE.sub(lambda match: "typeof " + "_" * (len(match[0].encode()) - 7), text)
+    root: Node = import_module("tree_sitter").Parser(_grammar(language)).parse(text.encode()).root_node
+    if language is not Language.CPP and root.has_error:
         raise Broken("a syntax error", _first_error(root))
     _measure(root)
     return root
@@ -51,7 +57,10 @@ def _first_error(root: Node) -> int:
     """The line of the first error, from 1."""
     node = root
     while not (node.is_error or node.is_missing):
-        node = next(child for child in node.children if child.has_error or child.is_missing)
+        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if inner is None:  # some errors have no node of their own
+            break
+        node = inner
     return node.start_point[0] + 1
 
 
@@ -84,6 +93,11 @@ def text_of(node: Node | None) -> str:
     return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
 
 
+def first(node: Node | None, *types: str) -> Node | None:
+    """The first child, or the first that is of one of these types."""
+    return next((child for child in children(node) if not types or child.type in types), None)
+
+
 def is_a(node: Node | None, *types: str) -> TypeGuard[Node]:
     return node is not None and node.type in types
 
@@ -99,20 +113,25 @@ def tokens(node: Node | None) -> Tokens:
     return tokens_of(" ".join(_leaves(node)))
 
 
-def _leaves(node: Node) -> Iterator[str]:
-    if node.type in _COMMENTS:
-        return
-    if node.child_count == 0 or "string" in node.type or "char" in node.type:
-        yield text_of(node)
-        return
-    for child in node.children:
-        yield from _leaves(child)
+def _leaves(node: Node) -> list[str]:
+    leaves, waiting = [], [node]
+    while waiting:
+        current = waiting.pop()
+        kind = current.type
+        if kind in _COMMENTS:
+            continue
+        if current.child_count == 0 or "string" in kind or "char" in kind:
+            leaves.append(text_of(current))
+        else:
+            waiting.extend(reversed(current.children))
+    return leaves
 
 
-def walk(node: Node | None) -> Iterator[Node]:
-    """The node and everything below it, in no promised order."""
+def walk(node: Node | None, *types: str) -> Iterator[Node]:
+    """The node and everything below it, or what is of these types, in no promised order."""
     waiting = [node] if node is not None else []
     while waiting:
         current = waiting.pop()
-        yield current
+        if not types or current.type in types:
+            yield current
         waiting.extend(current.named_children)

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.policy.values import PolicyFinding, PolicyReport, Rule, Severity
-
-
-def broken(path: str, why: str, line: int | None = None) -> PolicyFinding:
-    """A file that the change left so that it can't be parsed: not clean, and whoever changed it repairs it."""
-    message = f"the change leaves a file that can't be parsed: {why}"
-    remedy = "Repair the file: what can't be parsed can't be checked."
-    return PolicyFinding(Rule.UNREADABLE, Severity.UNKNOWN, path, line, None, message, remedy=remedy, is_broken=True)
+from agent_fox.verifier.policy.values import PolicyFinding, PolicyReport, Severity
 
 
 def as_failures(report: PolicyReport) -> tuple[Failure, ...]:

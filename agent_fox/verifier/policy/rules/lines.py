@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
@@ -30,10 +30,12 @@ _SLASHED = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     number: int  # from 1
     text: str
+
+
+Lines = tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class TextChange:
     is_gone: bool
 
 
-def added_and_removed(change: TextChange) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+def added_and_removed(change: TextChange) -> tuple[Lines, Lines]:
     """The lines that only one side has, comments left out."""
     old, new = code_lines(change.path, change.before), code_lines(change.path, change.after)
     return _only(new, old), _only(old, new)
@@ -69,29 +71,30 @@ def is_only_moved(path: str, file: FileChange, change: Change) -> bool:
     )
 
 
-def code_lines(path: str, text: str) -> tuple[Line, ...]:
+def code_lines(path: str, text: str) -> Lines:
     """The lines of a file that hold more than a comment, stripped."""
     suffix = PurePosixPath(path).suffix
     if suffix in (".xml", ".html"):
         text = _MARKUP.sub(lambda found: "\n" * found[0].count("\n"), text)
-    comment = _SLASHES if suffix in _SLASHED else _HASH
-    stripped = (comment.sub("", line[:LONGEST_LINE]).strip() for line in text.splitlines())
-    return tuple(Line(number, line) for number, line in enumerate(stripped, 1) if line)
+    comment, marks = (_SLASHES, "/*") if suffix in _SLASHED else (_HASH, "#")
+    cut = (line[:LONGEST_LINE] for line in text.splitlines())
+    bare = (comment.sub("", line) if any(mark in line for mark in marks) else line for line in cut)
+    return tuple(Line(number, line) for number, line in enumerate(map(str.strip, bare), 1) if line)
 
 
-def _only(these: tuple[Line, ...], those: tuple[Line, ...]) -> tuple[Line, ...]:
+def _only(these: Lines, those: Lines) -> Lines:
     known = Counter(_spaceless(line.text) for line in those)
     left = []
     for line in these:
-        if known[_spaceless(line.text)] > 0:
-            known[_spaceless(line.text)] -= 1
-        else:
+        text = _spaceless(line.text)
+        known[text] -= 1
+        if known[text] < 0:
             left.append(line)
     return tuple(left)
 
 
 def _spaceless(text: str) -> str:
-    return re.sub(r"\s+", "", text).rstrip(",")
+    return "".join(text.split()).rstrip(",")
 
 
 @lru_cache(maxsize=32)

@@ -7,14 +7,13 @@ import configparser
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from agent_fox.verifier.policy.rules.failures import broken
 from agent_fox.verifier.policy.rules.line_rules import runners
-from agent_fox.verifier.policy.rules.tables import Becomes, RuleRow, rule_rows
-from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+from agent_fox.verifier.policy.rules.tables import Becomes, RuleRow, finding, rule_rows
+from agent_fox.verifier.policy.values import PolicyFinding, Rule
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.rules.lines import TextChange
@@ -81,7 +80,6 @@ def _flat(node: object, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str,
 _Values = tuple[str, ...]
 
 LONGEST_SHOWN = 200  # characters
-_REMEDY = "Put the setting back, or have this edit allowed by the task."
 
 
 def findings_about_settings(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
@@ -92,20 +90,18 @@ def findings_about_settings(changes: Iterable[TextChange]) -> Iterator[PolicyFin
 
 
 def _findings(change: TextChange, rules: list[RuleRow]) -> Iterator[PolicyFinding]:
-    try:
-        before = settings_of(change.path, change.before)
-    except BadSettings as error:
-        yield PolicyFinding(Rule.UNREADABLE, Severity.UNKNOWN, change.path, None, None, str(error), remedy="Repair it.")
-        return
-    try:
-        after = settings_of(change.path, change.after)
-    except BadSettings as error:
-        yield broken(change.path, str(error))
-        return
+    sides: list[Settings] = []
+    for text, otherwise in ((change.before, "bad-settings"), (change.after, "broken")):
+        try:
+            sides.append(settings_of(change.path, text))
+        except BadSettings as error:
+            yield finding(otherwise, change.path, about=error)
+            return
+    before, after = sides
     keys = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
     for rule in rules:
         for key in (key for key in keys if rule.key.fullmatch(key)):
-            is_bad = is_worse(rule.becomes, before.get(key), after.get(key))
+            is_bad = _WORSE[rule.becomes](before.get(key), after.get(key))
             if is_bad and not (rule.name is Rule.LINT_CONFIG and _is_adopted(key, before, after)):
                 yield _finding(change, rule, key, before.get(key, ()), after.get(key, ()))
 
@@ -122,31 +118,10 @@ def _is_adopted(key: str, before: Settings, after: Settings) -> bool:
 
 
 def _finding(change: TextChange, rule: RuleRow, key: str, old: _Values, new: _Values) -> PolicyFinding:
-    texts = [f"{key} = {', '.join(values)}"[:LONGEST_SHOWN] if values else "" for values in (old, new)]
+    was, now = (f"{key} = {', '.join(values)}"[:LONGEST_SHOWN] if values else "" for values in (old, new))
     lines, word = (change.after if new else change.before).splitlines(), key.rpartition(".")[2]
     line = next((number for number, text in enumerate(lines, 1) if word in text), None)
-    return PolicyFinding(rule.name, rule.severity, change.path, line, None, rule.message, texts[0], texts[1], _REMEDY)
-
-
-def is_worse(becomes: Becomes, old: _Values | None, new: _Values | None) -> bool:
-    """Whether a setting went the way that a rule forbids. None: it is not there."""
-    match becomes:
-        case "lowered":
-            return old is not None and _number(new) < _number(old)
-        case "narrowed":
-            return new is not None if old is None else new is not None and not set(old) <= set(new)
-        case "widened":
-            return not set(new or ()) <= set(old or ())
-        case "off":
-            return old == ("true",) and new != ("true",)
-        case "on":
-            return new == ("true",)
-        case "gone":
-            return new is None and _fails(old)
-        case "quieter":
-            return _fails(old) and new is not None and not _fails(new)
-        case "idle":
-            return old is not None and _runs(old) and not _runs(new or ())
+    return rule.finding(change.path, line, was, now)
 
 
 def _number(values: _Values | None) -> float:
@@ -162,3 +137,16 @@ def _fails(values: _Values | None) -> bool:
 
 def _runs(values: _Values) -> bool:
     return any(runners().search(value) for value in values)
+
+
+_WORSE: Mapping[Becomes, Callable[[_Values | None, _Values | None], bool]] = {
+    "lowered": lambda old, new: old is not None and _number(new) < _number(old),
+    "narrowed": lambda old, new: new is not None and (old is None or not set(old) <= set(new)),
+    "widened": lambda old, new: not set(new or ()) <= set(old or ()),
+    "off": lambda old, new: old == ("true",) and new != ("true",),
+    "on": lambda _, new: new == ("true",),
+    "gone": lambda old, new: new is None and _fails(old),
+    "quieter": lambda old, new: _fails(old) and new is not None and not _fails(new),
+    "idle": lambda old, new: old is not None and _runs(old) and not _runs(new or ()),
+}
+"""Whether a setting went the way that a rule forbids. None: it is not there."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
+from dataclasses import replace
+from fnmatch import translate
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.values import Rule, Severity
+from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 Becomes = Literal["lowered", "narrowed", "widened", "off", "on", "gone", "idle", "quieter"]
 _NOTHING = regex(r"(?!)")
@@ -23,13 +24,15 @@ _PATTERNS, _EXAMPLES = ("pattern", "unless", "key"), ("yes", "no")
 class RuleRow:
     """One rule: where it looks for what, and what it says.
 
-    files: globs. pattern, unless: what a line has, and has not. about: whether lines that are `added` or `removed` are
-    looked at. key, becomes: of settings, their dotted path and what may not become of them. is_least: less is worse.
+    files: globs, and names: all of them as one pattern. pattern, unless: what a line has, and has not. about: whether
+    lines that are `added` or `removed` are looked at. key, becomes: of settings, their dotted path and what may not
+    become of them. is_least: less is worse.
     """
 
     name: Rule
     message: str
     files: tuple[str, ...] = ()
+    names: re.Pattern[str] = _NOTHING
     pattern: re.Pattern[str] = _NOTHING
     unless: re.Pattern[str] = _NOTHING
     key: re.Pattern[str] = _NOTHING
@@ -40,15 +43,36 @@ class RuleRow:
     remedy: str = ""
     is_least: bool = True
 
-    def fits(self, path: str) -> bool:
-        """Whether the name of a file is of those that the rule looks into."""
-        name = path.rpartition("/")[2]
-        return any(fnmatchcase(name, glob) for glob in self.files)
+    def fits(self, path: str, *, by_path: bool = False) -> bool:
+        """Whether the name of a file, or its path, is of those that the rule looks into."""
+        return self.names.match(path if by_path else path.rpartition("/")[2]) is not None
+
+    def finding(
+        self, path: str, line: int | None = None, before: str = "", after: str = "", severity: Severity | None = None
+    ) -> PolicyFinding:
+        severity = severity or self.severity
+        return PolicyFinding(self.name, severity, path, line, None, self.message, before, after, self.remedy)
 
 
 @cache
 def _document(file: str) -> Mapping[str, Any]:
     return tomllib.loads(files("agent_fox.verifier.policy").joinpath(f"data/{file}.toml").read_text("utf-8"))
+
+
+def finding(
+    name: str,
+    path: str,
+    line: int | None = None,
+    test: str | None = None,
+    before: str = "",
+    after: str = "",
+    about: object = "",
+) -> PolicyFinding:
+    """What `data/findings.toml` says by a name. about: what its message leaves open."""
+    row = _document("findings")[name]
+    severity, message = Severity(row.get("severity", "block")), row["message"].format(about)
+    made = PolicyFinding(Rule(row["rule"]), severity, path, line, test, message, before, after, row.get("remedy", ""))
+    return replace(made, is_broken=name == "broken")
 
 
 @cache
@@ -61,8 +85,10 @@ def parts_of(file: str) -> Mapping[str, str]:
 @cache
 def rule_rows(file: str, section: str = "rule") -> tuple[RuleRow, ...]:
     """The rules of `data/FILE.toml`, each written as `[[SECTION.NAME."MESSAGE"]]`."""
-    rules = _document(file)[section]
-    return tuple(_row(file, name, message, row) for name, of in rules.items() for message in of for row in of[message])
+    document = _document(file)
+    remedy = document.get("remedies", {}).get(section, document.get("remedy", ""))
+    named = ((name, message, row) for name, of in document[section].items() for message in of for row in of[message])
+    return tuple(_row(file, name, message, {"remedy": remedy, **row}) for name, message, row in named)
 
 
 def _row(file: str, name: str, message: str, written: Mapping[str, Any]) -> RuleRow:
@@ -72,12 +98,10 @@ def _row(file: str, name: str, message: str, written: Mapping[str, Any]) -> Rule
     for key in known.keys() & {"severity", "on_new"}:
         known[key] = Severity(known[key])
     for key in known.keys() & set(_PATTERNS):
-        known[key] = regex(_pattern(file, known[key]))
-    return RuleRow(Rule(name), message, tuple(glob for each in globs for glob in sets.get(each, (each,))), **known)
-
-
-def _pattern(file: str, written: str | list[str]) -> str:
-    pattern = written if isinstance(written, str) else "|".join(written)
-    for part, text in parts_of(file).items():
-        pattern = pattern.replace(f"{{{part}}}", text)
-    return pattern
+        pattern = known[key] if isinstance(known[key], str) else "|".join(known[key])
+        for part, text in parts_of(file).items():
+            pattern = pattern.replace(f"{{{part}}}", text)
+        known[key] = regex(pattern)
+    patterns = tuple(glob for each in globs for glob in sets.get(each, (each,)))
+    names = re.compile("|".join(map(translate, patterns))) if patterns else _NOTHING
+    return RuleRow(Rule(name), message, patterns, names, **known)

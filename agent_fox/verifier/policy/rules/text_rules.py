@@ -1,5 +1,5 @@
-"""Rules about comments that tell tools to look away, and about numbers that commands and configuration ask for: least
-coverage, most warnings. Sides are compared."""
+"""Rules about texts of both sides: comments that tell tools to look away, numbers that commands and configuration ask
+for (least coverage, most warnings), equality made up, build tags."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.discovery import belongs_to_tests
+from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
 from agent_fox.verifier.policy.rules.lines import LONGEST_LINE, TextChange, code_lines, comment_columns
-from agent_fox.verifier.policy.rules.tables import RuleRow, rule_rows
-from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+from agent_fox.verifier.policy.rules.tables import RuleRow, finding, rule_rows
+from agent_fox.verifier.policy.values import PolicyFinding, Severity
 
 _Named = dict[str, list[float]]
 _Sides = dict[str, tuple[_Named, _Named]]
@@ -28,12 +28,14 @@ def findings_about_thresholds(changes: Iterable[TextChange]) -> Iterator[PolicyF
         for change in files:
             worse = [name for name in sides[change.path][0] if _is_less(threshold, change.path, name, sides)]
             if not change.is_gone and worse:
-                old, new = (side.get(worse[0], []) for side in sides[change.path])
-                yield _asks_less(threshold, change, old, new)
+                lines = (line for line in code_lines(change.path, change.after) if threshold.pattern.search(line.text))
+                numbers = (side.get(worse[0], []) for side in sides[change.path])
+                old, new = (", ".join(f"{each:g}" for each in listed) for listed in numbers)
+                yield threshold.finding(change.path, next((line.number for line in lines), None), old, new)
 
 
 def _is_less(threshold: RuleRow, path: str, name: str, sides: _Sides) -> bool:
-    """Whether a number of this name asks for less, or is gone and came up nowhere else."""
+    """Whether a number of this name asks for less, or is gone, so that it asks nothing, and came up nowhere else."""
     old, new = (side.get(name, []) for side in sides[path])
     moved = [
         number
@@ -41,7 +43,9 @@ def _is_less(threshold: RuleRow, path: str, name: str, sides: _Sides) -> bool:
         if other != path
         for number in after.get(name, [])[len(before.get(name, [])) :]
     ]
-    return any(_is_worse(threshold, *pair) for pair in _pairs(old, [*new, *moved][: len(old)], threshold))
+    nothing = [0.0 if threshold.is_least else float("inf")] * len(old)
+    pairs = zip(old, [*new, *moved, *nothing], strict=False)
+    return any(now < was if threshold.is_least else now > was for was, now in pairs)
 
 
 def _numbers(threshold: RuleRow, change: TextChange, is_after: bool) -> _Named:
@@ -54,27 +58,6 @@ def _numbers(threshold: RuleRow, change: TextChange, is_after: bool) -> _Named:
         for each in threshold.pattern.finditer(line.text):
             named.setdefault(re.sub(r"\W+", "", each[0][: each.start(1) - each.start()]), []).append(float(each[1]))
     return named
-
-
-def _pairs(old: list[float], new: list[float], threshold: RuleRow) -> Iterator[tuple[float, float]]:
-    """Numbers before and after, in order; one that is gone asks for nothing."""
-    nothing = 0.0 if threshold.is_least else float("inf")
-    yield from zip(old, [*new, *[nothing] * (len(old) - len(new))], strict=True)
-
-
-def _is_worse(threshold: RuleRow, old: float, new: float) -> bool:
-    return new < old if threshold.is_least else new > old
-
-
-def _asks_less(threshold: RuleRow, change: TextChange, old: list[float], new: list[float]) -> PolicyFinding:
-    number = next(
-        (line.number for line in code_lines(change.path, change.after) if threshold.pattern.search(line.text)), None
-    )
-    texts = [", ".join(f"{each:g}" for each in numbers) for numbers in (old, new)]
-    remedy = "Put the number back, or have this edit allowed by the task."
-    return PolicyFinding(
-        threshold.name, Severity.BLOCK, change.path, number, None, threshold.message, texts[0], texts[1], remedy
-    )
 
 
 FEWEST_WORDS = 2  # of a reason that stands beside a suppression
@@ -92,16 +75,30 @@ def findings_about_comments(changes: Iterable[TextChange]) -> Iterator[PolicyFin
         files = [change for change in known if mark.fits(change.path)]
         budget = Counter(text for change in files for _, text, _ in _marks_in(mark, change.before))
         for change in files:
-            yield from _new_ones(mark, change, budget)
-    yield from _build_tags(known)
+            for number, text, line in _marks_in(mark, change.after):
+                budget[text] -= 1
+                if budget[text] < 0:
+                    yield mark.finding(change.path, number, "", line[:200], _severity(change.path, text, line))
 
 
-def _new_ones(mark: RuleRow, change: TextChange, budget: Counter[str]) -> Iterator[PolicyFinding]:
-    for number, text, line in _marks_in(mark, change.after):
-        if budget[text] > 0:
-            budget[text] -= 1
-            continue
-        yield _finding(mark, change.path, number, line, _severity(change.path, text, line))
+def findings_about_forgery(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
+    """Equality made up, and files of Go that a build tag takes out of the build."""
+    for change in (change for change in changes if language_of(change.path, {}) is not None):
+        for rule in rule_rows("text_rules", "forged"):
+            if (forged := _fresh(rule.pattern, change)) is not None:
+                yield rule.finding(change.path, _line_of(forged), after=" ".join(forged[0].split()))
+                break
+        if change.path.endswith(".go") and not change.is_new and (tag := _fresh(_BUILD_TAG, change)) is not None:
+            name = "tests-not-built" if change.path.endswith("_test.go") else "source-not-built"
+            yield finding(name, change.path, _line_of(tag), after=tag[0])
+
+
+def _fresh(pattern: re.Pattern[str], change: TextChange) -> re.Match[str] | None:
+    return next((each for each in pattern.finditer(change.after) if each[0] not in change.before), None)
+
+
+def _line_of(match: re.Match[str]) -> int:
+    return match.string.count("\n", 0, match.start()) + 1
 
 
 def _marks_in(mark: RuleRow, text: str) -> Iterator[tuple[int, str, str]]:
@@ -115,11 +112,8 @@ def _marks_in(mark: RuleRow, text: str) -> Iterator[tuple[int, str, str]]:
             is_comment = columns is None or each.start() >= columns.get(number, LONGEST_LINE)
             if is_comment or (each[0].startswith("@") and line.lstrip().startswith("@")):
                 above = lines[number - 2].strip() if number > 1 and line.lstrip().startswith("#") else ""
-                yield (
-                    number,
-                    " ".join(each[0].split()),
-                    f"{line.strip()} {above if above.startswith('#') else ''}".strip(),
-                )
+                shown = f"{line.strip()} {above if above.startswith('#') else ''}".strip()
+                yield number, " ".join(each[0].split()), shown
 
 
 def _severity(path: str, mark: str, line: str) -> Severity:
@@ -129,21 +123,3 @@ def _severity(path: str, mark: str, line: str) -> Severity:
     if is_narrow and len(re.findall(r"[A-Za-z]{2,}", after)) >= FEWEST_WORDS:
         return Severity.NOTE
     return Severity.NEEDS_REASON if is_narrow and belongs_to_tests(path) else Severity.BLOCK
-
-
-def _finding(mark: RuleRow, path: str, number: int, line: str, severity: Severity) -> PolicyFinding:
-    remedy = "Repair what the tool shows; where it is wrong, silence one named rule and say why beside it."
-    return PolicyFinding(mark.name, severity, path, number, None, mark.message, after=line[:200], remedy=remedy)
-
-
-def _build_tags(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
-    for change in changes:
-        if not change.path.endswith(".go") or change.is_new:
-            continue
-        tag = next((each for each in _BUILD_TAG.finditer(change.after) if each[0] not in change.before), None)
-        if tag is not None:
-            rule = Rule.TEST_HIDDEN if change.path.endswith("_test.go") else Rule.SOURCE_DROPPED
-            line = change.after.count("\n", 0, tag.start()) + 1
-            message = "a build tag takes the file out of the build"
-            remedy = "Take the build tag away."
-            yield PolicyFinding(rule, Severity.BLOCK, change.path, line, None, message, after=tag[0], remedy=remedy)
