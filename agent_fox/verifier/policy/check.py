@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
 
 _ORDER = list(Severity)
+_LOCKS = ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml")
 _TEXTS = (".toml", ".json", ".yml", ".yaml", ".ini", ".cfg", ".xml", ".gradle", ".kts", "Makefile")
+"""What may hold settings of tools; lock files hold none, and are large."""
 
 
 def check_change(change: Change, context: PolicyContext) -> PolicyReport:
@@ -88,6 +90,7 @@ def _unreadable(change: Change, sources: Iterable[SourceChange]) -> Iterator[Pol
             path not in known
             and max(len(file.before or b""), len(file.after or b"")) > LARGEST_TEXT
             and path.endswith(_TEXTS)
+            and not path.endswith(_LOCKS)
         ):
             yield finding("unknown", path, about=f"larger than {LARGEST_TEXT} bytes")
 

@@ -77,6 +77,22 @@ def test_configuration_that_cannot_be_parsed_is_unknown(path: str, after: bytes)
     assert report.verdict is Ruling.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("path", "ruling"),
+    [
+        ("package-lock.json", Ruling.CLEAN),
+        ("web/pnpm-lock.yaml", Ruling.CLEAN),
+        ("npm-shrinkwrap.json", Ruling.CLEAN),
+        ("settings/jest.config.json", Ruling.UNKNOWN),
+        ("ci.yaml", Ruling.UNKNOWN),
+    ],
+)
+def test_a_large_lock_file_holds_no_settings_and_any_other_is_unknown(path: str, ruling: Ruling) -> None:
+    after = b'{"a": "' + b"x" * 600_000 + b'"}'
+    change = Change({path: FileChange(b"{}", after)})
+    assert check_change(change, PolicyContext()).verdict is ruling
+
+
 def test_helpers_that_call_each_other_without_end_are_cut_off() -> None:
     helpers = "".join(f"def check_{n}():\n" + "    check_all()\n" * 40 for n in range(20))
     everything = "def check_all():\n" + "".join(f"    check_{n}()\n" for n in range(20))
