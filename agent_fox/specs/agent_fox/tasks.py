@@ -1,4 +1,5 @@
-"""tasks.md as task groups: states, subtasks, and the requirements that each names, expanded."""
+"""tasks.md as task groups: boxes or headings with their states and subtasks, and the requirements that each names,
+expanded."""
 
 from __future__ import annotations
 
@@ -9,13 +10,16 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
-from agent_fox.specs.agent_fox.task_groups import GroupDraft, TaskDraft, groups_of
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common.task_lists import (
     CHECKPOINT,
     Bullet,
+    Cut,
+    Draft,
+    entries_of,
     left_out,
     named_by,
+    places_of,
     state_among,
     state_of,
     tell_apart,
@@ -23,12 +27,22 @@ from agent_fox.specs.common.task_lists import (
 )
 from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
-from agent_fox.specs.lines import beside_box
+from agent_fox.specs.lines import Heading, Line, beside_box
+from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.document import Markdown
 
+_N = r"\d{1,6}"
+_BOX = regex(r"[-*+] +\[(?P<box>[^\[\]]?)\](?P<star> ?\*(?!\*))? *(?P<rest>.*)$")
+_FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
+_GROUP = regex(rf"\*{{0,2}}(?:Task )?(?:Group )?(?P<number>{_N})[.):](?!\d) *\**\s*(?P<title>\S.*)$", re.IGNORECASE)
+_SUBTASK = regex(rf"\*{{0,2}}(?P<number>{_N}\.(?:{_N}[a-z]?|V\d?))[.:)]?\*{{0,2}}(?:\s+(?P<title>\S.*))?$")
+_GROUP_HEADING = regex(
+    rf"(?:\[(?P<box>.)\]\s*)?(?:Task\s+)?Group\s+(?P<number>{_N})\s*[:.—–-]?\s*(?P<title>.*)$", re.IGNORECASE
+)
+_TASK_HEADING = regex(rf"(?:Task\s+)?(?P<number>{_N}\.(?:{_N}|V))\s*[:.—–-]?\s+(?P<title>\S.*)$", re.IGNORECASE)
 _ARCHETYPE = regex(r"\[archetype:\s*([\w-]+)\s*\]", re.IGNORECASE)
 _FIELD_BEGINS = regex(r" _{1,2}[A-Z]| \*\*[A-Z][\w ]{1,30}:")
 _REQUIREMENTS = regex(
@@ -39,44 +53,89 @@ _IS_FIELD = regex(r"[_*]{0,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
 _MINUS_IS_SKIPPED = regex(r"\[-\]`?\s{0,20}[|=:–—-]{0,3}\s{0,20}skip", re.IGNORECASE)
 
 
+class _Listed(Cut):
+    """A box with a whole number is a group; one below it with a number such as `3.1`, no deeper than the first of these,
+    a subtask: deeper boxes are details."""
+
+    not_tasks = words_in(__file__)["not_tasks"]
+    own_bullet, box = _FIELD, _BOX
+    group: Draft
+
+    def item(self, line: Line) -> Draft | None:
+        box = _BOX.match(line.text.lstrip()) if "[" in line.text else None
+        if box is None:
+            return None
+        if line.indent == 0 and (group := self._group(line, box)) is not None:
+            return group
+        task = _SUBTASK.match(box["rest"]) if self.current is not None else None
+        if task is None or (self.group.tasks and line.indent > self.group.tasks[0].indent + 1):
+            return None
+        if line.indent == 0 and not task["number"].startswith(f"{self.group.number}."):
+            return None
+        title = (task["title"] or "").strip()
+        return Draft(task["number"], title, line.number, box["box"], line.indent, is_optional=box["star"] is not None)
+
+    def _group(self, line: Line, box: re.Match[str]) -> Draft | None:
+        match = _GROUP.match(box["rest"])
+        title, is_optional = match["title"].rstrip("* ") if match else "", box["star"] is not None
+        return (
+            Draft(f"{int(match['number'])}", title, line.number, box["box"], is_optional=is_optional) if match else None
+        )
+
+    def begin(self, entry: Draft, line: Line) -> None:
+        super().begin(entry, line)
+        if "." in entry.number:
+            self.group.tasks.append(entry)
+        else:
+            self.group = entry
+
+
+class _Headed(_Listed):
+    """A heading `Task Group 3: T` is a group, where no box is one, with all that stands under deeper headings."""
+
+    def heading(self, line: Line, heading: Heading) -> None:
+        group, task = _GROUP_HEADING.match(heading.title), _TASK_HEADING.match(heading.title)
+        if group is not None:
+            number = int(group["number"])
+            title = group["title"].strip("*_ ") or f"Task group {group['number']}"
+            self.begin(Draft(str(number), title, line.number, group["box"], level=heading.level), line)
+        elif self.current is None or heading.level <= self.group.level:
+            self.current = None
+        elif task is not None:
+            self.begin(Draft(task["number"], task["title"], line.number, indent=line.indent), line)
+        else:
+            self.text(line)
+
+    def _group(self, line: Line, box: re.Match[str]) -> Draft | None:
+        return None
+
+
 def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks:
     """The groups of a tasks file, in the order of the file.
 
     Ids that the spec does not have are warnings; where the spec has none at all, that is said elsewhere,
     once. `raw` is the whole file: its legend may stand in a comment.
     """
-    drafts, aside = groups_of(markdown.lines)
-    numbers, twice = tell_apart(markdown, ((draft.number, draft.line) for draft in drafts))
-    for draft, number in zip(drafts, numbers, strict=True):
-        draft.number = number
+    entries, aside = entries_of(markdown.lines, _Listed, _Headed)
+    drafts = [entry for entry in entries if "." not in entry.number]
+    problems = [*tell_apart(markdown, drafts), *left_out(markdown, aside), *_without_number(markdown, drafts)]
     reading = _Reading(markdown, index, _MINUS_IS_SKIPPED.search(raw) is not None)
-    return ReadTasks(
-        mark_test_writers(tuple(reading.group(draft) for draft in drafts)),
-        (
-            *twice,
-            *left_out(markdown, ((draft.line, str(draft.number)) for draft in aside)),
-            *_without_number(markdown, drafts),
-            *reading.problems,
-        ),
-        {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])},
-    )
+    groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
+    return ReadTasks(groups, (*problems, *reading.problems), places_of(markdown, drafts))
 
 
-def _without_number(markdown: Markdown, drafts: Iterable[GroupDraft]) -> Iterator[Problem]:
+def _lines(draft: Draft) -> list[Line]:
+    return [*draft.lines, *(line for task in draft.tasks for line in task.lines)]
+
+
+def _without_number(markdown: Markdown, drafts: Iterable[Draft]) -> Iterator[Problem]:
     """Boxes beside those of groups, which is where groups stand, that begin none."""
     for draft in drafts:
-        begun = {draft.line, *(task.bullets[0].lines[0].number for task in draft.subtasks)}
-        for line in draft.lines if draft.level == 0 else ():
+        begun = {draft.line, *(task.line for task in draft.tasks)}
+        for line in _lines(draft) if draft.level == 0 else ():
             if not (line.indent or line.is_code or line.number in begun) and beside_box(line.text) is not None:
-                what = f"this task has no number: read as part of group {draft.number}. Number it, or indent it"
+                what = f"this task has no number: read as part of group {draft.group}. Number it, or indent it"
                 yield warning(markdown.at(line.number), what)
-
-
-def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
-    for draft in drafts:
-        yield f"group {draft.number}", draft.line
-        for task in draft.subtasks:
-            yield f"task {task.number}", task.bullets[0].lines[0].number
 
 
 class _Reading(Remarks):
@@ -87,57 +146,50 @@ class _Reading(Remarks):
         self.index = index
         self.says = partial(state_of, minus_is_skipped=minus_is_skipped)
 
-    def group(self, draft: GroupDraft) -> Group:
-        subtasks = tuple(self._subtask(task) for task in draft.subtasks)
-        title = _title(draft.title, draft.bullets[:1])
+    def group(self, draft: Draft) -> Group:
+        subtasks = tuple(self._subtask(task) for task in draft.tasks)
+        title = _title(draft)
         archetype = _ARCHETYPE.search(title)
-        below = draft.bullets + [bullet for task in draft.subtasks for bullet in task.bullets]
+        below = draft.bullets + [bullet for task in draft.tasks for bullet in task.bullets]
         return Group(
-            number=draft.number,
+            number=draft.group,
             title=" ".join(_ARCHETYPE.sub("", title).split()),
             state=state_among(draft.box, below, self.says),
-            optional=draft.optional,
+            optional=draft.is_optional,
             archetype=archetype[1].lower() if archetype else None,
             subtasks=subtasks,
             requirements=named_by(self._requirements(draft.bullets), subtasks),
-            text=text_of(draft.lines),
+            text=text_of(_lines(draft)),
             is_checkpoint=CHECKPOINT.match(title) is not None,
         )
 
-    def _subtask(self, draft: TaskDraft) -> Subtask:
+    def _subtask(self, draft: Draft) -> Subtask:
         return Subtask(
             number=draft.number,
-            title=_title(draft.title, draft.bullets[:1]),
+            title=_title(draft),
             state=state_among(draft.box, draft.bullets[1:], self.says),
-            optional=draft.optional,
+            optional=draft.is_optional,
             requirements=tuple(dict.fromkeys(self._requirements(draft.bullets))),
             details=tuple(text for text in (bullet.text for bullet in draft.bullets[1:]) if not _IS_FIELD.match(text)),
         )
 
-    def _requirements(self, bullets: Iterable[Bullet]) -> list[str]:
-        named: list[str] = []
+    def _requirements(self, bullets: Iterable[Bullet]) -> Iterator[str]:
         for bullet in bullets:
             text = bullet.text
-            if "equirement" not in text and "Traces to" not in text:
-                continue
-            for match in _REQUIREMENTS.finditer(text):
-                named += self._expanded(match["marked"] or match["plain"] or "", bullet)
-        return named
+            for match in _REQUIREMENTS.finditer(text) if "equirement" in text or "Traces to" in text else ():
+                ids, unknown = self.index.expand(match["marked"] or match["plain"] or "")
+                if unknown and self.index.every:
+                    says = (
+                        line.number for line in bullet.lines if "equirement" in line.text or "Traces to" in line.text
+                    )
+                    what = (
+                        f"names {', '.join(unknown)}: no such requirement in this spec. Correct the id, or declare it"
+                    )
+                    self.warn(next(says, bullet.lines[0].number), what)
+                yield from ids
 
-    def _expanded(self, written: str, bullet: Bullet) -> tuple[str, ...]:
-        ids, unknown = self.index.expand(written)
-        if unknown and self.index.every:
-            what = f"names {', '.join(unknown)}: no such requirement in this spec. Correct the id, or declare it"
-            self.warn(_line_of_field(bullet), what)
-        return ids
 
-
-def _title(title: str, first: list[Bullet]) -> str:
+def _title(draft: Draft) -> str:
     """The title with the lines it wraps over, without the fields that follow it on the same line."""
-    words = title.split() + [word for bullet in first for line in bullet.lines[1:] for word in line.text.split()]
+    words = draft.title.split() + [word for line in draft.bullets[0].lines[1:] for word in line.text.split()]
     return _FIELD_BEGINS.split(" ".join(words), maxsplit=1)[0].rstrip("* ")
-
-
-def _line_of_field(bullet: Bullet) -> int:
-    lines = [line.number for line in bullet.lines if "equirement" in line.text or "Traces to" in line.text]
-    return lines[0] if lines else bullet.lines[0].number

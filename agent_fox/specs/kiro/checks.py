@@ -72,7 +72,7 @@ class _Graph(BaseModel, defer_build=True):
     waves: list[_Tasks | _Wave]
 
 
-def check_waves(markdown: Markdown, groups: Mapping[str, str]) -> Iterator[Problem]:
+def check_waves(markdown: Markdown, groups: Mapping[str, int]) -> Iterator[Problem]:
     """What a graph says that the plan does not do. `groups` has for each task's number that of its group, in the order
     of the file."""
     order = {group: place for place, group in enumerate(dict.fromkeys(groups.values()))}
@@ -102,11 +102,11 @@ def _blocks(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
 
 
 def _remarks(
-    where: str, waves: list[list[str]], groups: Mapping[str, str], order: Mapping[str, int]
+    where: str, waves: list[list[str]], groups: Mapping[str, int], order: Mapping[int, int]
 ) -> Iterator[Problem]:
     unknown: dict[str, None] = {}
-    first: dict[str, int] = {}
-    last: dict[str, int] = {}
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
     for place, wave in enumerate(waves):
         for task in wave:
             group = _group_of(task, groups)
@@ -125,9 +125,9 @@ def _remarks(
         yield warning(where, what)
 
 
-def _swapped(groups: Iterable[str], first: Mapping[str, int], last: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def _swapped(groups: Iterable[int], first: Mapping[int, int], last: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     """Groups all of whose tasks come before all those of another one, which stands above them in the file."""
-    above = ""
+    above = 0
     for group in groups:
         if above and last[group] < first[above]:
             yield group, above
@@ -135,9 +135,9 @@ def _swapped(groups: Iterable[str], first: Mapping[str, int], last: Mapping[str,
             above = group
 
 
-def _group_of(task: str, groups: Mapping[str, str]) -> str:
+def _group_of(task: str, groups: Mapping[str, int]) -> int:
     """The group of a task or of what stands below it: `1.2.1` is a part of `1.2`."""
     number = task[:_LONGEST].strip().rstrip(".*")
     while number and number not in groups:
         number = number.rpartition(".")[0]
-    return groups.get(number, "")
+    return groups.get(number, 0)
