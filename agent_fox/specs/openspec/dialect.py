@@ -11,14 +11,8 @@ from agent_fox.specs.collected import ReadTasks, spec_of
 from agent_fox.specs.common.beside import read_commands
 from agent_fox.specs.common.id_ranges import index_of
 from agent_fox.specs.detection import OPENSPEC
-from agent_fox.specs.document import Documents, Markdown, read_documents, read_markdown
-from agent_fox.specs.openspec.capabilities import (
-    Capability,
-    ReadCapabilities,
-    capability,
-    read_capabilities,
-    stale_references,
-)
+from agent_fox.specs.document import read_documents, read_markdown
+from agent_fox.specs.openspec.capabilities import capability, read_capabilities, stale_references
 from agent_fox.specs.openspec.folders import (
     SPEC_FILE,
     baseline_file,
@@ -61,44 +55,29 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     documents.problems += unlisted
     if unlisted or any(documents.lacks([name]) for name in (_TASKS, *deltas.values())):
         return None, documents.problems
-    read = _requirements(folder, root, deltas, documents)
+    capabilities = [
+        one
+        for name, path in deltas.items()
+        if (one := capability(name, read_markdown(documents.files[path]))).delta.drafts
+        or one.delta.renamed
+        or path.endswith(SPEC_FILE)  # any other file without a requirement is a document beside
+    ]
+    read = read_capabilities(capabilities)
+    documents.problems += read.problems
+    for one in capabilities:
+        baseline = baseline_file(folder, one.name)
+        documents.problems += stale_references(one, baseline, root) if baseline else ()
     prose = {name: text for name in (_PROPOSAL, _TASKS) if (text := documents.markdown(name))}
     names = Names(read.names, read.scenarios, read.capabilities, index_of(read.requirements, ""))
-    tasks = _tasks(prose, names, folder.name, documents)
+    markdown = prose.get(_TASKS)
+    tasks = read_tasks(markdown, names, title_in([markdown]) or folder.name) if markdown else ReadTasks()
+    documents.problems += tasks.problems
     rows, problems = waits_for(prose.values(), partial(is_other_change, folder))
     spec = replace(
         spec_of(OPENSPEC, folder, root, documents, read.expected, tasks),
         title=title_in(prose.values()),
         dependencies=rows,
-        test_commands=read_commands(prose[_TASKS]) if _TASKS in prose else {},
+        test_commands=read_commands(markdown) if markdown else {},
         places=tasks.places | read.places,
     )
     return spec, [*documents.problems, *problems]
-
-
-def _requirements(folder: Path, root: Path, deltas: dict[str, str], documents: Documents) -> ReadCapabilities:
-    capabilities = _capabilities(deltas, documents)
-    read = read_capabilities(capabilities)
-    documents.problems += read.problems
-    for listed in capabilities:
-        baseline = baseline_file(folder, listed.name)
-        documents.problems += stale_references(listed, baseline, root) if baseline else ()
-    return read
-
-
-def _capabilities(deltas: dict[str, str], documents: Documents) -> list[Capability]:
-    """What each file says. One that is no `spec.md` and holds no requirement is a document beside it."""
-    capabilities = []
-    for name, path in deltas.items():
-        read = capability(name, read_markdown(documents.files[path]))
-        if path.endswith(SPEC_FILE) or read.delta.drafts or read.delta.renamed:
-            capabilities.append(read)
-    return capabilities
-
-
-def _tasks(prose: dict[str, Markdown], names: Names, change: str, documents: Documents) -> ReadTasks:
-    if _TASKS not in prose:
-        return ReadTasks()
-    tasks = read_tasks(prose[_TASKS], names, title_in([prose[_TASKS]]) or change)
-    documents.problems += tasks.problems
-    return tasks
