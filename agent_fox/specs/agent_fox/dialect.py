@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Dependency, Problem, Severity, Spec
 from agent_fox.specs.agent_fox.requirements import read_requirements
 from agent_fox.specs.agent_fox.tasks import read_tasks
@@ -18,15 +16,14 @@ from agent_fox.specs.common.rows import read_dependencies, read_traceability, wi
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED
 from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
 from agent_fox.specs.files import TextFile, warning
+from agent_fox.specs.word_tables import patterns_in
 
+_LIKE = patterns_in(__file__)
 _TASKS = ("tasks.json", "tasks.md")
 _REQUIREMENTS = ("requirements.json", "requirements.md")
 _OTHERS = ("prd.md", "design.md", "test_spec.md", "test_spec.json")
 _CAN_DO_WITHOUT = frozenset({"design.md", "test_spec.md", "test_spec.json"})
-_SUPERSEDED = regex(r"[>*_#\s]{0,12}SUPERSEDED[*_]{0,3}\s+by\b", re.IGNORECASE)
-_MAY_NAME_A_SOURCE = regex(r"^[>*_\s-]{0,12}source", re.IGNORECASE | re.MULTILINE)
 _FRONT_MATTER = "---"
-_ENDED = regex(r"status:\s*['\"]?(superseded|archived)\b")
 
 
 def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec | None, list[Problem]]:
@@ -43,7 +40,7 @@ def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec |
         return None, documents.problems
     titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
     spec = spec_of(AGENT_FOX, folder, root, documents, requirements, tasks)
-    source = source_in(prd) if file and _MAY_NAME_A_SOURCE.search(file.text) else None
+    source = source_in(prd) if file and _LIKE["may_name_a_source"].search(file.text) else None
     spec = replace(spec, title=title_of(titled), source=source)
     return _as_withdrawn(spec, documents), documents.problems
 
@@ -116,7 +113,7 @@ def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
 
 def _front_matter_ended(prd: TextFile) -> bool:
     head = prd.text.split("\n---", 1)[0]
-    return head.startswith("---") and _ENDED.search(head) is not None
+    return head.startswith("---") and _LIKE["ended"].search(head) is not None
 
 
 def _tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> ReadTasks:
@@ -137,4 +134,4 @@ def _is_superseded(file: TextFile) -> bool:
     lines = [line.text.strip() for line in read_markdown(file).lines[:HEAD] if not line.is_blank]
     if lines and lines[0] == _FRONT_MATTER and _FRONT_MATTER in lines[1:]:
         lines = lines[lines.index(_FRONT_MATTER, 1) + 1 :]
-    return bool(lines) and "superseded" in lines[0].lower() and _SUPERSEDED.match(lines[0]) is not None
+    return bool(lines) and "superseded" in lines[0].lower() and _LIKE["superseded"].match(lines[0]) is not None

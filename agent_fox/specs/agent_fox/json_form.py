@@ -28,11 +28,12 @@ from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 if TYPE_CHECKING:
     from agent_fox.specs.common.id_ranges import PartIndex
 
+
 Model = TypeVar("Model", bound=BaseModel)
 
 _TAKEN_BACK = frozenset({"withdrawn", "superseded", "archived", "removed", "deprecated"})
+_PATTERN_WORDS = {"state_driven": "WHILE", "unwanted": "IF", "optional": "WHERE"}
 _CLAUSES = {"feature": "WHERE", "state": "WHILE", "trigger": "WHEN", "condition": "AND", "error_condition": "IF"}
-_WORDS = {"state_driven": "WHILE", "unwanted": "IF", "optional": "WHERE"}
 
 
 def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Problem:
@@ -126,7 +127,7 @@ def ears(criterion: models.JsonCriterion) -> str:
     if criterion.text:
         return criterion.text
     if criterion.pattern:
-        word = _WORDS.get(criterion.pattern.lower(), "WHEN")
+        word = _PATTERN_WORDS.get(criterion.pattern.lower(), "WHEN")
         clauses = [f"{word} {criterion.condition}"] if criterion.condition else []
         clauses += [f"AND {criterion.guard}"] if criterion.guard else []
         then = "THEN " if word == "IF" and criterion.condition else ""

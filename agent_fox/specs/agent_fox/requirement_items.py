@@ -3,59 +3,26 @@ they are written: with ids, or counted where ids are left out. Ids are not made 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.lines import aside_below, is_rule, joined, plain
 from agent_fox.specs.outline import cells_of
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Heading, Line
 
-_N = r"\d{1,9}"
-_TAIL = rf"{_N}(?:\.[Ee]?{_N})*"
-_TITLE = regex(
-    rf"""[\[*`_~ ]{{0,6}}(?:Requirement\s{{1,3}})?
-    (?:(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})|(?<=\s)(?P<plain>{_TAIL}))(?![\w.-]*\w)
-    [\]*`_~]{{0,6}}\s*[:.—–-]?\s*(?P<title>.*)$""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_ITEM = regex(
-    rf"""\ *+(?P<mark>[-*+]\ |\d{{1,3}}[.)](?:\ |$))?\ *+(?:\[[ xX~-]\]\ *+)?
-    (?P<open>[\[`*_~(]{{0,6}})(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})(?P<close>[\]`*_~:).]{{0,6}})
-    (?![\w-])\s*(?P<rest>.*)$""",
-    re.VERBOSE,
-)
-_AT_THE_END = regex(
-    rf"""(?P<sign>^|[.!?;,:)\]}}*_`"'»”—–-])?\s*
-    (?P<open>[\[`*_(]{{0,6}})(?<![\w-])(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})[\]`*_)]{{0,6}}\s*[.;,]?\s*$""",
-    re.VERBOSE,
-)
-_DEMANDS = regex(r"\b(?:SHALL|MUST)\b")
+_LIKE = patterns_in(__file__)
 _SENTENCE_ENDS = frozenset(".!?;—–")
-_MENTIONS = regex(
-    r"(?:\b(?:as|in|by|of|to|see|per|with|from|under|than|and|or|for|via)|\bREQ-[\d.E]+[\]`*_)]*\s*[,–—-]?)\s*$",
-    re.IGNORECASE,
-)
-"""`THE lock SHALL close. `02-REQ-1.1``; not `THE lock SHALL do as in `02-REQ-1.1``, which only mentions it."""
 _EDGE, _CRITERIA, _ASIDE = "edge", "criteria", "aside"
 _LABELS = {
     _EDGE: ("edge case", "error case", "edge-case"),
     _CRITERIA: ("acceptance criteri", "requirements", "criteria", "functional requirements"),
     _ASIDE: ("note", "rationale", "example", "out of scope", "assumption", "depend", "correctness"),
 }
-_LABEL = regex(r"[*_]{2}[^*_]{1,80}[*_]{2}:?$|[A-Z][A-Za-z ()/&-]{1,60}:$")
-_NUMBERED = regex(
-    r" ?[\[*_`(]{0,4}(?P<tail>\d{1,9}\.[Ee]?\d{1,9})(?:[\]*_`)]{1,4}[.:)]?|[.:)][*_`]{0,3})\s+(?P<rest>\S.*)$"
-)
-"""`3.2. THE lock SHALL close.`, `**3.2** THE lock`, `3.E1: IF it`; not `3.5 kg` or `version 3.2. It`."""
-_MARKED = regex(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<rest>\S.*)$")
-_WORDS = words_in(__file__)
 
 
 class Declared(NamedTuple):
@@ -121,7 +88,7 @@ def read_blocks(lines: Iterable[Line], number: str) -> tuple[str, list[Block]]:
 
 def requirement_title(text: str) -> Declared | None:
     """A heading such as `Requirement 1: T`, `[01-REQ-1] T`, `04-REQ-1.1: T`, `REQ-1: T`; None for others."""
-    match = _TITLE.match(text)
+    match = _LIKE["title"].match(text)
     if match is None:
         return None
     tail = (match["tail"] or match["plain"]).upper()
@@ -135,13 +102,13 @@ def declared(line: Line) -> Declared | None:
         return None
     if line.text.lstrip().startswith("|"):
         first, *others = cells_of(line.text)
-        cell = _TITLE.fullmatch(first)
+        cell = _LIKE["title"].fullmatch(first)
         rest = " — ".join(other for other in others if other)
-        is_one = cell is not None and cell["tail"] is not None and not cell["title"] and _DEMANDS.search(rest)
+        is_one = cell is not None and cell["tail"] is not None and not cell["title"] and _LIKE["demands"].search(rest)
         return (
             Declared(cell["tail"].upper(), cell["prefix"] or "", rest, False) if cell is not None and is_one else None
         )
-    match = _ITEM.match(line.text)
+    match = _LIKE["item"].match(line.text)
     if match is None or not (match["mark"] or set(match["open"]) & set("[`*")):
         return None
     struck = "~~" if "~~" in match["open"] else ""
@@ -151,11 +118,11 @@ def declared(line: Line) -> Declared | None:
 
 def closing_id(text: str) -> Declared | None:
     """The id that a text declares at its end: marked as an id, or behind a whole sentence; None where it has none."""
-    match = _AT_THE_END.search(text) if "REQ-" in text else None
+    match = _LIKE["at_the_end"].search(text) if "REQ-" in text else None
     if match is None:
         return None
     text_before, sign = text[: match.start("open")].rstrip(), match["sign"] or ""
-    if not (match["open"] or (sign and sign in _SENTENCE_ENDS)) or _MENTIONS.search(text_before):
+    if not (match["open"] or (sign and sign in _SENTENCE_ENDS)) or _LIKE["mentions"].search(text_before):
         return None
     is_sure = match["sign"] is not None and bool(match["open"])
     return Declared(match["tail"].upper(), match["prefix"] or "", text_before.rstrip(" —–-"), is_sure)
@@ -194,7 +161,7 @@ def _blocks_of(lines: Iterable[Line], prefix: str) -> list[Block]:
             elsewhere = None
             blocks.append(Block(title.tail, title.text, heading.level, line.number, not title.is_sure))
         else:
-            elsewhere = aside_below(heading, elsewhere, _WORDS["elsewhere"])
+            elsewhere = aside_below(heading, elsewhere, _LIKE["elsewhere"])
             blocks.append(Block("", "", heading.level, line.number))
     return blocks
 
@@ -258,7 +225,7 @@ class _Reading:
 
     def _numbered(self, line: Line) -> Declared | None:
         """What a paragraph declares that begins with a number of this requirement: `3.2. THE lock SHALL close.`"""
-        match = _NUMBERED.match(line.text) if not (line.is_code or line.heading) else None
+        match = _LIKE["numbered"].match(line.text) if not (line.is_code or line.heading) else None
         if match is None or match["tail"].partition(".")[0] != self.block.tail:
             return None
         return Declared(match["tail"].upper(), "", match["rest"], True)
@@ -267,7 +234,7 @@ class _Reading:
         """A heading or a bold line on its own says what the items below it are."""
         heading = line.heading
         text = heading.title if heading else line.text.strip()
-        if line.is_code or (heading is None and (line.indent > 1 or not _LABEL.match(text))):
+        if line.is_code or (heading is None and (line.indent > 1 or not _LIKE["label"].match(text))):
             return False
         label = plain(text.rstrip(":")).rstrip(":").lower()
         section = next((kind for kind, words in _LABELS.items() if label.startswith(words)), None)
@@ -278,7 +245,11 @@ class _Reading:
         return True
 
     def _begins_unnamed(self, line: Line) -> bool:
-        match = _MARKED.match(line.text) if not line.is_code and self.section != _ASIDE and line.indent < 2 else None
+        match = (
+            _LIKE["marked"].match(line.text)
+            if not line.is_code and self.section != _ASIDE and line.indent < 2
+            else None
+        )
         if match is None or not self.is_counted or not (match["number"] or self.is_labelled or self._closed_by(line)):
             return False
         is_unlike = self.item is not None and (self.item.number is None) != (match["number"] is None)

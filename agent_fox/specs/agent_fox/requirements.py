@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import accumulate, count, islice
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria
 from agent_fox.specs.agent_fox.requirement_items import Block, Item, read_blocks
 from agent_fox.specs.collected import Declarations, ReadRequirements, RequirementDraft
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import joined
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Criterion
     from agent_fox.specs.document import Markdown
 
-_TAKEN_BACK = regex(
-    r"""[\W_]{0,6}(?:fully\ |entire(?:\ requirement)?\ )?
-    (?:withdrawn|superseded|suspended|removed|deleted|dropped|retired|revoked|obsolete|deprecated|replaced)\b
-    (?=[\W_]*$|[\W_]*\b(?:by|in|as\ of|entirely|with|since|from\ (?:the\ )?(?:spec|scope))\b
-    |[*_\ ]*[—–(;,.:-])""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_LIKE = patterns_in(__file__)
 _AMENDS = ("amend", "supersed", "withdraw", "deprecat", "errat", "revis", "retire", "change")
 _SAYS_SO = ("status", "action", "change", "amendment", "disposition", "state", "now", "result")
-_TAKEN_BACK_INLINE = regex(r"~~|[*_\[(]{1,3}(?:WITHDRAWN|SUPERSEDED|REMOVED|DEPRECATED)[*_\]):]")
-_ID = regex(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
 
 
 class _Collection(Declarations):
@@ -104,7 +95,7 @@ class _Collection(Declarations):
 
     def _add(self, own: RequirementDraft, identifier: str, item: Item) -> None:
         if self.declares(identifier, item.line):
-            self.withdrawn += [identifier] if _TAKEN_BACK_INLINE.match(item.text) else []
+            self.withdrawn += [identifier] if _LIKE["taken_back_inline"].match(item.text) else []
             own.add(identifier, item.text, is_edge=item.is_edge)
 
 
@@ -162,6 +153,6 @@ def _taken_back(markdown: Markdown, prefix: str) -> Iterator[str]:
         says_so = [n for n in others if any(word in "".join(table.header[n : n + 1]) for word in _SAYS_SO)]
         is_about_changes = any(word in table.section for word in _AMENDS)
         for row in table.rows if column is not None else ():
-            if any(_TAKEN_BACK.match(row.cell(n)) for n in says_so or (others if is_about_changes else ())):
-                ids = (match[0] for match in _ID.finditer(row.cell(column)))
+            if any(_LIKE["taken_back"].match(row.cell(n)) for n in says_so or (others if is_about_changes else ())):
+                ids = (match[0] for match in _LIKE["id"].finditer(row.cell(column)))
                 yield from (f"{prefix}-{name}" if name.startswith("REQ") and prefix else name for name in ids)

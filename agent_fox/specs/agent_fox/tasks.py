@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common.task_lists import (
@@ -28,46 +27,30 @@ from agent_fox.specs.common.task_lists import (
 from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import Heading, Line, beside_box
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.document import Markdown
 
-_N = r"\d{1,6}"
-_BOX = regex(r"[-*+] +\[(?P<box>[^\[\]]?)\](?P<star> ?\*(?!\*))? *(?P<rest>.*)$")
-_FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
-_GROUP = regex(rf"\*{{0,2}}(?:Task )?(?:Group )?(?P<number>{_N})[.):](?!\d) *\**\s*(?P<title>\S.*)$", re.IGNORECASE)
-_SUBTASK = regex(rf"\*{{0,2}}(?P<number>{_N}\.(?:{_N}[a-z]?|V\d?))[.:)]?\*{{0,2}}(?:\s+(?P<title>\S.*))?$")
-_GROUP_HEADING = regex(
-    rf"(?:\[(?P<box>.)\]\s*)?(?:Task\s+)?Group\s+(?P<number>{_N})\s*[:.—–-]?\s*(?P<title>.*)$", re.IGNORECASE
-)
-_TASK_HEADING = regex(rf"(?:Task\s+)?(?P<number>{_N}\.(?:{_N}|V))\s*[:.—–-]?\s+(?P<title>\S.*)$", re.IGNORECASE)
-_ARCHETYPE = regex(r"\[archetype:\s*([\w-]+)\s*\]", re.IGNORECASE)
-_FIELD_BEGINS = regex(r" _{1,2}[A-Z]| \*\*[A-Z][\w ]{1,30}:")
-_REQUIREMENTS = regex(
-    r"(?:^|(?<=[\s(]))[_*]{1,3}(?:Requirements?|Traces to)\s?:[_*]{0,3}\s*(?P<marked>[^_]*)"
-    r"|^(?:Requirements?|Traces to):(?P<plain>.*)$"
-)
-_IS_FIELD = regex(r"[_*]{0,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
-_MINUS_IS_SKIPPED = regex(r"\[-\]`?\s{0,20}[|=:–—-]{0,3}\s{0,20}skip", re.IGNORECASE)
+_LIKE = patterns_in(__file__)
 
 
 class _Listed(Cut):
     """A box with a whole number is a group; one below it with a number such as `3.1`, no deeper than the first of these,
     a subtask: deeper boxes are details."""
 
-    not_tasks = words_in(__file__)["not_tasks"]
-    own_bullet, box = _FIELD, _BOX
+    not_tasks = _LIKE["not_tasks"]
+    own_bullet, box = _LIKE["field"], _LIKE["box"]
     group: Draft
 
     def item(self, line: Line) -> Draft | None:
-        box = _BOX.match(line.text.lstrip()) if "[" in line.text else None
+        box = _LIKE["box"].match(line.text.lstrip()) if "[" in line.text else None
         if box is None:
             return None
         if line.indent == 0 and (group := self._group(line, box)) is not None:
             return group
-        task = _SUBTASK.match(box["rest"]) if self.current is not None else None
+        task = _LIKE["subtask"].match(box["rest"]) if self.current is not None else None
         if task is None or (self.group.tasks and line.indent > self.group.tasks[0].indent + 1):
             return None
         if line.indent == 0 and not task["number"].startswith(f"{self.group.number}."):
@@ -76,7 +59,7 @@ class _Listed(Cut):
         return Draft(task["number"], title, line.number, box["box"], line.indent, is_optional=box["star"] is not None)
 
     def _group(self, line: Line, box: re.Match[str]) -> Draft | None:
-        match = _GROUP.match(box["rest"])
+        match = _LIKE["group"].match(box["rest"])
         title, is_optional = match["title"].rstrip("* ") if match else "", box["star"] is not None
         return (
             Draft(f"{int(match['number'])}", title, line.number, box["box"], is_optional=is_optional) if match else None
@@ -94,7 +77,7 @@ class _Headed(_Listed):
     """A heading `Task Group 3: T` is a group, where no box is one, with all that stands under deeper headings."""
 
     def heading(self, line: Line, heading: Heading) -> None:
-        group, task = _GROUP_HEADING.match(heading.title), _TASK_HEADING.match(heading.title)
+        group, task = _LIKE["group_heading"].match(heading.title), _LIKE["task_heading"].match(heading.title)
         if group is not None:
             number = int(group["number"])
             title = group["title"].strip("*_ ") or f"Task group {group['number']}"
@@ -119,7 +102,7 @@ def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks
     entries, aside = entries_of(markdown.lines, _Listed, _Headed)
     drafts = [entry for entry in entries if "." not in entry.number]
     problems = [*tell_apart(markdown, drafts), *left_out(markdown, aside), *_without_number(markdown, drafts)]
-    reading = _Reading(markdown, index, _MINUS_IS_SKIPPED.search(raw) is not None)
+    reading = _Reading(markdown, index, _LIKE["minus_is_skipped"].search(raw) is not None)
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
     return ReadTasks(groups, (*problems, *reading.problems), places_of(markdown, drafts))
 
@@ -149,11 +132,11 @@ class _Reading(Remarks):
     def group(self, draft: Draft) -> Group:
         subtasks = tuple(self._subtask(task) for task in draft.tasks)
         title = _title(draft)
-        archetype = _ARCHETYPE.search(title)
+        archetype = _LIKE["archetype"].search(title)
         below = draft.bullets + [bullet for task in draft.tasks for bullet in task.bullets]
         return Group(
             number=draft.group,
-            title=" ".join(_ARCHETYPE.sub("", title).split()),
+            title=" ".join(_LIKE["archetype"].sub("", title).split()),
             state=state_among(draft.box, below, self.says),
             optional=draft.is_optional,
             archetype=archetype[1].lower() if archetype else None,
@@ -170,13 +153,15 @@ class _Reading(Remarks):
             state=state_among(draft.box, draft.bullets[1:], self.says),
             optional=draft.is_optional,
             requirements=tuple(dict.fromkeys(self._requirements(draft.bullets))),
-            details=tuple(text for text in (bullet.text for bullet in draft.bullets[1:]) if not _IS_FIELD.match(text)),
+            details=tuple(
+                text for text in (bullet.text for bullet in draft.bullets[1:]) if not _LIKE["is_field"].match(text)
+            ),
         )
 
     def _requirements(self, bullets: Iterable[Bullet]) -> Iterator[str]:
         for bullet in bullets:
             text = bullet.text
-            for match in _REQUIREMENTS.finditer(text) if "equirement" in text or "Traces to" in text else ():
+            for match in _LIKE["requirements"].finditer(text) if "equirement" in text or "Traces to" in text else ():
                 ids, unknown = self.index.expand(match["marked"] or match["plain"] or "")
                 if unknown and self.index.every:
                     says = (
@@ -192,4 +177,4 @@ class _Reading(Remarks):
 def _title(draft: Draft) -> str:
     """The title with the lines it wraps over, without the fields that follow it on the same line."""
     words = draft.title.split() + [word for line in draft.bullets[0].lines[1:] for word in line.text.split()]
-    return _FIELD_BEGINS.split(" ".join(words), maxsplit=1)[0].rstrip("* ")
+    return _LIKE["field_begins"].split(" ".join(words), maxsplit=1)[0].rstrip("* ")

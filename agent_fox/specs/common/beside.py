@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import SourceIssue
 from agent_fox.specs.lines import plain
 from agent_fox.specs.outline import Kind, section_of
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.outline import Table
 
+_LIKE = patterns_in(__file__)
 _SECTION = "command"
-_LISTED = regex(r"[*_]{0,2}(?P<label>[^:`]{1,80}?)[*_]{0,2}:[*_]{0,2}\s*`+(?P<command>[^`]+)`")
 _LABELS = {
     "spec tests": "spec_tests",
     "spec test": "spec_tests",
@@ -35,7 +35,9 @@ def read_commands(markdown: Markdown) -> dict[str, str]:
     fenced: list[tuple[str, str]] = []
     for block, above in markdown.blocks.walk():
         if block.kind in (Kind.ITEM, Kind.FENCE) and _is_about_commands(section_of(above)):
-            match = _LISTED.match(" ".join(map(str.strip, block.texts))) if block.mark in ("-", "*", "+") else None
+            match = (
+                _LIKE["listed"].match(" ".join(map(str.strip, block.texts))) if block.mark in ("-", "*", "+") else None
+            )
             listed += [(match["label"], match["command"])] if match is not None else []
             fenced += _fenced(block.texts) if block.kind is Kind.FENCE else []
     commands: dict[str, str] = {}
@@ -75,19 +77,7 @@ def _fenced(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
             label = ""
 
 
-_SAYS = regex(r"source(?:\s+issue)?\s*[*_]{0,3}\s*:\s*[*_]{0,3}\s*", re.IGNORECASE)
-_BEFORE = regex(r"[>*_\s-]{0,12}")
-_WORDS = regex(r"(?:(?:github|gitea|issue)\b\s*:?\s*){0,3}", re.IGNORECASE)
-_LINK = regex(r"\[[^]\n]{0,300}\]\(\s*<?")
 _MARKS = "`<([*_'\" "
-
-_NAME = r"[A-Za-z0-9_.-]{1,100}"
-_ADDRESS = regex(
-    rf"https?://(?P<host>[A-Za-z0-9.-]{{1,200}}(?::\d{{1,5}})?)/(?P<repository>{_NAME}/{_NAME})/issues/"
-    r"(?P<number>[1-9]\d{0,8})(?![\w-])"
-)
-_SHORT = regex(rf"(?P<repository>{_NAME}/{_NAME})?(?:#|GH-)(?P<number>[1-9]\d{{0,8}})(?![\w-])")
-
 _CODE_INDENT = 4
 
 
@@ -99,19 +89,19 @@ def source_in(prd: Markdown) -> SourceIssue | None:
 
 
 def _named(line: str) -> SourceIssue | None:
-    start = _BEFORE.match(line)
-    says = _SAYS.match(line, start.end() if start else 0)
+    start = _LIKE["before"].match(line)
+    says = _LIKE["says"].match(line, start.end() if start else 0)
     return _issue(line[says.end() :]) if says else None
 
 
 def _issue(text: str) -> SourceIssue | None:
     """The issue that a text begins with: a link to one, or its address or number after a word or two."""
-    link = _LINK.match(text)
+    link = _LIKE["link"].match(text)
     if link is not None:
-        return _read(_ADDRESS, text[link.end() :])
-    words = _WORDS.match(text)
+        return _read(_LIKE["address"], text[link.end() :])
+    words = _LIKE["words"].match(text)
     rest = text[words.end() if words else 0 :].lstrip(_MARKS)
-    return _read(_ADDRESS, rest) or _read(_SHORT, rest)
+    return _read(_LIKE["address"], rest) or _read(_LIKE["short"], rest)
 
 
 def _read(pattern: re.Pattern[str], text: str) -> SourceIssue | None:

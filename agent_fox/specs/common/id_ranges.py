@@ -7,32 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Requirement
 
-Key = tuple[tuple[bool, int], ...]
+_LIKE = patterns_in(__file__)
 
-_DASHES = regex(r"\s*(?:[‐-―−]|--+)\s*|\s+(?:through|thru|to|until)\s+|\s+-\s+", re.IGNORECASE)
-_ASIDE = regex(r"\([^()]*\)")
-_ALL = regex(r"\ball\b(?!\s+\d)", re.IGNORECASE)
-_N = r"\d{1,9}"
-_END = r"(?:(?:\d{1,9}-)?REQ-)?[A-Z]*\d{1,9}(?:\.(?:E?\d{1,9}))*"
-_REFERENCE = regex(
-    rf"""(?<![\w.-])
-    (?:(?P<spec>{_N})-(?=REQ-))?(?P<req>REQ-)?
-    (?P<tail>{_N}(?:\.E?{_N})*)
-    (?P<every>\.E?\*)?
-    (?:-(?P<end>{_END}))?
-    (?![\w*])""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_BETWEEN = regex(r"[,;\s]+")
-_REGULAR = regex(r"\d{1,9}(?:\.E?\d{1,9})*")
-_LOOKS_LIKE_AN_ID = regex(r"(?:.*REQ-.+|E\d{1,9}|[A-Z]{1,4}-\d{1,9})$")
-_TAIL_END = regex(r"(?:(\d{1,9})-)?(?:REQ-)?(E?\d{1,9}(?:\.E?\d{1,9})*)$", re.IGNORECASE)
+Key = tuple[tuple[bool, int], ...]
 
 
 def key_of(tail: str) -> Key:
@@ -52,27 +35,27 @@ class PartIndex:
 
     def expand(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The ids that a list names, in its order, and what it names that this spec does not have."""
-        written = _ASIDE.sub(" ", " ".join(text.split()))
-        if _ALL.search(written) and not _REFERENCE.search(written):
+        written = _LIKE["aside"].sub(" ", " ".join(text.split()))
+        if _LIKE["all"].search(written) and not _LIKE["reference"].search(written):
             return self.every, ()
         names: dict[str, None] = {}
         unknown: dict[str, None] = {}
-        for name, ids in self._read(_DASHES.sub("-", written)):
+        for name, ids in self._read(_LIKE["dashes"].sub("-", written)):
             names.update(dict.fromkeys(ids))
             if not ids:
                 unknown[name] = None
         return tuple(names), tuple(unknown)
 
     def _read(self, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-        for item in _BETWEEN.split(text):
+        for item in _LIKE["between"].split(text):
             name = item.replace("**", "").strip("[]`_.:\"'()")
             if name in self.names:
                 yield name, self.names[name]
                 continue
-            references = [reference for reference in _REFERENCE.finditer(name) if _is_meant(reference, name)]
+            references = [reference for reference in _LIKE["reference"].finditer(name) if _is_meant(reference, name)]
             for reference in references:
                 yield from self._named(reference)
-            if not references and _LOOKS_LIKE_AN_ID.match(name):
+            if not references and _LIKE["looks_like_an_id"].match(name):
                 yield name, ()
 
     def _named(self, found: re.Match[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -96,7 +79,7 @@ class PartIndex:
 
     def _range(self, name: str, start: Key, written_end: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         """All between two ends, in the order of the file; an end that does not exist is returned too."""
-        match = _TAIL_END.match(written_end)
+        match = _LIKE["tail_end"].match(written_end)
         if match is None or (match[1] and not _same_number(match[1], self.prefix)):
             yield name, ()
             return
@@ -124,7 +107,7 @@ def index_of(requirements: Iterable[Requirement], prefix: str) -> PartIndex:
 def _keys(identifier: str) -> tuple[Key, ...]:
     """The key of a regular id; an id of another make is known by its name alone."""
     tail = identifier.rpartition("REQ-")[2]
-    return (key_of(tail),) if _REGULAR.fullmatch(tail) else ()
+    return (key_of(tail),) if _LIKE["regular"].fullmatch(tail) else ()
 
 
 def _is_meant(found: re.Match[str], name: str) -> bool:

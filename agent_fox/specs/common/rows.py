@@ -7,26 +7,17 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Trace
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import warning
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.outline import Row, Table
 
-_FOLDER = regex(r"(?<![\w-])\d{1,9}_[A-Za-z0-9][\w.-]*\w|(?<![\w-])\d{1,9}_\w")
-_NUMBER = regex(r"(?:specs?\s+)?#?(\d{1,9})(?![\w.])", re.IGNORECASE)
-_BARE_NAME = regex(r"[A-Za-z][\w-]*[_-][\w-]+")
-_NO_SPEC = regex(r"\W*(?:none|n/?a|nothing|no dependenc\w*|tbd)?\W*$", re.IGNORECASE)
-_NAMED_GROUP = regex(r"\b(?:task )?groups?\s+(\d{1,6})", re.IGNORECASE)
-_LEADING_GROUP = regex(r"\W{0,3}(?:TG\s?)?(\d{1,6})\b", re.IGNORECASE)
-_DEPENDENTS = regex(r"(?!.*upstream).*\b(?:dependents|downstream)\b")
-"""A heading above a table of the specs that wait for this one."""
-_ARCHIVED = regex(r"\W{0,3}(?:n/a\b|archived\b)|.{0,80}\barchived\b", re.IGNORECASE)
-
+_LIKE = patterns_in(__file__)
 _OTHER = (
     "depends on", "depends on spec", "spec", "specs", "upstream spec", "required spec", "spec name", "upstream",
 )  # fmt: skip
@@ -75,7 +66,7 @@ def _columns(table: Table) -> _Columns | None:
         return None
     from_group, to_group = table.column(*_FROM), table.column(*_TO)
     says_so = this is not None or table.header[other].startswith("depends on")
-    if not says_so and _DEPENDENTS.match(table.section.rpartition(" / ")[2]):
+    if not says_so and _LIKE["dependents"].match(table.section.rpartition(" / ")[2]):
         return None
     says_so = says_so or None not in (from_group, to_group)
     if not says_so and "dependenc" not in table.section:
@@ -91,27 +82,27 @@ def _rows(rows: Iterable[Row], columns: _Columns, markdown: Markdown, spec_name:
             continue
         from_group = group_in(row.cell(columns.from_group), last=True)
         to_group = group_in(row.cell(columns.to_group), last=False)
-        is_archived = _ARCHIVED.match(row.cell(columns.from_group)) is not None
+        is_archived = _LIKE["archived"].match(row.cell(columns.from_group)) is not None
         for name in specs_in(row.cell(columns.other)):
             yield Dependency(name, from_group, to_group, markdown.at(row.line), is_archived)
 
 
 def _is_about(cell: str, spec_name: str) -> bool:
     """`This Spec` may name this spec, or say nothing; a row that names another one is that one's."""
-    named = _FOLDER.findall(cell)
+    named = _LIKE["folder"].findall(cell)
     return not named or spec_name in named or _number(named[0]) == _number(spec_name)
 
 
 def specs_in(cell: str) -> tuple[str, ...]:
     """The specs that a cell names: `01_core`, `38 (Hardening)`, `Spec 38`; empty where it names none."""
     text = cell.replace("`", "").replace("**", "").strip()
-    folders = _FOLDER.findall(text)
-    if folders or _NO_SPEC.match(text[:40]):
+    folders = _LIKE["folder"].findall(text)
+    if folders or _LIKE["no_spec"].match(text[:40]):
         return tuple(dict.fromkeys(folders))
-    number = _NUMBER.match(text.strip("[("))
+    number = _LIKE["number"].match(text.strip("[("))
     if number is not None:
         return (number[1],)
-    return (text,) if _BARE_NAME.fullmatch(text) else ()
+    return (text,) if _LIKE["bare_name"].fullmatch(text) else ()
 
 
 def group_in(cell: str, last: bool) -> int | None:
@@ -119,8 +110,8 @@ def group_in(cell: str, last: bool) -> int | None:
 
     Where it names several, the `last` is meant of what must be done before, the first of what waits.
     """
-    named = [int(number) for number in _NAMED_GROUP.findall(cell)]
-    leading = _LEADING_GROUP.match(cell)
+    named = [int(number) for number in _LIKE["named_group"].findall(cell)]
+    leading = _LIKE["leading_group"].match(cell)
     if not named and leading is not None:
         named = [
             int(number) for number in re.findall(r"\d{1,6}", re.split(r"[^\d\s,&–-]", cell[leading.start(1) :])[0])
@@ -134,12 +125,6 @@ def _number(name: str) -> int | None:
     return int(head) if head.isdigit() else None
 
 
-_ID = regex(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
-_TASKS = regex(
-    r"(\d{1,6}\.\d{1,6})\s?[–—-]\s?(?:\d{1,6}\.)?(\d{1,6})(?![\d.])|\d{1,6}\.(?:\d{1,6}|V)|(?<![\w.])\d{1,6}(?![\w.])"
-)
-_TEST_SPEC = regex(r"TS-[\w-]+")
-_SEPARATOR = regex(r",|;|<br\s?/?>", re.IGNORECASE)
 _NOTHING = frozenset({"", "-", "–", "—", "n/a", "none", "tbd", "null"})
 
 
@@ -160,7 +145,7 @@ def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace
                 problems.append(warning(markdown.at(row.line), what))
             if ids:
                 says = (
-                    tuple(_TEST_SPEC.findall(row.cell(specified))),
+                    tuple(_LIKE["test_spec"].findall(row.cell(specified))),
                     tasks_in(row.cell(tasks)),
                     _names(row.cell(tests)),
                 )
@@ -170,7 +155,7 @@ def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace
 
 def tasks_in(cell: str) -> tuple[str, ...]:
     """The tasks that a cell names, ranges such as `4.1–4.4` written out; a bare number is a group."""
-    return tuple(dict.fromkeys(name for match in _TASKS.finditer(cell) for name in _span(match)))
+    return tuple(dict.fromkeys(name for match in _LIKE["tasks"].finditer(cell) for name in _span(match)))
 
 
 def _span(found: re.Match[str]) -> Iterable[str]:
@@ -183,10 +168,10 @@ def _span(found: re.Match[str]) -> Iterable[str]:
 
 def _ids(cell: str, index: PartIndex) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if not index.every:
-        return tuple(_ID.findall(cell)), ()
+        return tuple(_LIKE["id"].findall(cell)), ()
     if cell in index.names:
         return index.names[cell], ()
-    return index.expand(cell) if _ID.search(cell) else ((), ())
+    return index.expand(cell) if _LIKE["id"].search(cell) else ((), ())
 
 
 def _column_of_tests(table: Table, others: Container[int | None]) -> int | None:
@@ -194,5 +179,5 @@ def _column_of_tests(table: Table, others: Container[int | None]) -> int | None:
 
 
 def _names(cell: str) -> tuple[str, ...]:
-    names = (part.strip().strip("`").strip() for part in _SEPARATOR.split(cell))
+    names = (part.strip().strip("`").strip() for part in _LIKE["separator"].split(cell))
     return tuple(name for name in names if name.lower() not in _NOTHING)

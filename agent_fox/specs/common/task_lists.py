@@ -85,6 +85,7 @@ class Cut:
         self.aside: dict[int, list[Draft]] = {}
         self.surely_not: set[int] = set()
         self.chain: Chain = ()
+        self.under = 0
         self.level_aside: int | None = None
         self.current: Draft | None = None
         self.wants_bullet = True
@@ -104,17 +105,18 @@ class Cut:
             elif self.level_aside is None:
                 self.begin(entry, line)
             elif entry.number:
-                self.aside.setdefault(self.chain[-1][0], []).append(entry)
+                self.aside.setdefault(self.under, []).append(entry)
         return self.entries
 
     def heading(self, line: Line, heading: Heading) -> None:
         self.chain = tuple(step for step in self.chain if step[1].level < heading.level)
-        if self.level_aside is not None and heading.level > self.level_aside:
+        title, is_of_tasks = heading.title.strip("*_ "), line.number in self.tasks
+        self.under = line.number
+        self.surely_not |= {line.number} if self.not_tasks.fullmatch(title.lower()) else set()
+        if self.level_aside is not None and heading.level > self.level_aside and not is_of_tasks:
             return
-        title = heading.title.strip("*_ ")
-        is_aside = line.number not in self.tasks and self.not_tasks.match(title.lower()) is not None
+        is_aside = not is_of_tasks and self.not_tasks.match(title.lower()) is not None
         self.level_aside = heading.level if is_aside else None
-        self.surely_not |= {line.number} if is_aside and self.not_tasks.fullmatch(title.lower()) else set()
         self.chain = (*self.chain, (line.number, Heading(heading.level, title)))
         self.current = None
         if not is_aside and (entry := self.headed(line, heading)) is not None:

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.ids import Kind, Numbered, mark_of, numbered
-from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EDGE, NOT_REQUIREMENTS, OUT, REQUIREMENT, STORY
 from agent_fox.specs.lines import Heading, Line, plain
+from agent_fox.specs.word_tables import patterns_in
 
-_BOLD = regex(r" {0,3}(?:\*\*|__)(?P<title>[^*_]{1,200})(?:\*\*|__)\s*[:：]?\s*$")
+_LIKE = patterns_in(__file__)
 _BOLD_LEVEL = 9
 
 
@@ -64,7 +63,7 @@ def heading_of(line: Line) -> Heading | None:
     """A heading, or a line in bold that stands for one."""
     if line.heading is not None:
         return line.heading
-    match = _BOLD.match(line.text) if "*" in line.text or "_" in line.text else None
+    match = _LIKE["bold"].match(line.text) if "*" in line.text or "_" in line.text else None
     return Heading(_BOLD_LEVEL, match["title"].strip()) if match and not line.is_code else None
 
 
@@ -89,7 +88,7 @@ def _title(place: int, heading: Heading, above: _Title | None) -> _Title:
     head = numbered(heading.title)
     is_of_file = above is None and heading.level == 1
     is_out = (above is not None and above.is_out) or (
-        head is None and not is_of_file and OUT.search(heading.title) is not None
+        head is None and not is_of_file and _LIKE["out"].search(heading.title) is not None
     )
     return _Title(place, heading.level, head, heading.title, is_out, above)
 
@@ -127,7 +126,7 @@ def _weakly_numbered(titles: list[_Title]) -> dict[int, Numbered]:
 
 def _unnumbered(titles: list[_Title]) -> dict[int, Numbered]:
     """Headings without numbers: those right above acceptance criteria, counted."""
-    above = [title.above for title in titles if CRITERIA.search(title.title)]
+    above = [title.above for title in titles if _LIKE["criteria"].search(title.title)]
     by_place = {title.place: title for title in above if title is not None and title.level > 1}
     return {
         place: Numbered(Kind.OTHER, str(n), plain(title.title)) for n, (place, title) in enumerate(by_place.items(), 1)
@@ -136,7 +135,7 @@ def _unnumbered(titles: list[_Title]) -> dict[int, Numbered]:
 
 def _is_elsewhere(title: _Title) -> bool:
     words = title.head.title if title.head and title.head.title else title.title
-    return NOT_REQUIREMENTS.match(words.strip()) is not None or CRITERIA.search(words) is not None
+    return _LIKE["not_requirements"].match(words.strip()) is not None or _LIKE["criteria"].search(words) is not None
 
 
 def _cut(lines: Sequence[Line], titles: list[_Title], chosen: dict[int, Numbered]) -> list[Block]:
@@ -179,9 +178,18 @@ def _is_part(heading: Heading, current: Block) -> bool:
         return False
     if heading.level != current.level:
         return heading.level > current.level
-    is_label = any(words.search(heading.title) for words in (CRITERIA, EDGE)) or STORY.match(heading.title) is not None
-    return is_label and not REQUIREMENT.search(heading.title) and not NOT_REQUIREMENTS.search(heading.title)
+    is_label = (
+        any(words.search(heading.title) for words in (_LIKE["criteria"], _LIKE["edge"]))
+        or _LIKE["story"].match(heading.title) is not None
+    )
+    return (
+        is_label
+        and not _LIKE["requirement"].search(heading.title)
+        and not _LIKE["not_requirements"].search(heading.title)
+    )
 
 
 def _is_out(block: Block) -> bool:
-    return bool(block.section) and (OUT.search(block.section) is not None or ASIDE.match(block.section) is not None)
+    return bool(block.section) and (
+        _LIKE["out"].search(block.section) is not None or _LIKE["aside"].match(block.section) is not None
+    )

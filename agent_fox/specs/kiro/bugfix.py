@@ -12,12 +12,14 @@ from agent_fox.specs.kiro.blocks import Block, heading_of
 from agent_fox.specs.kiro.ids import Kind, Numbered, numbered
 from agent_fox.specs.kiro.requirements import Collection, restarts
 from agent_fox.specs.kiro.rows import contents_with_rows
-from agent_fox.specs.kiro.words import DEFECT, EXPECTED, UNCHANGED
 from agent_fox.specs.lines import Line, plain
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.collected import ReadRequirements
     from agent_fox.specs.document import Markdown
+
+_LIKE = patterns_in(__file__)
 
 
 class _Part(IntEnum):
@@ -98,5 +100,9 @@ def _part_of(title: str) -> _Part | None:
     words = _words_of(title)
     if len(words) > 80:
         return None
-    known = ((UNCHANGED, _Part.UNCHANGED), (EXPECTED, _Part.EXPECTED), (DEFECT, _Part.DEFECT))
+    known = (
+        (_LIKE["unchanged"], _Part.UNCHANGED),
+        (_LIKE["expected"], _Part.EXPECTED),
+        (_LIKE["defect"], _Part.DEFECT),
+    )
     return next((part for pattern, part in known if pattern.search(words)), None)

@@ -5,28 +5,19 @@ Sections come first (a label says what the list below it is), then the items of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.ids import LETTERS, Kind, Mark, mark_of, numbered
-from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EARS, EDGE, STORY
 from agent_fox.specs.lines import Line, is_rule, joined, plain
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.kiro.blocks import Block
 
-_LABEL = regex(
-    r" {0,3}(?:[-*+]\s+)?(?:(?:\*\*|__)(?P<bold>[^*_]{1,120})(?:\*\*|__)\s*[:：]?"
-    r"|(?P<plain>[^\W\d_][^:：.。]{0,60})[:：])\s*$"
-)
-_FIELD = regex(r"(?:\*\*|__)[^*_]{1,60}(?:[:：](?:\*\*|__)|(?:\*\*|__)\s*[:：])")
-_STEP = regex(r"[*_`]{0,3}(given|when|then|and|but)\b", re.IGNORECASE)
-_WHEN = regex(r"\bwhen\b", re.IGNORECASE)
-_DEMANDS = regex(r"\b(?:shall|must)\b", re.IGNORECASE)
+_LIKE = patterns_in(__file__)
 
 
 class Sort(Enum):
@@ -125,7 +116,7 @@ def _label(line: Line, current: _Section) -> _Section | None:
         head = numbered(line.heading.title)
         is_item = head is not None and head.kind in (Kind.CRITERION, Kind.WORD, Kind.ID)
         return None if is_item else _begun(line.heading.title, line.heading.level, current)
-    match = _LABEL.match(line.text) if ":" in line.text or "：" in line.text or "*" in line.text else None
+    match = _LIKE["label"].match(line.text) if ":" in line.text or "：" in line.text or "*" in line.text else None
     if match is None:
         return None
     title = plain((match["bold"] or match["plain"]).rstrip(":： "))
@@ -146,9 +137,9 @@ def _begun(title: str, level: int, current: _Section) -> _Section:
 
 
 def _sort(title: str) -> Sort:
-    known = ((EDGE, Sort.EDGE), (CRITERIA, Sort.CRITERIA), (STORY, Sort.STORY))
+    known = ((_LIKE["edge"], Sort.EDGE), (_LIKE["criteria"], Sort.CRITERIA), (_LIKE["story"], Sort.STORY))
     sort_of_title = next((sort for words, sort in known if words.search(title)), Sort.UNKNOWN)
-    return Sort.ASIDE if sort_of_title is Sort.UNKNOWN and ASIDE.match(title) else sort_of_title
+    return Sort.ASIDE if sort_of_title is Sort.UNKNOWN and _LIKE["aside"].match(title) else sort_of_title
 
 
 def _with_items(sections: list[_Section]) -> list[tuple[_Section, str]]:
@@ -170,7 +161,7 @@ def _with_items(sections: list[_Section]) -> list[tuple[_Section, str]]:
 def _passed_over(section: _Section) -> Iterable[int]:
     if section.sort is not Sort.ASIDE:
         return ()
-    return (line for line, mark in section.marks.items() if _is_numbered(mark) and _DEMANDS.search(mark.text))
+    return (line for line, mark in section.marks.items() if _is_numbered(mark) and _LIKE["demands"].search(mark.text))
 
 
 def _begins(section: _Section) -> str:
@@ -178,12 +169,12 @@ def _begins(section: _Section) -> str:
     numbers = sum(_is_numbered(mark) for mark in marks)
     if numbers and (numbers > section.wraps or len(marks) < 2 * numbers):
         return "number"
-    return "bullet" if any(not _FIELD.match(mark.text) for mark in marks) else ""
+    return "bullet" if any(not _LIKE["field"].match(mark.text) for mark in marks) else ""
 
 
 def _is_ears(section: _Section) -> bool:
     marks = [mark for mark in section.marks.values() if _is_numbered(mark)]
-    return bool(marks) and all(EARS.search(mark.text) for mark in marks[:20])
+    return bool(marks) and all(_LIKE["ears"].search(mark.text) for mark in marks[:20])
 
 
 def _is_numbered(mark: Mark) -> bool:
@@ -233,24 +224,24 @@ def _ends(line: Line, is_outside: bool) -> bool:
     """A rule ends an item, and so does a field of the requirement, such as `**Priority:** high`."""
     if line.is_code:
         return False
-    return is_rule(line.text.strip()) or (is_outside and _FIELD.match(line.text.strip()) is not None)
+    return is_rule(line.text.strip()) or (is_outside and _LIKE["field"].match(line.text.strip()) is not None)
 
 
 def _is_item(mark: Mark, line: Line, begins: str, base: int | None) -> bool:
     if base is not None and line.indent > base + 1:
         return False
-    return mark.is_bullet and not _FIELD.match(mark.text) if begins == "bullet" else _is_numbered(mark)
+    return mark.is_bullet and not _LIKE["field"].match(mark.text) if begins == "bullet" else _is_numbered(mark)
 
 
 def _is_next_step(mark: Mark, items: list[Item], begins: str) -> bool:
     """Bullets *Given*, *When* and *Then* of one scenario are one item; *When* begins one unless after *Given* alone."""
-    step = _STEP.match(mark.text) if items and begins == "bullet" else None
-    scenario = _STEP.match(items[-1].mark.text) if step else None
+    step = _LIKE["step"].match(mark.text) if items and begins == "bullet" else None
+    scenario = _LIKE["step"].match(items[-1].mark.text) if step else None
     if step is None or scenario is None or step[1].lower() == "given":
         return False
     if step[1].lower() != "when":
         return True
-    return scenario[1].lower() == "given" and not any(_WHEN.search(line.text) for line in items[-1].lines)
+    return scenario[1].lower() == "given" and not any(_LIKE["when"].search(line.text) for line in items[-1].lines)
 
 
 def _goes_on(mark: Mark, line: Line, items: list[Item]) -> bool:

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.specs.kiro.words import ALL, PROPERTY, REQUIREMENT, WAITS
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.common.task_lists import Bullet
     from agent_fox.specs.kiro.references import References
 
-_MARKED = regex(
-    r"(?:^|(?<=[\s(（\[]))[_*]{1,3}(?P<key>[^\s_*:：][^_*:：]{0,60})[_*]{0,3}\s?[:：][_*]{0,3}\s?(?P<value>(?:[^_*]|(?<=\.)\*(?!\*))*)"
-)
-_PLAIN = regex(r"[(（\[]?(?P<key>[^\W\d_][^_*:：]{0,40})\s?[:：](?P<value>.*)$")
-_IN_BRACKETS = regex(
-    r"[(（\[](?P<key>[^\W\d_][^_*:：()（）\[\]]{0,40})\s?[:：](?P<value>[^()（）\[\]]{1,400})[)）\]]\s*$"
-)
-_WORDS = words_in(__file__)
-_PROPERTY = regex(rf"{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d.])", re.IGNORECASE)
-_COUNTS = regex(
-    rf"{PROPERTY}|design|section|chapter|version|estimat|effort|priorit|phase|sprint|day|week|hour|time|point|step|task",
-    re.IGNORECASE,
-)
-_TASK_NUMBER = regex(
-    r"(?<![A-Za-z0-9_.])(?:T|Task)?(\d{1,4}[a-z]?(?:\.\d{1,4}){0,3})(?:\s?-\s?(\d{1,4}(?:\.\d{1,4}){0,3}))?(?!\d)"
-)
-_NEXT_FIELD = regex(r"\s?[/|;；]\s?(?P<key>[^\W\d_][^\d:：/|;；]{0,30})[:：]")
+_LIKE = patterns_in(__file__)
 _DASHES = str.maketrans({"–": "-", "—": "-", "～": "-", "〜": "-", "~": "-", "、": ",", "，": ","})
-_BOLD = regex(r"\*\*(?!/)")
 _MOST = 200
 
 
@@ -81,10 +61,12 @@ def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
     text = bullet.text
     if not (":" in text or "：" in text):
         return
-    matches = [*_MARKED.finditer(text)] or [match for match in (_PLAIN.match(text), _IN_BRACKETS.search(text)) if match]
+    matches = [*_LIKE["marked"].finditer(text)] or [
+        match for match in (_LIKE["plain"].match(text), _LIKE["in_brackets"].search(text)) if match
+    ]
     for match in matches:
         key, value = match["key"].strip(), _unwrapped(match["value"])
-        sort = _sort(key, value, references, is_marked=match.re == _MARKED)
+        sort = _sort(key, value, references, is_marked=match.re == _LIKE["marked"])
         if sort is Sort.REQUIREMENTS:
             value = _own_part(value)
         if sort is not None:
@@ -103,11 +85,11 @@ def _has_key(text: str, key: str) -> bool:
 
 def without_fields(title: str) -> str:
     """A title without the fields that follow it on its line."""
-    match = _MARKED.search(title)
+    match = _LIKE["marked"].search(title)
     head = title[: match.start()] if match and match.start() > 0 else title
     head = _without_bold(head)
-    bracket = _IN_BRACKETS.search(head)
-    if bracket is not None and (REQUIREMENT.search(bracket["key"]) or WAITS.search(bracket["key"])):
+    bracket = _LIKE["in_brackets"].search(head)
+    if bracket is not None and (_LIKE["requirement"].search(bracket["key"]) or _LIKE["waits"].search(bracket["key"])):
         head = head[: bracket.start()]
     return head.strip().strip("*_ ").strip()
 
@@ -115,7 +97,7 @@ def without_fields(title: str) -> str:
 def _without_bold(title: str) -> str:
     """A title without marks for bold type; what stands in code keeps its own."""
     parts = title.split("`")
-    return "`".join(part if place % 2 else _BOLD.sub("", part) for place, part in enumerate(parts))
+    return "`".join(part if place % 2 else _LIKE["fields_bold"].sub("", part) for place, part in enumerate(parts))
 
 
 def properties_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
@@ -124,14 +106,14 @@ def properties_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
     for bullet in bullets:
         text = bullet.text[:4000]
         if not text.isascii() or "rop" in text or "igenschaft" in text or "PROP" in text:
-            numbers.update(dict.fromkeys(match["number"] for match in _PROPERTY.finditer(text)))
+            numbers.update(dict.fromkeys(match["number"] for match in _LIKE["property"].finditer(text)))
     return tuple(numbers)
 
 
 def tasks_named(value: str, known: TaskOrder) -> tuple[str, ...]:
     """The numbers of the tasks that a field names, ranges filled in with the tasks that are there, in their order."""
     numbers: dict[str, None] = {}
-    for match in islice(_TASK_NUMBER.finditer(value.translate(_DASHES)), _MOST):
+    for match in islice(_LIKE["task_number"].finditer(value.translate(_DASHES)), _MOST):
         first, last = match[1], match[2]
         if last and first in known.places and last in known.places:
             numbers.update(dict.fromkeys(known.between(first, last)))
@@ -146,23 +128,23 @@ def _sort(key: str, value: str, references: References, *, is_marked: bool) -> S
     known = _sort_of(key)
     if known in (Sort.PROPERTY, Sort.WAITS):
         return known
-    names_requirements = known or (_WORDS["traces"].match(key) and _has_number(value, references, is_marked))
+    names_requirements = known or (_LIKE["traces"].match(key) and _has_number(value, references, is_marked))
     if names_requirements and (is_marked or len(key.split()) <= 3):
         return Sort.REQUIREMENTS
     if not is_marked:
         return None
-    is_list = "." in value and not _COUNTS.search(key) and references.only_names(value)
+    is_list = "." in value and not _LIKE["counts"].search(key) and references.only_names(value)
     return Sort.REQUIREMENTS if is_list else Sort.OTHER
 
 
 @lru_cache(maxsize=1024)
 def _sort_of(key: str) -> Sort | None:
     """What a key says by itself. The same few stand below every task."""
-    if _PROPERTY.match(key):
+    if _LIKE["property"].match(key):
         return Sort.PROPERTY
-    if WAITS.search(key):
+    if _LIKE["waits"].search(key):
         return Sort.WAITS
-    return Sort.REQUIREMENTS if REQUIREMENT.search(key) else None
+    return Sort.REQUIREMENTS if _LIKE["requirement"].search(key) else None
 
 
 def _unwrapped(value: str) -> str:
@@ -173,18 +155,24 @@ def _unwrapped(value: str) -> str:
 
 def _own_part(value: str) -> str:
     """A list without another field that follows it: `1.2, 1.3 / steering: 7`."""
-    other = next((match for match in _NEXT_FIELD.finditer(value) if not REQUIREMENT.search(match["key"])), None)
+    other = next(
+        (match for match in _LIKE["next_field"].finditer(value) if not _LIKE["requirement"].search(match["key"])), None
+    )
     return value[: other.start()] if other is not None else value
 
 
 def _has_number(value: str, references: References, is_marked: bool) -> bool:
-    says_so = REQUIREMENT.match(value.strip()) is not None and any(c.isdigit() for c in value)
+    says_so = _LIKE["requirement"].match(value.strip()) is not None and any(c.isdigit() for c in value)
     return says_so or _is_all(value) or (is_marked and references.only_names(value))
 
 
 def _is_all(value: str) -> bool:
     """`Requirements all`, and nothing else beside it."""
-    return len(value.split()) <= 2 and REQUIREMENT.search(value) is not None and ALL.search(value) is not None
+    return (
+        len(value.split()) <= 2
+        and _LIKE["requirement"].search(value) is not None
+        and _LIKE["all"].search(value) is not None
+    )
 
 
 def _line(bullet: Bullet, key: str) -> int:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Trace
 from agent_fox.specs.common.task_lists import Bullet
 from agent_fox.specs.files import warning
 from agent_fox.specs.kiro.fields import Sort, fields_of
-from agent_fox.specs.kiro.words import PROPERTY
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.kiro.references import References
     from agent_fox.specs.lines import Line
 
-_HEAD = regex(
-    rf"(?:[-*+]\s+)?[*_\W]{{0,4}}{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?=[:：.．\s*_—–-]|$)",
-    re.IGNORECASE,
-)
+_LIKE = patterns_in(__file__)
 
 
 @dataclass(slots=True)
@@ -62,7 +57,7 @@ def _properties(markdown: Markdown) -> Iterator[_Property]:
     for line in markdown.lines:
         if line.is_code:
             continue
-        match = _HEAD.match(line.heading.title if line.heading else line.text.strip())
+        match = _LIKE["head"].match(line.heading.title if line.heading else line.text.strip())
         is_head = match is not None and (line.heading is not None or _sets_off(line.text))
         if match is not None and is_head:
             if current is not None:

@@ -5,32 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.core.values import dataclass
 from agent_fox.specs.common.id_ranges import Key, PartIndex, index_of, key_of
-from agent_fox.specs.kiro.words import ALL, EXPECTED, NONE, OF_ANOTHER_SERIES, REQUIREMENT, UNCHANGED
+from agent_fox.specs.word_tables import patterns_in
 
+_LIKE = patterns_in(__file__)
 _PLAIN = str.maketrans("，、；：．〜～~＆（）", ",,;:.---,()")
-_FROM_TO = regex(r"(?<=\d)\s{0,3}から\s{0,3}(?=\d)|(?<=\d)\s{0,3}(?:至|到|부터)\s{0,3}(?=\d)")
-_OTHER_LETTERS = regex(r"[^\x00-\x7f\W\d_]+")
-_WORD_THEN_NUMBER = regex(
-    r"\b(?:Requirements?|Reqs?\.?|Criteri(?:on|a)|Requisitos?|Anforderung(?:en)?)(?=[\s\d#])\s?#?"
-)
-_CRITERIA_OF = regex(
-    r"(?<![\w.-])(?P<head>(?:[A-Z]{1,8}-?)?\d{1,6}),?\s?(?P<list>AC[- ]?\d{1,6}(?:,\s?AC[- ]?\d{1,6}){0,99})(?![\w.])"
-)
-_LETTERS_THEN_NUMBER = regex(r"\b([A-Z]{1,8})[\s_#]{1,2}(?=\d)")
-_ID = r"(?:[A-Z]{1,12}-){0,3}[A-Z]{1,8}-?\d{1,6}(?:\.E?\d{1,6}){0,3}"
-_RANGE_OF_IDS = regex(
-    rf"(?<![\w.-])(?P<first>{_ID})(?:\s?[-\u2010-\u2015]\s?|\s(?:to|through)\s)(?P<last>{_ID}|\d{{1,6}}(?:\.\d{{1,6}})?)(?![\w.])"
-)
-_EVERY = regex(r"\b([A-Z]{1,8}-?\d{1,6})\.\*")
-_WORDS = regex(rf"(?:{REQUIREMENT.pattern})[^\W\d_]{{0,8}}", re.IGNORECASE)
 _OPENED = str.maketrans("()", "  ")
-_LETTERED = regex(r"(?<![\w.-])(?=[\d.]{1,40}[A-Za-z])\d{1,6}[A-Za-z]?(?:\.\d{1,6}[a-z]?){1,4}(?![\w.])")
-_TOKEN = regex(r"[A-Za-z0-9]")
-_TAIL = regex(r"(\d{1,6}(?:\.E?\d{1,6}){0,4})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,25 +37,27 @@ class References:
         if all(name in self.index.names for name in names):
             return Named(self._expected(dict.fromkeys(i for name in names for i in self.index.names[name])))
         text = _normal(written)
-        if ALL.search(text) and not re.search(r"\d", text):
+        if _LIKE["all"].search(text) and not re.search(r"\d", text):
             return Named(self._expected(self.index.every))
-        if not _TOKEN.search(text) or not re.search(r"\d", text):
-            return Named(is_vague=not (NONE.match(written.strip()) or self._means_a_bugfix(written)))
-        listed = _LETTERS_THEN_NUMBER.sub(r"\1-", _CRITERIA_OF.sub(self._criteria, _OTHER_LETTERS.sub(" ", text)))
-        listed = _RANGE_OF_IDS.sub(self._written_out, _EVERY.sub(r"\1", listed))
+        if not _LIKE["token"].search(text) or not re.search(r"\d", text):
+            return Named(is_vague=not (_LIKE["none"].match(written.strip()) or self._means_a_bugfix(written)))
+        listed = _LIKE["letters_then_number"].sub(
+            r"\1-", _LIKE["criteria_of"].sub(self._criteria, _LIKE["other_letters"].sub(" ", text))
+        )
+        listed = _LIKE["range_of_ids"].sub(self._written_out, _LIKE["every"].sub(r"\1", listed))
         ids, unknown = self.index.expand(listed)
         if not ids and not unknown:
             ids, unknown = self.index.expand(listed.translate(_OPENED))
-        unknown += tuple(name for name in _LETTERED.findall(listed) if name not in self.index.names)
+        unknown += tuple(name for name in _LIKE["lettered"].findall(listed) if name not in self.index.names)
         return Named(self._expected(ids), unknown, is_vague=not ids and not unknown)
 
     def _means_a_bugfix(self, written: str) -> bool:
         """Kiro itself writes `Expected Behavior Properties from design` into the tasks of a bugfix."""
-        return bool(self.defects) and any(part.search(written) for part in (EXPECTED, UNCHANGED))
+        return bool(self.defects) and any(part.search(written) for part in (_LIKE["expected"], _LIKE["unchanged"]))
 
     def only_names(self, written: str) -> bool:
         """Whether a text is a list of this spec's ids and nothing else."""
-        rest = _WORDS.sub("", _normal(written))
+        rest = _LIKE["words"].sub("", _normal(written))
         named = self.read(written)
         return bool(named.ids) and not named.unknown and re.fullmatch(r"[\d.,;\sE-]{1,400}", rest) is not None
 
@@ -114,10 +98,10 @@ def references_of(requirements: Iterable[Requirement], defects: Iterable[str] = 
 
 
 def _normal(written: str) -> str:
-    text = _FROM_TO.sub("-", written.translate(_PLAIN))
+    text = _LIKE["from_to"].sub("-", written.translate(_PLAIN))
     if not text.isascii():
         text = "".join(str(int(c)) if c.isdecimal() and not c.isascii() else c for c in text)
-    return _WORD_THEN_NUMBER.sub(" ", OF_ANOTHER_SERIES.sub(" ", text))
+    return _LIKE["word_then_number"].sub(" ", _LIKE["of_another_series"].sub(" ", text))
 
 
 def _with_head_of(first: str, last: str) -> Iterator[str]:
@@ -139,7 +123,7 @@ def _aliases(name: str) -> Iterator[str]:
 
 def _keys(name: str) -> Iterator[Key]:
     """The number alone of an id such as `R1.2` or `FR-001`."""
-    match = _TAIL.search(name)
+    match = _LIKE["tail"].search(name)
     if match is not None and match.start() > 0 and not name[0].isdigit():
         yield key_of(match[1])
 

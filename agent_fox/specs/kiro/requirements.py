@@ -15,12 +15,13 @@ from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.kiro.blocks import Block, blocks_of, left_out
 from agent_fox.specs.kiro.ids import Kind, Numbered
 from agent_fox.specs.kiro.rows import contents_with_rows, rows_with_ids
-from agent_fox.specs.kiro.words import CRITERIA, NON_FUNCTIONAL, NOT_REQUIREMENTS, REQUIREMENT, TAKEN_BACK
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.kiro.criteria import Contents, Item
 
+_LIKE = patterns_in(__file__)
 _OF_ITS_REQUIREMENT = ("AC", "EC")
 _MOST_LINES = 10
 
@@ -54,7 +55,7 @@ class Collection(Declarations):
         """A new requirement; None where its id is taken, or taken back."""
         if not self.declares(identifier, line):
             return None
-        if TAKEN_BACK.match(title) or title.startswith("~~"):
+        if _LIKE["taken_back"].match(title) or title.startswith("~~"):
             self._take_back(identifier, line)
             return None
         if is_implied:
@@ -65,7 +66,7 @@ class Collection(Declarations):
     def add(self, own: _Draft, identifier: str, item: Item, *, is_implied: bool) -> None:
         if not self.declares(identifier, item.line):
             return
-        if TAKEN_BACK.match(item.text) or (item.text.startswith("~~") and item.text.rstrip().endswith("~~")):
+        if _LIKE["taken_back"].match(item.text) or (item.text.startswith("~~") and item.text.rstrip().endswith("~~")):
             self._take_back(identifier, item.line)
             return
         if is_implied:
@@ -145,9 +146,9 @@ def _identifier(collection: Collection, block: Block, head: Numbered) -> str:
     """Non-functional requirements that are counted from 1 again have a series of their own: `NFR-1`."""
     if head.kind is Kind.ID:
         return head.number
-    if NON_FUNCTIONAL.search(head.word):
+    if _LIKE["non_functional"].search(head.word):
         return f"NFR-{head.number}"
-    if head.number in collection.lines and NON_FUNCTIONAL.search(block.path):
+    if head.number in collection.lines and _LIKE["non_functional"].search(block.path):
         collection.warn(
             block.line,
             f"the number {head.number} is taken by line {collection.lines[head.number]}: read as NFR-{head.number}. "
@@ -201,14 +202,14 @@ def _add_loose(collection: Collection, block: Block, contents: Contents) -> None
     for item in named:
         _add_alone(collection, item.mark.id, item, is_implied=False)
     others = [item for item in contents.items if not item.mark.id]
-    if others and not named and (NON_FUNCTIONAL.search(block.path) or CRITERIA.search(block.section)):
+    if others and not named and (_LIKE["non_functional"].search(block.path) or _LIKE["criteria"].search(block.section)):
         what = f"{len(others)} items under {block.section!r} have no id: not expected. Make each a numbered requirement"
         collection.warn(others[0].line, what)
 
 
 def _add_listed(collection: Collection, block: Block, contents: Contents) -> None:
     """A file without requirements' headings: the items of its lists are the requirements."""
-    if NOT_REQUIREMENTS.match(block.section.strip()) and not REQUIREMENT.search(block.section):
+    if _LIKE["not_requirements"].match(block.section.strip()) and not _LIKE["requirement"].search(block.section):
         return
     counted = [item for item in contents.items if not (item.mark.id or item.mark.dotted)]
     offset = collection.counted if any(str(item.number) in collection.lines for item in counted) else 0
@@ -225,13 +226,17 @@ def _add_listed(collection: Collection, block: Block, contents: Contents) -> Non
                 own = collection.begin(head, "", "", item.line, is_implied=True)
             if own is not None:
                 collection.add(own, item.mark.dotted, item, is_implied=False)
-        elif item.mark.ordinal is not None or REQUIREMENT.search(block.section) or CRITERIA.search(block.section):
+        elif (
+            item.mark.ordinal is not None
+            or _LIKE["requirement"].search(block.section)
+            or _LIKE["criteria"].search(block.section)
+        ):
             _add_alone(collection, str(item.number + offset), item, is_implied=True)
 
 
 def _add_rows(collection: Collection, block: Block) -> None:
     """Rows under other headings, with ids that stand nowhere else: tables repeat requirements too."""
-    if block.head is None and not NOT_REQUIREMENTS.match(block.section.strip()):
+    if block.head is None and not _LIKE["not_requirements"].match(block.section.strip()):
         for item in rows_with_ids(block):
             if item.mark.id not in collection.lines:
                 _add_alone(collection, item.mark.id, item, is_implied=False)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from agent_fox.specs.kiro.criteria import Contents, Item, contents_of
 from agent_fox.specs.kiro.ids import Mark, mark_of
-from agent_fox.specs.kiro.words import CRITERIA, REQUIREMENT
 from agent_fox.specs.lines import plain
 from agent_fox.specs.outline import Table, tables_of, tree_of
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.kiro.blocks import Block
+
+_LIKE = patterns_in(__file__)
 
 
 def contents_with_rows(block: Block) -> Contents:
@@ -33,7 +35,7 @@ def contents_with_rows(block: Block) -> Contents:
 
 def rows_with_ids(block: Block) -> list[Item]:
     """Rows that are requirements by themselves: they have ids, and the heading or the column says what they are."""
-    is_of_requirements = REQUIREMENT.search(block.section) or CRITERIA.search(block.section)
+    is_of_requirements = _LIKE["requirement"].search(block.section) or _LIKE["criteria"].search(block.section)
     tables = [table for table in _tables(block) if is_of_requirements or _column(table) is not None]
     return [item for item in _items(block, tables) if item.mark.id]
 
@@ -76,4 +78,6 @@ def _marks(table: Table) -> list[tuple[Mark, int]]:
 def _column(table: Table) -> int | None:
     """The column whose header says that it holds criteria or requirements; the first one holds numbers."""
     names = enumerate(table.header)
-    return next((n for n, name in names if n and (CRITERIA.search(name) or REQUIREMENT.search(name))), None)
+    return next(
+        (n for n, name in names if n and (_LIKE["criteria"].search(name) or _LIKE["requirement"].search(name))), None
+    )

@@ -13,56 +13,42 @@ from agent_fox.specs.common.task_lists import Cut, Draft, entries_of, left_out, 
 from agent_fox.specs.files import warning
 from agent_fox.specs.kiro.blocks import heading_of
 from agent_fox.specs.kiro.ids import ascii_number
-from agent_fox.specs.kiro.words import NOT_TASKS, OPTIONAL, PARALLEL, TASK
-from agent_fox.specs.lines import Heading, Line
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
     from agent_fox.specs.document import Markdown
+    from agent_fox.specs.lines import Heading, Line
 
-_BOX = regex(r"(?:[-*+]|\d{1,4}[.)])\s+(?:\*\*)?\[(?P<box>(?:[xXoO]|[^\w\[\]().`\"']){0,3})\](?P<rest>.*)$")
-_NUMBER = r"\d{1,6}[A-Za-z]?(?:[.．]\d{1,6}[A-Za-z]?){0,4}"
-_STARS = r"(?:\\?\*(?!\*))"
-_SIGN = r"(?:[\u2300-\u23ff\u2460-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f]{1,4}\s{0,2})?"
-_NUMBERED = regex(
-    rf"(?P<before>{_STARS})?\s{{0,4}}{_SIGN}\*{{0,2}}(?:[^\W\d_]{{2,12}}\s{{0,2}})?(?P<number>{_NUMBER})(?P<after>{_STARS})?"
-    rf"(?:[.)．、:：]+(?!\d)(?:\*\*)?(?P<star>{_STARS})?|(?=[\s*（(【]|$))\s*(?:[–—-]\s+)?(?P<title>.*)$"
-)
-_STAR_AROUND = regex(rf"^{_STARS}\s*(?=\S)(?!.*[^\s*]\*\s*$)|(?<=\s){_STARS}$")
-_TASK_WORD = regex(rf"\s{{0,4}}(?:\\?\*\s?)?{_SIGN}" r"\*{0,2}(?:(?P<word>[^\W\d_]{2,12})\s{0,2})?\d")
-_HEADING = regex(
-    rf"(?:\[(?P<box>[^\[\]]{{0,3}})\]\s*)?\W{{0,6}}(?P<word>[^\W\d_][^\d:：.]{{0,30}}?)??\s{{0,3}}#?(?P<number>{_NUMBER})"
-    r"(?![\w%])(?P<end>[*_)）]{0,3}\s{0,3}[:：.．、)）|—–-]{0,2})\s*(?P<title>.*)$"
-)
-_LISTED = regex(rf"(?P<number>{_NUMBER})[.)]\s+(?P<title>\S.*)$")
+_LIKE = patterns_in(__file__)
 _DONE_SIGNS = "✓✔✅☑xX"
 
 
 class _Boxed(Cut):
     """Entries are boxes and numbered headings; a word before a number is one such as *Task*: `Add 3 tests` has none."""
 
-    not_tasks, box, own_bullet = NOT_TASKS, _BOX, regex(r"_|\*\*")
+    not_tasks, box, own_bullet = _LIKE["not_tasks"], _LIKE["box"], regex(r"_|\*\*")
 
     def item(self, line: Line) -> Draft | None:
         text = line.text.strip()
-        box = _BOX.match(text) if "[" in text[:12] else None
+        box = _LIKE["box"].match(text) if "[" in text[:12] else None
         if box is None:
             return None
         rest = box["rest"].strip()
-        word = _TASK_WORD.match(rest)
-        is_numbered = word is not None and (word["word"] is None or TASK.fullmatch(word["word"]) is not None)
-        match = _NUMBERED.match(rest) if is_numbered else None
+        word = _LIKE["task_word"].match(rest)
+        is_numbered = word is not None and (word["word"] is None or _LIKE["task"].fullmatch(word["word"]) is not None)
+        match = _LIKE["numbered"].match(rest) if is_numbered else None
         entry = _entry(ascii_number(match["number"]) if match else "", match["title"] if match else rest, line)
         entry.box = _state(box["box"])
         entry.is_optional |= match is not None and any(match[name] for name in ("before", "after", "star"))
         return entry
 
     def headed(self, line: Line, heading: Heading) -> Draft | None:
-        found = _HEADING.match(heading.title.replace("**", ""))
-        if found is None or (found["word"] and not TASK.search(found["word"])):
+        found = _LIKE["heading"].match(heading.title.replace("**", ""))
+        if found is None or (found["word"] and not _LIKE["task"].search(found["word"])):
             return None
         is_bare = not found["word"] and not found["end"].strip() and "." not in found["number"]
-        if is_bare or NOT_TASKS.match(found["title"].lower()):
+        if is_bare or _LIKE["not_tasks"].match(found["title"].lower()):
             return None
         number = ascii_number(found["number"])
         title = found["title"].strip("*_ ") or " ".join(filter(None, (found["word"], number)))
@@ -75,15 +61,15 @@ class _Listed(_Boxed):
     """Where a file has no boxes at all, numbered items stand for them."""
 
     def item(self, line: Line) -> Draft | None:
-        match = _LISTED.match(line.text.strip())
+        match = _LIKE["listed"].match(line.text.strip())
         return _entry(match["number"], match["title"], line) if match else None
 
 
 def _entry(number: str, title: str, line: Line) -> Draft:
     """An entry without the marks for optional and parallel tasks in its title."""
-    without, stars = _STAR_AROUND.subn("", title) if "*" in title else (title, 0)
-    clean, words = OPTIONAL.subn(" ", without)
-    clean, parallel = PARALLEL.subn(" ", clean)
+    without, stars = _LIKE["star_around"].subn("", title) if "*" in title else (title, 0)
+    clean, words = _LIKE["optional"].subn(" ", without)
+    clean, parallel = _LIKE["parallel"].subn(" ", clean)
     title = " ".join(clean.split())
     return Draft(
         number, title, line.number, None, line.indent, is_optional=bool(stars or words), is_parallel=bool(parallel)
@@ -98,7 +84,7 @@ def _state(box: str) -> str:
 
 def read_groups(markdown: Markdown) -> tuple[list[Draft], list[Problem]]:
     """The groups of a tasks file, numbered, and what had to be guessed."""
-    is_boxed = any("[" in line.text and _BOX.match(line.text.strip()) for line in markdown.words)
+    is_boxed = any("[" in line.text and _LIKE["box"].match(line.text.strip()) for line in markdown.words)
     lines = _with_bold_headings(markdown.lines)
     entries, aside = entries_of(lines, _Boxed if is_boxed else _Listed)
     _give_to_wholes(entries)
@@ -115,8 +101,8 @@ def _with_bold_headings(lines: Iterable[Line]) -> Iterator[Line]:
     """A bold line `**Phase 2: T**` is a heading below all others."""
     for line in lines:
         heading = heading_of(line) if line.heading is None and "**" in line.text else None
-        match = _HEADING.match(heading.title) if heading else None
-        is_one = match is not None and TASK.match(match["word"] or "") is not None
+        match = _LIKE["heading"].match(heading.title) if heading else None
+        is_one = match is not None and _LIKE["task"].match(match["word"] or "") is not None
         yield line._replace(heading=heading) if is_one else line
 
 

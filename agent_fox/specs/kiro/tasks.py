@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common.task_lists import (
@@ -32,13 +30,13 @@ from agent_fox.specs.kiro.fields import (
     without_fields,
 )
 from agent_fox.specs.kiro.task_entries import read_groups
-from agent_fox.specs.kiro.words import CHECKPOINT
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.kiro.references import References
 
-_TILDE_IS_SKIPPED = regex(r"\[~\]`?\s{0,9}[|=:：–—-]{0,3}\s{0,9}(?:skip|スキップ|跳过|略過|省略)", re.IGNORECASE)
+_LIKE = patterns_in(__file__)
 
 
 def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
@@ -59,7 +57,7 @@ class _Reading(Remarks):
         super().__init__(markdown)
         self.references = references
         self.tilde_is_skipped = any(
-            _TILDE_IS_SKIPPED.search(line.text) for line in markdown.lines if "[~]" in line.text
+            _LIKE["tilde_is_skipped"].search(line.text) for line in markdown.lines if "[~]" in line.text
         )
         self.properties: dict[str, list[str]] = {}
         numbers = [(entry.number, draft.group) for draft in drafts for entry in (draft, *draft.tasks)]
@@ -84,7 +82,7 @@ class _Reading(Remarks):
             requirements=named,
             text=text_of(draft.lines),
             parallel=draft.is_parallel,
-            is_checkpoint=CHECKPOINT.match(title) is not None and not subtasks and not named,
+            is_checkpoint=_LIKE["checkpoint"].match(title) is not None and not subtasks and not named,
         )
 
     def _subtask(self, entry: Draft, group: int) -> Subtask:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import NamedTuple
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.specs.lines import Heading, Line, in_bold, is_rule, joined
 from agent_fox.specs.openspec.words import (
@@ -25,19 +23,11 @@ from agent_fox.specs.openspec.words import (
     section_of,
     unstruck,
 )
+from agent_fox.specs.word_tables import patterns_in
 
+_LIKE = patterns_in(__file__)
 _SECTION_RANK = 2
 _UNTITLED = "Scenario"
-_FROM_TO = regex(
-    r"\s*(?:[-*+]\s{1,9})?[*_]{0,3}(?:(?P<old>from|old|从|旧|旧名)|(?:to|new|到|新|新名))[*_]{0,3}\s?[:\uff1a][*_]{0,3}"
-    r"\s*(?P<name>\S.*)$",
-    re.IGNORECASE,
-)
-_NUMBERED = regex(r" {0,3}\d{1,4}[.)] +(?P<text>\S.*)$")
-_BULLET = regex(r" {0,1}[-*+] +(?P<text>\S.*)$")
-_NAMED = regex(r"(?P<mark>\*\*|`)(?P<name>[^*`]{1,300})(?P=mark)")
-_ENDS_NAME = regex(r"\s[-–—]{1,2}\s|[:\uff1a]\s")
-_ID_BEFORE = regex(r"[^\s:\uff1a]{1,60}[:\uff1a]\s*$")
 
 
 @dataclass(slots=True)
@@ -208,12 +198,12 @@ class _Cut:
         if holder is not None:
             holder.lines.append(line)
         elif self.section is Operation.REMOVED and not line.is_code:
-            match = _BULLET.match(line.text)
+            match = _LIKE["bullet"].match(line.text)
             if match is not None and not says_nothing(match["text"]):
                 self.delta.drafts.append(Draft(_listed_name(match["text"]), line.number, 0, Operation.REMOVED, True))
 
     def _renames(self, line: Line) -> bool:
-        match = _FROM_TO.match(line.text)
+        match = _LIKE["from_to"].match(line.text)
         if match is None:
             return False
         name = bare_name(match["name"])
@@ -248,10 +238,10 @@ def _bold_heading(line: Line) -> Heading | None:
 
 
 def _listed_name(text: str) -> str:
-    named = _NAMED.search(text)
-    if named is not None and (named.start() == 0 or _ID_BEFORE.match(text[: named.start()])):
+    named = _LIKE["named"].search(text)
+    if named is not None and (named.start() == 0 or _LIKE["id_before"].match(text[: named.start()])):
         return bare_name(named["name"])
-    return _ENDS_NAME.split(bare_name(text), maxsplit=1)[0].strip("`* ")
+    return _LIKE["ends_name"].split(bare_name(text), maxsplit=1)[0].strip("`* ")
 
 
 def _settle_scenarios(draft: Draft) -> None:
@@ -293,7 +283,7 @@ def _criteria(draft: Draft, scenario: Scenario) -> list[Scenario]:
     scenarios: list[Scenario] = []
     before: list[Line] = []
     for line in scenario.lines:
-        item = None if line.is_code else _NUMBERED.match(line.text)
+        item = None if line.is_code else _LIKE["numbered"].match(line.text)
         if item is not None:
             scenarios.append(Scenario("", line.number, scenario.level, False, [line._replace(text=item["text"])]))
         else:

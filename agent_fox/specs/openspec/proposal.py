@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem
 from agent_fox.specs.files import warning
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.lines import Line
 
-_WORDS = words_in(__file__)
-_KIND_AFTER = regex(r"\s(?:specification|spec|proposal|capability)$", re.IGNORECASE)
-_SECTION = regex(r"[\d.\s]{0,9}(?:change\s)?(?:depend|prerequisite|blocked by|依赖|依存|前置)", re.IGNORECASE)
-_SENTENCE_ENDS = regex(r"[.;。；](?:\s|$)")
-_ITEM = regex(r"\s*(?:[-*+]|\d{1,3}[.)])\s")
-_NAME = regex(r"`(?P<quoted>[\w./-]{1,200})`|(?<![\w.-])(?P<plain>\w[\w-]{1,200})")
+_LIKE = patterns_in(__file__)
 _LONGEST = 4_000
 
 
@@ -30,8 +23,8 @@ def title_in(documents: Iterable[Markdown]) -> str:
     for document in documents:
         for line in document.lines:
             if line.heading is not None and line.heading.level == 1:
-                named = _WORDS["kind_of_document"].sub("", line.heading.title, count=1)
-                title = _KIND_AFTER.sub("", named).strip("*_` ")
+                named = _LIKE["kind_of_document"].sub("", line.heading.title, count=1)
+                title = _LIKE["kind_after"].sub("", named).strip("*_` ")
                 if title:
                     return title
                 break
@@ -55,19 +48,19 @@ def waits_for(
 def _named(document: Markdown, is_change: Callable[[str], bool]) -> Iterator[tuple[str, int]]:
     for is_section, lines in _paragraphs(document.lines):
         text = " ".join(line.text.strip() for line in lines)[:_LONGEST]
-        for sentence in _SENTENCE_ENDS.split(text):
-            waits = _WORDS["waits"].search(sentence)
+        for sentence in _LIKE["sentence_ends"].split(text):
+            waits = _LIKE["waits"].search(sentence)
             if waits is None and not is_section:
                 continue
             names = _names(sentence, 0 if is_section or waits is None else waits.end(), is_change)
-            if names and not _WORDS["no_wait"].search(_without(names, sentence)):
+            if names and not _LIKE["no_wait"].search(_without(names, sentence)):
                 yield from ((name, _line_of(name, lines)) for name in names)
 
 
 def _names(sentence: str, begins: int, is_change: Callable[[str], bool]) -> list[str]:
     """The changes that a sentence names. A name that may be an ordinary word counts in backticks alone."""
     names = []
-    for match in _NAME.finditer(sentence, begins):
+    for match in _LIKE["name"].finditer(sentence, begins):
         quoted, plain = (match["quoted"] or "").strip("/"), (match["plain"] or "").rstrip("-_")
         names.append(quoted.rpartition("/")[2] or (plain if "-" in plain or "_" in plain else ""))
     return [name for name in names if name and is_change(name)]
@@ -89,12 +82,14 @@ def _paragraphs(lines: Iterable[Line]) -> Iterator[tuple[bool, list[Line]]]:
     section: int | None = None
     text: list[Line] = []
     for line in lines:
-        if text and (line.heading or line.is_blank or line.is_code or _ITEM.match(line.text)):
+        if text and (line.heading or line.is_blank or line.is_code or _LIKE["item"].match(line.text)):
             yield section is not None, text
             text = []
         if line.heading is not None:
             is_below = section is not None and line.heading.level > section
-            section = section if is_below else line.heading.level if _SECTION.match(line.heading.title) else None
+            section = (
+                section if is_below else line.heading.level if _LIKE["section"].match(line.heading.title) else None
+            )
         elif not line.is_blank and not line.is_code:
             text.append(line)
     if text:

@@ -3,50 +3,22 @@ read elsewhere."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.common.task_lists import Draft, rolled_up, state_of
 from agent_fox.specs.openspec.words import unstruck
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import TaskState
     from agent_fox.specs.lines import Line
 
-_N = r"\d{1,6}"
-_BOX = regex(
-    r"\s*(?:[-*+]|\d{1,9}[.)])\s{1,9}\[\s?(?P<box>[^\[\]\s]?)\s?\](?![(\[:])(?P<star>\s?\*(?!\*))?\s*(?P<rest>.*)$"
-)
-_LIST = regex(r"\s*(?:[-*+]|\d{1,9}[.)])\s{1,9}(?P<box>)(?P<star>)?(?P<rest>\S.*)$")
-_NUMBERED = regex(
-    rf"""[*_]{{0,3}}(?:\[.?\]\s)?
-    (?:(?P<plain>{_N})(?:\s*[.):\uff1a\u3001\uff0e]|\s(?=\D)|$)
-    |第\s?(?P<ordinal>{_N})\s?\w{{1,4}}
-    |[^\W\d]{{2,20}}(?:\s[^\W\d]{{2,20}})?\s?\#?(?P<named>{_N})(?:\s*[.):\uff1a\u3001\uff0e]|\s*[–—-]\s|\s*(?=[(（])|\s*$)
-    )(?![\d.]*\d)[*_]{{0,3}}\s*[:\uff1a–—-]?[*_\s]{{0,4}}(?P<title>.*)$""",
-    re.VERBOSE,
-)
-_DEEP_NUMBER = regex(
-    rf"[*_]{{0,3}}(?:[^\W\d]{{2,20}}\s)?(?P<number>{_N}(?:[.\uff0e]{_N}){{1,5}}[a-z]?)[.):\uff1a]?[*_]{{0,3}}\s*"
-    r"[–—-]?\s*(?P<title>\S.*)$"
-)
-_SAMPLES = regex(r"(?:legend|examples?|(?:task )?(?:states?|status)$|图例|凡例)", re.IGNORECASE)
-_WORDS = words_in(__file__)
-_TASK_NUMBER = regex(
-    r"[*_`~\[]{0,3}(?:(?:task|任务|タスク)\s?)?(?P<number>\d{1,6}(?:[.\uff0e]\d{1,6}){1,5}[a-z]?|T-?\d{1,5}(?:\.\d{1,5})?"
-    r"|\d{1,6}(?=[.):\uff1a\u3001]))[\].):\uff1a\u3001]?[*_`]{0,3}[.:\uff1a]?(?:\s{1,9}|(?=[^\x00-\x7f]))(?P<title>\S.*)$",
-    re.IGNORECASE,
-)
-PARALLEL = regex(r"\s?(?:\[(?:P|parallel)\]|\((?:P|parallel)\))", re.IGNORECASE)
-_BULLET = regex(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[.?\]\s*)?")
+_LIKE = patterns_in(__file__)
 _NESTED = 2
-_WHOLE = regex(r"[*_]{0,3}(?P<number>\d{1,6})[.):\uff1a\u3001](?!\d)[*_]{0,3}\s*(?P<title>\S.*)$")
 
 
 @dataclass(slots=True)
@@ -70,11 +42,11 @@ class Section:
 
     @property
     def holds_samples(self) -> bool:
-        return _SAMPLES.match(self.title) is not None
+        return _LIKE["samples"].match(self.title) is not None
 
     @property
     def is_no_tasks(self) -> bool:
-        is_said = self.holds_samples or _WORDS["not_tasks"].match(self.title) is not None
+        is_said = self.holds_samples or _LIKE["not_tasks"].match(self.title) is not None
         return is_said and self.number is None
 
     @property
@@ -116,8 +88,8 @@ class Unit:
 
 def box_in(line: Line, *, is_any_item: bool = False) -> Box | None:
     """The box of a list item; of any item, as an open one, where no task has a box."""
-    match = _BOX.match(line.text) if "[" in line.text and not line.is_code else None
-    match = match or (_LIST.match(line.text) if is_any_item and not line.is_code else None)
+    match = _LIKE["box"].match(line.text) if "[" in line.text and not line.is_code else None
+    match = match or (_LIKE["list"].match(line.text) if is_any_item and not line.is_code else None)
     if match is None:
         return None
     mark = "x" if match["box"] in ("✓", "✔", "✅") else match["box"] or " "
@@ -126,7 +98,7 @@ def box_in(line: Line, *, is_any_item: bool = False) -> Box | None:
 
 def numbered(title: str) -> tuple[int | None, str]:
     """The number that a heading begins with, and its title without it."""
-    match = _NUMBERED.match(title[:200])
+    match = _LIKE["task_drafts_numbered"].match(title[:200])
     if match is None:
         return None, title
     rest = title[match.start("title") :].strip("*_ ")
@@ -135,7 +107,7 @@ def numbered(title: str) -> tuple[int | None, str]:
 
 def deep_number(title: str) -> tuple[str, str] | None:
     """A number such as `1.2` before a title, and the title."""
-    match = _DEEP_NUMBER.match(title)
+    match = _LIKE["deep_number"].match(title)
     return (unicodedata.normalize("NFKC", match["number"]), match["title"].strip("*_ ")) if match else None
 
 
@@ -162,7 +134,7 @@ def units_of(root: Section, has_boxes: bool) -> list[Unit]:
     if len(units) != 1 or units[0].number is not None:
         return units
     boxes = [box for line in units[0].lines if (box := box_in(line))]
-    wholes = [(box, whole) for box in boxes if box.line.indent < _NESTED and (whole := _WHOLE.match(box.rest))]
+    wholes = [(box, whole) for box in boxes if box.line.indent < _NESTED and (whole := _LIKE["whole"].match(box.rest))]
     nested = wholes[0][0].line.indent + _NESTED if wholes else 0
     if not wholes or not any(deep_number(box.rest) or box.line.indent >= nested for box in boxes):
         has_items = any(box_in(line, is_any_item=True) for line in units[0].lines)
@@ -210,7 +182,7 @@ def drafts_of(unit: Unit, has_boxes: bool) -> Iterator[Draft]:
         boxes = [box for line in section.lines if (box := box_in(line, is_any_item=not has_boxes))]
         number, title = deep_number(section.title) or numbered(section.title)
         is_headed = place > 0 and number is not None and (bool(boxes) or not has_boxes)
-        if is_headed and not any(_TASK_NUMBER.match(box.rest) for box in boxes):
+        if is_headed and not any(_LIKE["task_number"].match(box.rest) for box in boxes):
             lines = [line for line in section.lines if not line.is_blank]
             yield Draft(str(number), title, section.line, indent=-1, lines=lines)
         else:
@@ -228,7 +200,7 @@ def _gathered(sections: list[Section]) -> list[Section]:
         above = None
         if place and deep_number(section.title):
             below = takewhile(lambda one, level=section.level: one.level > level, islice(sections, place + 1, None))
-            if not any(_TASK_NUMBER.match(box.rest) for part in (section, *below) for box in part.boxes):
+            if not any(_LIKE["task_number"].match(box.rest) for part in (section, *below) for box in part.boxes):
                 above = section = Section(section.title, section.level, section.line, list(section.lines))
         kept.append(section)
     return kept
@@ -248,7 +220,12 @@ def _listed(lines: Iterable[Line], boxes: list[Box]) -> Iterator[Draft]:
                 yield draft
             draft, is_open = _task(box), True
         elif draft is not None and not line.is_blank and (line.indent > draft.indent or is_open):
-            is_title = is_open and not draft.lines and not line.is_code and _BULLET.match(line.text) is None
+            is_title = (
+                is_open
+                and not draft.lines
+                and not line.is_code
+                and _LIKE["task_drafts_bullet"].match(line.text) is None
+            )
             draft.title += f" {line.text.strip()}" if is_title else ""
             draft.lines += [] if is_title else [line]
         is_open = is_open and not line.is_blank
@@ -257,10 +234,10 @@ def _listed(lines: Iterable[Line], boxes: list[Box]) -> Iterator[Draft]:
 
 
 def _task(box: Box) -> Draft:
-    parallel = PARALLEL.match(box.rest)
+    parallel = _LIKE["parallel"].match(box.rest)
     rest = box.rest[parallel.end() :].strip() if parallel else box.rest
     inside = unstruck(rest)
-    match = _TASK_NUMBER.match(inside or rest)
+    match = _LIKE["task_number"].match(inside or rest)
     number = unicodedata.normalize("NFKC", match["number"]) if match else ""
     title = match["title"] if match else inside or rest
     bare = unstruck(title)
@@ -279,7 +256,7 @@ def details_of(draft: Draft) -> tuple[str, ...]:
     """Each bullet below a task with the lines that it wraps over."""
     details: list[list[str]] = []
     for line in draft.lines:
-        bullet = _BULLET.match(line.text) if not line.is_code else None
+        bullet = _LIKE["task_drafts_bullet"].match(line.text) if not line.is_code else None
         if bullet or not details:
             details.append([])
         details[-1].append(line.text[bullet.end() :] if bullet else line.text.strip())
@@ -297,7 +274,7 @@ def wrapped(lines: Iterable[Line]) -> Iterator[str]:
     words: list[str] = []
     for line in lines:
         is_text = not (line.is_blank or line.is_code)
-        if words and not (is_text and _BULLET.match(line.text) is None):
+        if words and not (is_text and _LIKE["task_drafts_bullet"].match(line.text) is None):
             yield from [" ".join(words)] if len(words) > 1 else ()
             words = []
         words += [line.text.strip()] if is_text else []

@@ -6,31 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.openspec.words import ids_in, same
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.common.id_ranges import PartIndex
 
-_QUOTED = regex(r"`([^`]{1,300})`|\"([^\"]{1,300})\"|“([^”]{1,300})”|「([^」]{1,300})」|\*\*([^*]{1,300})\*\*")
-_FIELD = regex(
-    r"(?:^|(?<=[\s(_*\[>]))(?:requirements?|scenarios?|需求|要件|要求|场景)[*_]{0,3}\s?[:\uff1a]\s?[*_]{0,3}\s?(?P<named>\S.*)$",
-    re.IGNORECASE,
-)
-_FIELD_BEGINS = regex(r"[\s_*(\[>-]{0,8}(?:requirements?|需求|要件|要求)[*_]{0,3}\s?[:\uff1a]", re.IGNORECASE)
-_SCENARIO_OF = regex(r"^(?P<title>.+?)\s*(?:[/>→]|\s-\s|\bscenario\b)", re.IGNORECASE)
-_AFTER = regex(
-    r"(?:\b(?:depend(?:s|encies|ency)?(?:\s(?:up)?on)?|blocked by|after\stasks?)\b|依赖|依存)[*_]{0,3}\s{0,3}[:\uff1a]?"
-    r"(?P<named>(?:[^.;。；\n]|\.(?=\d))*)",
-    re.IGNORECASE,
-)
-_TASK = regex(r"(?<![\w.])(?:T-?\d{1,5}|\d{1,6}(?:\.\d{1,6}){0,5})(?![\w])")
-_KEBAB = regex(r"(?<![\w/.`-])[a-z0-9]{1,60}(?:-[a-z0-9]{1,60})+(?![\w/-]|\.\w)")
+_LIKE = patterns_in(__file__)
 _LONGEST, _LONGEST_TEXT = 400, 20_000
-_WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-_WORD = regex(rf"[{_WITHOUT_SPACES}]|[^\W_{_WITHOUT_SPACES}]+")
 _FEWEST_LETTERS, _FEWEST_WORDS, _MOST_WORDS = 6, 3, 16
-_NO_TASK = regex(r"\b(?:none|nothing|no|not)\b|无", re.IGNORECASE)
 
 
 class _Phrases:
@@ -43,7 +27,7 @@ class _Phrases:
         self._parts: dict[tuple[str, ...], list[str]] = {}
         self._lengths: dict[str, list[int]] = {}
         for title, parts in titles.items():
-            words = tuple(_WORD.findall(title)[:_MOST_WORDS])
+            words = tuple(_LIKE["word"].findall(title)[:_MOST_WORDS])
             is_phrase = " " in title or not title.isascii()
             if is_phrase and len(words) >= _FEWEST_WORDS and sum(map(len, words)) >= _FEWEST_LETTERS:
                 self._parts.setdefault(words, []).extend(parts)
@@ -54,7 +38,7 @@ class _Phrases:
 
     def found_in(self, text: str) -> Iterator[Sequence[str]]:
         """The parts of the longest title that begins at each word."""
-        words = _WORD.findall(text.casefold()) if self._lengths else ()
+        words = _LIKE["word"].findall(text.casefold()) if self._lengths else ()
         for place, word in enumerate(words):
             for length in self._lengths.get(word, ()):
                 if parts := self._parts.get(tuple(words[place : place + length])):
@@ -90,11 +74,11 @@ class Names:
         unknown: dict[str, None] = {}
         for text in (text[:_LONGEST_TEXT] for text in lines):
             sequences.update((id(parts), parts) for parts in self._mentioned(text))
-            field = _FIELD.search(text)
+            field = _LIKE["field"].search(text)
             if field is not None:
                 in_field, missing = self._in_field(field["named"])
                 sequences.update((id(parts), parts) for parts in in_field)
-                unknown.update(dict.fromkeys([missing] if missing and _FIELD_BEGINS.match(text) else []))
+                unknown.update(dict.fromkeys([missing] if missing and _LIKE["field_begins"].match(text) else []))
         for text in wrapped:
             sequences.update((id(parts), parts) for parts in self._mentioned(text[:_LONGEST_TEXT]))
         return tuple(dict.fromkeys(part for parts in sequences.values() for part in parts)), tuple(unknown)
@@ -125,20 +109,22 @@ class Names:
     def _titled(self, title: str) -> Sequence[str]:
         if parts := self._titles.get(same(title)):
             return parts
-        match = _SCENARIO_OF.match(title[:_LONGEST])
+        match = _LIKE["scenario_of"].match(title[:_LONGEST])
         return self._titles.get(same(match["title"]), ()) if match else ()
 
 
 def _names(text: str) -> list[str]:
-    quoted = [next(group for group in groups if group) for groups in _QUOTED.findall(text)]
-    return [*quoted, *ids_in(text), *_KEBAB.findall(text)]
+    quoted = [next(group for group in groups if group) for groups in _LIKE["quoted"].findall(text)]
+    return [*quoted, *ids_in(text), *_LIKE["kebab"].findall(text)]
 
 
 def tasks_named(texts: Iterable[str], known: frozenset[str], own: str) -> tuple[str, ...]:
     """The numbers of other tasks that texts say must be done before."""
     numbers: dict[str, None] = {}
     for text in texts:
-        for waits in _AFTER.finditer(text[:_LONGEST_TEXT]):
-            if not _NO_TASK.search(waits["named"][:40]):
-                numbers.update(dict.fromkeys(n for n in _TASK.findall(waits["named"]) if n in known and n != own))
+        for waits in _LIKE["after"].finditer(text[:_LONGEST_TEXT]):
+            if not _LIKE["no_task"].search(waits["named"][:40]):
+                numbers.update(
+                    dict.fromkeys(n for n in _LIKE["task"].findall(waits["named"]) if n in known and n != own)
+                )
     return tuple(numbers)

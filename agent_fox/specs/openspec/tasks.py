@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common.task_lists import CHECKPOINT, Draft, doubled_tasks, rolled_up, state_of
@@ -16,7 +14,6 @@ from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 from agent_fox.specs.openspec.capabilities import half_written
 from agent_fox.specs.openspec.task_drafts import (
-    PARALLEL,
     Section,
     Unit,
     deep_number,
@@ -30,17 +27,12 @@ from agent_fox.specs.openspec.task_drafts import (
 )
 from agent_fox.specs.openspec.task_references import Names, tasks_named
 from agent_fox.specs.openspec.words import is_unfilled
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
 
-_OPTIONAL = regex(r"^[\[(]optional[\])]|[\[(]optional[\])]$|（可选）$|（任意）$", re.IGNORECASE)
-_FIELD_AT_END = regex(r"\s_[^_\s:\uff1a][^_:\uff1a]{0,40}[:\uff1a][^_]{0,400}_\s*$")
-_BOLD = regex(
-    r"(?<![\w*`/.])\*\*(?=\S)(?P<stars>(?:`[^`]{0,200}`|[^*`]){1,300}?)\*\*(?!\*)"
-    r"|(?<![\w`/.])__(?=\S)(?P<lines>(?:`[^`]{0,200}`|[^_`]){1,300})__(?![\w`/.])"
-)
-_EMPHASIS = regex(r"(?P<mark>[*_])(?P<text>[^*_]+)(?P=mark)")
+_LIKE = patterns_in(__file__)
 
 
 def read_tasks(markdown: Markdown, names: Names, fallback_title: str) -> ReadTasks:
@@ -96,31 +88,31 @@ class _Reading(Remarks):
         self.places[f"group {number}"] = self.markdown.at(unit.line)
         subtasks = tuple(map(self._subtask, drafts))
         is_title = unit.number is None and unit.box is None and unit.sections[0].level <= 1
-        title = "" if is_title else _plain(PARALLEL.sub("", _plain(unit.title) if unit.box else unit.title))
+        title = "" if is_title else _plain(_LIKE["parallel"].sub("", _plain(unit.title) if unit.box else unit.title))
         title = title or self.fallback_title
         return Group(
             number=number,
-            title=_OPTIONAL.sub("", title).strip(),
+            title=_LIKE["optional"].sub("", title).strip(),
             state=state_of(unit.box.mark) if unit.box else rolled_up([subtask.state for subtask in subtasks]),
-            optional=_OPTIONAL.search(title) is not None or (unit.box is not None and unit.box.is_optional),
+            optional=_LIKE["optional"].search(title) is not None or (unit.box is not None and unit.box.is_optional),
             subtasks=subtasks,
             requirements=self._owned(unit),
             text=_text(unit),
-            parallel=PARALLEL.search(unit.title) is not None,
+            parallel=_LIKE["parallel"].search(unit.title) is not None,
             is_checkpoint=CHECKPOINT.match(title) is not None,
         )
 
     def _subtask(self, draft: Draft) -> Subtask:
         self.places.setdefault(f"task {draft.number}", self.markdown.at(draft.line))
-        title, details = _plain(PARALLEL.sub("", draft.title)), details_of(draft)
+        title, details = _plain(_LIKE["parallel"].sub("", draft.title)), details_of(draft)
         return Subtask(
             number=draft.number,
-            title=_OPTIONAL.sub("", title).strip(),
+            title=_LIKE["optional"].sub("", title).strip(),
             state=task_state(draft),
-            optional=_OPTIONAL.search(title) is not None or draft.is_optional,
+            optional=_LIKE["optional"].search(title) is not None or draft.is_optional,
             requirements=self.names.parts_in((draft.title, *details))[0],
             details=details,
-            parallel=draft.is_parallel or PARALLEL.search(draft.title) is not None,
+            parallel=draft.is_parallel or _LIKE["parallel"].search(draft.title) is not None,
             after=tasks_named((draft.title, *details), self.known, draft.number),
         )
 
@@ -178,7 +170,9 @@ def _bare(title: str) -> str:
 
 def _plain(title: str) -> str:
     """A title without marks for bold type, and without a field that ends its line: `_Requirements: 1.2_`."""
-    text = _BOLD.sub(lambda found: found["stars"] or found["lines"], _FIELD_AT_END.sub("", title)).strip()
-    whole = _EMPHASIS.fullmatch(text)
+    text = (
+        _LIKE["bold"].sub(lambda found: found["stars"] or found["lines"], _LIKE["field_at_end"].sub("", title)).strip()
+    )
+    whole = _LIKE["emphasis"].fullmatch(text)
     text = whole["text"] if whole else text
     return text.removesuffix("**").removeprefix("**").strip() if text.count("**") % 2 else text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import ChainMap
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,21 +19,17 @@ from agent_fox.specs.spec_kit.identifiers import references_of
 from agent_fox.specs.spec_kit.prose import needs_in, unfinished
 from agent_fox.specs.spec_kit.requirements import read_requirements
 from agent_fox.specs.spec_kit.tasks import read_tasks
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
     from agent_fox.specs.lines import Line
 
+_LIKE = patterns_in(__file__)
 _SPEC, _PLAN, _TASKS = "spec.md", "plan.md", "tasks.md"
 _BESIDE = ("data-model.md", "research.md", "quickstart.md")
 _FOLDERS = ("contracts", "checklists")
 _MOST_BESIDE = 200
-_KIND_OF_DOCUMENT = regex(r"[^:：]{0,60}[:：]\s*(?P<title>\S.*)")
-_ENDED = regex(
-    r"[\s>*_-]{0,8}status[*_\s]{0,4}[:：][*_`\s]{0,4}\W{0,4}(?:superseded|withdrawn|archived|deprecated|obsolete|abandoned"
-    r"|rejected|cancell?ed)\b",
-    re.IGNORECASE,
-)
 _HEAD = 40
 _LONGEST_HEADING = 4000
 _FULL_WIDTH_ZERO = 0xFF10
@@ -92,7 +87,7 @@ def _title(read: dict[str, Markdown]) -> str:
     for name in (_SPEC, _PLAN, _TASKS):
         titles = [line.heading.title for line in read[name].lines if line.heading] if name in read else []
         if titles:
-            match = _KIND_OF_DOCUMENT.match(titles[0])
+            match = _LIKE["kind_of_document"].match(titles[0])
             return match["title"].strip() if match else titles[0]
     return ""
 
@@ -113,7 +108,7 @@ def _dependencies(folder: Path, documents: Documents, read: dict[str, Markdown])
 
 def _ended(markdown: Markdown) -> str | None:
     """The line whose status says that the spec has ended."""
-    head = (line for line in markdown.lines[:_HEAD] if not line.is_code and _ENDED.match(line.text))
+    head = (line for line in markdown.lines[:_HEAD] if not line.is_code and _LIKE["ended"].match(line.text))
     return next((markdown.at(line.number) for line in head), None)
 
 

@@ -9,46 +9,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.regex import regex
-from agent_fox.specs.spec_kit.words import NUMBERED_STORY, STORY_NUMBER
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.collected import ReadRequirements
 
-_ID = (
-    r"(?:(?:[A-Z][A-Z0-9]{0,11}-){1,4}[A-Z]{0,3}\d{1,6}|(?:FR|NFR|SC)\d{1,6})"
-    r"(?:[.-](?:[A-Z]{1,6}-?)?\d{1,4}){0,3}(?:-[A-Z]{2,8}(?![A-Za-z]))?[A-Za-z]?(?!\w)"
-)
-_SEPARATES = r"[*_`\]~ ]{0,6}(?:[(（\[][^()（）\[\]]{0,120}[)）\]][*_`\]~ ]{0,6})?(?:[:：.—–]|-(?= )|-$)"
-_IS_RANGE = regex(
-    r"[*_`\]~ ]{0,6}(?:[-–—~～…]|\.\.\.?|to\b|through\b|至|到|から)\s{0,2}[*_`\[]{0,3}(?:[A-Z]{1,8}-)?\d", re.IGNORECASE
-)
-_IS_LIST = regex(r"[*_`\]~ ]{0,6}(?:[,;，、/&+→]|->|=>|and\b)")
-_DECLARED = regex(rf"(?P<mark>[*_`\[~]{{0,6}})(?P<id>{_ID})(?P<rest>.*)", re.DOTALL)
-_SEPARATED = regex(_SEPARATES)
-_NAMED = regex(
-    rf"(?<![\w-])(?P<id>{_ID})"
-    r"(?:[*_`\]]{0,4}\s{0,2}(?:[-–—~～…]|\.\.\.?|to\b|through\b|至|到|から)\s{0,2}[*_`\[]{0,4}(?P<end>(?:[A-Z]{1,8}-){0,3}\d{1,6}[A-Za-z]?(?!\w)))?"
-)
-_KNOWN = regex(r"(?:N?FR|SC)(?:-|\d)")
-_PARTS = regex(r"\d+|[A-Za-z]+")
-_OPENS_TEXT = regex(r"[\s:：](?P<mark>[*_`~]{1,3})$")
-_BEFORE_TEXT = regex(r"[\s*_`\]~:：.—–-]+")
-
-
-_CLOSING = regex(
-    rf"(?:[.!?;,。！？]|(?<=\s))\s*(?:[—–-]\s)?(?P<open>[\[(（`*_]{{1,6}})(?P<id>{_ID})[\])）`*_]{{1,6}}[.;]?\s*$"
-)
+_LIKE = patterns_in(__file__)
 _CLOSES = tuple("])）`*_.;")
 """`The shop MUST sell. (FR-001)`; not `as FR-001`, which only mentions it."""
 _STRIKE = "~~"
 _MARKS = " \t\n*_.:：,;-–—→"
 _OPENS_NOTE, _ENDS_NOTE = "([（【", ")]）】"
 _LONGEST_NOTE = 2000
-_WORDS = words_in(__file__)
-_TAKES_BACK = _WORDS["taken_back"]
-_OBLIGES = regex(r"\b(?:MUST|SHALL|DEBE|DEVE|DOIT)\b")
 
 
 class Declared(NamedTuple):
@@ -62,17 +34,17 @@ class Declared(NamedTuple):
 
 def declared(text: str, *, is_item: bool) -> Declared | None:
     """The id that a text begins with. In a list item or a heading (`is_item`) nothing needs to follow it."""
-    match = _DECLARED.match(text)
-    if match is None or _IS_RANGE.match(match["rest"]) or _IS_LIST.match(match["rest"]):
+    match = _LIKE["declared"].match(text)
+    if match is None or _LIKE["is_range"].match(match["rest"]) or _LIKE["is_list"].match(match["rest"]):
         return None
     is_marked = "**" in match["mark"] and "**" in match["rest"][:140]
-    if not (is_item or is_marked or _SEPARATED.match(match["rest"])):
+    if not (is_item or is_marked or _LIKE["separated"].match(match["rest"])):
         return None
     rest = match["rest"].replace("**", "")
-    lead = _BEFORE_TEXT.match(rest)
+    lead = _LIKE["before_text"].match(rest)
     body = rest[lead.end() :] if lead else rest
     is_struck = "~~" in match["mark"]
-    opens = _OPENS_TEXT.search(lead[0]) if lead else None
+    opens = _LIKE["opens_text"].search(lead[0]) if lead else None
     if opens and not (is_struck and "~" in opens[0]):
         body = opens["mark"] + body
     return Declared(match["id"], body.strip(), is_known(match["id"]), is_struck or is_taken_back(body))
@@ -80,7 +52,7 @@ def declared(text: str, *, is_item: bool) -> Declared | None:
 
 def closing(text: str) -> Declared | None:
     """The id of the templates' letters that a text ends with, in brackets or marks, and what stands before it."""
-    match = _CLOSING.search(text) if text[-1:] in _CLOSES else None
+    match = _LIKE["closing"].search(text) if text[-1:] in _CLOSES else None
     if match is None or not is_known(match["id"]):
         return None
     text_before = text[: match.start("open")].rstrip(" —–-")
@@ -89,16 +61,18 @@ def closing(text: str) -> Declared | None:
 
 def same(identifier: str) -> tuple[str, ...]:
     """What two spellings of one id share: `FR-001`, `FR-1` and `FR001`."""
-    return tuple(part.lstrip("0") or "0" if part.isdecimal() else part.upper() for part in _PARTS.findall(identifier))
+    return tuple(
+        part.lstrip("0") or "0" if part.isdecimal() else part.upper() for part in _LIKE["parts"].findall(identifier)
+    )
 
 
 def is_known(identifier: str) -> bool:
-    return _KNOWN.match(identifier) is not None
+    return _LIKE["known"].match(identifier) is not None
 
 
 def named_in(text: str) -> Iterator[tuple[str, str]]:
     """The ids that a text names, each with the end of the range that it begins, or nothing."""
-    for match in _NAMED.finditer(text):
+    for match in _LIKE["named"].finditer(text):
         end = match["end"] or ""
         head = match["id"].rpartition("-")[0]
         yield match["id"], f"{head}-{end}" if end and end[0].isdecimal() else end
@@ -114,8 +88,11 @@ def is_taken_back(text: str) -> bool:
     if end < 0:
         return False
     left = text[end + len(_STRIKE) :].strip(_MARKS)
-    is_gone = _TAKES_BACK.match(left) is not None or _TAKES_BACK.fullmatch(text[len(_STRIKE) : end]) is not None
-    return not left or _is_note(left) or (is_gone and _OBLIGES.search(left) is None)
+    is_gone = (
+        _LIKE["taken_back"].match(left) is not None
+        or _LIKE["taken_back"].fullmatch(text[len(_STRIKE) : end]) is not None
+    )
+    return not left or _is_note(left) or (is_gone and _LIKE["obliges"].search(left) is None)
 
 
 def _is_note(text: str) -> bool:
@@ -128,11 +105,6 @@ def _is_note(text: str) -> bool:
     return False
 
 
-_NUMBER = rf"(?P<number>{STORY_NUMBER})"
-_LABEL = regex(rf"(?:US|Story|User Story)[\s-]?{_NUMBER}(?![\d.])", re.IGNORECASE)
-_RANGE = regex(r"(?:US|Story)?[\s-]?(\d{1,4})\s?[-–—~]\s?(?:US|Story)?[\s-]?(\d{1,4})$", re.IGNORECASE)
-_MORE = regex(rf"\s?(?:,|&|\+|/|and\b|-|–)\s?(?:US|Story\s|User Story\s)?{_NUMBER}(?![\d.])", re.IGNORECASE)
-_IN_TITLE = regex(rf"(?<![A-Za-z])(?:US[ -]?|User Stor(?:y|ies) ){_NUMBER}(?![\d.])", re.IGNORECASE)
 _MOST_STORIES = 99
 
 
@@ -143,13 +115,13 @@ def story_name(number: str) -> str:
 
 def stories_in_label(label: str) -> Iterator[str]:
     """The stories of a label such as `US1`, `US1, US3`, `US1-US3`, `Story 2`, `US1a`."""
-    if _LABEL.match(label) is None:
+    if _LIKE["label"].match(label) is None:
         return
-    spans = _RANGE.match(label)
+    spans = _LIKE["range"].match(label)
     if spans is not None:
         yield from (f"US{n}" for n in range(int(spans[1]), min(int(spans[2]), int(spans[1]) + _MOST_STORIES) + 1))
         return
-    yield from map(story_name, re.findall(STORY_NUMBER, label))
+    yield from map(story_name, _LIKE["story_number"].findall(label))
 
 
 def stories_in_title(title: str) -> Iterator[str]:
@@ -159,7 +131,7 @@ def stories_in_title(title: str) -> Iterator[str]:
         number: re.Match[str] | None = place
         while number is not None:
             seen[story_name(number["number"])] = None
-            number = _MORE.match(title, number.end("number"))
+            number = _LIKE["more"].match(title, number.end("number"))
     yield from seen
 
 
@@ -167,13 +139,13 @@ def _places(title: str) -> Iterator[re.Match[str]]:
     from_start = _without_phase(title)
     if from_start is not None:
         yield from_start
-    yield from _IN_TITLE.finditer(title)
+    yield from _LIKE["in_title"].finditer(title)
 
 
 def _without_phase(title: str) -> re.Match[str] | None:
     """A story's name after the phase's: `Phase 3: 用户故事 1 - ...`."""
     starts = (0, *(match.end() for match in re.finditer(r"[:：.–—-]", title[:60])))
-    matches = (NUMBERED_STORY.match(title, start) for start in starts)
+    matches = (_LIKE["numbered_story"].match(title, start) for start in starts)
     return next((match for match in matches if match is not None), None)
 
 

@@ -12,41 +12,15 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.lines import plain
 from agent_fox.specs.spec_kit.parts import items_of, parts_of
-from agent_fox.specs.spec_kit.phases import NUMBER
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
 
-_T = regex(NUMBER)
-_WORDS = words_in(__file__)
-_COMES_AFTER = regex(
-    r"T\d{1,6}[A-Za-z]?(?:\s?[、,，・&~〜–-]\s?T\d{1,6}[A-Za-z]?){0,20}\s?"
-    r"(?:に依存|の?完了後|の後に|에 의존|완료 ?후|完成[后後]|之[后後])"
-)
-_NEXT = regex(
-    r"[\s*_`\])]{0,4}(?:\([^()]{0,80}\)\s?)?(?P<link>[,;、，・/&+]|and\b|through\b|to\b|[-–—~]|\.\.\.?)[\s*_`\[(]{0,4}(?:and\s)?",
-    re.IGNORECASE,
-)
-_LINKS_RANGE = regex(r"through|to|[-–—~]|\.\.", re.IGNORECASE)
-_SHORT_RANGE = regex(r"(T\d{1,6})-(\d{1,6})")
+_LIKE = patterns_in(__file__)
 
-_NAMED = regex(rf"(?<![\w.])(?:{NUMBER})(?!\w|-[a-z])")
-_AND = regex(
-    r"\s?(?:[,、，/&+・]|[,，]?\s?(?:and|y|e|und|et|и)\b|[和及与]|[-–—~～〜]|to\b|through\b|\.\.\.?)\s?", re.IGNORECASE
-)
-_WORDS_BEFORE_BRACKET = r"(?:(?:[A-Za-z][\w/-]{0,30}\s){0,4}\()?"
-_ARROW = regex(rf"\)?\s?(?:[→⟶➜⇒➔]|[-=─]{{1,3}}[>►])\s?{_WORDS_BEFORE_BRACKET}")
-_AFTER = _WORDS["comes_after"]
-_BEFORE = _WORDS["comes_before"]
-_PHASE_WAITS = regex(r"\W{0,8}(?:depends on|dependenc(?:y|ies)|depends)\s?:?\s?(?:tasks?\s)?", re.IGNORECASE)
-_NOTHING_ELSE = regex(r"\s?(?:[.;—–]|$|(?:must be |is |are )?(?:complete|done|finished))", re.IGNORECASE)
-_BRACKETS = regex(r"\((?P<inside>[^()]{0,300})\)")
-_SENTENCE_ENDS = regex(r"[.;!?]\s|[。；！？]|\n")
-_MARKS = regex(r"\*\*|__|`|\[[^\[\]]{0,40}\]")
 
 MOST_NAMED = 200_000
 
@@ -71,7 +45,7 @@ class Numbers:
 
     def between(self, first: str, last: str) -> list[str]:
         """The tasks of a range, as the file has them; its ends alone where one is not there, or too many are named."""
-        short = _SHORT_RANGE.fullmatch(first) if first not in self else None
+        short = _LIKE["short_range"].fullmatch(first) if first not in self else None
         if short is not None:
             first = short[1]
             last = f"{short[1][: -len(short[2])]}{short[2]}"
@@ -79,7 +53,7 @@ class Numbers:
             return [first]
         if first in self and last in self and self.has_room(self.places[last] - self.places[first]):
             within = islice(self.places, self.places[first], self.places[last] + 1)
-            return [name for name in within if _T.fullmatch(name)]
+            return [name for name in within if _LIKE["t"].fullmatch(name)]
         return [first, last]
 
 
@@ -98,23 +72,25 @@ Named = tuple[tuple[str, ...], tuple[str, ...]]
 
 def waited_for(text: str, numbers: Numbers) -> Named:
     """The tasks that a text says to wait for, ranges written out, and those of them that are not there."""
-    starts = [match.end() for match in _WORDS["waits"].finditer(text)]
-    return _named_at(text, sorted(starts + [match.start() for match in _COMES_AFTER.finditer(text)]), numbers)
+    starts = [match.end() for match in _LIKE["waits"].finditer(text)]
+    return _named_at(
+        text, sorted(starts + [match.start() for match in _LIKE["order_comes_after"].finditer(text)]), numbers
+    )
 
 
 def blocked_by(text: str, numbers: Numbers) -> Named:
     """The tasks that a task's own text says it blocks, and those of them that are not there."""
-    return _named_at(text, [match.end() for match in _WORDS["blocks"].finditer(text)], numbers)
+    return _named_at(text, [match.end() for match in _LIKE["blocks"].finditer(text)], numbers)
 
 
 def phase_waits(text: str, numbers: Numbers) -> tuple[str, ...]:
     """The tasks that a line at the head of a phase says all of it depends on: `**Depends on**: T013 (the file)`."""
-    bare = " ".join(_BRACKETS.sub("", _MARKS.sub("", text)).split())
-    begins = _PHASE_WAITS.match(bare)
+    bare = " ".join(_LIKE["brackets"].sub("", _LIKE["marks"].sub("", text)).split())
+    begins = _LIKE["phase_waits"].match(bare)
     lists = list(_lists(bare)) if begins else []
     if begins is None or len(lists) != 1 or lists[0][0].start() != begins.end():
         return ()
-    is_all = _NOTHING_ELSE.match(bare, lists[0][-1].end()) is not None
+    is_all = _LIKE["nothing_else"].match(bare, lists[0][-1].end()) is not None
     return tuple(name for name in _names(bare, lists[0], numbers) if name in numbers) if is_all else ()
 
 
@@ -122,7 +98,7 @@ def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
     """What the parts about the order of tasks say, and tables with a column for what a task depends on or blocks."""
     for part in parts_of(markdown.lines):
         titles = [part.label, *(heading.title for _, heading in part.path if heading.level > 1)]
-        if any(_WORDS["about_order"].match(title[:200]) for title in titles):
+        if any(_LIKE["about_order"].match(title[:200]) for title in titles):
             for item in items_of(line for line in part.lines if not line.is_code):
                 for sentence in () if item.is_row else _sentences(item.text):
                     yield from _in_sentence(item.line, sentence, numbers)
@@ -144,13 +120,19 @@ def _sentences(text: str) -> Iterator[str]:
     inside: list[str] = []
 
     def outside(found: re.Match[str]) -> str:
-        if _NAMED.search(found["inside"]) and not _AND.sub("", _NAMED.sub("", found["inside"])).strip():
+        if (
+            _LIKE["order_named"].search(found["inside"])
+            and not _LIKE["and"].sub("", _LIKE["order_named"].sub("", found["inside"])).strip()
+        ):
             return found[0]
         inside.append(found["inside"])
         return ""
 
-    for sentence in (*_SENTENCE_ENDS.split(_BRACKETS.sub(outside, _MARKS.sub("", text))), *inside):
-        if "T" in sentence and _WORDS["in_doubt"].search(sentence) is None:
+    for sentence in (
+        *_LIKE["sentence_ends"].split(_LIKE["brackets"].sub(outside, _LIKE["marks"].sub("", text))),
+        *inside,
+    ):
+        if "T" in sentence and _LIKE["in_doubt"].search(sentence) is None:
             yield " ".join(sentence.split())
 
 
@@ -158,23 +140,35 @@ def _in_sentence(line: int, sentence: str, numbers: Numbers) -> Iterator[Stated]
     """What one sentence says. In `T3 depends on T1, T4 depends on T2` the last of a list begins what follows it."""
     lists = list(_lists(sentence))
     gaps = [sentence[left[-1].end() : right[0].start()] for left, right in pairwise(lists)]
-    verbs = [next((verb for verb in (_ARROW, _AFTER, _BEFORE) if verb.fullmatch(gap)), None) for gap in gaps]
+    verbs = [
+        next(
+            (verb for verb in (_LIKE["arrow"], _LIKE["comes_after"], _LIKE["comes_before"]) if verb.fullmatch(gap)),
+            None,
+        )
+        for gap in gaps
+    ]
     for place, verb in enumerate(verbs):
         left, right = lists[place], lists[place + 1]
-        if verb is not None and verb is not _ARROW:
-            left = left[-1:] if place and verbs[place - 1] in (_AFTER, _BEFORE) and _is_parted(sentence, left) else left
-            goes_on = place + 1 < len(verbs) and verbs[place + 1] in (_AFTER, _BEFORE)
+        if verb is not None and verb is not _LIKE["arrow"]:
+            left = (
+                left[-1:]
+                if place
+                and verbs[place - 1] in (_LIKE["comes_after"], _LIKE["comes_before"])
+                and _is_parted(sentence, left)
+                else left
+            )
+            goes_on = place + 1 < len(verbs) and verbs[place + 1] in (_LIKE["comes_after"], _LIKE["comes_before"])
             right = right[:-1] if goes_on and _is_parted(sentence, right) else right
         if verb is not None:
-            first, later = (right, left) if verb is _AFTER else (left, right)
+            first, later = (right, left) if verb is _LIKE["comes_after"] else (left, right)
             yield _stated(line, _names(sentence, first, numbers), _names(sentence, later, numbers), numbers)
 
 
 def _lists(sentence: str) -> Iterator[list[re.Match[str]]]:
     """The numbers of a sentence, those together that follow one another."""
     matches: list[re.Match[str]] = []
-    for number in _NAMED.finditer(sentence):
-        if matches and not _AND.fullmatch(sentence, matches[-1].end(), number.start()):
+    for number in _LIKE["order_named"].finditer(sentence):
+        if matches and not _LIKE["and"].fullmatch(sentence, matches[-1].end(), number.start()):
             yield matches
             matches = []
         matches.append(number)
@@ -191,13 +185,13 @@ def _names(sentence: str, found: list[re.Match[str]], numbers: Numbers) -> list[
     """The names that a list writes, ranges written out."""
     names = [found[0][0]]
     for before, number in pairwise(found):
-        is_range = _LINKS_RANGE.search(sentence, before.end(), number.start()) is not None
+        is_range = _LIKE["links_range"].search(sentence, before.end(), number.start()) is not None
         names += numbers.between(before[0], number[0]) if is_range else [number[0]]
     return [name for written in names for name in numbers.between(written, written)]
 
 
 def _in_cell(text: str, numbers: Numbers) -> list[str]:
-    return [name for listed in _lists(_BRACKETS.sub("", text)) for name in _names(text, listed, numbers)]
+    return [name for listed in _lists(_LIKE["brackets"].sub("", text)) for name in _names(text, listed, numbers)]
 
 
 def _stated(line: int, first: list[str], later: list[str], numbers: Numbers) -> Stated:
@@ -220,14 +214,14 @@ def _named_at(text: str, starts: Iterable[int], numbers: Numbers) -> Named:
 
 def _listed(text: str, start: int) -> Iterator[tuple[str, str]]:
     """The numbers that follow one another from a place, each with the end of its range."""
-    number = _T.match(text, start)
+    number = _LIKE["t"].match(text, start)
     while number is not None:
         end = number
-        link = _NEXT.match(text, number.end())
-        following = _T.match(text, link.end()) if link else None
-        if link is not None and following is not None and _LINKS_RANGE.match(link["link"]):
+        link = _LIKE["next"].match(text, number.end())
+        following = _LIKE["t"].match(text, link.end()) if link else None
+        if link is not None and following is not None and _LIKE["links_range"].match(link["link"]):
             end = following
-            link = _NEXT.match(text, end.end())
-            following = _T.match(text, link.end()) if link else None
+            link = _LIKE["next"].match(text, end.end())
+            following = _LIKE["t"].match(text, link.end()) if link else None
         yield number[0], end[0]
         number = following

@@ -6,18 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Chain, Line, is_rule, joined, with_headings
 from agent_fox.specs.outline import Row, Table, tables_of, tree_of
 from agent_fox.specs.spec_kit.identifiers import declared
 from agent_fox.specs.spec_kit.words import step_at_start
+from agent_fox.specs.word_tables import patterns_in
 
-_BULLET = regex(
-    r"(?:(?P<mark>[-*+])|(?P<number>\d{1,3})[.)．）])(?:[ \u3000]+|$)(?:\[(?P<box>[^\[\]]?)\](?!\() *)?(?P<rest>.*)"
-)
-_LABEL = regex(
-    r"(?:\*\*|__)(?P<label>[^*_][^*]{0,80}?)(?P<colon>[:：]?)\s?(?:\*\*|__)\s{0,3}(?P<after>[:：]?)\s*(?P<rest>.*)"
-)
+_LIKE = patterns_in(__file__)
 _LEAST_CELLS = 2
 _NOT_TEXT = (
     "priority", "status", "source", "task", "phase", "owner", "trace", "优先级", "優先度", "状态", "prioridad",
@@ -77,7 +72,7 @@ def _label(line: Line) -> tuple[str, str] | None:
     text = line.text.strip()
     if line.is_code or line.indent > 1 or text[:2] not in ("**", "__"):
         return None
-    match = _LABEL.match(text)
+    match = _LIKE["parts_label"].match(text)
     if match is None or declared(text, is_item=False) is not None or step_at_start(text) is not None:
         return None
     is_label = bool(match["colon"] or match["after"] or not match["rest"])
@@ -133,7 +128,7 @@ class _Cut:
     def _begins(self, line: Line, text: str) -> bool:
         if line.is_code:
             return False
-        bullet = _BULLET.match(text)
+        bullet = _LIKE["bullet"].match(text)
         rest = bullet["rest"] if bullet else text
         is_deeper = self.open is not None and self.open.is_listed and line.indent > self.open.indent + 1
         if not self.splits(rest) and (bullet is None or is_deeper):

@@ -12,32 +12,14 @@ from agent_fox.core.regex import regex
 from agent_fox.specs.common.task_lists import Draft
 from agent_fox.specs.lines import Chain, Heading, Line, plain, with_headings
 from agent_fox.specs.spec_kit.identifiers import stories_in_label
-from agent_fox.specs.spec_kit.words import PHASE
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.outline import Row, Table
 
-_BOX = regex(r"(?:[-*+]|\d{1,3}[.)]) +\[(?P<box>[^\[\]]{0,2}?)\](?P<star> ?\*(?!\*))?(?!\() *(?P<rest>.*)$")
-_BULLET = regex(r"(?:[-*+]|\d{1,3}[.)]) +(?P<rest>.*)$")
-_N = r"\d{1,6}"
-NUMBER = rf"T-?(?:[A-Z]{{1,5}}\d{{0,3}}[-.])?{_N}(?:[.-]{_N}){{0,3}}[A-Za-z]?|TASK-{_N}"
-_OTHER_NUMBER = (
-    rf"(?!(?:N?FR|SC|EC|AC|US|BR|ADR|RFC|ISO|UTF|CVE|SHA|AES|P)-?\d)[A-Z]{{1,4}}\d{{0,2}}-\d{{2,5}}"
-    rf"|{_N}(?:\.{_N}){{1,3}}[a-z]?|{_N}(?=[.)]\s)|[A-Z]\d{{3}}[a-z]?(?=\s{{1,3}}\[(?:P|US ?\d))"
-)
-_NUMBERED = regex(
-    rf"(?P<struck>~~)?[*_`\s]{{0,4}}\[?(?:Task\s)?(?P<number>{NUMBER}|{_OTHER_NUMBER})\]?(?![\w\]-])[:.)]?(?P<rest>.*)$"
-)
-_T_NUMBER = regex(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w\]])(?!\s?[-–—~,→]\s?\[?T)(?P<rest>.*)$")
-_IS_NUMBER = regex(NUMBER)
-_DIGITS = regex(r"\d+")
-_BEGINS = regex(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w])(?!\s?(?:[,，、/&→]|and\b|or\b))")
-_NO_NUMBER = regex(r"[*_`\s]{0,4}\[?T(?:X{2,4}|\?{2,4})\]?(?!\w)[:.]?")
-_BOLD_LINE = regex(r"(?:\*\*|__)(?P<text>[^*]{3,120}?)[:：]?(?:\*\*|__)[:：]?(?P<after>.{0,40})$")
+_LIKE = patterns_in(__file__)
 _BELOW_HEADINGS, _LONGEST_NAME = 7, 160
-_WORDS = words_in(__file__)
 _TEXT_HEADINGS = (
     "description", "task", "title", "what", "任务", "任務", "描述", "タスク", "内容", "작업", "설명", "aufgabe",
     "задача", "descripción", "descrição", "tarea", "tarefa", "description", "tâche", "beschreibung", "описание",
@@ -120,17 +102,19 @@ def cut(markdown: Markdown) -> Cut:
 def _heading(line: Line) -> Heading | None:
     """A task's heading may have the rank of its phase's; it stands below that all the same."""
     if line.heading is not None:
-        is_task = _T_NUMBER.match(line.heading.title) is not None
+        is_task = _LIKE["t_number"].match(line.heading.title) is not None
         return Heading(_BELOW_HEADINGS + 1, line.heading.title) if is_task else line.heading
     text = line.text.strip()
     if line.is_code or text[:1] not in ("*", "_", "-", "+"):
         return None
-    box = _BOX.match(text)
+    box = _LIKE["box"].match(text)
     rest = box["rest"] if box else text
-    bold = _BOLD_LINE.match(rest)
+    bold = _LIKE["bold_line"].match(rest)
     name = bold["text"] + bold["after"] if bold else rest
     may_be = bool(box) or (bold is not None and line.indent == 0)
-    return Heading(_BELOW_HEADINGS, name) if may_be and len(name) < _LONGEST_NAME and PHASE.match(name) else None
+    return (
+        Heading(_BELOW_HEADINGS, name) if may_be and len(name) < _LONGEST_NAME and _LIKE["phase"].match(name) else None
+    )
 
 
 def _tasks(placed: Placed, task_at: Callable[[Chain, Line], TaskDraft | None]) -> list[TaskDraft]:
@@ -143,14 +127,14 @@ def _tasks(placed: Placed, task_at: Callable[[Chain, Line], TaskDraft | None]) -
         task = None if line.is_code else task_at(chain, line)
         if line.heading is not None:
             title = line.heading.title
-            current, is_check = None, _WORDS["checks"].match(title) is not None and not PHASE.match(title)
+            current, is_check = None, _LIKE["checks"].match(title) is not None and not _LIKE["phase"].match(title)
         is_step = task is not None and current is not None and task.indent > current.indent + 1
         if task is not None and (task.number or not (is_step or is_check)):
             current, is_check = task, is_check and not task.number
             tasks.append(task)
         elif line.heading is None:
-            bold = _BOLD_LINE.match(line.text.strip()) if line.indent < 2 and not line.is_code else None
-            is_check = is_check if bold is None else _WORDS["checks"].match(bold["text"]) is not None
+            bold = _LIKE["bold_line"].match(line.text.strip()) if line.indent < 2 and not line.is_code else None
+            is_check = is_check if bold is None else _LIKE["checks"].match(bold["text"]) is not None
             if current is not None and _belongs_to(current, line):
                 current.lines.append(line)
             else:
@@ -163,15 +147,15 @@ def _belongs_to(task: TaskDraft, line: Line) -> bool:
     if line.indent > task.indent or line.is_code or line.is_blank:
         return True
     after_gap = bool(task.lines) and task.lines[-1].is_blank
-    return not after_gap and _BULLET.match(line.text.strip()) is None
+    return not after_gap and _LIKE["phases_bullet"].match(line.text.strip()) is None
 
 
 def _boxed(chain: Chain, line: Line) -> TaskDraft | None:
-    box = _BOX.match(line.text.strip()) if "[" in line.text and line.heading is None else None
+    box = _LIKE["box"].match(line.text.strip()) if "[" in line.text and line.heading is None else None
     if box is None:
         return None
-    match = _NUMBERED.match(box["rest"])
-    number, rest = (match["number"], match["rest"]) if match else ("", _NO_NUMBER.sub("", box["rest"], count=1))
+    match = _LIKE["numbered"].match(box["rest"])
+    number, rest = (match["number"], match["rest"]) if match else ("", _LIKE["no_number"].sub("", box["rest"], count=1))
     task = _task(number, rest, line, chain, box["box"].strip())
     task.is_optional, task.is_struck = box["star"] is not None, box["rest"].lstrip("* ").startswith("~~")
     return task
@@ -180,7 +164,7 @@ def _boxed(chain: Chain, line: Line) -> TaskDraft | None:
 def _unboxed(chain: Chain, line: Line) -> TaskDraft | None:
     """A heading or a plain list item that begins with a `T` number."""
     text = _listed_text(line)
-    match = _T_NUMBER.match(text) if text else None
+    match = _LIKE["t_number"].match(text) if text else None
     box = "x" if line.heading and ("✅" in text or "[x]" in text.lower()) else ""
     task = _task(match["number"], match["rest"].lstrip(":. "), line, chain, box) if match else None
     if task is not None and line.heading:
@@ -190,7 +174,9 @@ def _unboxed(chain: Chain, line: Line) -> TaskDraft | None:
 
 def _bold(chain: Chain, line: Line) -> TaskDraft | None:
     """A line such as `**T001** [P] Make it`, with all that stands below it."""
-    match = _T_NUMBER.match(line.text) if line.text.startswith(("**T", "__T")) and line.heading is None else None
+    match = (
+        _LIKE["t_number"].match(line.text) if line.text.startswith(("**T", "__T")) and line.heading is None else None
+    )
     if match is None or _is_aside(chain):
         return None
     return TaskDraft(match["number"], match["rest"], line.number, "", -1, chain=chain)
@@ -207,7 +193,7 @@ def _in_rows(placed: Placed, tables: Iterable[Table]) -> list[TaskDraft]:
     for table in tables:
         for row in table.rows:
             cells = [plain(cell) for cell in row.cells[:_FIRST_CELLS]]
-            own = next((place for place, cell in enumerate(cells) if _IS_NUMBER.fullmatch(cell)), None)
+            own = next((place for place, cell in enumerate(cells) if _LIKE["is_number"].fullmatch(cell)), None)
             column = _column(table, _TEXT_HEADINGS, own) if own is not None else None
             if own is not None and column is not None and row.cell(column):
                 task = _row(table, row, own, column, *lines[row.line])
@@ -248,30 +234,32 @@ def _unread(placed: Placed, tasks: list[TaskDraft]) -> Iterator[tuple[int, str]]
     within = {line.number for task in tasks for line in task.lines}
     for chain, line in placed:
         text = _listed_text(line) if not line.is_code and line.number not in within else ""
-        match = _BEGINS.match(text) if "T" in text else None
+        match = _LIKE["begins"].match(text) if "T" in text else None
         if match is not None and match["number"] not in known and _is_in_phase(chain) and not _is_aside(chain):
             yield line.number, match["number"]
 
 
 def _listed_text(line: Line) -> str:
-    bullet = _BULLET.match(line.text.strip()) if line.heading is None else None
+    bullet = _LIKE["phases_bullet"].match(line.text.strip()) if line.heading is None else None
     return line.heading.title if line.heading else bullet["rest"] if bullet else ""
 
 
 def box_of(line: Line) -> str | None:
     """What stands in the box of a list item; None where it has none."""
-    box = _BOX.match(line.text.strip()) if not line.is_code else None
+    box = _LIKE["box"].match(line.text.strip()) if not line.is_code else None
     return box["box"].strip() if box else None
 
 
 def _is_in_phase(chain: Chain) -> bool:
-    return any(PHASE.match(heading.title) for _, heading in chain)
+    return any(_LIKE["phase"].match(heading.title) for _, heading in chain)
 
 
 def _is_aside(chain: Chain) -> bool:
     """Whether a heading says that samples or words about tasks stand below it; a phase's name never does."""
     titles = (heading.title for _, heading in chain if heading.level > 1)
-    return any(_WORDS["tasks_aside"].match(title[:200]) is not None and not PHASE.match(title) for title in titles)
+    return any(
+        _LIKE["tasks_aside"].match(title[:200]) is not None and not _LIKE["phase"].match(title) for title in titles
+    )
 
 
 def _kept(tasks: list[TaskDraft], has_numbers: bool) -> tuple[list[TaskDraft], list[TaskDraft]]:
@@ -298,7 +286,7 @@ def _kept(tasks: list[TaskDraft], has_numbers: bool) -> tuple[list[TaskDraft], l
 
 def _going_on(tasks: list[TaskDraft]) -> list[TaskDraft]:
     """Tasks below a heading such as *Example gallery* whose numbers go on with those before: it is about tasks."""
-    numbered = ((task, _DIGITS.findall(task.number)) for task in tasks if task.number.startswith("T"))
+    numbered = ((task, _LIKE["digits"].findall(task.number)) for task in tasks if task.number.startswith("T"))
     counted = [(task, int(digits[-1])) for task, digits in numbered if digits]
     known = {number for task, number in counted if not task.is_aside}
     drafts: list[TaskDraft] = []
@@ -328,7 +316,7 @@ def _phased(placed: Placed, tasks: list[TaskDraft]) -> tuple[list[PhaseDraft], l
         if draft is not None and draft.line:
             draft.lines += lines
             draft.intro += [line for line in lines if line.number not in own and not line.is_code]
-        is_phase = bool(chain) and PHASE.match(chain[-1][1].title) is not None
+        is_phase = bool(chain) and _LIKE["phase"].match(chain[-1][1].title) is not None
         if is_phase and chain[-1][0] not in used and not _is_aside(chain):
             empty.append((chain[-1][0], chain[-1][1].title))
     return [drafts[number] for number in sorted(drafts)], empty
@@ -336,13 +324,13 @@ def _phased(placed: Placed, tasks: list[TaskDraft]) -> tuple[list[PhaseDraft], l
 
 def _level(tasks: list[TaskDraft]) -> int:
     """The rank of headings that are phases: of those that say so, else the first that parts the tasks."""
-    named = [heading.level for task in tasks for _, heading in task.chain if PHASE.match(heading.title)]
+    named = [heading.level for task in tasks for _, heading in task.chain if _LIKE["phase"].match(heading.title)]
     if named:
         return min(named)
     ranks: dict[int, set[int]] = {}
     for task in tasks:
         for number, heading in task.chain:
-            if heading.level > 1 and not _NUMBERED.match(heading.title):
+            if heading.level > 1 and not _LIKE["numbered"].match(heading.title):
                 ranks.setdefault(heading.level, set()).add(number)
     parting = [level for level, headings in ranks.items() if len(headings) > 1]
     return min(parting or ranks or [2])
@@ -350,7 +338,7 @@ def _level(tasks: list[TaskDraft]) -> int:
 
 def _phase(chain: Chain, level: int) -> tuple[int, str]:
     """The heading that makes a task's phase; nothing for those before any."""
-    named = [step for step in chain if PHASE.match(step[1].title)]
+    named = [step for step in chain if _LIKE["phase"].match(step[1].title)]
     ranked = [step for step in chain if 1 < step[1].level <= level]
     number, heading = named[0] if named else ranked[-1] if ranked else (0, Heading(0, ""))
     return number, heading.title

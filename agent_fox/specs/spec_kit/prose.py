@@ -3,28 +3,20 @@ and words of the template. Whether the other specs are there is asked elsewhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import Line, listed, with_headings
 from agent_fox.specs.spec_kit.words import Kind, kind_of
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
     from agent_fox.specs.document import Markdown
 
-_FOLDER = regex(
-    r"(?<![\w./-])(?:\.{1,2}/){0,4}(?:\.?specs/)?(?P<name>\d{3,8}-[A-Za-z0-9][\w-]{0,120})(?!\.\w)(?![\w-])"
-)
-_NUMBER = regex(
-    r"(?:\b(?:specs?|features?)\s+#?|(?<=[:：*])\s{0,3}|,\s{0,3}|\band\s)(?P<number>\d{3})(?![\w.%/-])", re.IGNORECASE
-)
-_WORDS = words_in(__file__)
+_LIKE = patterns_in(__file__)
 _HEAD = 40
 
 
@@ -37,7 +29,7 @@ def needs_in(
     """
     folders = [name for name in siblings if name != own]
     for line in _saying(markdown.lines, header_only):
-        if _WORDS["needed_by"].search(line.text) is None:
+        if _LIKE["needed_by"].search(line.text) is None:
             for name in _named(line.text, folders):
                 if name != own:
                     yield Dependency(name, None, None, markdown.at(line.number), is_archived=True)
@@ -52,21 +44,20 @@ def _saying(lines: Iterable[Line], header_only: bool) -> Iterator[Line]:
             chapter = " / ".join(heading.title.lower() for _, heading in chain).partition(" / ")[2]
         if line.is_code or (header_only and (chapter or line.number > _HEAD)):
             continue
-        is_label = _WORDS["needs"].match(line.text) is not None
+        is_label = _LIKE["needs"].match(line.text) is not None
         is_listed = line.text.lstrip()[:2] in ("- ", "* ", "+ ")
         is_below_label = is_label or (is_below_label and (line.is_blank or is_listed) and line.heading is None)
-        if is_label or is_below_label or (not header_only and _WORDS["needs_section"].search(chapter)):
+        if is_label or is_below_label or (not header_only and _LIKE["needs_section"].search(chapter)):
             yield line
 
 
 def _named(text: str, folders: list[str]) -> Iterator[str]:
-    yield from (match["name"] for match in _FOLDER.finditer(text))
-    for match in _NUMBER.finditer(text):
+    yield from (match["name"] for match in _LIKE["folder"].finditer(text))
+    for match in _LIKE["number"].finditer(text):
         meant = [name for name in folders if name.startswith(f"{match['number']}-")]
         yield from meant if len(meant) == 1 else []
 
 
-_OPEN = regex(r"(?<!`)\[NEEDS CLARIFICATION\b(?P<question>[^\]]{0,300})", re.IGNORECASE)
 _LONGEST = 160
 
 
@@ -80,9 +71,9 @@ def unfinished(markdown: Markdown) -> Iterator[Problem]:
             aside = line.heading.level if kind_of(line.heading.title) is Kind.ASIDE else 0
         if line.is_code or "[" not in line.text:
             continue
-        placeholders += [(line.number, match[0].rstrip("]")) for match in _WORDS["placeholder"].finditer(line.text)]
+        placeholders += [(line.number, match[0].rstrip("]")) for match in _LIKE["placeholder"].finditer(line.text)]
         if not aside:
-            for match in _OPEN.finditer(line.text):
+            for match in _LIKE["open"].finditer(line.text):
                 yield warning(markdown.at(line.number), _asks(match["question"]))
     if placeholders:
         lines = listed(number for number, _ in placeholders)

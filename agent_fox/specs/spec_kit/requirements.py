@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
 from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.lines import joined, listed
@@ -25,28 +23,17 @@ from agent_fox.specs.spec_kit.stories import (
     scenarios_of,
     stories_counted,
 )
-from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.spec_kit.words import Kind, kind_of
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
 
+_LIKE = patterns_in(__file__)
 _EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
 _STEPPED = frozenset({0, 2})
 """A statement that says both Given and Then is a scenario, whatever it stands under."""
 _QUESTION_MARKS = "?？؟"
-_WORDS = words_in(__file__)
-_ANSWERED = regex(r"[?？؟][*_`\"'”’)）\]]{0,4}(?:\s|(?=[(（\[→]))\s*(?P<answer>\S.*)$", re.DOTALL)
-"""`What happens if it is empty? (Validation prevents it)`; not `How does "Save?" work`."""
-_OUT = regex(
-    r"\W*(?:(?:this is|that is|explicitly|currently|considered|intentionally)\s){0,2}"
-    r"(?:(?:out[ -]of|not in|outside(?: of)?|beyond)(?: the)? scope|out-of-scope|范围外|不在范围内?|範囲外|スコープ外)"
-    r"(?:\s(?:for|in|of|until)\b[^.;,]{0,60})?\W*$",
-    re.IGNORECASE,
-)
-_IN_BRACKETS_AT_END = regex(r"(?P<text>.*\S)\s*[(（\[](?P<said>[^()（）\[\]]{1,120})[)）\]]\W*$", re.DOTALL)
-_STORY_LABEL = regex(r"\[(?P<label>US[ -]?\d[^\[\]]{0,40})\]")
-_ENDS = regex(r"[.!。！:：→—–;；]|->|=>")
 
 
 class _Collection(Declarations):
@@ -128,7 +115,7 @@ def _stories_of(statement: Statement, numbered: dict[str, int]) -> Iterator[int]
     """The lines of the stories that a statement stands in, or that a label names: `FR-001 [US1]: ...`."""
     if statement.story is not None:
         yield statement.story.line
-    label = _STORY_LABEL.match(statement.text)
+    label = _LIKE["story_label"].match(statement.text)
     named = stories_in_label(label["label"]) if label else ()
     yield from (numbered[story] for story in named if story in numbered and statement.story is None)
 
@@ -189,10 +176,10 @@ def _edge(item: Item) -> Scenario:
 def _sort(text: str) -> Literal["says", "asks", "out"]:
     """What an edge case does: it says what is to happen, only asks, or is declared out of scope. A question counts by
     its answer, whether that stands in brackets or not."""
-    answered = _ANSWERED.search(text)
-    aside = _IN_BRACKETS_AT_END.match(text)
+    answered = _LIKE["answered"].search(text)
+    aside = _LIKE["in_brackets_at_end"].match(text)
     answer = answered["answer"] if answered else aside["said"] if aside else ""
-    if _OUT.match(answer):
+    if _LIKE["out"].match(answer):
         return "out"
     if answered is not None and _asks_again(answer):
         return "asks"
@@ -201,11 +188,11 @@ def _sort(text: str) -> Literal["says", "asks", "out"]:
 
 def _asks_again(answer: str) -> bool:
     """Whether what follows a question is no answer: another question, or words for none."""
-    return _last(answer) in _QUESTION_MARKS or _WORDS["open_answer"].match(answer) is not None
+    return _last(answer) in _QUESTION_MARKS or _LIKE["open_answer"].match(answer) is not None
 
 
 def _only_asks(text: str) -> bool:
-    return _last(text) in _QUESTION_MARKS or (_WORDS["asks"].match(text) is not None and not _ENDS.search(text))
+    return _last(text) in _QUESTION_MARKS or (_LIKE["asks"].match(text) is not None and not _LIKE["ends"].search(text))
 
 
 def _last(text: str) -> str:
@@ -262,7 +249,7 @@ def _is_one_story(places: list[Place], stories: list[Story], accepted: list[Scen
 
 
 def _only_story(places: list[Place]) -> Place | None:
-    return next((place for place in places if STORY.search(next(iter(place.titles), "")[:80])), None)
+    return next((place for place in places if _LIKE["story"].search(next(iter(place.titles), "")[:80])), None)
 
 
 def _add_only_story(collection: _Collection, places: list[Place], accepted: list[Scenario]) -> None:

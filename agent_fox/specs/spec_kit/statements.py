@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import joined
@@ -16,20 +14,17 @@ from agent_fox.specs.spec_kit.identifiers import Declared, closing, declared
 from agent_fox.specs.spec_kit.parts import Item, items_of
 from agent_fox.specs.spec_kit.words import Kind, names_a_part
 from agent_fox.specs.unread import obliges
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.spec_kit.stories import Place, Story
 
+_LIKE = patterns_in(__file__)
 _LONGEST_TITLE = 120
 _IN_STORY, _IN_CHAPTER = 5, 10
 _EXPECTS = (Kind.REQUIREMENTS, Kind.SUCCESS, Kind.SCENARIOS)
-_TAKEN_BACK = regex(
-    r"[\W_]{0,6}(?:withdrawn|superseded|removed|deleted|dropped|retired|obsolete|deprecated|replaced)\b"
-    r"(?=[\W_]{0,9}$|[\W_]{0,4}\s(?:by|in|as of|with|from (?:the )?(?:spec|scope))\b|[*_ ]{0,4}[—–(;,.:)\]-])",
-    re.IGNORECASE | re.MULTILINE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +142,7 @@ def _statement(own: Declared, place: Place, line: int, text: str, form: int) -> 
     is_asked = own.is_known and names_a_part(place.titles) and obliges(text)
     is_aside = place.kind is Kind.ASIDE and not is_asked
     rank = 0 if is_aside else form + sure
-    is_withdrawn = own.is_struck or _TAKEN_BACK.match(text[:200]) is not None
+    is_withdrawn = own.is_struck or _LIKE["statements_taken_back"].match(text[:200]) is not None
     return Statement(own.id, text, line, rank, place.story, is_withdrawn)
 
 

@@ -6,27 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Heading, joined
 from agent_fox.specs.spec_kit.identifiers import Declared, declared
 from agent_fox.specs.spec_kit.parts import Item, Part, items_of
-from agent_fox.specs.spec_kit.words import (
-    AND,
-    ANY_NUMBERED,
-    NAMED_STORY,
-    NUMBERED_STORY,
-    PHASE,
-    PRIORITY,
-    SCENARIO,
-    Kind,
-    kind_of,
-    step_at_start,
-    steps_in,
-)
+from agent_fox.specs.spec_kit.words import AND, Kind, kind_of, step_at_start, steps_in
+from agent_fox.specs.word_tables import patterns_in
 
-_PRIORITY_AT_END = regex(r"\s*[(（\[【][^()（）\[\]【】]{0,60}(?<![A-Za-z0-9])P\d[^()（）\[\]【】]{0,60}[)）\]】]")
+_LIKE = patterns_in(__file__)
 _TITLE_MARKS = "-–—:：.)）] *_\t\u3000"
-_DOTTED = regex(r"(?:[.-]\d{1,4}){1,3}")
 _WHOLE = frozenset({0, 1, 2})
 
 
@@ -109,19 +96,19 @@ def _story(heading: Heading, is_numbered: bool) -> tuple[str, str] | None:
     """The number and the title of a story's heading. A heading with a number and a priority is one in any language;
     a number such as `8.1` counts within something else."""
     title = heading.title
-    match = NUMBERED_STORY.match(title)
-    if match is None and PRIORITY.search(title[:300]) and not PHASE.match(title):
-        match = ANY_NUMBERED.match(title)
+    match = _LIKE["numbered_story"].match(title)
+    if match is None and _LIKE["priority"].search(title[:300]) and not _LIKE["phase"].match(title):
+        match = _LIKE["any_numbered"].match(title)
     if match is not None:
-        dotted = _DOTTED.match(match["rest"])
+        dotted = _LIKE["dotted"].match(match["rest"])
         number = match["number"].lstrip("0")
         return ("", _title(match["rest"][dotted.end() :])) if dotted else (number, _title(match["rest"]))
-    named = None if is_numbered else NAMED_STORY.match(title)
+    named = None if is_numbered else _LIKE["named_story"].match(title)
     return ("", _title(named["rest"])) if named else None
 
 
 def _title(rest: str) -> str:
-    return _PRIORITY_AT_END.sub("", rest).strip(_TITLE_MARKS).strip()
+    return _LIKE["priority_at_end"].sub("", rest).strip(_TITLE_MARKS).strip()
 
 
 def about_story(story: Story) -> str:
@@ -161,12 +148,16 @@ def chosen(items: list[Item]) -> list[Item]:
 def _is_scenario(place: Place) -> bool:
     title = place.titles[0] if place.titles else ""
     is_counted = any(mark.isdigit() or mark in ":：" for mark in title)
-    return is_counted and kind_of(title) in (None, Kind.SCENARIOS) and SCENARIO.match(f"{title}:") is not None
+    return is_counted and kind_of(title) in (None, Kind.SCENARIOS) and _LIKE["scenario"].match(f"{title}:") is not None
 
 
 def _is_step(item: Item) -> bool:
     text = item.text
-    return step_at_start(text) in (0, 1) or len(steps_in(text)) > 1 or SCENARIO.match(item.text_of_first) is not None
+    return (
+        step_at_start(text) in (0, 1)
+        or len(steps_in(text)) > 1
+        or _LIKE["scenario"].match(item.text_of_first) is not None
+    )
 
 
 def _steps(items: Iterable[Item]) -> Iterator[Item]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common.task_lists import rolled_up, state_of, text_of
@@ -17,19 +15,13 @@ from agent_fox.specs.spec_kit.identifiers import is_taken_back, stories_in_label
 from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, phase_waits, stated_in, waited_for
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Cut, PhaseDraft, TaskDraft, box_of, cut
-from agent_fox.specs.spec_kit.words import PHASE
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.spec_kit.identifiers import References
 
-_LABEL = regex(r"[\s*_`]{0,6}[\[(（【](?P<label>[^\[\]()（）【】]{1,60})[\])）】][*_`]{0,4}(?!\()")
-_PARALLEL = regex(r"P\??|parallel|🔵 ?parallel", re.IGNORECASE)
-_OPTIONAL = regex(r"optional\b|可选|任意|선택|opcional|optionnel", re.IGNORECASE)
-_OPTIONAL_HEADING = regex(r"[(（\[]\s?(?:optional|可选|任意|선택|opcional|optionnel)", re.IGNORECASE)
-_FIELD_AT_END = regex(r"\s_[^_\s:：][^_:：]{0,40}[:：][^_]{0,400}_\s*$")
-_PARALLEL_ANYWHERE = regex(r"(?<!`)\[P\](?!`)")
-_STORY_ANYWHERE = regex(r"[\[(（](?P<label>US[ -]?\d[^\[\]()（）]{0,40})[\])）]")
+_LIKE = patterns_in(__file__)
 _MARKS = "*_ :：.-–—\t~"
 _TICKS = "✓✔✅☑"
 _ALL_BEFORE = "Tasks"
@@ -60,7 +52,7 @@ def _numbered(drafts: list[PhaseDraft]) -> Iterator[tuple[int, PhaseDraft]]:
 
 def _written(heading: str) -> int | None:
     """The number in a phase's name; a name such as `Phase 3.1` counts within something else: 0 fits nowhere."""
-    match = PHASE.match(heading)
+    match = _LIKE["phase"].match(heading)
     number = (match["number"] or match["asian"] or match["korean"] or "") if match else ""
     return 0 if "." in number else int(number) if number.isdecimal() else None
 
@@ -130,11 +122,11 @@ class _Reading(Remarks):
             number=number,
             title=_phase_title(draft.heading, number),
             state=rolled_up([subtask.state for subtask in subtasks]),
-            optional=_OPTIONAL_HEADING.search(draft.heading) is not None,
+            optional=_LIKE["optional_heading"].search(draft.heading) is not None,
             subtasks=subtasks,
             requirements=tuple(named),
             text=text_of(lines),
-            parallel=_PARALLEL_ANYWHERE.search(draft.heading) is not None,
+            parallel=_LIKE["parallel_anywhere"].search(draft.heading) is not None,
             is_checkpoint=draft.heading.lower().lstrip(_MARKS).startswith("checkpoint"),
         )
 
@@ -224,29 +216,33 @@ def _take_labels(task: TaskDraft) -> None:
     task.details = tuple(item.text for item in items)
     kept: list[str] = []
     end = 0
-    while (match := _LABEL.match(rest, end)) is not None and _takes(task, match["label"].strip(), kept, match[0]):
+    while (match := _LIKE["tasks_label"].match(rest, end)) is not None and _takes(
+        task, match["label"].strip(), kept, match[0]
+    ):
         end = match.end()
     rest = rest[end:]
-    if _PARALLEL_ANYWHERE.search(rest):
-        task.is_parallel, rest = True, _PARALLEL_ANYWHERE.sub("", rest)
+    if _LIKE["parallel_anywhere"].search(rest):
+        task.is_parallel, rest = True, _LIKE["parallel_anywhere"].sub("", rest)
     if not task.stories:
-        anywhere = (story for match in _STORY_ANYWHERE.finditer(rest) for story in stories_in_label(match["label"]))
+        anywhere = (
+            story for match in _LIKE["story_anywhere"].finditer(rest) for story in stories_in_label(match["label"])
+        )
         task.stories = tuple(dict.fromkeys(anywhere))
-    if (of_title := _FIELD_AT_END.search(rest)) is not None:
+    if (of_title := _LIKE["field_at_end"].search(rest)) is not None:
         task.details, rest = (of_title[0].strip(" _"), *task.details), rest[: of_title.start()]
     task.is_struck = task.is_struck or is_taken_back(rest)
     bare = rest.replace("**", "")  # the strikes that are left in one that is not taken back part the old from the new
     bare = bare.replace("~~", "").strip(_MARKS) if task.is_struck else bare.strip(_MARKS.replace("~", ""))
     task.title = " ".join([*kept, *bare.split()])
-    task.is_optional |= any(_OPTIONAL_HEADING.search(heading.title) for _, heading in task.chain[-1:])
+    task.is_optional |= any(_LIKE["optional_heading"].search(heading.title) for _, heading in task.chain[-1:])
 
 
 def _takes(task: TaskDraft, label: str, kept: list[str], written: str) -> bool:
     """Whether what stands in brackets is a label. Other brackets are kept; words in parentheses end the labels."""
     stories = tuple(stories_in_label(label))
-    if _PARALLEL.fullmatch(label):
+    if _LIKE["parallel"].fullmatch(label):
         task.is_parallel = True
-    elif _OPTIONAL.match(label):
+    elif _LIKE["optional"].match(label):
         task.is_optional = True
     elif stories:
         task.stories = tuple(dict.fromkeys((*task.stories, *stories)))
@@ -265,7 +261,7 @@ def _of_headings(draft: TaskDraft, of_phase: tuple[str, ...]) -> tuple[str, ...]
 
 def _phase_title(heading: str, number: int) -> str:
     """A phase's name without a number that the group has anyway."""
-    match = PHASE.match(heading)
+    match = _LIKE["phase"].match(heading)
     rest = match["rest"].strip(_MARKS) if match and _written(heading) == number else ""
     return rest or heading.strip("* ") if heading else _ALL_BEFORE
 
