@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.core.values import dataclass
 from agent_fox.specs.word_tables import patterns_in
@@ -29,13 +29,12 @@ class Sort(Enum):
     OTHER = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A field as written, with the line that it stands on."""
 
     sort: Sort
+    key: str
     value: str
-    written: str
     line: int
 
 
@@ -49,11 +48,19 @@ class TaskOrder:
     def places(self) -> dict[str, int]:
         return {number: place for place, number in enumerate(self.numbers) if number}
 
-    def between(self, first: str, last: str) -> Iterator[str]:
-        """Those of the rank of the two, with both; a range of a hostile length is cut."""
-        begin = self.places[first]
-        inside = self.numbers[begin : min(self.places[last], begin + _MOST) + 1]
-        return (number for number in inside if number.count(".") == first.count("."))
+    def named_in(self, value: str) -> tuple[str, ...]:
+        """The numbers of the tasks that a field names. Ranges are filled in with the tasks of the rank of their ends that
+        are there; one of a hostile length is cut."""
+        numbers: dict[str, None] = {}
+        for match in islice(_LIKE["task_number"].finditer(value.translate(_DASHES)), _MOST):
+            first, last = match[1], match[2]
+            inside = [first, last] if last else [first]
+            if last and first in self.places and last in self.places:
+                begin = self.places[first]
+                inside = self.numbers[begin : min(self.places[last], begin + _MOST) + 1]
+                inside = [number for number in inside if number.count(".") == first.count(".")]
+            numbers.update(dict.fromkeys(inside))
+        return tuple(numbers)
 
 
 def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
@@ -61,43 +68,38 @@ def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
     text = bullet.text
     if not (":" in text or "：" in text):
         return
-    matches = [*_LIKE["marked"].finditer(text)] or [
-        match for match in (_LIKE["plain"].match(text), _LIKE["in_brackets"].search(text)) if match
-    ]
-    for match in matches:
-        key, value = match["key"].strip(), _unwrapped(match["value"])
-        sort = _sort(key, value, references, is_marked=match.re == _LIKE["marked"])
-        if sort is Sort.REQUIREMENTS:
-            value = _own_part(value)
+    marked = [*_LIKE["marked"].finditer(text)]
+    for match in marked or filter(None, (_LIKE["plain"].match(text), _LIKE["in_brackets"].search(text))):
+        key, value = match["key"].strip(), match["value"]
+        # without the brackets that close around the whole field; those of an aside in it stay
+        is_inside = sum(map(value.count, "(（")) < sum(map(value.count, ")）"))
+        value = value.rstrip(" )）]").strip() if is_inside else value.strip(" ]")
+        sort = _sort(key, value, references, is_marked=bool(marked))
+        if sort is Sort.REQUIREMENTS:  # without another field that follows: `1.2, 1.3 / steering: 7`
+            others = (n for n in _LIKE["next_field"].finditer(value) if not _LIKE["requirement"].search(n["key"]))
+            value = value[: next((other.start() for other in others), None)]
         if sort is not None:
-            yield Field(sort, value, f"{key}: {value}", _line(bullet, key))
+            line = next((line.number for line in bullet.lines if key in line.text), bullet.lines[0].number)
+            yield Field(sort, key, value, line)
 
 
 def is_field(bullet: Bullet, fields: Iterable[Field]) -> bool:
     """Whether a bullet is nothing but one of the fields."""
     text = bullet.text.lstrip("_*([（ ")
-    return any(_has_key(text, field.written.partition(":")[0]) for field in fields)
-
-
-def _has_key(text: str, key: str) -> bool:
-    return text.startswith(key) and text[len(key) :].lstrip("_* ").startswith((":", "："))
+    keys = (field.key for field in fields if text.startswith(field.key))
+    return any(text[len(key) :].lstrip("_* ").startswith((":", "：")) for key in keys)
 
 
 def without_fields(title: str) -> str:
-    """A title without the fields that follow it on its line."""
+    """A title without the fields that follow it on its line, and without marks for bold type; what stands in code keeps
+    its own."""
     match = _LIKE["marked"].search(title)
-    head = title[: match.start()] if match and match.start() > 0 else title
-    head = _without_bold(head)
+    parts = (title[: match.start()] if match and match.start() > 0 else title).split("`")
+    head = "`".join(part if place % 2 else _LIKE["fields_bold"].sub("", part) for place, part in enumerate(parts))
     bracket = _LIKE["in_brackets"].search(head)
-    if bracket is not None and (_LIKE["requirement"].search(bracket["key"]) or _LIKE["waits"].search(bracket["key"])):
+    if bracket is not None and _sort_of(bracket["key"]) in (Sort.REQUIREMENTS, Sort.WAITS):
         head = head[: bracket.start()]
     return head.strip().strip("*_ ").strip()
-
-
-def _without_bold(title: str) -> str:
-    """A title without marks for bold type; what stands in code keeps its own."""
-    parts = title.split("`")
-    return "`".join(part if place % 2 else _LIKE["fields_bold"].sub("", part) for place, part in enumerate(parts))
 
 
 def properties_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
@@ -110,25 +112,13 @@ def properties_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
     return tuple(numbers)
 
 
-def tasks_named(value: str, known: TaskOrder) -> tuple[str, ...]:
-    """The numbers of the tasks that a field names, ranges filled in with the tasks that are there, in their order."""
-    numbers: dict[str, None] = {}
-    for match in islice(_LIKE["task_number"].finditer(value.translate(_DASHES)), _MOST):
-        first, last = match[1], match[2]
-        if last and first in known.places and last in known.places:
-            numbers.update(dict.fromkeys(known.between(first, last)))
-        else:
-            numbers.update(dict.fromkeys(number for number in (first, last) if number))
-    return tuple(numbers)
-
-
 def _sort(key: str, value: str, references: References, *, is_marked: bool) -> Sort | None:
     """What a key says in any language; where it is not known, a marked list of the spec's own ids says it: `1.1, 2.3`,
     for a number alone counts many things."""
     known = _sort_of(key)
     if known in (Sort.PROPERTY, Sort.WAITS):
         return known
-    names_requirements = known or (_LIKE["traces"].match(key) and _has_number(value, references, is_marked))
+    names_requirements = known or (_LIKE["traces"].match(key) and _names_some(value, references, is_marked))
     if names_requirements and (is_marked or len(key.split()) <= 3):
         return Sort.REQUIREMENTS
     if not is_marked:
@@ -147,33 +137,10 @@ def _sort_of(key: str) -> Sort | None:
     return Sort.REQUIREMENTS if _LIKE["requirement"].search(key) else None
 
 
-def _unwrapped(value: str) -> str:
-    """A value without the brackets that close around the whole field; those of an aside in it stay."""
-    is_inside = sum(map(value.count, "(（")) < sum(map(value.count, ")）"))
-    return value.rstrip(" )）]").strip() if is_inside else value.strip(" ]")
-
-
-def _own_part(value: str) -> str:
-    """A list without another field that follows it: `1.2, 1.3 / steering: 7`."""
-    other = next(
-        (match for match in _LIKE["next_field"].finditer(value) if not _LIKE["requirement"].search(match["key"])), None
-    )
-    return value[: other.start()] if other is not None else value
-
-
-def _has_number(value: str, references: References, is_marked: bool) -> bool:
-    says_so = _LIKE["requirement"].match(value.strip()) is not None and any(c.isdigit() for c in value)
-    return says_so or _is_all(value) or (is_marked and references.only_names(value))
-
-
-def _is_all(value: str) -> bool:
-    """`Requirements all`, and nothing else beside it."""
-    return (
-        len(value.split()) <= 2
-        and _LIKE["requirement"].search(value) is not None
-        and _LIKE["all"].search(value) is not None
-    )
-
-
-def _line(bullet: Bullet, key: str) -> int:
-    return next((line.number for line in bullet.lines if key in line.text), bullet.lines[0].number)
+def _names_some(value: str, references: References, is_marked: bool) -> bool:
+    """`Requirement 1.2`, `Requirements all` and nothing else beside it, or in marks a list of ids."""
+    requirement = _LIKE["requirement"]
+    if requirement.match(value.strip()) is not None and any(c.isdigit() for c in value):
+        return True
+    is_all = len(value.split()) <= 2 and requirement.search(value) and _LIKE["all"].search(value)
+    return bool(is_all) or (is_marked and references.only_names(value))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Problem, Trace
@@ -15,32 +14,34 @@ from agent_fox.specs.word_tables import patterns_in
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.kiro.references import References
-    from agent_fox.specs.lines import Line
 
 _LIKE = patterns_in(__file__)
-
-
-@dataclass(slots=True)
-class _Property:
-    number: str
-    line: int
-    lines: list[Line] = field(default_factory=list)
 
 
 def read_properties(
     markdown: Markdown, references: References, tasks: Mapping[str, tuple[str, ...]]
 ) -> tuple[tuple[Trace, ...], tuple[Problem, ...]]:
-    """A trace for each part that a property validates: `Property 1` shows it, by the tasks that say so."""
+    """A trace for each part that a property validates: `Property 1` shows it, by the tasks that say so. A property goes
+    on up to the next one, or to a heading of its rank."""
     problems: list[Problem] = []
     shown: dict[str, dict[str, None]] = {}
-    for property_ in _properties(markdown):
-        for line, value in _validated(property_, references):
-            named = references.read(value)
+    number, level, section = "", 1, 1
+    for line in markdown.words:
+        text, heading = line.text.strip(), line.heading
+        match = _LIKE["head"].match(heading.title if heading else text)
+        if match is not None and (heading is not None or _sets_off(line.text)):
+            number, level = match["number"], heading.level if heading else section
+            continue
+        if heading is not None:
+            number, section = "" if heading.level <= level else number, heading.level
+        bullet = Bullet([line], None, text.removeprefix("- ").removeprefix("* "))
+        for field in fields_of(bullet, references) if number else ():
+            named = references.read(field.value if field.sort is Sort.REQUIREMENTS else "none")
             if named.unknown:
-                what = f"Property {property_.number} names {', '.join(named.unknown)}: no such requirement in this spec"
-                problems.append(warning(markdown.at(line), f"{what}. Correct the number"))
+                what = f"Property {number} names {', '.join(named.unknown)}: no such requirement in this spec"
+                problems.append(warning(markdown.at(line.number), f"{what}. Correct the number"))
             for part in named.ids:
-                shown.setdefault(part, {})[property_.number] = None
+                shown.setdefault(part, {})[number] = None
     traces = [_trace(part, tuple(shown[part]), tasks) for part in references.index.every if part in shown]
     return tuple(traces), tuple(problems) if references.index.every else ()
 
@@ -50,39 +51,6 @@ def _trace(part: str, numbers: tuple[str, ...], tasks: Mapping[str, tuple[str, .
     return Trace(part, tests_specified=tuple(f"Property {number}" for number in numbers), tasks=tuple(by))
 
 
-def _properties(markdown: Markdown) -> Iterator[_Property]:
-    """Each property with the lines up to the next one, or to a heading of its rank."""
-    current: _Property | None = None
-    level = section = 1
-    for line in markdown.lines:
-        if line.is_code:
-            continue
-        match = _LIKE["head"].match(line.heading.title if line.heading else line.text.strip())
-        is_head = match is not None and (line.heading is not None or _sets_off(line.text))
-        if match is not None and is_head:
-            if current is not None:
-                yield current
-            current = _Property(match["number"], line.number)
-            level = line.heading.level if line.heading else section
-        elif current is not None and line.heading is not None and line.heading.level <= level:
-            yield current
-            current = None
-        elif current is not None:
-            current.lines.append(line)
-        section = line.heading.level if line.heading and not is_head else section
-    if current is not None:
-        yield current
-
-
 def _sets_off(text: str) -> bool:
     """A line that is a property's title: `**Property 1: T**`, `Property 1: T`."""
     return text.strip().startswith(("**", "- **", "* **")) or ":" in text[:40] or "：" in text[:40]
-
-
-def _validated(found: _Property, references: References) -> Iterator[tuple[int, str]]:
-    for line in found.lines:
-        text = line.text.strip()
-        bullet = Bullet([line], None, text.removeprefix("- ").removeprefix("* "))
-        for part in fields_of(bullet, references):
-            if part.sort is Sort.REQUIREMENTS:
-                yield line.number, part.value

@@ -26,7 +26,6 @@ from agent_fox.specs.kiro.fields import (
     fields_of,
     is_field,
     properties_of,
-    tasks_named,
     without_fields,
 )
 from agent_fox.specs.kiro.task_entries import read_groups
@@ -118,7 +117,8 @@ class _Reading(Remarks):
                 what = f"names {', '.join(named.unknown)}: no such requirement in this spec. Correct the number"
                 self.warn(read.line, what)
             if named.is_vague:
-                self.warn(read.line, f"{read.written[:80]!r} names no requirement by its number. Write the numbers")
+                written = f"{read.key}: {read.value}"[:80]
+                self.warn(read.line, f"{written!r} names no requirement by its number. Write the numbers")
             yield from named.ids
 
     def _waits(self, fields: Iterable[Field], group: int) -> tuple[str, ...]:
@@ -127,14 +127,11 @@ class _Reading(Remarks):
         for read in fields:
             if read.sort is not Sort.WAITS:
                 continue
-            numbers = tasks_named(read.value, self.known)
-            after.update(dict.fromkeys(number for number in numbers if number in self.known.places))
-            missing = [number for number in numbers if number not in self.known.places]
-            if missing:
+            numbers, own = self.known.named_in(read.value), self.order[group]
+            after |= {number: None for number in numbers if number in self.known.places}
+            if missing := [number for number in numbers if number not in self.known.places]:
                 self.warn(read.line, f"waits for {', '.join(missing)}: no such task in this file. Correct the number")
-            own = self.order[group]
-            late = [number for number in numbers if self.order.get(self.groups.get(number, 0), own) > own]
-            if late:
+            if late := [number for number in numbers if self.order.get(self.groups.get(number, 0), own) > own]:
                 what = f"waits for {', '.join(late)}, which is built later: groups are built in the order of the file"
                 self.warn(read.line, f"{what}. Move one of the two")
         return tuple(after)
