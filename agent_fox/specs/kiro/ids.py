@@ -50,10 +50,15 @@ class Mark:
     is_bullet: bool = False
     letter: str = ""
 
+    @property
+    def is_numbered(self) -> bool:
+        return bool(self.id or self.dotted or self.ordinal is not None)
+
 
 def numbered(title: str) -> Numbered | None:
     """A heading such as `Requirement 1: T`, `要件1：T`, `REQ-1 T`, `1. T`; None for others."""
-    text = title[_marks_before(title) :].rstrip("*_~` ")
+    before = _LIKE["marks_before"].match(title)
+    text = title[before.end() if before else 0 :].rstrip("*_~` ")
     struck = "~~" if title.lstrip("* ").startswith("~~") else ""
     match = _LIKE["id_title"].match(text + " ")
     if match is not None and not _LIKE["not_ids"].match(match["id"]):
@@ -64,11 +69,6 @@ def numbered(title: str) -> Numbered | None:
     word = (plain["word"] or "").strip(" *_([（#.-")
     kind = _kind(word, bool(plain["separator"]), plain["title"])
     return Numbered(kind, ascii_number(plain["number"]), struck + plain["title"].strip("*_~ "), word) if kind else None
-
-
-def _marks_before(title: str) -> int:
-    match = _LIKE["marks_before"].match(title)
-    return match.end() if match else 0
 
 
 def _kind(word: str, has_separator: bool, title: str) -> Kind | None:
@@ -110,10 +110,8 @@ def ascii_number(written: str) -> str:
     """A number with ASCII digits and no zeros before them, a letter after it as it stands: `０１．２` is `1.2`."""
     if written.isascii() and written.replace(".", "").isdigit() and not written.startswith("0") and ".0" not in written:
         return written
-    return ".".join(_part(part) for part in written.replace("．", ".").split("."))
-
-
-def _part(part: str) -> str:
-    head = part[:1] if part[:1] in ("E", "e") else ""
-    digits = re.match(r"\d+", part[len(head) :])
-    return f"{head.upper()}{int(digits[0])}{part[len(head) + digits.end() :]}" if digits else part
+    parts = []
+    for part in written.replace("．", ".").split("."):
+        match = re.match(r"([Ee]?)(\d+)(.*)", part)
+        parts.append(f"{match[1].upper()}{int(match[2])}{match[3]}" if match else part)
+    return ".".join(parts)
