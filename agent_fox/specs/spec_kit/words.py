@@ -14,6 +14,7 @@ _LIKE = patterns_in(__file__)
 _STARTS = [_LIKE[f"starts_{step}"] for step in ("given", "when", "then", "and")]
 _HOLDS = [_LIKE[f"holds_{step}"] for step in ("given", "when", "then")]
 AND = 3
+_LONGEST_TITLE = 120
 
 
 def step_at_start(text: str) -> int | None:
@@ -59,3 +60,9 @@ def names_a_part(titles: Sequence[str]) -> bool:
     kinds = [kind_of(title) for title in titles]
     asides = [title for title, kind in zip(titles, kinds, strict=True) if kind is Kind.ASIDE]
     return Kind.REQUIREMENTS in kinds and all(_LIKE["may_name_a_part"].match(title[:200]) for title in asides)
+
+
+def titled(text: str) -> str:
+    """The first line of a text, as a title."""
+    first = text.split("\n", 1)[0].strip()
+    return first if len(first) <= _LONGEST_TITLE else first[: _LONGEST_TITLE - 1].rstrip() + "…"
