@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.specs.word_tables import patterns_in
@@ -20,7 +21,9 @@ _CLOSES = tuple("])）`*_.;")
 _STRIKE = "~~"
 _MARKS = " \t\n*_.:：,;-–—→"
 _OPENS_NOTE, _ENDS_NOTE = "([（【", ")]）】"
-_LONGEST_NOTE = 2000
+_LONGEST_NOTE, _MOST_STORIES = 2000, 99
+MOST_NAMED = 1_000_000
+Key = tuple[str, ...]
 
 
 class Declared(NamedTuple):
@@ -61,21 +64,12 @@ def closing(text: str) -> Declared | None:
 
 def same(identifier: str) -> tuple[str, ...]:
     """What two spellings of one id share: `FR-001`, `FR-1` and `FR001`."""
-    return tuple(
-        part.lstrip("0") or "0" if part.isdecimal() else part.upper() for part in _LIKE["parts"].findall(identifier)
-    )
+    parts = _LIKE["parts"].findall(identifier)
+    return tuple(part.lstrip("0") or "0" if part.isdecimal() else part.upper() for part in parts)
 
 
 def is_known(identifier: str) -> bool:
     return _LIKE["known"].match(identifier) is not None
-
-
-def named_in(text: str) -> Iterator[tuple[str, str]]:
-    """The ids that a text names, each with the end of the range that it begins, or nothing."""
-    for match in _LIKE["named"].finditer(text):
-        end = match["end"] or ""
-        head = match["id"].rpartition("-")[0]
-        yield match["id"], f"{head}-{end}" if end and end[0].isdecimal() else end
 
 
 def is_taken_back(text: str) -> bool:
@@ -88,11 +82,8 @@ def is_taken_back(text: str) -> bool:
     if end < 0:
         return False
     left = text[end + len(_STRIKE) :].strip(_MARKS)
-    is_gone = (
-        _LIKE["taken_back"].match(left) is not None
-        or _LIKE["taken_back"].fullmatch(text[len(_STRIKE) : end]) is not None
-    )
-    return not left or _is_note(left) or (is_gone and _LIKE["obliges"].search(left) is None)
+    is_gone = _LIKE["taken_back"].match(left) or _LIKE["taken_back"].fullmatch(text[len(_STRIKE) : end])
+    return not left or _is_note(left) or (is_gone is not None and _LIKE["obliges"].search(left) is None)
 
 
 def _is_note(text: str) -> bool:
@@ -103,9 +94,6 @@ def _is_note(text: str) -> bool:
         if depth == 0:
             return place > 0 and not text[place + 1 :].strip(_MARKS)
     return False
-
-
-_MOST_STORIES = 99
 
 
 def story_name(number: str) -> str:
@@ -125,33 +113,17 @@ def stories_in_label(label: str) -> Iterator[str]:
 
 
 def stories_in_title(title: str) -> Iterator[str]:
-    """The stories that a phase's title names, in whatever language it says story."""
+    """The stories that a phase's title names, in whatever language it says story: behind the phase's own name, as in
+    `Phase 3: 用户故事 1 - ...`, or anywhere."""
     seen: dict[str, None] = {}
-    for place in _places(title):
+    starts = (0, *(match.end() for match in re.finditer(r"[:：.–—-]", title[:60])))
+    named = (match for start in starts if (match := _LIKE["numbered_story"].match(title, start)) is not None)
+    for place in (*islice(named, 1), *_LIKE["in_title"].finditer(title)):
         number: re.Match[str] | None = place
         while number is not None:
             seen[story_name(number["number"])] = None
             number = _LIKE["more"].match(title, number.end("number"))
     yield from seen
-
-
-def _places(title: str) -> Iterator[re.Match[str]]:
-    from_start = _without_phase(title)
-    if from_start is not None:
-        yield from_start
-    yield from _LIKE["in_title"].finditer(title)
-
-
-def _without_phase(title: str) -> re.Match[str] | None:
-    """A story's name after the phase's: `Phase 3: 用户故事 1 - ...`."""
-    starts = (0, *(match.end() for match in re.finditer(r"[:：.–—-]", title[:60])))
-    matches = (_LIKE["numbered_story"].match(title, start) for start in starts)
-    return next((match for match in matches if match is not None), None)
-
-
-MOST_NAMED = 1_000_000
-
-Key = tuple[str, ...]
 
 
 @dataclass
@@ -171,13 +143,6 @@ class References:
     def is_spent(self) -> bool:
         return self.spare < 0
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.rows
-
-    def has_story(self, story: str) -> bool:
-        return story in self.stories
-
     def of_stories(self, stories: Iterable[str]) -> tuple[str, ...]:
         return tuple(part for story in stories for part in self.stories.get(story, ()))
 
@@ -185,12 +150,15 @@ class References:
         """The parts that a text names, and ids of the templates' make that are not there."""
         names: dict[str, None] = {}
         unknown: dict[str, None] = {}
-        for name, end in named_in(text):
-            first, last = self.order.get(same(name)), self.order.get(same(end)) if end else None
+        for match in _LIKE["named"].finditer(text):
+            name, end = match["id"], match["end"] or ""
+            end = f"{name.rpartition('-')[0]}-{end}" if end and end[0].isdecimal() else end
+            keys = [(other, same(other)) for other in (name, end) if other]
+            first, last = self.order.get(keys[0][1]), self.order.get(keys[-1][1])
             if first is not None:
-                names.update(dict.fromkeys(self._between(first, last, same(name)[0])))
-            missing = [other for other in (name, end) if other and is_known(other)]
-            unknown.update(dict.fromkeys(other for other in missing if not self._is_there(other)))
+                names.update(dict.fromkeys(self._between(first, last, keys[0][1][0])))
+            strange = (other for other, key in keys if key not in self.order and key not in self.withdrawn)
+            unknown.update(dict.fromkeys(other for other in strange if is_known(other)))
         return tuple(names), tuple(unknown)
 
     def _between(self, first: int, last: int | None, kind: str) -> Iterator[str]:
@@ -199,9 +167,6 @@ class References:
         self.spare -= last - first
         rows = self.rows[first : first + 1 if self.is_spent else last + 1]
         return (part for key, row in rows if key[0] == kind for part in row)
-
-    def _is_there(self, name: str) -> bool:
-        return same(name) in self.order or same(name) in self.withdrawn
 
 
 def references_of(read: ReadRequirements) -> References:

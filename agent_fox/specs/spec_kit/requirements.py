@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.spec import BareCriteria, Criterion, Requirement, with_details
 from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.lines import joined, listed
-from agent_fox.specs.spec_kit.identifiers import declared, stories_in_label, story_name
+from agent_fox.specs.spec_kit.identifiers import stories_in_label, story_name
 from agent_fox.specs.spec_kit.parts import Item, Part, items_of, parts_of
 from agent_fox.specs.spec_kit.statements import Mentions, Statement
 from agent_fox.specs.spec_kit.stories import (
@@ -19,6 +19,7 @@ from agent_fox.specs.spec_kit.stories import (
     about_story,
     chosen,
     places_of,
+    scenario_of,
     scenarios_in,
     scenarios_of,
     stories_counted,
@@ -133,7 +134,7 @@ def _add_story(collection: _Collection, story: Story, number: str) -> None:
     collection.add(Requirement(identifier, story.title or identifier, text, criteria, edge_cases), story.line)
 
 
-def _answered(collection: _Collection, places: list[Place]) -> Iterator[Scenario]:
+def _answered(collection: _Collection, places: list[Place]) -> list[Scenario]:
     """The edge cases that say what is to happen. Those that only ask, or are out of scope, are named, once."""
     items = [(item, _sort(item.text)) for place in places for item in _edges(place.part)]
     for kind, what in (
@@ -142,10 +143,7 @@ def _answered(collection: _Collection, places: list[Place]) -> Iterator[Scenario
     ):
         if lines := [item.line for item, sort in items if sort == kind]:
             collection.warn(lines[0], what.format(listed(lines)))
-    for item in (item for item, sort in items if sort == _SAYS):
-        own = declared(item.text, is_item=True)
-        is_own = own is not None and own.text and not own.is_known
-        yield Scenario(item.line, own.text, own.id) if own and is_own else Scenario(item.line, item.text)
+    return [scenario_of(item) for item, sort in items if sort == _SAYS]
 
 
 def _edges(part: Part) -> list[Item]:

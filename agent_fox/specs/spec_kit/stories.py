@@ -63,8 +63,7 @@ def places_of(parts: Iterable[Part]) -> tuple[list[Place], list[Story]]:
     headings = [heading for part in parts for _, heading in part.path[-1:] if not part.label]
     is_numbered = any(_story(heading, True) for heading in headings)
     stories: dict[int, Story] = {}
-    places = [_place(part, stories, is_numbered) for part in parts]
-    return places, list(stories.values())
+    return [_place(part, stories, is_numbered) for part in parts], list(stories.values())
 
 
 def _place(part: Part, stories: dict[int, Story], is_numbered: bool) -> Place:
@@ -81,15 +80,12 @@ def _place(part: Part, stories: dict[int, Story], is_numbered: bool) -> Place:
             declaring = declaring or (line, own)
         elif heading.level > 1:
             titles.append(heading.title)
-    place = Place(part, tuple(titles), _kind(titles), story, declaring)
+    kinds = [kind for kind in map(kind_of, titles) if kind is not None]
+    kind = Kind.ASIDE if Kind.ASIDE in kinds else kinds[0] if kinds else Kind.OTHER
+    place = Place(part, tuple(titles), kind, story, declaring)
     if story is not None:
         story.parts.append(place)
     return place
-
-
-def _kind(titles: list[str]) -> Kind:
-    kinds = [kind for kind in map(kind_of, titles) if kind is not None]
-    return Kind.ASIDE if Kind.ASIDE in kinds else kinds[0] if kinds else Kind.OTHER
 
 
 def _story(heading: Heading, is_numbered: bool) -> tuple[str, str] | None:
@@ -99,16 +95,13 @@ def _story(heading: Heading, is_numbered: bool) -> tuple[str, str] | None:
     match = _LIKE["numbered_story"].match(title)
     if match is None and _LIKE["priority"].search(title[:300]) and not _LIKE["phase"].match(title):
         match = _LIKE["any_numbered"].match(title)
-    if match is not None:
-        dotted = _LIKE["dotted"].match(match["rest"])
-        number = match["number"].lstrip("0")
-        return ("", _title(match["rest"][dotted.end() :])) if dotted else (number, _title(match["rest"]))
-    named = None if is_numbered else _LIKE["named_story"].match(title)
-    return ("", _title(named["rest"])) if named else None
-
-
-def _title(rest: str) -> str:
-    return _LIKE["priority_at_end"].sub("", rest).strip(_TITLE_MARKS).strip()
+    dotted = _LIKE["dotted"].match(match["rest"]) if match is not None else None
+    number = match["number"].lstrip("0") if match is not None and not dotted else ""
+    match = match or (None if is_numbered else _LIKE["named_story"].match(title))
+    if match is None:
+        return None
+    rest = match["rest"][dotted.end() if dotted else 0 :]
+    return number, _LIKE["priority_at_end"].sub("", rest).strip(_TITLE_MARKS).strip()
 
 
 def about_story(story: Story) -> str:
@@ -140,9 +133,7 @@ def scenarios_in(place: Place) -> list[Scenario]:
 
 def chosen(items: list[Item]) -> list[Item]:
     """The items of a list without the words around it; paragraphs where they say it in steps, or are all there is."""
-    if any(item.is_listed for item in items):
-        return [item for item in items if item.is_listed or _is_step(item) or declared(item.text, is_item=False)]
-    return [item for item in items if _is_step(item) or declared(item.text, is_item=False)]
+    return [item for item in items if item.is_listed or _is_step(item) or declared(item.text, is_item=False)]
 
 
 def _is_scenario(place: Place) -> bool:
@@ -152,12 +143,8 @@ def _is_scenario(place: Place) -> bool:
 
 
 def _is_step(item: Item) -> bool:
-    text = item.text
-    return (
-        step_at_start(text) in (0, 1)
-        or len(steps_in(text)) > 1
-        or _LIKE["scenario"].match(item.text_of_first) is not None
-    )
+    is_begun = step_at_start(item.text) in (0, 1) or len(steps_in(item.text)) > 1
+    return is_begun or _LIKE["scenario"].match(item.text_of_first) is not None
 
 
 def _steps(items: Iterable[Item]) -> Iterator[Item]:
@@ -174,18 +161,19 @@ def _merged(items: Iterable[Item]) -> list[Scenario]:
     scenarios: list[Scenario] = []
     for item in items:
         step = step_at_start(item.text)
+        steps = steps_in(item.text) | ({step} if step is not None else frozenset())
         if scenarios and step is not None and _goes_on(scenarios[-1], step):
             scenarios[-1].text += f"\n{item.text}"
-            scenarios[-1].steps |= {step} | steps_in(item.text)
+            scenarios[-1].steps |= steps
             scenarios[-1].pieces += 1
         else:
-            scenarios.append(_scenario(item, step))
+            scenarios.append(scenario_of(item, steps))
     return scenarios
 
 
-def _scenario(item: Item, step: int | None) -> Scenario:
+def scenario_of(item: Item, steps: frozenset[int] = frozenset()) -> Scenario:
+    """An item as it is to be shown, with the id that it begins with; one of the templates' letters is a statement's."""
     own = declared(item.text, is_item=True)
-    steps = steps_in(item.text) | ({step} if step is not None else frozenset())
     if own is None or own.is_known or not own.text:
         return Scenario(item.line, item.text, "", steps)
     return Scenario(item.line, own.text, own.id, steps)

@@ -135,7 +135,7 @@ class _Reading(Remarks):
         known, unknown = self.references.named(task.text)
         stories = task.stories or _of_headings(task, of_phase)
         missing = [story for story in task.stories if story not in self.references.stories]
-        if (unknown or missing) and not self.references.is_empty:
+        if (unknown or missing) and self.references.rows:
             what = f"{task.number} names {', '.join([*missing, *unknown])}: no such requirement in this spec"
             self.warn(task.line, f"{what}. Correct the id, or declare it")
         named = (*known, *self.traced.get(task.number, ()))
