@@ -47,32 +47,38 @@ class PartIndex:
         return tuple(names), tuple(unknown)
 
     def _read(self, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each name with its ids. A bare number names a requirement only where nothing else stands beside it."""
         for item in _LIKE["between"].split(text):
             name = item.replace("**", "").strip("[]`_.:\"'()")
             if name in self.names:
                 yield name, self.names[name]
                 continue
-            references = [reference for reference in _LIKE["reference"].finditer(name) if _is_meant(reference, name)]
+            references = [
+                found
+                for found in _LIKE["reference"].finditer(name)
+                if found["req"] or "." in found["tail"] or found["every"] or found[0] == name
+            ]
             for reference in references:
                 yield from self._named(reference)
             if not references and _LIKE["looks_like_an_id"].match(name):
                 yield name, ()
 
     def _named(self, found: re.Match[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        if found["spec"] and not _same_number(found["spec"], self.prefix):
-            yield found[0], ()
-            return
         key = key_of(found["tail"])
-        if found["every"]:
+        if found["spec"] and not self._is_own(found["spec"]):
+            yield found[0], ()
+        elif found["every"]:
             only_edges = "E" in found["every"].upper()
-            yield (
-                found[0],
-                tuple(i for k, i in self.parts.items() if _is_below(k, key) and (k[-1][0] or not only_edges)),
-            )
+            below = (i for k, i in self.parts.items() if _is_below(k, key) and (k[-1][0] or not only_edges))
+            yield found[0], tuple(below)
         elif found["end"]:
             yield from self._range(found[0], key, found["end"])
         else:
             yield found[0], self._at(key)
+
+    def _is_own(self, number: str) -> bool:
+        own = self.prefix
+        return number == own or (number.isdigit() and own.isdigit() and int(number) == int(own))
 
     def _at(self, key: Key) -> tuple[str, ...]:
         return (self.parts[key],) if key in self.parts else self.by_requirement.get(key, ())
@@ -80,7 +86,7 @@ class PartIndex:
     def _range(self, name: str, start: Key, written_end: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         """All between two ends, in the order of the file; an end that does not exist is returned too."""
         match = _LIKE["tail_end"].match(written_end)
-        if match is None or (match[1] and not _same_number(match[1], self.prefix)):
+        if match is None or (match[1] and not self._is_own(match[1])):
             yield name, ()
             return
         end = key_of(match[2])
@@ -110,14 +116,5 @@ def _keys(identifier: str) -> tuple[Key, ...]:
     return (key_of(tail),) if _LIKE["regular"].fullmatch(tail) else ()
 
 
-def _is_meant(found: re.Match[str], name: str) -> bool:
-    """A bare number names a requirement only where nothing else stands beside it."""
-    return bool(found["req"] or "." in found["tail"] or found["every"]) or found[0] == name
-
-
 def _is_below(key: Key, above: Key) -> bool:
     return key[: len(above)] == above and len(key) > len(above)
-
-
-def _same_number(one: str, other: str) -> bool:
-    return one == other or (one.isdigit() and other.isdigit() and int(one) == int(other))

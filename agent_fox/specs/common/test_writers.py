@@ -25,16 +25,15 @@ def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     """
     marked: list[Group] = []
     is_before_work = True
-    titles = [group.title for group in groups]
-    work = (
-        at for at, title in enumerate(titles) if not (_says(_LIKE["tests"], title) or _LIKE["only_checks"].match(title))
-    )
-    last_work = max(work, default=-1)
+    writers = [_says(_LIKE["tests"], group.title) for group in groups]
+    is_work = [
+        not writes and not _LIKE["only_checks"].match(g.title) for g, writes in zip(groups, writers, strict=True)
+    ]
+    last_work = max((place for place, work in enumerate(is_work) if work), default=-1)
     for place, group in enumerate(groups):
-        writes = _says(_LIKE["failing"], group.title) or (
-            is_before_work and place < last_work and _says(_LIKE["tests"], group.title)
-        )
-        is_before_work = is_before_work and writes
+        is_first = is_before_work and place < last_work and writers[place]
+        is_before_work = is_before_work and (is_first or _says(_LIKE["failing"], group.title))
+        writes = is_first or _says(_LIKE["failing"], group.title)
         marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
     return tuple(marked)
 
@@ -49,20 +48,18 @@ def mark_first_tests(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     """Mark the groups whose tasks are all tests: those that say that they come first, and those before all work."""
     marked: list[Group] = []
     is_before_work = True
-    last_work = max((place for place, group in enumerate(groups) if not _only_tests(group)), default=-1)
+    only_tests = [bool(group.subtasks) and all(_is_test(task.title) for task in group.subtasks) for group in groups]
+    last_work = max((place for place, only in enumerate(only_tests) if not only), default=-1)
     for place, group in enumerate(groups):
         title = group.title[:_LONGEST_TITLE]
-        says_first = _LIKE["says_first"].match(title) is not None
-        writes = _only_tests(group) and place < last_work and (says_first or is_before_work)
+        may_be = is_before_work or _LIKE["says_first"].match(title) is not None
+        writes = only_tests[place] and place < last_work and may_be
         is_before_work = is_before_work and (writes or _LIKE["prepares"].match(title) is not None)
         marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
     return mark_test_writers(tuple(marked))
 
 
-def _only_tests(group: Group) -> bool:
-    return bool(group.subtasks) and all(_is_test(subtask.title[:_LONGEST_TITLE]) for subtask in group.subtasks)
-
-
 def _is_test(title: str) -> bool:
+    title = title[:_LONGEST_TITLE]
     is_test = _LIKE["is_test"].match(title) is not None or _LIKE["in_tests"].search(title) is not None
     return is_test and not _LIKE["runs"].match(title)

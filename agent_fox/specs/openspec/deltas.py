@@ -11,13 +11,11 @@ from agent_fox.specs.lines import Heading, Line, in_bold, is_rule, joined
 from agent_fox.specs.openspec.words import (
     Operation,
     bare_name,
-    has_id,
     ids_in,
     is_aside,
     is_criteria,
     operated,
     requirement_title,
-    says_nothing,
     scenario_in_line,
     scenario_title,
     section_of,
@@ -93,12 +91,14 @@ def read_delta(lines: Iterable[Line]) -> Delta:
     if any(draft.has_word for draft in delta.drafts):
         drafts, delta.drafts = delta.drafts, []
         for draft in drafts:
-            is_one = draft.has_word or has_id(draft.title) or any(s.has_word for s in draft.scenarios)
+            is_one = draft.has_word or _LIKE["has_id"].match(draft.title) or any(s.has_word for s in draft.scenarios)
             (delta.drafts if is_one else delta.asides).append(draft)
     if not delta.drafts and not delta.has_sections:
         delta = _Cut(Operation.STATED).read(lines)
         delta.drafts = [draft for draft in delta.drafts if draft.scenarios]
-    by_id = {ids[0]: draft for draft in delta.drafts if has_id(draft.title) and (ids := ids_in(draft.title))}
+    by_id = {
+        ids[0]: draft for draft in delta.drafts if _LIKE["has_id"].match(draft.title) and (ids := ids_in(draft.title))
+    }
     apart, delta.alone = delta.alone, []
     for draft in apart:
         (scenario,) = draft.scenarios
@@ -199,7 +199,7 @@ class _Cut:
             holder.lines.append(line)
         elif self.section is Operation.REMOVED and not line.is_code:
             match = _LIKE["bullet"].match(line.text)
-            if match is not None and not says_nothing(match["text"]):
+            if match is not None and not _LIKE["nothing"].match(match["text"]):
                 self.delta.drafts.append(Draft(_listed_name(match["text"]), line.number, 0, Operation.REMOVED, True))
 
     def _renames(self, line: Line) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from agent_fox.specs.openspec.words import ids_in, same
@@ -15,35 +16,6 @@ if TYPE_CHECKING:
 _LIKE = patterns_in(__file__)
 _LONGEST, _LONGEST_TEXT = 400, 20_000
 _FEWEST_LETTERS, _FEWEST_WORDS, _MOST_WORDS = 6, 3, 16
-
-
-class _Phrases:
-    """Titles of several words, found where they stand in a text without any marks around them.
-
-    A title of one or two words may be an ordinary phrase. Of a long one its first words count.
-    """
-
-    def __init__(self, titles: Mapping[str, Sequence[str]]) -> None:
-        self._parts: dict[tuple[str, ...], list[str]] = {}
-        self._lengths: dict[str, list[int]] = {}
-        for title, parts in titles.items():
-            words = tuple(_LIKE["word"].findall(title)[:_MOST_WORDS])
-            is_phrase = " " in title or not title.isascii()
-            if is_phrase and len(words) >= _FEWEST_WORDS and sum(map(len, words)) >= _FEWEST_LETTERS:
-                self._parts.setdefault(words, []).extend(parts)
-        for words in sorted(self._parts, key=len, reverse=True):
-            lengths = self._lengths.setdefault(words[0], [])
-            if len(words) not in lengths:
-                lengths.append(len(words))
-
-    def found_in(self, text: str) -> Iterator[Sequence[str]]:
-        """The parts of the longest title that begins at each word."""
-        words = _LIKE["word"].findall(text.casefold()) if self._lengths else ()
-        for place, word in enumerate(words):
-            for length in self._lengths.get(word, ()):
-                if parts := self._parts.get(tuple(words[place : place + length])):
-                    yield parts
-                    break
 
 
 class Names:
@@ -60,7 +32,18 @@ class Names:
         self._headings = {**capabilities, **titles}
         self._titles = {**scenarios, **titles}
         self._capabilities = capabilities
-        self._phrases = _Phrases(self._titles)
+        # titles of several words are found where they stand in a text without any marks around them; one of one or two
+        # words may be an ordinary phrase, and of a long one its first words count
+        self._phrases: dict[tuple[str, ...], list[str]] = {}
+        self._lengths: dict[str, list[int]] = {}
+        for title, parts in self._titles.items():
+            words = tuple(_LIKE["word"].findall(title)[:_MOST_WORDS])
+            is_phrase = " " in title or not title.isascii()
+            if is_phrase and len(words) >= _FEWEST_WORDS and sum(map(len, words)) >= _FEWEST_LETTERS:
+                self._phrases.setdefault(words, []).extend(parts)
+        for words in sorted(self._phrases, key=len, reverse=True):
+            lengths = self._lengths.setdefault(words[0], [])
+            lengths += [len(words)] if len(words) not in lengths else []
 
     def headed(self, headings: Iterable[str]) -> Iterator[str]:
         """The parts that headings are about: those that are a capability's name or a requirement's title, no more."""
@@ -86,7 +69,10 @@ class Names:
     def _mentioned(self, text: str) -> Iterator[Sequence[str]]:
         """What a text names anywhere: in quotes, by an id, or by a title of several words."""
         yield from (self._meant(name) for name in _names(text))
-        yield from self._phrases.found_in(text)
+        words = _LIKE["word"].findall(text.casefold()) if self._lengths else ()
+        for place, word in enumerate(words):  # the longest title that begins at each
+            titles = (tuple(words[place : place + length]) for length in self._lengths.get(word, ()))
+            yield from islice((parts for title in titles if (parts := self._phrases.get(title))), 1)
 
     def _in_field(self, written: str) -> tuple[list[Sequence[str]], str]:
         """`Requirement: T`, or several with commas between; ids of the change count too."""
@@ -102,9 +88,8 @@ class Names:
 
     def _meant(self, name: str) -> Sequence[str]:
         """What a name stands for. That of a capability counts where it is marked as a name: in backticks or quotes."""
-        return self._titled(name) or self._capabilities.get(
-            same(name.removeprefix("specs/").removesuffix("/spec.md")), ()
-        )
+        capability = same(name.removeprefix("specs/").removesuffix("/spec.md"))
+        return self._titled(name) or self._capabilities.get(capability, ())
 
     def _titled(self, title: str) -> Sequence[str]:
         if parts := self._titles.get(same(title)):
@@ -124,7 +109,5 @@ def tasks_named(texts: Iterable[str], known: frozenset[str], own: str) -> tuple[
     for text in texts:
         for waits in _LIKE["after"].finditer(text[:_LONGEST_TEXT]):
             if not _LIKE["no_task"].search(waits["named"][:40]):
-                numbers.update(
-                    dict.fromkeys(n for n in _LIKE["task"].findall(waits["named"]) if n in known and n != own)
-                )
-    return tuple(numbers)
+                numbers |= dict.fromkeys(_LIKE["task"].findall(waits["named"]))
+    return tuple(number for number in numbers if number in known and number != own)

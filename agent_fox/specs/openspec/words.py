@@ -24,10 +24,7 @@ class Operation(StrEnum):
     STATED = "stated"
 
 
-_OPERATIONS = tuple(
-    (operation, _LIKE[operation.value])
-    for operation in (Operation.RENAMED, Operation.REMOVED, Operation.MODIFIED, Operation.ADDED)
-)
+_OPERATIONS = (Operation.RENAMED, Operation.REMOVED, Operation.MODIFIED, Operation.ADDED)
 _LONGEST = 200
 
 
@@ -59,15 +56,13 @@ def scenario_in_line(text: str) -> str | None:
 def section_of(title: str) -> Operation | None:
     """What a section does with the requirements below its heading. None for headings of other kinds."""
     head = title[:_LONGEST]
-    if requirement_title(head) is not None or not (
-        _LIKE["noun"].search(head) or _LIKE["alone"].match(head.strip("*_ "))
-    ):
+    says_what = _LIKE["noun"].search(head) or _LIKE["alone"].match(head.strip("*_ "))
+    if requirement_title(head) is not None or not says_what:
         return None
-    if operation_found := next(
-        (operation for operation, stems in _OPERATIONS if stems.search(_before_aside(head))), None
-    ):
-        return operation_found
-    return Operation.STATED if _LIKE["section_of_all"].match(head) else None
+    # without what stands in brackets, in quotes or after a dash: `ADDED Requirements (renamed from X)`
+    bare = re.split(r"[(（:：]|\s[-–—]\s", _LIKE["words_quoted"].sub(" ", head).strip(), maxsplit=1)[0] or head
+    stated = Operation.STATED if _LIKE["section_of_all"].match(head) else None
+    return next((operation for operation in _OPERATIONS if _LIKE[operation.value].search(bare)), stated)
 
 
 def operated(title: str) -> tuple[Operation, str] | None:
@@ -76,16 +71,6 @@ def operated(title: str) -> tuple[Operation, str] | None:
     written = requirement_title(named.lstrip()) if _LIKE["alone"].match(before) else None
     operation = section_of(title) if written else None
     return (operation, written) if operation and written else None
-
-
-def says_nothing(text: str) -> bool:
-    """Whether a section's text says that there is nothing in it."""
-    return _LIKE["nothing"].match(text[:_LONGEST]) is not None
-
-
-def has_id(title: str) -> bool:
-    """Whether a title begins with an id such as `REQ-AUTH-3`."""
-    return _LIKE["has_id"].match(title) is not None
 
 
 def ids_in(text: str) -> list[str]:
@@ -128,12 +113,6 @@ def bare_name(text: str) -> str:
     """A requirement's title as it is written in a list: without the heading's marks before it."""
     text = text.strip().strip("`*_ ").lstrip("# ")
     return (requirement_title(text) or _clean(text)).strip("`* ")
-
-
-def _before_aside(title: str) -> str:
-    """Without what stands in brackets, in quotes or after a dash: `ADDED Requirements (renamed from X)`, `Add a
-    requirement after "Keys removed"`."""
-    return re.split(r"[(（:：]|\s[-–—]\s", _LIKE["words_quoted"].sub(" ", title).strip(), maxsplit=1)[0] or title
 
 
 def _clean(title: str) -> str:
