@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from agent_fox.core.spec import BareCriteria, Dependency, Problem, Severity, Spec
+from agent_fox.core.spec import BareCriteria, Problem, Severity, Spec
 from agent_fox.specs.agent_fox.requirements import read_requirements
 from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
@@ -34,8 +33,11 @@ def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec |
     index = index_of(requirements.requirements, requirements.prefix)
     file = documents.files.get("prd.md")
     prd = read_markdown(file) if file else Markdown("", ())
-    tasks = _tasks(documents, folder.name, index, ReadTasks((), prd.problems, {}, read_dependencies(prd, folder.name)))
-    documents.problems += [*requirements.problems, *tasks.problems, *_conflicts(documents)]
+    tasks = _tasks(documents, folder.name, index, prd)
+    documents.problems += [*requirements.problems, *tasks.problems]
+    unread = (each for name, each in documents.files.items() if name in _CAN_DO_WITHOUT and name.endswith(".md"))
+    conflicts = filter(None, map(conflict_in, unread))  # nothing of the plan hangs on what is not read further
+    documents.problems += (replace(problem, severity=Severity.WARNING) for problem in conflicts)
     if documents.lacks(_REQUIREMENTS) or documents.lacks(_TASKS):
         return None, documents.problems
     titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
@@ -45,21 +47,14 @@ def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec |
     return _as_withdrawn(spec, documents), documents.problems
 
 
-def _conflicts(documents: Documents) -> Iterator[Problem]:
-    """What a merge left in Markdown that is not read further: nothing of the plan hangs on it."""
-    unread = [file for name, file in documents.files.items() if name in _CAN_DO_WITHOUT and name.endswith(".md")]
-    for problem in filter(None, map(conflict_in, unread)):
-        yield replace(problem, severity=Severity.WARNING)
-
-
 def _requirements(documents: Documents, number: str, bare: BareCriteria) -> ReadRequirements:
     file = documents.first(*_REQUIREMENTS)
     if file is None:
         return ReadRequirements(prefix=number)
     if file.where.endswith(".md"):
         markdown = read_markdown(file)
-        in_markdown = read_requirements(markdown, number, bare)
-        return replace(in_markdown, problems=(*markdown.problems, *in_markdown.problems))
+        found = read_requirements(markdown, number, bare)
+        return replace(found, problems=(*markdown.problems, *found.problems))
     from agent_fox.specs.agent_fox.json_form import requirements_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
 
     read = requirements_from_json(file, number)
@@ -69,29 +64,35 @@ def _requirements(documents: Documents, number: str, bare: BareCriteria) -> Read
     return read
 
 
-def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: ReadTasks) -> ReadTasks:
+def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: Markdown) -> ReadTasks:
     """What tasks.md or tasks.json says, with the dependencies and the problems of prd.md."""
     file = documents.first(*_TASKS)
-    if file is None:
-        return ReadTasks(dependencies=without_doubles(prd.dependencies), problems=prd.problems)
-    if file.where.endswith(".md"):
-        tasks = _tasks_from(file, spec_name, index)
-        dependencies = without_doubles([*prd.dependencies, *tasks.dependencies])
-        return replace(tasks, dependencies=dependencies, problems=(*prd.problems, *tasks.problems))
-    from agent_fox.specs.agent_fox.json_form import tasks_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
+    in_prd = read_dependencies(prd, spec_name)
+    read: ReadTasks | Problem = ReadTasks()
+    if file is not None and file.where.endswith(".md"):
+        markdown = read_markdown(file)
+        read = read_tasks(markdown, index, file.text)
+        traces, problems = read_traceability(markdown, index)
+        read = replace(
+            read,
+            problems=(*markdown.problems, *read.problems, *problems),
+            dependencies=read_dependencies(markdown, spec_name),
+            traceability=traces,
+            test_commands=read_commands(markdown),
+        )
+    elif file is not None:
+        from agent_fox.specs.agent_fox.json_form import tasks_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
 
-    read = tasks_from_json(file, index, documents.files.get("test_spec.json"))
-    if isinstance(read, Problem):
-        del documents.files["tasks.json"]
-        return ReadTasks(problems=(*prd.problems, read))
-    dependencies = without_doubles([*read.dependencies, *_not_named(prd.dependencies, read.dependencies)])
+        read = tasks_from_json(file, index, documents.files.get("test_spec.json"))
+        if isinstance(read, Problem):
+            del documents.files["tasks.json"]
+            return ReadTasks(problems=(*prd.problems, read))
+        # it says exactly what prd.md tells in words: its rows about a spec count alone, and come first
+        named = {_head(row.spec) for row in read.dependencies}
+        rows = (*read.dependencies, *(row for row in in_prd if _head(row.spec) not in named))
+        return replace(read, dependencies=without_doubles(rows), problems=(*prd.problems, *read.problems))
+    dependencies = without_doubles([*in_prd, *read.dependencies])
     return replace(read, dependencies=dependencies, problems=(*prd.problems, *read.problems))
-
-
-def _not_named(in_prd: tuple[Dependency, ...], in_tasks: tuple[Dependency, ...]) -> list[Dependency]:
-    """tasks.json says exactly what prd.md tells in words: its rows about a spec count alone."""
-    named = {_head(dependency.spec) for dependency in in_tasks}
-    return [dependency for dependency in in_prd if _head(dependency.spec) not in named]
 
 
 def _head(name: str) -> str:
@@ -100,33 +101,16 @@ def _head(name: str) -> str:
 
 
 def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
-    """A spec that says it is superseded expects nothing."""
-    files = [file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT]
-    banners = [file for file in files if _is_superseded(file)]
-    prd = documents.files.get("prd.md")
-    if not banners and not (prd and _front_matter_ended(prd)):
+    """A spec that says it is superseded expects nothing: in a banner, or in the front matter of prd.md."""
+    files = (file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT)
+    banner = next((file for file in files if _is_superseded(file)), None)
+    head = documents.files["prd.md"].text.split("\n---", 1)[0] if "prd.md" in documents.files else ""
+    has_ended = head.startswith(_FRONT_MATTER) and _LIKE["ended"].search(head) is not None
+    if banner is None and not has_ended:
         return spec
-    where = banners[0].where if banners else f"{spec.path}/prd.md"
+    where = banner.where if banner else f"{spec.path}/prd.md"
     documents.problems.append(warning(where, f"{spec.name} is superseded: nothing of it is planned"))
     return replace(spec, requirements=(), withdrawn=(*spec.expected, *spec.withdrawn), is_withdrawn=True)
-
-
-def _front_matter_ended(prd: TextFile) -> bool:
-    head = prd.text.split("\n---", 1)[0]
-    return head.startswith("---") and _LIKE["ended"].search(head) is not None
-
-
-def _tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> ReadTasks:
-    markdown = read_markdown(file)
-    tasks = read_tasks(markdown, index, file.text)
-    traces, problems = read_traceability(markdown, index)
-    return replace(
-        tasks,
-        problems=(*markdown.problems, *tasks.problems, *problems),
-        dependencies=read_dependencies(markdown, spec_name),
-        traceability=traces,
-        test_commands=read_commands(markdown),
-    )
 
 
 def _is_superseded(file: TextFile) -> bool:

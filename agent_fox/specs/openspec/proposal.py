@@ -21,13 +21,10 @@ _LONGEST = 4_000
 def title_in(documents: Iterable[Markdown]) -> str:
     """The first heading of rank 1, without what it says about the kind of document."""
     for document in documents:
-        for line in document.lines:
-            if line.heading is not None and line.heading.level == 1:
-                named = _LIKE["kind_of_document"].sub("", line.heading.title, count=1)
-                title = _LIKE["kind_after"].sub("", named).strip("*_` ")
-                if title:
-                    return title
-                break
+        tops = (line.heading.title for line in document.lines if line.heading is not None and line.heading.level == 1)
+        named = _LIKE["kind_of_document"].sub("", next(tops, ""), count=1)
+        if title := _LIKE["kind_after"].sub("", named).strip("*_` "):
+            return title
     return ""
 
 
@@ -52,29 +49,21 @@ def _named(document: Markdown, is_change: Callable[[str], bool]) -> Iterator[tup
             waits = _LIKE["waits"].search(sentence)
             if waits is None and not is_section:
                 continue
-            names = _names(sentence, 0 if is_section or waits is None else waits.end(), is_change)
-            if names and not _LIKE["no_wait"].search(_without(names, sentence)):
-                yield from ((name, _line_of(name, lines)) for name in names)
+            begins = 0 if is_section or waits is None else waits.end()
+            names = [name for name in _names(sentence, begins) if name and is_change(name)]
+            rest = sentence
+            for name in names:  # `remove-not-found` denies nothing
+                rest = rest.replace(name, " ")
+            if names and not _LIKE["no_wait"].search(rest):
+                for name in names:
+                    yield name, next((line.number for line in lines if name in line.text), lines[0].number)
 
 
-def _names(sentence: str, begins: int, is_change: Callable[[str], bool]) -> list[str]:
-    """The changes that a sentence names. A name that may be an ordinary word counts in backticks alone."""
-    names = []
+def _names(sentence: str, begins: int) -> Iterator[str]:
+    """What may be names of changes. One that may be an ordinary word counts in backticks alone."""
     for match in _LIKE["name"].finditer(sentence, begins):
         quoted, plain = (match["quoted"] or "").strip("/"), (match["plain"] or "").rstrip("-_")
-        names.append(quoted.rpartition("/")[2] or (plain if "-" in plain or "_" in plain else ""))
-    return [name for name in names if name and is_change(name)]
-
-
-def _without(names: list[str], sentence: str) -> str:
-    """A sentence without the names in it: `remove-not-found` denies nothing."""
-    for name in names:
-        sentence = sentence.replace(name, " ")
-    return sentence
-
-
-def _line_of(name: str, lines: list[Line]) -> int:
-    return next((line.number for line in lines if name in line.text), lines[0].number)
+        yield quoted.rpartition("/")[2] or (plain if "-" in plain or "_" in plain else "")
 
 
 def _paragraphs(lines: Iterable[Line]) -> Iterator[tuple[bool, list[Line]]]:
@@ -86,10 +75,8 @@ def _paragraphs(lines: Iterable[Line]) -> Iterator[tuple[bool, list[Line]]]:
             yield section is not None, text
             text = []
         if line.heading is not None:
-            is_below = section is not None and line.heading.level > section
-            section = (
-                section if is_below else line.heading.level if _LIKE["section"].match(line.heading.title) else None
-            )
+            level, is_one = line.heading.level, _LIKE["section"].match(line.heading.title) is not None
+            section = section if section is not None and level > section else level if is_one else None
         elif not line.is_blank and not line.is_code:
             text.append(line)
     if text:
