@@ -28,8 +28,8 @@ def words_in(module: str) -> Mapping[str, re.Pattern[str]]:
 
 
 def patterns_in(module: str) -> Mapping[str, re.Pattern[str]]:
-    """The tables of words beside a module, and the patterns in `patterns.toml` there. In one of these `{name}` stands for
-    another, or for a table of words; those whose names begin with `part_` are but parts of others."""
+    """The tables of words beside a module, and the patterns in `patterns.toml` there. In one of these `{name}` stands
+    for another, or for a table of words; those whose names begin with `part_` are but parts of others."""
     return _forms(Path(module).parent)
 
 

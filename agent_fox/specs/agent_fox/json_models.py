@@ -17,10 +17,6 @@ def _text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _list(value: object) -> object:
-    return [] if value is None else value
-
-
 def _number(value: object) -> object:
     """A group's number; words such as `all` mean none."""
     if isinstance(value, str):
@@ -30,7 +26,7 @@ def _number(value: object) -> object:
 
 Text = Annotated[str, BeforeValidator(_text)]
 Number = Annotated[int | None, BeforeValidator(_number)]
-Texts = Annotated[list[Text], BeforeValidator(_list)]
+Texts = list[Text]
 
 
 class _Model(BaseModel, defer_build=True):

@@ -76,8 +76,8 @@ class Block:
 
 
 def read_blocks(lines: Iterable[Line], number: str) -> tuple[str, list[Block]]:
-    """What this file's ids begin with, and its blocks with their items. Items of other specs, and ids in prose, are text.
-    `number` is the folder's."""
+    """What this file's ids begin with, and its blocks with their items. Items of other specs, and ids in prose, are
+    text. `number` is the folder's."""
     lines = tuple(lines)
     prefix, sure = _ids_in(lines, number)
     blocks = _blocks_of(lines, prefix)
@@ -96,18 +96,17 @@ def requirement_title(text: str) -> Declared | None:
 
 
 def declared(line: Line) -> Declared | None:
-    """The id that a line declares: after a list mark, or decorated where there is no mark; or in the first cell of a row
-    that demands something, for tables that only name ids declare none."""
+    """The id that a line declares: after a list mark, or decorated where there is no mark; or in the first cell of a
+    row that demands something, for tables that only name ids declare none."""
     if "REQ-" not in line.text or line.is_code:
         return None
     if line.text.lstrip().startswith("|"):
         first, *others = cells_of(line.text)
         cell = _LIKE["title"].fullmatch(first)
         rest = " — ".join(other for other in others if other)
-        is_one = cell is not None and cell["tail"] is not None and not cell["title"] and _LIKE["demands"].search(rest)
-        return (
-            Declared(cell["tail"].upper(), cell["prefix"] or "", rest, False) if cell is not None and is_one else None
-        )
+        if cell is None or cell["tail"] is None or cell["title"] or not _LIKE["demands"].search(rest):
+            return None
+        return Declared(cell["tail"].upper(), cell["prefix"] or "", rest, False)
     match = _LIKE["item"].match(line.text)
     if match is None or not (match["mark"] or set(match["open"]) & set("[`*")):
         return None
@@ -245,11 +244,8 @@ class _Reading:
         return True
 
     def _begins_unnamed(self, line: Line) -> bool:
-        match = (
-            _LIKE["marked"].match(line.text)
-            if not line.is_code and self.section != _ASIDE and line.indent < 2
-            else None
-        )
+        may_be = not line.is_code and self.section != _ASIDE and line.indent < 2
+        match = _LIKE["marked"].match(line.text) if may_be else None
         if match is None or not self.is_counted or not (match["number"] or self.is_labelled or self._closed_by(line)):
             return False
         is_unlike = self.item is not None and (self.item.number is None) != (match["number"] is None)

@@ -3,7 +3,6 @@ expanded."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -37,33 +36,30 @@ _LIKE = patterns_in(__file__)
 
 
 class _Listed(Cut):
-    """A box with a whole number is a group; one below it with a number such as `3.1`, no deeper than the first of these,
-    a subtask: deeper boxes are details."""
+    """A box with a whole number is a group; one below it with a number such as `3.1`, no deeper than the first of
+    these, a subtask: deeper boxes are details."""
 
     not_tasks = _LIKE["not_tasks"]
     own_bullet, box = _LIKE["field"], _LIKE["box"]
+    has_boxes = True
     group: Draft
 
     def item(self, line: Line) -> Draft | None:
         box = _LIKE["box"].match(line.text.lstrip()) if "[" in line.text else None
         if box is None:
             return None
-        if line.indent == 0 and (group := self._group(line, box)) is not None:
-            return group
+        is_optional, is_outer = box["star"] is not None, line.indent == 0
+        group = _LIKE["group"].match(box["rest"]) if is_outer and self.has_boxes else None
+        if group is not None:
+            number, title = str(int(group["number"])), group["title"].rstrip("* ")
+            return Draft(number, title, line.number, box["box"], is_optional=is_optional)
         task = _LIKE["subtask"].match(box["rest"]) if self.current is not None else None
         if task is None or (self.group.tasks and line.indent > self.group.tasks[0].indent + 1):
             return None
-        if line.indent == 0 and not task["number"].startswith(f"{self.group.number}."):
+        if is_outer and not task["number"].startswith(f"{self.group.number}."):
             return None
         title = (task["title"] or "").strip()
-        return Draft(task["number"], title, line.number, box["box"], line.indent, is_optional=box["star"] is not None)
-
-    def _group(self, line: Line, box: re.Match[str]) -> Draft | None:
-        match = _LIKE["group"].match(box["rest"])
-        title, is_optional = match["title"].rstrip("* ") if match else "", box["star"] is not None
-        return (
-            Draft(f"{int(match['number'])}", title, line.number, box["box"], is_optional=is_optional) if match else None
-        )
+        return Draft(task["number"], title, line.number, box["box"], line.indent, is_optional=is_optional)
 
     def begin(self, entry: Draft, line: Line) -> None:
         super().begin(entry, line)
@@ -75,6 +71,8 @@ class _Listed(Cut):
 
 class _Headed(_Listed):
     """A heading `Task Group 3: T` is a group, where no box is one, with all that stands under deeper headings."""
+
+    has_boxes = False
 
     def heading(self, line: Line, heading: Heading) -> None:
         group, task = _LIKE["group_heading"].match(heading.title), _LIKE["task_heading"].match(heading.title)
@@ -88,9 +86,6 @@ class _Headed(_Listed):
             self.begin(Draft(task["number"], task["title"], line.number, indent=line.indent), line)
         else:
             self.text(line)
-
-    def _group(self, line: Line, box: re.Match[str]) -> Draft | None:
-        return None
 
 
 def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks:
@@ -164,13 +159,10 @@ class _Reading(Remarks):
             for match in _LIKE["requirements"].finditer(text) if "equirement" in text or "Traces to" in text else ():
                 ids, unknown = self.index.expand(match["marked"] or match["plain"] or "")
                 if unknown and self.index.every:
-                    says = (
-                        line.number for line in bullet.lines if "equirement" in line.text or "Traces to" in line.text
-                    )
-                    what = (
-                        f"names {', '.join(unknown)}: no such requirement in this spec. Correct the id, or declare it"
-                    )
-                    self.warn(next(says, bullet.lines[0].number), what)
+                    texts = ((line.number, line.text) for line in bullet.lines)
+                    says = (number for number, said in texts if "equirement" in said or "Traces to" in said)
+                    what = f"names {', '.join(unknown)}: no such requirement in this spec"
+                    self.warn(next(says, bullet.lines[0].number), f"{what}. Correct the id, or declare it")
                 yield from ids
 
 

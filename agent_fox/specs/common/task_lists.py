@@ -42,7 +42,8 @@ class Draft:
     """A group or a task while it is read: a box, a numbered item or heading. `number` as it is written, `group` the one
     that a group is known by; `level` is a heading's rank, 0 for all others.
 
-    `chain` are the headings that it stands under, with itself. `bullets` begin with its own line; `tasks` are a group's.
+    `chain` are the headings that it stands under, with itself. `bullets` begin with its own line; `tasks` are those of a
+    group.
     """
 
     number: str
@@ -70,8 +71,8 @@ class Cut:
     """Goes through a tasks file, line by line. Knows only where it stands: under which headings, in which entry.
 
     A dialect says how the titles of headings begin that hold no tasks, what begins a bullet though it has no mark of
-    one, what a box is, and which headings and items are entries. Lines in `tasks` are headings that hold tasks, whatever
-    they are called. `aside` are the numbered items below headings that hold none, by the line of the heading;
+    one, what a box is, and which headings and items are entries. Lines in `tasks` are headings that hold tasks,
+    whatever they are called. `aside` are the numbered items below headings that hold none, by the line of the heading;
     `surely_not` those of these headings that say nothing else, such as *Notes*.
     """
 
@@ -152,8 +153,8 @@ class Cut:
 def entries_of(
     lines: Iterable[Line], cut: type[Cut], instead: type[Cut] | None = None
 ) -> tuple[list[Draft], list[Draft]]:
-    """The entries of a file, cut `instead` in another way where the first finds none; and those left out, under a number
-    that no other has, since they stand under a heading such as *Notes*.
+    """The entries of a file, cut `instead` in another way where the first finds none; and those left out, under a
+    number that no other has, since they stand under a heading such as *Notes*.
 
     A heading below which the numbers go on is about tasks, whatever it is called.
     """

@@ -90,8 +90,8 @@ def _titles(lines: Sequence[Line]) -> list[_Title]:
 
 
 def _requirements(titles: list[_Title]) -> dict[int, Numbered]:
-    """The requirements' headings, by place: by word or id, else by number, else those that hold lists: those right above
-    acceptance criteria, counted."""
+    """The requirements' headings, by place: by word or id, else by number, else those that hold lists: those right
+    above acceptance criteria, counted."""
     inside = [title for title in titles if not title.is_out]
     for kinds in (_NAMED, (Kind.STORY,)):
         requirements = {title.place: title.head for title in inside if title.head and title.head.kind in kinds}
@@ -128,7 +128,9 @@ def _cut(lines: Sequence[Line], titles: list[_Title]) -> list[Block]:
     for place, line in enumerate(lines):
         heading = heading_of(line) if line.heading or place in chosen else None
         current = blocks[-1]
-        if place in chosen and not _is_criterion(chosen[place], current):
+        # `Requirement 1.2` below `Requirement 1` is a criterion of it, and so is `AC-3`
+        own = (f"{current.head.number}.", "AC-", "EC-") if current.head is not None else ()
+        if place in chosen and not chosen[place].number.startswith(own):
             level = heading.level if heading else _BOLD_LEVEL
             blocks.append(Block(chosen[place], line.number, level, section, known[place].path))
         elif heading is None or place in chosen or (not known[place].is_out and _is_part(heading, current)):
@@ -142,11 +144,6 @@ def _cut(lines: Sequence[Line], titles: list[_Title]) -> list[Block]:
         if block.head
         or not (block.section and (_LIKE["out"].search(block.section) or _LIKE["aside"].match(block.section)))
     ]
-
-
-def _is_criterion(head: Numbered, current: Block) -> bool:
-    """`Requirement 1.2` below `Requirement 1` is a criterion of it, and so is `AC-3`."""
-    return current.head is not None and head.number.startswith((f"{current.head.number}.", "AC-", "EC-"))
 
 
 def _is_part(heading: Heading, current: Block) -> bool:

@@ -117,7 +117,5 @@ def _remarks(where: str, placed: Iterable[tuple[int, str]], groups: Mapping[str,
         elif above is None or first[group] > first[above]:
             above = group
     if swapped:
-        what = (
-            f"the task graph has group {'; '.join(swapped[:_MOST_REPORTED])}: they are built in the order of the file"
-        )
-        yield warning(where, f"{what}. Move them, if it matters")
+        what = f"the task graph has group {'; '.join(swapped[:_MOST_REPORTED])}"
+        yield warning(where, f"{what}: they are built in the order of the file. Move them, if it matters")

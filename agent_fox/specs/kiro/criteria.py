@@ -1,5 +1,5 @@
-"""The criteria and edge cases of one requirement's block: which lines or rows of tables begin one, and which number each
-has.
+"""The criteria and edge cases of one requirement's block: which lines or rows of tables begin one, and which number
+each has.
 
 Sections come first (a label says what the list below it is), then the items of each. Ids are not made here.
 """
@@ -95,8 +95,8 @@ class _Section:
 
 
 def contents_of(block: Block) -> Contents:
-    """Read a block: prose, then its items with numbers that tell them apart. Where no list of a requirement has criteria,
-    the rows of its tables are them."""
+    """Read a block: prose, then its items with numbers that tell them apart. Where no list of a requirement has
+    criteria, the rows of its tables are them."""
     contents = _listed(block)
     if contents.items or block.head is None:
         return contents
@@ -252,8 +252,8 @@ def _goes_on(mark: Mark, line: Line, items: list[Item]) -> bool:
 
 
 def _number(contents: Contents) -> None:
-    """Numbers for the items that have no id: as written where they are a count, else counted on. Of lists that begin at 1
-    each is one of its own; one in which every item has a 1 is one list."""
+    """Numbers for the items that have no id: as written where they are a count, else counted on. Of lists that begin at
+    1 each is one of its own; one in which every item has a 1 is one list."""
     for is_edge in (False, True):
         runs: list[list[Item]] = []
         for item in contents.items:

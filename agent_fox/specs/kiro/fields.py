@@ -49,8 +49,8 @@ class TaskOrder:
         return {number: place for place, number in enumerate(self.numbers) if number}
 
     def named_in(self, value: str) -> tuple[str, ...]:
-        """The numbers of the tasks that a field names. Ranges are filled in with the tasks of the rank of their ends that
-        are there; one of a hostile length is cut."""
+        """The numbers of the tasks that a field names. Ranges are filled in with the tasks of the rank of their ends
+        that are there; one of a hostile length is cut."""
         numbers: dict[str, None] = {}
         for match in islice(_LIKE["task_number"].finditer(value.translate(_DASHES)), _MOST):
             first, last = match[1], match[2]

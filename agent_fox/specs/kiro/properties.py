@@ -29,7 +29,8 @@ def read_properties(
     for line in markdown.words:
         text, heading = line.text.strip(), line.heading
         match = _LIKE["head"].match(heading.title if heading else text)
-        if match is not None and (heading is not None or _sets_off(line.text)):
+        sets_off = text.startswith(("**", "- **", "* **")) or ":" in line.text[:40] or "：" in line.text[:40]
+        if match is not None and (heading is not None or sets_off):
             number, level = match["number"], heading.level if heading else section
             continue
         if heading is not None:
@@ -42,15 +43,8 @@ def read_properties(
                 problems.append(warning(markdown.at(line.number), f"{what}. Correct the number"))
             for part in named.ids:
                 shown.setdefault(part, {})[number] = None
-    traces = [_trace(part, tuple(shown[part]), tasks) for part in references.index.every if part in shown]
+    traces = []
+    for part in (part for part in references.index.every if part in shown):
+        by = dict.fromkeys(task for number in shown[part] for task in tasks.get(number, ()))
+        traces.append(Trace(part, tuple(f"Property {number}" for number in shown[part]), tuple(by)))
     return tuple(traces), tuple(problems) if references.index.every else ()
-
-
-def _trace(part: str, numbers: tuple[str, ...], tasks: Mapping[str, tuple[str, ...]]) -> Trace:
-    by = dict.fromkeys(task for number in numbers for task in tasks.get(number, ()))
-    return Trace(part, tests_specified=tuple(f"Property {number}" for number in numbers), tasks=tuple(by))
-
-
-def _sets_off(text: str) -> bool:
-    """A line that is a property's title: `**Property 1: T**`, `Property 1: T`."""
-    return text.strip().startswith(("**", "- **", "* **")) or ":" in text[:40] or "：" in text[:40]

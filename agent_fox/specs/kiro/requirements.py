@@ -1,7 +1,7 @@
 """requirements.md and bugfix.md as requirements with ids: those that are written, and those that their numbers imply.
 
-`### Requirement 2` with a list below it has the criteria `2.1`, `2.2`; an edge case is `2.E1`. Of a bugfix, what is to be
-and what is to stay; what is (the defect) is not expected.
+`### Requirement 2` with a list below it has the criteria `2.1`, `2.2`; an edge case is `2.E1`. Of a bugfix, what is to
+be and what is to stay; what is (the defect) is not expected.
 """
 
 from __future__ import annotations
@@ -195,7 +195,8 @@ def _add_listed(collection: _Collection, block: Block, contents: Contents) -> No
 
 _DEFECT = 1
 _PARTS = {3: _LIKE["unchanged"], 2: _LIKE["expected"], _DEFECT: _LIKE["defect"]}
-"""The parts of a bugfix, by the numbers that Kiro gives them. UNCHANGED first: its titles say *current* or *correct* too."""
+"""The parts of a bugfix, by the numbers that Kiro gives them. What is unchanged comes first: its titles say
+*current* or *correct* too."""
 
 
 def read_bugfix(markdown: Markdown) -> ReadRequirements:

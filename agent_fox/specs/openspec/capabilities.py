@@ -91,8 +91,8 @@ def read_capabilities(capabilities: Iterable[Capability]) -> ReadCapabilities:
 
 
 def _add(read: ReadCapabilities, one: Capability, draft: Draft, is_named: bool) -> None:
-    """A requirement, and by which names it is known. Its title is a part of what is asked for: many say there what SHALL
-    be; and a scenario shows it: another SHALL makes it another thing to prove."""
+    """A requirement, and by which names it is known. Its title is a part of what is asked for: many say there what
+    SHALL be; and a scenario shows it: another SHALL makes it another thing to prove."""
     number = str(len(read.requirements) + 1)
     read.places[number] = one.markdown.at(draft.line)
     stated = "\n".join(text for text in (draft.title, draft.statement) if text)
@@ -193,8 +193,8 @@ def half_written(markdown: Markdown, lines: Iterable[int]) -> Iterator[Problem]:
 
 
 def stale_references(one: Capability, baseline: Path, root: Path) -> Iterator[Problem]:
-    """What the delta modifies, takes back or renames, and the baseline does not have. A name that the delta itself gives
-    is its own.
+    """What the delta modifies, takes back or renames, and the baseline does not have. A name that the delta itself
+    gives is its own.
 
     A baseline that can't be read says nothing here: it is a spec of its own, and its reader says so.
     """

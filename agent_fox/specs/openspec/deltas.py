@@ -193,7 +193,7 @@ class _Cut:
             self.delta.alone.append(alone)
 
     def _text(self, line: Line) -> None:
-        """A line below a scenario or a requirement; or a requirement that is taken back in a list, without a heading."""
+        """A line below a scenario or a requirement; or a requirement that is taken back in a list."""
         holder = self.scenario or self.draft
         if holder is not None:
             holder.lines.append(line)

@@ -220,12 +220,8 @@ def _listed(lines: Iterable[Line], boxes: list[Box]) -> Iterator[Draft]:
                 yield draft
             draft, is_open = _task(box), True
         elif draft is not None and not line.is_blank and (line.indent > draft.indent or is_open):
-            is_title = (
-                is_open
-                and not draft.lines
-                and not line.is_code
-                and _LIKE["task_drafts_bullet"].match(line.text) is None
-            )
+            wraps = not line.is_code and _LIKE["task_drafts_bullet"].match(line.text) is None
+            is_title = is_open and not draft.lines and wraps
             draft.title += f" {line.text.strip()}" if is_title else ""
             draft.lines += [] if is_title else [line]
         is_open = is_open and not line.is_blank

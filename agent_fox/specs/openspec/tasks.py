@@ -170,9 +170,8 @@ def _bare(title: str) -> str:
 
 def _plain(title: str) -> str:
     """A title without marks for bold type, and without a field that ends its line: `_Requirements: 1.2_`."""
-    text = (
-        _LIKE["bold"].sub(lambda found: found["stars"] or found["lines"], _LIKE["field_at_end"].sub("", title)).strip()
-    )
+    title = _LIKE["field_at_end"].sub("", title)
+    text = _LIKE["bold"].sub(lambda found: found["stars"] or found["lines"], title).strip()
     whole = _LIKE["emphasis"].fullmatch(text)
     text = whole["text"] if whole else text
     return text.removesuffix("**").removeprefix("**").strip() if text.count("**") % 2 else text

@@ -23,6 +23,8 @@ _LIKE = patterns_in(__file__)
 
 
 MOST_NAMED = 200_000
+_SAID = ("comes_after", "comes_before")
+_VERBS = ("arrow", *_SAID)
 
 
 @dataclass(slots=True)
@@ -73,9 +75,8 @@ Named = tuple[tuple[str, ...], tuple[str, ...]]
 def waited_for(text: str, numbers: Numbers) -> Named:
     """The tasks that a text says to wait for, ranges written out, and those of them that are not there."""
     starts = [match.end() for match in _LIKE["waits"].finditer(text)]
-    return _named_at(
-        text, sorted(starts + [match.start() for match in _LIKE["order_comes_after"].finditer(text)]), numbers
-    )
+    starts += [match.start() for match in _LIKE["order_comes_after"].finditer(text)]
+    return _named_at(text, sorted(starts), numbers)
 
 
 def blocked_by(text: str, numbers: Numbers) -> Named:
@@ -128,10 +129,8 @@ def _sentences(text: str) -> Iterator[str]:
         inside.append(found["inside"])
         return ""
 
-    for sentence in (
-        *_LIKE["sentence_ends"].split(_LIKE["brackets"].sub(outside, _LIKE["marks"].sub("", text))),
-        *inside,
-    ):
+    without = _LIKE["brackets"].sub(outside, _LIKE["marks"].sub("", text))
+    for sentence in (*_LIKE["sentence_ends"].split(without), *inside):
         if "T" in sentence and _LIKE["in_doubt"].search(sentence) is None:
             yield " ".join(sentence.split())
 
@@ -140,27 +139,15 @@ def _in_sentence(line: int, sentence: str, numbers: Numbers) -> Iterator[Stated]
     """What one sentence says. In `T3 depends on T1, T4 depends on T2` the last of a list begins what follows it."""
     lists = list(_lists(sentence))
     gaps = [sentence[left[-1].end() : right[0].start()] for left, right in pairwise(lists)]
-    verbs = [
-        next(
-            (verb for verb in (_LIKE["arrow"], _LIKE["comes_after"], _LIKE["comes_before"]) if verb.fullmatch(gap)),
-            None,
-        )
-        for gap in gaps
-    ]
+    verbs = [next((verb for verb in _VERBS if _LIKE[verb].fullmatch(gap)), "") for gap in gaps]
     for place, verb in enumerate(verbs):
         left, right = lists[place], lists[place + 1]
-        if verb is not None and verb is not _LIKE["arrow"]:
-            left = (
-                left[-1:]
-                if place
-                and verbs[place - 1] in (_LIKE["comes_after"], _LIKE["comes_before"])
-                and _is_parted(sentence, left)
-                else left
-            )
-            goes_on = place + 1 < len(verbs) and verbs[place + 1] in (_LIKE["comes_after"], _LIKE["comes_before"])
+        if verb in _SAID:
+            left = left[-1:] if place and verbs[place - 1] in _SAID and _is_parted(sentence, left) else left
+            goes_on = place + 1 < len(verbs) and verbs[place + 1] in _SAID
             right = right[:-1] if goes_on and _is_parted(sentence, right) else right
-        if verb is not None:
-            first, later = (right, left) if verb is _LIKE["comes_after"] else (left, right)
+        if verb:
+            first, later = (right, left) if verb == "comes_after" else (left, right)
             yield _stated(line, _names(sentence, first, numbers), _names(sentence, later, numbers), numbers)
 
 

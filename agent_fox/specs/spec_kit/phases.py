@@ -79,8 +79,8 @@ class Cut:
 
 
 def cut(markdown: Markdown) -> Cut:
-    """The phases of a tasks file. Tasks are boxes; where no box has a `T` number, what else begins with one: headings or
-    plain items, else bold words on a line of their own, else rows of tables.
+    """The phases of a tasks file. Tasks are boxes; where no box has a `T` number, what else begins with one: headings
+    or plain items, else bold words on a line of their own, else rows of tables.
 
     A phase's name in bold, or as a box of its own, is a heading too.
     """
@@ -112,9 +112,8 @@ def _heading(line: Line) -> Heading | None:
     bold = _LIKE["bold_line"].match(rest)
     name = bold["text"] + bold["after"] if bold else rest
     may_be = bool(box) or (bold is not None and line.indent == 0)
-    return (
-        Heading(_BELOW_HEADINGS, name) if may_be and len(name) < _LONGEST_NAME and _LIKE["phase"].match(name) else None
-    )
+    is_phase = may_be and len(name) < _LONGEST_NAME and _LIKE["phase"].match(name) is not None
+    return Heading(_BELOW_HEADINGS, name) if is_phase else None
 
 
 def _tasks(placed: Placed, task_at: Callable[[Chain, Line], TaskDraft | None]) -> list[TaskDraft]:
@@ -174,12 +173,9 @@ def _unboxed(chain: Chain, line: Line) -> TaskDraft | None:
 
 def _bold(chain: Chain, line: Line) -> TaskDraft | None:
     """A line such as `**T001** [P] Make it`, with all that stands below it."""
-    match = (
-        _LIKE["t_number"].match(line.text) if line.text.startswith(("**T", "__T")) and line.heading is None else None
-    )
-    if match is None or _is_aside(chain):
-        return None
-    return TaskDraft(match["number"], match["rest"], line.number, "", -1, chain=chain)
+    is_bold = line.text.startswith(("**T", "__T")) and line.heading is None
+    match = _LIKE["t_number"].match(line.text) if is_bold and not _is_aside(chain) else None
+    return TaskDraft(match["number"], match["rest"], line.number, "", -1, chain=chain) if match else None
 
 
 def _task(number: str, title: str, line: Line, chain: Chain, box: str) -> TaskDraft:
@@ -203,7 +199,7 @@ def _in_rows(placed: Placed, tables: Iterable[Table]) -> list[TaskDraft]:
 
 
 def _row(table: Table, row: Row, own: int, column: int, chain: Chain, line: Line) -> TaskDraft:
-    """A row `| T001 | [P] | Make it | T000 | done |`: labels of other cells stand before the title, the rest below it."""
+    """A row `| T001 | [P] | Make it | T000 | done |`: labels of other cells stand before the title, others below it."""
     state = _column(table, _STATE, own)
     labels, others = "", []
     for place, cell in enumerate(row.cells):
@@ -222,10 +218,8 @@ def _row(table: Table, row: Row, own: int, column: int, chain: Chain, line: Line
 
 def _column(table: Table, words: tuple[str, ...], own: int | None) -> int | None:
     """The column whose header holds the first of the words that any holds, but that of the number."""
-    columns = (
-        place for word in words for place, name in enumerate(table.header) if place != own and word in name.split()
-    )
-    return next(columns, None)
+    names = [(place, name.split()) for place, name in enumerate(table.header) if place != own]
+    return next((place for word in words for place, name in names if word in name), None)
 
 
 def _unread(placed: Placed, tasks: list[TaskDraft]) -> Iterator[tuple[int, str]]:

@@ -87,10 +87,8 @@ class _Reading(Remarks):
             self.warn(boxes[0], what)
         if found.unread:
             lines = listed(line for line, _ in found.unread)
-            what = (
-                f"{found.unread[0][1]} and such are written in another way than other tasks here: {lines}. Not planned"
-            )
-            self.warn(found.unread[0][0], f"{what}; write tasks with boxes (`- [ ] T001 ...`), one a line")
+            what = f"{found.unread[0][1]} and such are written in another way than other tasks here: {lines}"
+            self.warn(found.unread[0][0], f"{what}. Not planned; write tasks with boxes (`- [ ] T001 ...`), one a line")
         for line, title in found.empty:
             self.warn(line, f"{title!r} has no tasks: not planned. Write tasks with boxes (`- [ ] T001 ...`)")
 
@@ -224,10 +222,8 @@ def _take_labels(task: TaskDraft) -> None:
     if _LIKE["parallel_anywhere"].search(rest):
         task.is_parallel, rest = True, _LIKE["parallel_anywhere"].sub("", rest)
     if not task.stories:
-        anywhere = (
-            story for match in _LIKE["story_anywhere"].finditer(rest) for story in stories_in_label(match["label"])
-        )
-        task.stories = tuple(dict.fromkeys(anywhere))
+        labels = (match["label"] for match in _LIKE["story_anywhere"].finditer(rest))
+        task.stories = tuple(dict.fromkeys(story for label in labels for story in stories_in_label(label)))
     if (of_title := _LIKE["field_at_end"].search(rest)) is not None:
         task.details, rest = (of_title[0].strip(" _"), *task.details), rest[: of_title.start()]
     task.is_struck = task.is_struck or is_taken_back(rest)
