@@ -49,10 +49,9 @@ def _pattern(words: Sequence[str], before: str = "", after: str = "", **_example
 
 @cache
 def _forms(room: Path) -> Mapping[str, re.Pattern[str]]:
-    words = room / "words.toml"
+    words, written = room / "words.toml", tables_in(room / "patterns.toml")
     tables = _patterns(words) if words.exists() else {}
-    texts = {name: table.pattern for name, table in tables.items()} | tables_in(room / "patterns.toml")
-    written = tables_in(room / "patterns.toml")
+    texts = {**{name: table.pattern for name, table in tables.items()}, **written}
     return {**tables, **{name: regex(_whole(text, texts)) for name, text in written.items()}}
 
 

@@ -68,31 +68,29 @@ def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: Markdown
     """What tasks.md or tasks.json says, with the dependencies and the problems of prd.md."""
     file = documents.first(*_TASKS)
     in_prd = read_dependencies(prd, spec_name)
-    read: ReadTasks | Problem = ReadTasks()
-    if file is not None and file.where.endswith(".md"):
-        markdown = read_markdown(file)
-        read = read_tasks(markdown, index, file.text)
-        traces, problems = read_traceability(markdown, index)
-        read = replace(
-            read,
-            problems=(*markdown.problems, *read.problems, *problems),
-            dependencies=read_dependencies(markdown, spec_name),
-            traceability=traces,
-            test_commands=read_commands(markdown),
-        )
-    elif file is not None:
+    if file is not None and not file.where.endswith(".md"):
         from agent_fox.specs.agent_fox.json_form import tasks_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
 
-        read = tasks_from_json(file, index, documents.files.get("test_spec.json"))
-        if isinstance(read, Problem):
+        in_json = tasks_from_json(file, index, documents.files.get("test_spec.json"))
+        if isinstance(in_json, Problem):
             del documents.files["tasks.json"]
-            return ReadTasks(problems=(*prd.problems, read))
+            return ReadTasks(problems=(*prd.problems, in_json))
         # it says exactly what prd.md tells in words: its rows about a spec count alone, and come first
-        named = {_head(row.spec) for row in read.dependencies}
-        rows = (*read.dependencies, *(row for row in in_prd if _head(row.spec) not in named))
-        return replace(read, dependencies=without_doubles(rows), problems=(*prd.problems, *read.problems))
-    dependencies = without_doubles([*in_prd, *read.dependencies])
-    return replace(read, dependencies=dependencies, problems=(*prd.problems, *read.problems))
+        named = {_head(row.spec) for row in in_json.dependencies}
+        rows = (*in_json.dependencies, *(row for row in in_prd if _head(row.spec) not in named))
+        return replace(in_json, dependencies=without_doubles(rows), problems=(*prd.problems, *in_json.problems))
+    if file is None:
+        return ReadTasks(dependencies=without_doubles(in_prd), problems=prd.problems)
+    markdown = read_markdown(file)
+    read = read_tasks(markdown, index, file.text)
+    traces, problems = read_traceability(markdown, index)
+    return replace(
+        read,
+        problems=(*prd.problems, *markdown.problems, *read.problems, *problems),
+        dependencies=without_doubles([*in_prd, *read_dependencies(markdown, spec_name)]),
+        traceability=traces,
+        test_commands=read_commands(markdown),
+    )
 
 
 def _head(name: str) -> str:

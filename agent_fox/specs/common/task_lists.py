@@ -42,8 +42,8 @@ class Draft:
     """A group or a task while it is read: a box, a numbered item or heading. `number` as it is written, `group` the one
     that a group is known by; `level` is a heading's rank, 0 for all others.
 
-    `chain` are the headings that it stands under, with itself. `bullets` begin with its own line; `tasks` are those of a
-    group.
+    `chain` are the headings that it stands under, with itself. `bullets` begin with its own line; `tasks` are those of
+    a group.
     """
 
     number: str

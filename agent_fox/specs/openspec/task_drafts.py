@@ -6,7 +6,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from agent_fox.specs.common.task_lists import Draft, rolled_up, state_of
@@ -199,8 +198,9 @@ def _gathered(sections: list[Section]) -> list[Section]:
             continue
         above = None
         if place and deep_number(section.title):
-            below = takewhile(lambda one, level=section.level: one.level > level, islice(sections, place + 1, None))
-            if not any(_LIKE["task_number"].match(box.rest) for part in (section, *below) for box in part.boxes):
+            others = ((end, one) for end, one in enumerate(sections) if end > place and one.level <= section.level)
+            below = sections[place : next(others, (len(sections), None))[0]]
+            if not any(_LIKE["task_number"].match(box.rest) for part in below for box in part.boxes):
                 above = section = Section(section.title, section.level, section.line, list(section.lines))
         kept.append(section)
     return kept
