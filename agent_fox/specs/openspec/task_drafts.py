@@ -198,8 +198,8 @@ def _gathered(sections: list[Section]) -> list[Section]:
             continue
         above = None
         if place and deep_number(section.title):
-            others = ((end, one) for end, one in enumerate(sections) if end > place and one.level <= section.level)
-            below = sections[place : next(others, (len(sections), None))[0]]
+            ends = (end for end in range(place + 1, len(sections)) if sections[end].level <= section.level)
+            below = sections[place : next(ends, len(sections))]
             if not any(_LIKE["task_number"].match(box.rest) for part in below for box in part.boxes):
                 above = section = Section(section.title, section.level, section.line, list(section.lines))
         kept.append(section)
