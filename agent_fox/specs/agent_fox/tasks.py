@@ -9,20 +9,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Group, Problem, Subtask
 from agent_fox.specs.collected import ReadTasks, Remarks
-from agent_fox.specs.common.task_lists import (
-    CHECKPOINT,
-    Bullet,
-    Cut,
-    Draft,
-    entries_of,
-    left_out,
-    named_by,
-    places_of,
-    state_among,
-    state_of,
-    tell_apart,
-    text_of,
-)
+from agent_fox.specs.common import task_lists
+from agent_fox.specs.common.task_lists import CHECKPOINT, Bullet, Cut, Draft
 from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import Heading, Line, beside_box
@@ -94,12 +82,13 @@ def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks
     Ids that the spec does not have are warnings; where the spec has none at all, that is said elsewhere,
     once. `raw` is the whole file: its legend may stand in a comment.
     """
-    entries, aside = entries_of(markdown.lines, _Listed, _Headed)
+    entries, aside = task_lists.entries_of(markdown.lines, _Listed, _Headed)
     drafts = [entry for entry in entries if "." not in entry.number]
-    problems = [*tell_apart(markdown, drafts), *left_out(markdown, aside), *_without_number(markdown, drafts)]
+    problems = [*task_lists.tell_apart(markdown, drafts), *task_lists.left_out(markdown, aside)]
+    problems += _without_number(markdown, drafts)
     reading = _Reading(markdown, index, _LIKE["minus_is_skipped"].search(raw) is not None)
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
-    return ReadTasks(groups, (*problems, *reading.problems), places_of(markdown, drafts))
+    return ReadTasks(groups, (*problems, *reading.problems), task_lists.places_of(markdown, drafts))
 
 
 def _lines(draft: Draft) -> list[Line]:
@@ -122,22 +111,21 @@ class _Reading(Remarks):
     def __init__(self, markdown: Markdown, index: PartIndex, minus_is_skipped: bool) -> None:
         super().__init__(markdown)
         self.index = index
-        self.says = partial(state_of, minus_is_skipped=minus_is_skipped)
+        self.says = partial(task_lists.state_of, minus_is_skipped=minus_is_skipped)
 
     def group(self, draft: Draft) -> Group:
         subtasks = tuple(self._subtask(task) for task in draft.tasks)
         title = _title(draft)
         archetype = _LIKE["archetype"].search(title)
-        below = draft.bullets + [bullet for task in draft.tasks for bullet in task.bullets]
         return Group(
             number=draft.group,
             title=" ".join(_LIKE["archetype"].sub("", title).split()),
-            state=state_among(draft.box, below, self.says),
+            state=draft.state(self.says),
             optional=draft.is_optional,
             archetype=archetype[1].lower() if archetype else None,
             subtasks=subtasks,
-            requirements=named_by(self._requirements(draft.bullets), subtasks),
-            text=text_of(_lines(draft)),
+            requirements=task_lists.named_by(self._requirements(draft.bullets), subtasks),
+            text=task_lists.text_of(_lines(draft)),
             is_checkpoint=CHECKPOINT.match(title) is not None,
         )
 
@@ -145,7 +133,7 @@ class _Reading(Remarks):
         return Subtask(
             number=draft.number,
             title=_title(draft),
-            state=state_among(draft.box, draft.bullets[1:], self.says),
+            state=draft.state(self.says),
             optional=draft.is_optional,
             requirements=tuple(dict.fromkeys(self._requirements(draft.bullets))),
             details=tuple(

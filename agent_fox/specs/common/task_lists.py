@@ -66,6 +66,11 @@ class Draft:
         digits = self.number.partition(".")[0]
         return int(digits) if digits.isdigit() else 0
 
+    def state(self, says: Callable[[str], TaskState]) -> TaskState:
+        """What its own box says; without one, it stands where the boxes of what stands below it do."""
+        below = (bullet.box for entry in (self, *self.tasks) for bullet in entry.bullets)
+        return says(self.box) if self.box is not None else rolled_up([says(box) for box in below if box is not None])
+
 
 class Cut:
     """Goes through a tasks file, line by line. Knows only where it stands: under which headings, in which entry.
@@ -192,11 +197,6 @@ def rolled_up(states: list[TaskState]) -> TaskState:
         return TaskState.DONE
     begun = (TaskState.DONE, TaskState.IN_PROGRESS)
     return TaskState.IN_PROGRESS if any(state in begun for state in states) else TaskState.OPEN
-
-
-def state_among(box: str | None, bullets: Iterable[Bullet], says: Callable[[str], TaskState] = state_of) -> TaskState:
-    """What its own box says; without one, it stands where the boxes of what stands below it do."""
-    return says(box) if box is not None else rolled_up([says(each.box) for each in bullets if each.box is not None])
 
 
 def named_by(own: Iterable[str], subtasks: Iterable[Subtask]) -> tuple[str, ...]:

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.collected import ReadTasks, Remarks
-from agent_fox.specs.common.task_lists import (
-    Bullet,
-    Draft,
-    doubled_tasks,
-    named_by,
-    places_of,
-    state_among,
-    state_of,
-    text_of,
-)
+from agent_fox.specs.common import task_lists
 from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.kiro.checks import check_waves
 from agent_fox.specs.kiro.fields import (
@@ -32,6 +23,7 @@ from agent_fox.specs.kiro.task_entries import read_groups
 from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
+    from agent_fox.specs.common.task_lists import Bullet, Draft
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.kiro.references import References
 
@@ -43,10 +35,10 @@ def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     drafts, problems = read_groups(markdown)
     reading = _Reading(markdown, references, drafts)
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
-    problems += doubled_tasks(markdown, (task for draft in drafts for task in draft.tasks))
+    problems += task_lists.doubled_tasks(markdown, (task for draft in drafts for task in draft.tasks))
     problems += [*reading.problems, *check_waves(markdown, reading.groups)]
     properties = {number: tuple(dict.fromkeys(tasks)) for number, tasks in reading.properties.items()}
-    return ReadTasks(groups, tuple(problems), places_of(markdown, drafts), properties=properties)
+    return ReadTasks(groups, tuple(problems), task_lists.places_of(markdown, drafts), properties=properties)
 
 
 class _Reading(Remarks):
@@ -67,19 +59,18 @@ class _Reading(Remarks):
     def group(self, draft: Draft) -> Group:
         fields = self._fields(draft.bullets, draft.number or str(draft.group))
         subtasks = tuple(self._subtask(task, draft.group) for task in draft.tasks)
-        named = named_by(self._requirements(fields), subtasks)
+        named = task_lists.named_by(self._requirements(fields), subtasks)
         self._waits(fields, draft.group)
-        below = [*draft.bullets, *(bullet for task in draft.tasks for bullet in task.bullets)]
         written = _wrapped(draft)
         title = without_fields(written) or written
         return Group(
             number=draft.group,
             title=title,
-            state=state_among(draft.box, below, self._box),
+            state=draft.state(self._box),
             optional=draft.is_optional,
             subtasks=subtasks,
             requirements=named,
-            text=text_of(draft.lines),
+            text=task_lists.text_of(draft.lines),
             parallel=draft.is_parallel,
             is_checkpoint=_LIKE["checkpoint"].match(title) is not None and not subtasks and not named,
         )
@@ -90,7 +81,7 @@ class _Reading(Remarks):
         return Subtask(
             number=entry.number,
             title=without_fields(_wrapped(entry)),
-            state=state_among(entry.box, entry.bullets[1:], self._box),
+            state=entry.state(self._box),
             optional=entry.is_optional,
             requirements=tuple(dict.fromkeys(self._requirements(fields))),
             details=tuple(bullet.text for bullet in below),
@@ -100,7 +91,7 @@ class _Reading(Remarks):
 
     def _box(self, box: str) -> TaskState:
         """What a box says. Kiro writes `~` for a task that is queued, so it is open, unless a legend says skipped."""
-        return TaskState.OPEN if box == "~" and not self.tilde_is_skipped else state_of(box)
+        return TaskState.OPEN if box == "~" and not self.tilde_is_skipped else task_lists.state_of(box)
 
     def _fields(self, bullets: Iterable[Bullet], name: str) -> list[Field]:
         kept = list(bullets)

@@ -8,19 +8,8 @@ from typing import NamedTuple
 
 from agent_fox.core.values import dataclass
 from agent_fox.specs.lines import Heading, Line, in_bold, is_rule, joined
-from agent_fox.specs.openspec.words import (
-    Operation,
-    bare_name,
-    ids_in,
-    is_aside,
-    is_criteria,
-    operated,
-    requirement_title,
-    scenario_in_line,
-    scenario_title,
-    section_of,
-    unstruck,
-)
+from agent_fox.specs.openspec import words
+from agent_fox.specs.openspec.words import Operation
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -97,12 +86,14 @@ def read_delta(lines: Iterable[Line]) -> Delta:
         delta = _Cut(Operation.STATED).read(lines)
         delta.drafts = [draft for draft in delta.drafts if draft.scenarios]
     by_id = {
-        ids[0]: draft for draft in delta.drafts if _LIKE["has_id"].match(draft.title) and (ids := ids_in(draft.title))
+        ids[0]: draft
+        for draft in delta.drafts
+        if _LIKE["has_id"].match(draft.title) and (ids := words.ids_in(draft.title))
     }
     apart, delta.alone = delta.alone, []
     for draft in apart:
         (scenario,) = draft.scenarios
-        owner = next((by_id[name] for name in ids_in(scenario.steps) if name in by_id), None)
+        owner = next((by_id[name] for name in words.ids_in(scenario.steps) if name in by_id), None)
         if owner is None:
             delta.alone.append(draft)
         else:
@@ -134,28 +125,28 @@ class _Cut:
             heading = line.heading or _bold_heading(line)
             if heading is not None:
                 self._heading(line, heading)
-            elif line.is_code or not (self._renames(line) if self.section is Operation.RENAMED else False):
+            elif line.is_code or self.section is not Operation.RENAMED or not self._renames(line):
                 self._text(line)
         self._end_rename()
         return self.delta
 
     def _heading(self, line: Line, heading: Heading) -> None:
         level, number = heading.level, line.number
-        section = section_of(heading.title) if not self.is_fixed else None
-        own = operated(heading.title) if section is not None else None
-        inside = unstruck(heading.title)
+        section = words.section_of(heading.title) if not self.is_fixed else None
+        own = words.operated(heading.title) if section is not None else None
+        inside = words.unstruck(heading.title)
         written = inside or heading.title
         if own is not None:
             self._begin(Draft(own[1], number, level, own[0], True))
         elif section is not None and (self.section is None or level <= self.section_level):
             self.delta.has_sections |= section is not Operation.STATED
             self._leave(section, level)
-        elif (title := requirement_title(written)) is not None:
-            bare = unstruck(title)
+        elif (title := words.requirement_title(written)) is not None:
+            bare = words.unstruck(title)
             operation = Operation.REMOVED if inside or bare else self.section or Operation.STATED
             self._begin(Draft(bare or title, number, level, operation, True))
-        elif (title := scenario_title(written)) is not None:
-            bare = unstruck(title)
+        elif (title := words.scenario_title(written)) is not None:
+            bare = words.unstruck(title)
             self._begin_scenario(Scenario(bare or title, number, level, True), bool(inside or bare))
         elif self.draft is not None and level > self.draft.level:
             self._begin_scenario(Scenario(heading.title, number, level, False))
@@ -206,7 +197,7 @@ class _Cut:
         match = _LIKE["from_to"].match(line.text)
         if match is None:
             return False
-        name = bare_name(match["name"])
+        name = words.bare_name(match["name"])
         if match["old"]:
             self._end_rename()
             self.old = name, line.number
@@ -230,18 +221,18 @@ def _bold_heading(line: Line) -> Heading | None:
     title = in_bold(line)
     if not title:
         return None
-    if requirement_title(title) is not None:
+    if words.requirement_title(title) is not None:
         return Heading(_SECTION_RANK + 1, title)
-    if is_criteria(title):
+    if words.is_criteria(title):
         return Heading(_SECTION_RANK + 2, title)
-    return Heading(_SECTION_RANK, title) if section_of(title) not in (None, Operation.STATED) else None
+    return Heading(_SECTION_RANK, title) if words.section_of(title) not in (None, Operation.STATED) else None
 
 
 def _listed_name(text: str) -> str:
     named = _LIKE["named"].search(text)
     if named is not None and (named.start() == 0 or _LIKE["id_before"].match(text[: named.start()])):
-        return bare_name(named["name"])
-    return _LIKE["ends_name"].split(bare_name(text), maxsplit=1)[0].strip("`* ")
+        return words.bare_name(named["name"])
+    return _LIKE["ends_name"].split(words.bare_name(text), maxsplit=1)[0].strip("`* ")
 
 
 def _settle_scenarios(draft: Draft) -> None:
@@ -249,17 +240,17 @@ def _settle_scenarios(draft: Draft) -> None:
     else lines and fenced Gherkin."""
     if any(scenario.has_word for scenario in draft.scenarios):
         _fold(draft, lambda scenario: scenario.has_word)
-    elif any(is_criteria(scenario.title) for scenario in draft.scenarios):
-        _fold(draft, lambda scenario: is_criteria(scenario.title))
+    elif any(words.is_criteria(scenario.title) for scenario in draft.scenarios):
+        _fold(draft, lambda scenario: words.is_criteria(scenario.title))
         draft.scenarios = [criterion for scenario in draft.scenarios for criterion in _criteria(draft, scenario)]
     elif draft.scenarios:
         top = min(scenario.level for scenario in draft.scenarios)
-        _fold(draft, lambda scenario: scenario.level == top and not is_aside(scenario.title))
+        _fold(draft, lambda scenario: scenario.level == top and not words.is_aside(scenario.title))
     for is_code in (False, True):
         lines = draft.lines if not draft.scenarios else ()
         draft.lines = [] if lines else draft.lines
         for line in lines:  # a line of its own begins a scenario
-            title = scenario_in_line(line.text) if line.is_code == is_code else None
+            title = words.scenario_in_line(line.text) if line.is_code == is_code else None
             if title is not None:
                 draft.scenarios.append(Scenario(title, line.number, draft.level + 1, True))
             else:

@@ -12,19 +12,9 @@ from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common.task_lists import CHECKPOINT, Draft, doubled_tasks, rolled_up, state_of
 from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
+from agent_fox.specs.openspec import task_drafts
 from agent_fox.specs.openspec.capabilities import half_written
-from agent_fox.specs.openspec.task_drafts import (
-    Section,
-    Unit,
-    deep_number,
-    details_of,
-    drafts_of,
-    numbered,
-    sections_of,
-    task_state,
-    units_of,
-    wrapped,
-)
+from agent_fox.specs.openspec.task_drafts import Section, Unit, deep_number, numbered
 from agent_fox.specs.openspec.task_references import Names, tasks_named
 from agent_fox.specs.openspec.words import is_unfilled
 from agent_fox.specs.word_tables import patterns_in
@@ -38,13 +28,13 @@ _LIKE = patterns_in(__file__)
 def read_tasks(markdown: Markdown, names: Names, fallback_title: str) -> ReadTasks:
     """The groups of a tasks file, in the order of the file. They are counted where their headings are not numbered
     upwards from 1."""
-    root = sections_of(markdown.lines)
+    root = task_drafts.sections_of(markdown.lines)
     has_boxes = root.has_tasks
-    units = units_of(root, has_boxes)
+    units = task_drafts.units_of(root, has_boxes)
     written = [unit.number or 0 for unit in units]
     grows = all(before < after for before, after in pairwise([0, *written]))  # group 0 is the reviewers'
     numbers = written if grows else list(range(1, len(units) + 1))
-    drafts = [list(drafts_of(unit, has_boxes)) for unit in units]
+    drafts = [list(task_drafts.drafts_of(unit, has_boxes)) for unit in units]
     reading = _Reading(markdown, names, fallback_title)
     reading.problems += _shape_problems(markdown, units, numbers, has_boxes)
     reading.problems += _unread(markdown, root, units) if has_boxes else ()
@@ -104,11 +94,11 @@ class _Reading(Remarks):
 
     def _subtask(self, draft: Draft) -> Subtask:
         self.places.setdefault(f"task {draft.number}", self.markdown.at(draft.line))
-        title, details = _plain(_LIKE["parallel"].sub("", draft.title)), details_of(draft)
+        title, details = _plain(_LIKE["parallel"].sub("", draft.title)), task_drafts.details_of(draft)
         return Subtask(
             number=draft.number,
             title=_LIKE["optional"].sub("", title).strip(),
-            state=task_state(draft),
+            state=task_drafts.task_state(draft),
             optional=_LIKE["optional"].search(title) is not None or draft.is_optional,
             requirements=self.names.parts_in((draft.title, *details))[0],
             details=details,
@@ -122,7 +112,7 @@ class _Reading(Remarks):
         titles = [title, *(section.title for section in unit.sections[1:])]
         texts = [line.text.strip() for line in unit.lines if not (line.is_code or line.is_blank)]
         about = self.names.headed(_plain(_bare(title)) for title in titles)
-        named, unknown = self.names.parts_in([*titles, *texts], wrapped(unit.lines))
+        named, unknown = self.names.parts_in([*titles, *texts], task_drafts.wrapped(unit.lines))
         if unknown and self.names.index.every:
             what = f"names {', '.join(unknown)}: no such requirement in this change. Correct the title"
             self.warn(unit.line, what)
