@@ -122,8 +122,7 @@ def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
 
 
 def ears(criterion: models.JsonCriterion) -> str:
-    """The sentence that the fields of a criterion make. In the second version its pattern says with which word the
-    condition begins."""
+    """The sentence that a criterion's fields make. In the second version its pattern says how the condition begins."""
     if criterion.text:
         return criterion.text
     if criterion.pattern:

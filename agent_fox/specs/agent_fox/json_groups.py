@@ -1,5 +1,4 @@
-"""Where the strings of a JSON document stand, since JSON itself keeps no lines; the groups of a tasks.json as values,
-where they stand, and what is wrong with them."""
+"""The strings of a JSON document with their lines; the groups of a tasks.json, their places and problems."""
 
 from __future__ import annotations
 
@@ -64,8 +63,7 @@ _STATES = {
 
 
 def groups_of(read: list[JsonGroup], index: PartIndex) -> tuple[Group, ...]:
-    """In the order of the file; of two with one number the second has another. One that says what it waits for, and not
-    for the one before it, stands beside that."""
+    """In the order of the file, each with its number. One that waits, but not for the one before, stands beside it."""
     beside = {
         group.id
         for before, group in pairwise(read)
@@ -78,8 +76,7 @@ def groups_of(read: list[JsonGroup], index: PartIndex) -> tuple[Group, ...]:
 
 
 def troubles_of(read: list[JsonGroup], index: PartIndex, strings: Strings) -> Iterator[Problem]:
-    """References to what is not there, numbers that stand twice, and what is waited for in vain: groups run in the
-    order of the file."""
+    """References to what is not there, numbers that stand twice, and what is waited for in vain: groups run in order."""
     for group in read:
         subtasks = ((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks)
         for who, references in ((f"group {group.id}", group.requirement_refs), *subtasks):

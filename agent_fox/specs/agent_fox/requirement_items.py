@@ -62,8 +62,7 @@ class Item:
 
 @dataclass(slots=True)
 class Block:
-    """One requirement heading and what stands below it: prose before the items, and the items. `tail` is empty for text
-    under other headings."""
+    """A requirement's heading, the prose below it, and the items. `tail` is empty for text under other headings."""
 
     tail: str
     title: str
@@ -76,8 +75,7 @@ class Block:
 
 
 def read_blocks(lines: Iterable[Line], number: str) -> tuple[str, list[Block]]:
-    """What this file's ids begin with, and its blocks with their items. Items of other specs, and ids in prose, are
-    text. `number` is the folder's."""
+    """What this file's ids begin with, and its blocks. Ids in prose are text; `number` is the folder's."""
     lines = tuple(lines)
     prefix, sure = _ids_in(lines, number)
     blocks = _blocks_of(lines, prefix)

@@ -45,8 +45,7 @@ class _Collection(Declarations):
             self._add_without_id(parent, items)
 
     def _by_parent(self, items: list[Item]) -> Iterator[tuple[RequirementDraft, list[Item]]]:
-        """The items below a heading without an id, by the requirement that the last id above them (else the first
-        below them) belongs to."""
+        """Items below a heading without an id, by the requirement of the last id above, else of the first below."""
         first = next(item.tail for item in items if item.tail)
         tails = accumulate((item.tail for item in items), lambda last, tail: tail or last, initial=first)
         parents = [

@@ -1,5 +1,4 @@
-"""tasks.md as task groups: boxes or headings with their states and subtasks, and the requirements that each names,
-expanded."""
+"""tasks.md as task groups: boxes or headings, their states and subtasks, and the requirements that each names."""
 
 from __future__ import annotations
 
@@ -24,8 +23,7 @@ _LIKE = patterns_in(__file__)
 
 
 class _Listed(Cut):
-    """A box with a whole number is a group; one below it with a number such as `3.1`, no deeper than the first of
-    these, a subtask: deeper boxes are details."""
+    """A box `3.` is a group; one such as `3.1` below it, no deeper than the first such, a subtask."""
 
     not_tasks = _LIKE["not_tasks"]
     own_bullet, box = _LIKE["field"], _LIKE["box"]

@@ -1,5 +1,4 @@
-"""Which task groups only write tests, told from their titles, or from their tasks as well. The groups' reviewers depend
-on it."""
+"""Which task groups only write tests, told from their titles, or from their tasks as well: reviews depend on it."""
 
 from __future__ import annotations
 

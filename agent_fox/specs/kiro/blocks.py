@@ -90,8 +90,7 @@ def _titles(lines: Sequence[Line]) -> list[_Title]:
 
 
 def _requirements(titles: list[_Title]) -> dict[int, Numbered]:
-    """The requirements' headings, by place: by word or id, else by number, else those that hold lists: those right
-    above acceptance criteria, counted."""
+    """The requirements' headings, by place: by word or id, else by number, else those above criteria, counted."""
     inside = [title for title in titles if not title.is_out]
     for kinds in (_NAMED, (Kind.STORY,)):
         requirements = {title.place: title.head for title in inside if title.head and title.head.kind in kinds}

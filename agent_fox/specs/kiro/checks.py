@@ -63,8 +63,7 @@ class _Graph(BaseModel, defer_build=True):
 
 
 def check_waves(markdown: Markdown, groups: Mapping[str, int]) -> Iterator[Problem]:
-    """What a graph says that the plan does not do. `groups` has for each task's number that of its group, in the order
-    of the file."""
+    """What a graph says that the plan does not do. `groups` has each task's group, in the order of the file."""
     for line, text in _blocks(markdown.lines):
         try:
             graph = _Graph.model_validate_json(text)
@@ -92,8 +91,7 @@ def _blocks(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
 
 
 def _remarks(where: str, placed: Iterable[tuple[int, str]], groups: Mapping[str, int]) -> Iterator[Problem]:
-    """Tasks that are not there; and groups all of whose tasks come before all those of another one, which stands above
-    them in the file."""
+    """Tasks that are not there; and groups that wholly precede another, which stands above them in the file."""
     unknown: dict[str, None] = {}
     first: dict[int, int] = {}
     last: dict[int, int] = {}

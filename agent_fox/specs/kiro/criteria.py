@@ -95,8 +95,7 @@ class _Section:
 
 
 def contents_of(block: Block) -> Contents:
-    """Read a block: prose, then its items with numbers that tell them apart. Where no list of a requirement has
-    criteria, the rows of its tables are them."""
+    """A block's prose and items, numbered. Where no list of a requirement has criteria, rows of its tables are them."""
     contents = _listed(block)
     if contents.items or block.head is None:
         return contents
@@ -141,8 +140,7 @@ def _listed(block: Block) -> Contents:
 
 
 def _label(line: Line, current: _Section) -> _Section | None:
-    """A heading, a bold line, or a known word with a colon begins a section. A strange title below a known one goes on
-    with what that one holds."""
+    """A heading, a bold line, or a known word with a colon begins a section. A strange title below goes on with it."""
     if line.is_code:
         return None
     if line.heading is not None:
@@ -241,8 +239,7 @@ def _is_item(mark: Mark, items: list[Item], begins: str) -> bool:
 
 
 def _goes_on(mark: Mark, line: Line, items: list[Item]) -> bool:
-    """A number without a list mark, right below other text, is an item only if it is the next one: `1.5 seconds` may
-    be prose."""
+    """A bare number right below other text is an item only if it is the next one: `1.5 seconds` may be prose."""
     if not mark.dotted or mark.is_bullet or line.heading is not None or not items:
         return True
     before, _, last = items[-1].mark.dotted.rpartition(".")

@@ -49,8 +49,7 @@ class TaskOrder:
         return {number: place for place, number in enumerate(self.numbers) if number}
 
     def named_in(self, value: str) -> tuple[str, ...]:
-        """The numbers of the tasks that a field names. Ranges are filled in with the tasks of the rank of their ends
-        that are there; one of a hostile length is cut."""
+        """The numbers of the tasks that a field names, ranges filled in with tasks of their ends' rank."""
         numbers: dict[str, None] = {}
         for match in islice(_LIKE["task_number"].finditer(value.translate(_DASHES)), _MOST):
             first, last = match[1], match[2]
@@ -91,8 +90,7 @@ def is_field(bullet: Bullet, fields: Iterable[Field]) -> bool:
 
 
 def without_fields(title: str) -> str:
-    """A title without the fields that follow it on its line, and without marks for bold type; what stands in code keeps
-    its own."""
+    """A title without the fields that follow it on its line, and without marks for bold type, but for those in code."""
     match = _LIKE["marked"].search(title)
     parts = (title[: match.start()] if match and match.start() > 0 else title).split("`")
     head = "`".join(part if place % 2 else _LIKE["fields_bold"].sub("", part) for place, part in enumerate(parts))
@@ -113,8 +111,7 @@ def properties_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
 
 
 def _sort(key: str, value: str, references: References, *, is_marked: bool) -> Sort | None:
-    """What a key says in any language; where it is not known, a marked list of the spec's own ids says it: `1.1, 2.3`,
-    for a number alone counts many things."""
+    """What a key says; if unknown, a marked list of own ids says it: `1.1, 2.3`. One number counts many things."""
     known = _sort_of(key)
     if known in (Sort.PROPERTY, Sort.WAITS):
         return known

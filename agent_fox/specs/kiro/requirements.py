@@ -28,8 +28,7 @@ _MOST_LINES, _LONGEST_PART = 10, 80
 
 
 class _Collection(Declarations):
-    """The requirements of one file in the making. `counted` is the highest number of those that have none but their
-    place in a list."""
+    """The requirements of one file in the making. `counted` is the highest number that is but a place in a list."""
 
     doubled = "stands twice: in lines {} and {}. Give one of them another number"
     counted = 0

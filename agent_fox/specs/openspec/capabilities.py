@@ -73,8 +73,7 @@ def capability(name: str, markdown: Markdown, *, is_baseline: bool = False) -> C
 
 
 def read_capabilities(capabilities: Iterable[Capability]) -> ReadCapabilities:
-    """Requirements are numbered over the capabilities in their order: `1`, with scenarios `1.1`. What is taken back
-    comes after them, so that it moves no number."""
+    """Requirements are counted over all capabilities: `1`, with scenarios `1.1`; last what is taken back."""
     capabilities = tuple(capabilities)
     read = ReadCapabilities()
     is_named = len([each for each in capabilities if each.expected]) > 1

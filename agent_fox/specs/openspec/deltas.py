@@ -216,8 +216,7 @@ class _Cut:
 
 
 def _bold_heading(line: Line) -> Heading | None:
-    """A section, a requirement, or the title of its criteria, as a line in bold and no heading; a scenario's is read
-    elsewhere."""
+    """A section, a requirement, or the title of its criteria, as a line in bold and no heading."""
     title = in_bold(line)
     if not title:
         return None
@@ -236,8 +235,7 @@ def _listed_name(text: str) -> str:
 
 
 def _settle_scenarios(draft: Draft) -> None:
-    """Headings that say so are scenarios; where none does, every heading below is, or each item of a list of criteria;
-    else lines and fenced Gherkin."""
+    """Scenarios are headings that say so, else all below, or listed criteria; else lines and fenced Gherkin."""
     if any(scenario.has_word for scenario in draft.scenarios):
         _fold(draft, lambda scenario: scenario.has_word)
     elif any(words.is_criteria(scenario.title) for scenario in draft.scenarios):

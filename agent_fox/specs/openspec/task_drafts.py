@@ -1,5 +1,4 @@
-"""tasks.md cut into the sections that are task groups, and each into its tasks as they are written. What they name is
-read elsewhere."""
+"""tasks.md cut into the sections that are task groups, and each into its tasks. What they name is read elsewhere."""
 
 from __future__ import annotations
 
@@ -175,8 +174,7 @@ def _unit(section: Section, children: Iterable[Section]) -> Unit:
 
 
 def drafts_of(unit: Unit, has_boxes: bool) -> Iterator[Draft]:
-    """The tasks of a group, section by section: boxes, or the heading itself where that has the number. Where no task
-    has a box, list items are tasks."""
+    """The tasks of a group: boxes, or a section's heading with a number; any items, where no task has a box."""
     for place, section in enumerate(_gathered(unit.sections)):
         boxes = [box for line in section.lines if (box := box_in(line, is_any_item=not has_boxes))]
         number, title = deep_number(section.title) or numbered(section.title)
@@ -207,8 +205,7 @@ def _gathered(sections: list[Section]) -> list[Section]:
 
 
 def _listed(lines: Iterable[Line], boxes: list[Box]) -> Iterator[Draft]:
-    """Boxes of the outermost rank are tasks; what is indented below one, or wraps, belongs to it. A line that wraps the
-    title goes there, all others are details."""
+    """Boxes of the outermost rank are tasks; what is indented below one, or wraps its title, belongs to it."""
     at = {box.line.number: box for box in boxes}
     margin = min((box.line.indent for box in boxes), default=0)
     draft: Draft | None = None

@@ -26,8 +26,7 @@ _LIKE = patterns_in(__file__)
 
 
 def read_tasks(markdown: Markdown, names: Names, fallback_title: str) -> ReadTasks:
-    """The groups of a tasks file, in the order of the file. They are counted where their headings are not numbered
-    upwards from 1."""
+    """The groups of a tasks file, in its order; counted where their headings are not numbered upwards from 1."""
     root = task_drafts.sections_of(markdown.lines)
     has_boxes = root.has_tasks
     units = task_drafts.units_of(root, has_boxes)

@@ -29,8 +29,7 @@ _LONGEST = 200
 
 
 def requirement_title(title: str) -> str | None:
-    """The title after `Requirement:`, or the whole of one that begins with an id such as `REQ-AUTH-3`; None for a
-    heading with neither."""
+    """The title after `Requirement:`, or all of one that begins with an id such as `REQ-AUTH-3`; else None."""
     match = _LIKE["is_requirement"].match(title[:_LONGEST])
     if match is None:
         return _clean(title) if _LIKE["is_named_requirement"].match(title[:_LONGEST]) else None

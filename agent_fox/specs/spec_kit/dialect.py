@@ -135,8 +135,7 @@ def _saying(lines: Iterable[Line], header_only: bool) -> Iterator[Line]:
 
 
 def _unfinished(markdown: Markdown) -> Iterator[Problem]:
-    """A warning for each question that is marked, but below an aside such as a checklist, and one for the template's
-    words."""
+    """A warning for each question that is marked, but below an aside, and one for the template's words."""
     placeholders: list[tuple[int, str]] = []
     aside = 0
     for line in markdown.lines:

@@ -113,8 +113,7 @@ def stories_in_label(label: str) -> Iterator[str]:
 
 
 def stories_in_title(title: str) -> Iterator[str]:
-    """The stories that a phase's title names, in whatever language it says story: behind the phase's own name, as in
-    `Phase 3: 用户故事 1 - ...`, or anywhere."""
+    """The stories that a phase's title names: behind the phase's name, as in `Phase 3: 用户故事 1`, or anywhere."""
     seen: dict[str, None] = {}
     starts = (0, *(match.end() for match in re.finditer(r"[:：.–—-]", title[:60])))
     named = (match for start in starts if (match := _LIKE["numbered_story"].match(title, start)) is not None)

@@ -39,8 +39,7 @@ Placed = list[tuple[Chain, Line]]
 
 @dataclass(slots=True)
 class TaskDraft(Draft):
-    """`number` is empty where it has none; `is_aside`: it stands where samples stand. Its `stories` and `details` are
-    known once its labels are taken from its title."""
+    """`is_aside`: it stands where samples do. `stories` and `details` are known once labels are off its title."""
 
     is_struck: bool = False
     is_aside: bool = False
@@ -117,8 +116,7 @@ def _heading(line: Line) -> Heading | None:
 
 
 def _tasks(placed: Placed, task_at: Callable[[Chain, Line], TaskDraft | None]) -> list[TaskDraft]:
-    """Every line that is a task, with those that belong to it. Without a number it is none as a step of another one, or
-    as a check below a label."""
+    """Every task, with its lines. Without a number, a step of another one is none, nor is a check below a label."""
     tasks: list[TaskDraft] = []
     current: TaskDraft | None = None
     is_check = False

@@ -68,8 +68,7 @@ class _Collection(Declarations):
 
 
 def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETAIL) -> ReadRequirements:
-    """Everything in spec.md that is to be proven. `bare` says what becomes of items without an id below others that
-    have one."""
+    """All of spec.md that is to be proven. `bare`: what becomes of items without an id below others that have one."""
     places, stories = places_of(parts_of(markdown.lines))
     counted = list(stories_counted(stories))
     collection = _Collection(markdown)
@@ -208,8 +207,7 @@ def _add_unnamed(
 
 
 def _accepted(collection: _Collection, places: list[Place]) -> list[Scenario]:
-    """What stands under a heading about acceptance, outside of all stories; under one that says nothing, what is told
-    from Given to Then."""
+    """Under a heading about acceptance, outside of stories; elsewhere, what goes from Given to Then."""
     taken = set(collection.lines.values())
     outside = (place for place in places if not (place.story or place.heading))
     scenarios = (

@@ -159,8 +159,7 @@ class _Reading(Remarks):
         return tuple(number for number in numbers if number != task.number)
 
     def _stated(self, phases: list[tuple[int, PhaseDraft]]) -> dict[str, list[str]]:
-        """What each task comes after, as others say it: tasks that block it, words before a phase's first task, prose
-        about their order, tables."""
+        """What each task comes after, as other tasks, words before a phase's first task, prose and tables say it."""
         waits: dict[str, list[str]] = {}
         for task in self.tasks:
             blocked, unknown = blocked_by(task.text, self.numbers)
