@@ -76,7 +76,7 @@ def groups_of(read: list[JsonGroup], index: PartIndex) -> tuple[Group, ...]:
 
 
 def troubles_of(read: list[JsonGroup], index: PartIndex, strings: Strings) -> Iterator[Problem]:
-    """References to what is not there, numbers that stand twice, and what is waited for in vain: groups run in order."""
+    """References to what is not there, numbers that stand twice, and what is waited for in vain."""
     for group in read:
         subtasks = ((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks)
         for who, references in ((f"group {group.id}", group.requirement_refs), *subtasks):
