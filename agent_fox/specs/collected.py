@@ -74,8 +74,8 @@ class RequirementDraft:
     def _parts(self, is_edge: bool) -> tuple[Criterion, ...]:
         parts = self.edge_cases if is_edge else self.criteria
         details = [text for about_edges, text in self.details if about_edges == is_edge]
-        told = (Criterion(part.id, with_details(part.text, self.id, details)) for part in parts)
-        return tuple(told if details else parts)
+        parts_with = (Criterion(part.id, with_details(part.text, self.id, details)) for part in parts)
+        return tuple(parts_with if details else parts)
 
 
 def spec_of(

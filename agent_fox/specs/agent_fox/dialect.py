@@ -53,8 +53,8 @@ def _requirements(documents: Documents, number: str, bare: BareCriteria) -> Read
         return ReadRequirements(prefix=number)
     if file.where.endswith(".md"):
         markdown = read_markdown(file)
-        found = read_requirements(markdown, number, bare)
-        return replace(found, problems=(*markdown.problems, *found.problems))
+        in_markdown = read_requirements(markdown, number, bare)
+        return replace(in_markdown, problems=(*markdown.problems, *in_markdown.problems))
     from agent_fox.specs.agent_fox.json_form import requirements_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
 
     read = requirements_from_json(file, number)

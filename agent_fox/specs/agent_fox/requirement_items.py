@@ -195,8 +195,8 @@ class _Reading:
     def _take_closing_ids(self) -> None:
         """Items that end with an id of this requirement are declared there, each id by the first such item."""
         for item in (item for item in self.block.items if not item.tail):
-            ends = enumerate(map(self._closed_by, item.lines))
-            place, own = next(((place, found) for place, found in ends if found is not None), (0, None))
+            ends = ((place, self._closed_by(line)) for place, line in enumerate(item.lines))
+            place, own = next((end for end in ends if end[1] is not None), (0, None))
             if own is not None and own.tail not in self.seen:
                 item.tail, item.is_edge = own.tail, own.is_edge
                 item.lines[place] = item.lines[place]._replace(text=own.text)

@@ -146,7 +146,7 @@ class _Reading(Remarks):
                 ids, unknown = self.index.expand(match["marked"] or match["plain"] or "")
                 if unknown and self.index.every:
                     texts = ((line.number, line.text) for line in bullet.lines)
-                    says = (number for number, said in texts if "equirement" in said or "Traces to" in said)
+                    says = (number for number, text in texts if "equirement" in text or "Traces to" in text)
                     what = f"names {', '.join(unknown)}: no such requirement in this spec"
                     self.warn(next(says, bullet.lines[0].number), f"{what}. Correct the id, or declare it")
                 yield from ids

@@ -54,9 +54,9 @@ class PartIndex:
                 yield name, self.names[name]
                 continue
             references = [
-                found
-                for found in _LIKE["reference"].finditer(name)
-                if found["req"] or "." in found["tail"] or found["every"] or found[0] == name
+                match
+                for match in _LIKE["reference"].finditer(name)
+                if match["req"] or "." in match["tail"] or match["every"] or match[0] == name
             ]
             for reference in references:
                 yield from self._named(reference)

@@ -43,8 +43,9 @@ def check_approvals(file: TextFile, *, has_tasks: bool) -> tuple[Problem, ...]:
     if not has_tasks:
         phase = f"says phase {approvals.phase!r}, and there " if approvals.phase else "there "
         return (warning(file.where, f"{phase}are no tasks yet: nothing of it is built. Write tasks.md"),)
-    known = [(step, approvals.approvals[step]) for step in _STEPS if step in approvals.approvals]
-    is_open = [step for step, said in known if not (said.approved if isinstance(said, _Approval) else said)]
+    known = ((step, approvals.approvals[step]) for step in _STEPS if step in approvals.approvals)
+    approved = ((step, each.approved if isinstance(each, _Approval) else each) for step, each in known)
+    is_open = [step for step, is_approved in approved if not is_approved]
     what = f"{', '.join(is_open)} not approved: planned all the same. Approve, or leave the spec out"
     return (warning(file.where, what),) if is_open else ()
 

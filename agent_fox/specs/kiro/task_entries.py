@@ -44,16 +44,16 @@ class _Boxed(Cut):
         return entry
 
     def headed(self, line: Line, heading: Heading) -> Draft | None:
-        found = _LIKE["heading"].match(heading.title.replace("**", ""))
-        if found is None or (found["word"] and not _LIKE["task"].search(found["word"])):
+        match = _LIKE["heading"].match(heading.title.replace("**", ""))
+        if match is None or (match["word"] and not _LIKE["task"].search(match["word"])):
             return None
-        is_bare = not found["word"] and not found["end"].strip() and "." not in found["number"]
-        if is_bare or _LIKE["not_tasks"].match(found["title"].lower()):
+        is_bare = not match["word"] and not match["end"].strip() and "." not in match["number"]
+        if is_bare or _LIKE["not_tasks"].match(match["title"].lower()):
             return None
-        number = ascii_number(found["number"])
-        title = found["title"].strip("*_ ") or " ".join(filter(None, (found["word"], number)))
+        number = ascii_number(match["number"])
+        title = match["title"].strip("*_ ") or " ".join(filter(None, (match["word"], number)))
         entry = _entry(number, title, line)
-        entry.level, entry.box = heading.level, _state(found["box"]) if found["box"] is not None else None
+        entry.level, entry.box = heading.level, _state(match["box"]) if match["box"] is not None else None
         return entry
 
 

@@ -56,18 +56,14 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     documents.problems += unlisted
     if unlisted or any(documents.lacks([name]) for name in (_TASKS, *deltas.values())):
         return None, documents.problems
-    capabilities = [
-        one
-        for name, path in deltas.items()
-        if (one := capability(name, read_markdown(documents.files[path]))).delta.drafts
-        or one.delta.renamed
-        or path.endswith(folders.SPEC_FILE)  # any other file without a requirement is a document beside
-    ]
+    every = [(path, capability(name, read_markdown(documents.files[path]))) for name, path in deltas.items()]
+    is_delta = [path.endswith(folders.SPEC_FILE) or each.delta.drafts or each.delta.renamed for path, each in every]
+    capabilities = [each for (_, each), holds in zip(every, is_delta, strict=True) if holds]  # others stand beside them
     read = read_capabilities(capabilities)
     documents.problems += read.problems
-    for one in capabilities:
-        baseline = folders.baseline_file(folder, one.name)
-        documents.problems += stale_references(one, baseline, root) if baseline else ()
+    for each in capabilities:
+        baseline = folders.baseline_file(folder, each.name)
+        documents.problems += stale_references(each, baseline, root) if baseline else ()
     prose = {name: text for name in (_PROPOSAL, _TASKS) if (text := documents.markdown(name))}
     names = Names(read.names, read.scenarios, read.capabilities, index_of(read.requirements, ""))
     markdown = prose.get(_TASKS)

@@ -182,9 +182,9 @@ def _in_cell(text: str, numbers: Numbers) -> list[str]:
 
 
 def _stated(line: int, first: list[str], later: list[str], numbers: Numbers) -> Stated:
-    (earlier, strange), (after, stranger) = _parted(first, numbers), _parted(later, numbers)
-    has_room = numbers.has_room(len(earlier) * len(after))
-    return Stated(line, earlier if has_room else (), after, tuple(dict.fromkeys((*strange, *stranger))))
+    (before, strange), (after, stranger) = _parted(first, numbers), _parted(later, numbers)
+    has_room = numbers.has_room(len(before) * len(after))
+    return Stated(line, before if has_room else (), after, tuple(dict.fromkeys((*strange, *stranger))))
 
 
 def _parted(names: Iterable[str], numbers: Numbers) -> Named:

@@ -207,8 +207,8 @@ def _row(table: Table, row: Row, own: int, column: int, chain: Chain, line: Line
             labels += f"[{plain(cell)}] "
         else:
             others.append(f"{table.header[place]}: {cell}" if place < len(table.header) else cell)
-    said = row.cell(state)
-    box = next((box for box, words in _SAYS_STATE.items() if words.match(said)), "")
+    state_cell = row.cell(state)
+    box = next((box for box, words in _SAYS_STATE.items() if words.match(state_cell)), "")
     task = _task(plain(row.cells[own]), f" {labels}{row.cell(column)}", line, chain, box)
     task.lines = [Line(row.line, f"- {other}", line.indent + 2) for other in others]
     return task

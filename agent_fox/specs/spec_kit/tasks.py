@@ -30,10 +30,10 @@ _LONGEST_HEADING = 300
 
 def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     """The groups of a tasks file: its phases, in their order."""
-    found = cut(markdown)
-    phases = list(_numbered(found.phases))
+    phased = cut(markdown)
+    phases = list(_numbered(phased.phases))
     reading = _Reading(markdown, references, phases)
-    reading.warn_of(found, phases)
+    reading.warn_of(phased, phases)
     groups = tuple(reading.group(number, draft) for number, draft in phases)
     reading.warn_of_too_many()
     return ReadTasks(mark_first_tests(groups), tuple(reading.problems), reading.places)
