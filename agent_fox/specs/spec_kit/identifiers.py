@@ -138,10 +138,6 @@ class References:
     withdrawn: frozenset[Key] = frozenset()
     spare: int = MOST_NAMED
 
-    @property
-    def is_spent(self) -> bool:
-        return self.spare < 0
-
     def of_stories(self, stories: Iterable[str]) -> tuple[str, ...]:
         return tuple(part for story in stories for part in self.stories.get(story, ()))
 
@@ -164,7 +160,7 @@ class References:
         """The parts of the ids from one to another that begin alike; of the first alone where too many are named."""
         last = max(first, last or 0)
         self.spare -= last - first
-        rows = self.rows[first : first + 1 if self.is_spent else last + 1]
+        rows = self.rows[first : first + 1 if self.spare < 0 else last + 1]
         return (part for key, row in rows if key[0] == kind for part in row)
 
 

@@ -37,10 +37,6 @@ class Numbers:
     def __contains__(self, name: str) -> bool:
         return name in self.places
 
-    @property
-    def is_spent(self) -> bool:
-        return self.spare < 0
-
     def has_room(self, many: int) -> bool:
         self.spare -= many
         return self.spare >= 0

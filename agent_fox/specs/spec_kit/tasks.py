@@ -181,10 +181,10 @@ class _Reading(Remarks):
 
     def warn_of_too_many(self) -> None:
         """Ranges and lists without end are no plan; what is left out of them is reported."""
-        if self.numbers.is_spent:
+        if self.numbers.spare < 0:
             what = f"words about the order of tasks name more than {MOST_NAMED} of them: not all are kept. Name fewer"
             self.warn(1, what)
-        if self.references.is_spent:
+        if self.references.spare < 0:
             self.warn(1, "ranges name very many requirements: of some the first alone is kept. Name fewer")
 
     def _warn_of_unknown(self, line: int, who: str, unknown: tuple[str, ...]) -> None:

@@ -39,19 +39,20 @@ class Kind(Enum):
     OTHER = "other"
 
 
-_KINDS = (
-    (Kind.ASIDE, _LIKE["aside"]),
-    (Kind.ASIDE, _LIKE["checklist"]),
-    *(
-        (kind, _LIKE[kind.value])
-        for kind in (Kind.ENTITIES, Kind.EDGES, Kind.SUCCESS, Kind.SCENARIOS, Kind.REQUIREMENTS)
-    ),
-)
+_KINDS = {
+    "aside": Kind.ASIDE,
+    "checklist": Kind.ASIDE,
+    "entities": Kind.ENTITIES,
+    "edges": Kind.EDGES,
+    "success": Kind.SUCCESS,
+    "scenarios": Kind.SCENARIOS,
+    "requirements": Kind.REQUIREMENTS,
+}
 
 
 def kind_of(title: str) -> Kind | None:
     """What a heading or label announces; None where its words say nothing."""
-    return next((kind for kind, words in _KINDS if words.match(title[:200])), None)
+    return next((kind for name, kind in _KINDS.items() if _LIKE[name].match(title[:200])), None)
 
 
 def names_a_part(titles: Sequence[str]) -> bool:
