@@ -41,7 +41,8 @@ class _Collection(Declarations):
                 self._add(self._parent(item.tail), self._identifier(item.tail), item)
             else:
                 self._requirement(item.tail, item.text, item.line, item.text)
-        for parent, items in [(own, block.items)] if own else self._by_parent(block.items) if has_ids else ():
+        parents = [(own, block.items)] if own else self._by_parent(block.items) if has_ids else ()
+        for parent, items in parents:
             self._add_without_id(parent, items)
 
     def _by_parent(self, items: list[Item]) -> Iterator[tuple[RequirementDraft, list[Item]]]:

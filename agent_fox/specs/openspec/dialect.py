@@ -56,9 +56,11 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     documents.problems += unlisted
     if unlisted or any(documents.lacks([name]) for name in (_TASKS, *deltas.values())):
         return None, documents.problems
-    every = [(path, capability(name, read_markdown(documents.files[path]))) for name, path in deltas.items()]
-    is_delta = [path.endswith(folders.SPEC_FILE) or each.delta.drafts or each.delta.renamed for path, each in every]
-    capabilities = [each for (_, each), holds in zip(every, is_delta, strict=True) if holds]  # others stand beside them
+    capabilities = []
+    for name, path in deltas.items():
+        each = capability(name, read_markdown(documents.files[path]))
+        if path.endswith(folders.SPEC_FILE) or each.delta.drafts or each.delta.renamed:  # else a document beside them
+            capabilities.append(each)
     read = read_capabilities(capabilities)
     documents.problems += read.problems
     for each in capabilities:
