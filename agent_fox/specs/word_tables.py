@@ -15,8 +15,6 @@ from typing import Any
 
 from agent_fox.core.regex import regex
 
-_PART = regex(r"\{([a-z_]+)\}")
-
 
 def words_in(module: str) -> Mapping[str, re.Pattern[str]]:
     """The tables beside a module, by name, each as one pattern.
@@ -56,5 +54,8 @@ def _forms(room: Path) -> Mapping[str, re.Pattern[str]]:
 
 
 def _whole(text: str, texts: Mapping[str, str]) -> str:
-    """A pattern with its parts written out. What counts in braces begins with a digit or a comma: `\\d{1,3}`."""
-    return _PART.sub(lambda part: _whole(texts[part[1]], texts), text)
+    """A pattern with its parts written out. What counts in braces is a number, and no name: `\\d{1,3}`."""
+    while names := [name for name in texts if f"{{{name}}}" in text]:
+        for name in names:
+            text = text.replace(f"{{{name}}}", texts[name])
+    return text

@@ -36,7 +36,7 @@ def read_commands(markdown: Markdown) -> dict[str, str]:
     for block, above in markdown.blocks.walk():
         if block.kind in (Kind.ITEM, Kind.FENCE) and _is_about_commands(section_of(above)):
             text = " ".join(map(str.strip, block.texts)) if block.mark in ("-", "*", "+") else ""
-            match = _LIKE["listed"].match(text)
+            match = _LIKE["listed"].match(text) if text else None
             listed += [(match["label"], match["command"])] if match is not None else []
             fenced += _fenced(block.texts) if block.kind is Kind.FENCE else []
     commands: dict[str, str] = {}
@@ -91,7 +91,8 @@ def source_in(prd: Markdown) -> SourceIssue | None:
 
 def _issue(text: str) -> SourceIssue | None:
     """The issue that a text begins with: a link to one, or its address or number after a word or two."""
-    link, words = _LIKE["link"].match(text), _LIKE["words"].match(text)
+    link = _LIKE["link"].match(text)
+    words = None if link else _LIKE["words"].match(text)
     rest = text[link.end() :] if link else text[words.end() if words else 0 :].lstrip(_MARKS)
     match = _LIKE["address"].match(rest) or (None if link else _LIKE["short"].match(rest))
     if match is None:
