@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Spec
+from agent_fox.core.spec import Criterion, Requirement, Spec, with_details
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, place_of, warning
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent_fox.core.spec import Dependency, Group, Problem, Requirement, Trace
+    from agent_fox.core.spec import Dependency, Group, Problem, Trace
     from agent_fox.specs.document import Documents, Markdown
 
 
@@ -48,6 +48,34 @@ class ReadTasks:
     traceability: tuple[Trace, ...] = ()
     test_commands: dict[str, str] = field(default_factory=dict)
     properties: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class RequirementDraft:
+    """A requirement while its parts are collected. `details` are what stands without an id beside parts that have one,
+    each with whether it is about an edge case: they are told in its text, and in that of each part of their kind."""
+
+    id: str
+    title: str
+    text: str = ""
+    line: int = 0
+    criteria: list[Criterion] = field(default_factory=list)
+    edge_cases: list[Criterion] = field(default_factory=list)
+    details: list[tuple[bool, str]] = field(default_factory=list)
+
+    def add(self, identifier: str, text: str, *, is_edge: bool) -> None:
+        (self.edge_cases if is_edge else self.criteria).append(Criterion(identifier, text))
+
+    def value(self) -> Requirement:
+        details = tuple(text for _, text in self.details)
+        text = with_details(self.text, self.id, details) if self.text else self.text
+        return Requirement(self.id, self.title, text, self._parts(False), self._parts(True), details)
+
+    def _parts(self, is_edge: bool) -> tuple[Criterion, ...]:
+        parts = self.edge_cases if is_edge else self.criteria
+        details = [text for about_edges, text in self.details if about_edges == is_edge]
+        parts_with = (Criterion(part.id, with_details(part.text, self.id, details)) for part in parts)
+        return tuple(parts_with if details else parts)
 
 
 def spec_of(
@@ -85,13 +113,14 @@ class Remarks:
 
 
 class Declarations(Remarks):
-    """The ids of one document, while it is read: each with the line that declares it."""
+    """The ids of one document, while it is read: each with the line that declares it. `drafts` are its requirements."""
 
     doubled = "is declared twice: in lines {} and {}. Give one of them another id"
 
     def __init__(self, markdown: Markdown) -> None:
         super().__init__(markdown)
         self.lines: dict[str, int] = {}
+        self.drafts: dict[str, RequirementDraft] = {}
         self.implied: set[str] = set()
         self.withdrawn: list[str] = []
 

@@ -1,4 +1,5 @@
-"""Tables of the words by which sections, labels and sentences are known: a `words.toml` in each room that has some.
+"""Tables of the words by which sections, labels and sentences are known, a `words.toml` in each room that has some; and
+of how items, ids and references look, a `patterns.toml`.
 
 What follows from a word is not here.
 """
@@ -24,6 +25,12 @@ def words_in(module: str) -> Mapping[str, re.Pattern[str]]:
     return _patterns(Path(module).with_name("words.toml"))
 
 
+def patterns_in(module: str) -> Mapping[str, re.Pattern[str]]:
+    """The tables of words beside a module, and the patterns in `patterns.toml` there. In one of these `{name}` stands
+    for another, or for a table of words; those whose names begin with `part_` are but parts of others."""
+    return _forms(Path(module).parent)
+
+
 @cache
 def tables_in(path: Path) -> Mapping[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -36,3 +43,19 @@ def _patterns(path: Path) -> Mapping[str, re.Pattern[str]]:
 
 def _pattern(words: Sequence[str], before: str = "", after: str = "", **_examples: object) -> re.Pattern[str]:
     return regex(f"{before}(?:{'|'.join(words)}){after}", re.IGNORECASE)
+
+
+@cache
+def _forms(room: Path) -> Mapping[str, re.Pattern[str]]:
+    words, written = room / "words.toml", tables_in(room / "patterns.toml")
+    tables = _patterns(words) if words.exists() else {}
+    texts = {**{name: table.pattern for name, table in tables.items()}, **written}
+    return {**tables, **{name: regex(_whole(text, texts)) for name, text in written.items()}}
+
+
+def _whole(text: str, texts: Mapping[str, str]) -> str:
+    """A pattern with its parts written out. What counts in braces is a number, and no name: `\\d{1,3}`."""
+    while names := [name for name in texts if f"{{{name}}}" in text]:
+        for name in names:
+            text = text.replace(f"{{{name}}}", texts[name])
+    return text

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from agent_fox.core.regex import regex
-from agent_fox.core.spec import BareCriteria, Dependency, Problem, Severity, Spec
+from agent_fox.core.spec import BareCriteria, Problem, Severity, Spec
 from agent_fox.specs.agent_fox.requirements import read_requirements
 from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
@@ -18,15 +15,14 @@ from agent_fox.specs.common.rows import read_dependencies, read_traceability, wi
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED
 from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
 from agent_fox.specs.files import TextFile, warning
+from agent_fox.specs.word_tables import patterns_in
 
+_LIKE = patterns_in(__file__)
 _TASKS = ("tasks.json", "tasks.md")
 _REQUIREMENTS = ("requirements.json", "requirements.md")
 _OTHERS = ("prd.md", "design.md", "test_spec.md", "test_spec.json")
 _CAN_DO_WITHOUT = frozenset({"design.md", "test_spec.md", "test_spec.json"})
-_SUPERSEDED = regex(r"[>*_#\s]{0,12}SUPERSEDED[*_]{0,3}\s+by\b", re.IGNORECASE)
-_MAY_NAME_A_SOURCE = regex(r"^[>*_\s-]{0,12}source", re.IGNORECASE | re.MULTILINE)
 _FRONT_MATTER = "---"
-_ENDED = regex(r"status:\s*['\"]?(superseded|archived)\b")
 
 
 def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec | None, list[Problem]]:
@@ -37,22 +33,18 @@ def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec |
     index = index_of(requirements.requirements, requirements.prefix)
     file = documents.files.get("prd.md")
     prd = read_markdown(file) if file else Markdown("", ())
-    tasks = _tasks(documents, folder.name, index, ReadTasks((), prd.problems, {}, read_dependencies(prd, folder.name)))
-    documents.problems += [*requirements.problems, *tasks.problems, *_conflicts(documents)]
+    tasks = _tasks(documents, folder.name, index, prd)
+    documents.problems += [*requirements.problems, *tasks.problems]
+    unread = (each for name, each in documents.files.items() if name in _CAN_DO_WITHOUT and name.endswith(".md"))
+    conflicts = filter(None, map(conflict_in, unread))  # nothing of the plan hangs on what is not read further
+    documents.problems += (replace(problem, severity=Severity.WARNING) for problem in conflicts)
     if documents.lacks(_REQUIREMENTS) or documents.lacks(_TASKS):
         return None, documents.problems
     titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
     spec = spec_of(AGENT_FOX, folder, root, documents, requirements, tasks)
-    source = source_in(prd) if file and _MAY_NAME_A_SOURCE.search(file.text) else None
+    source = source_in(prd) if file and _LIKE["may_name_a_source"].search(file.text) else None
     spec = replace(spec, title=title_of(titled), source=source)
     return _as_withdrawn(spec, documents), documents.problems
-
-
-def _conflicts(documents: Documents) -> Iterator[Problem]:
-    """What a merge left in Markdown that is not read further: nothing of the plan hangs on it."""
-    unread = [file for name, file in documents.files.items() if name in _CAN_DO_WITHOUT and name.endswith(".md")]
-    for problem in filter(None, map(conflict_in, unread)):
-        yield replace(problem, severity=Severity.WARNING)
 
 
 def _requirements(documents: Documents, number: str, bare: BareCriteria) -> ReadRequirements:
@@ -72,29 +64,33 @@ def _requirements(documents: Documents, number: str, bare: BareCriteria) -> Read
     return read
 
 
-def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: ReadTasks) -> ReadTasks:
+def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: Markdown) -> ReadTasks:
     """What tasks.md or tasks.json says, with the dependencies and the problems of prd.md."""
     file = documents.first(*_TASKS)
+    in_prd = read_dependencies(prd, spec_name)
+    if file is not None and not file.where.endswith(".md"):
+        from agent_fox.specs.agent_fox.json_form import tasks_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
+
+        in_json = tasks_from_json(file, index, documents.files.get("test_spec.json"))
+        if isinstance(in_json, Problem):
+            del documents.files["tasks.json"]
+            return ReadTasks(problems=(*prd.problems, in_json))
+        # it says exactly what prd.md tells in words: its rows about a spec count alone, and come first
+        named = {_head(row.spec) for row in in_json.dependencies}
+        rows = (*in_json.dependencies, *(row for row in in_prd if _head(row.spec) not in named))
+        return replace(in_json, dependencies=without_doubles(rows), problems=(*prd.problems, *in_json.problems))
     if file is None:
-        return ReadTasks(dependencies=without_doubles(prd.dependencies), problems=prd.problems)
-    if file.where.endswith(".md"):
-        tasks = _tasks_from(file, spec_name, index)
-        dependencies = without_doubles([*prd.dependencies, *tasks.dependencies])
-        return replace(tasks, dependencies=dependencies, problems=(*prd.problems, *tasks.problems))
-    from agent_fox.specs.agent_fox.json_form import tasks_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
-
-    read = tasks_from_json(file, index, documents.files.get("test_spec.json"))
-    if isinstance(read, Problem):
-        del documents.files["tasks.json"]
-        return ReadTasks(problems=(*prd.problems, read))
-    dependencies = without_doubles([*read.dependencies, *_not_named(prd.dependencies, read.dependencies)])
-    return replace(read, dependencies=dependencies, problems=(*prd.problems, *read.problems))
-
-
-def _not_named(in_prd: tuple[Dependency, ...], in_tasks: tuple[Dependency, ...]) -> list[Dependency]:
-    """tasks.json says exactly what prd.md tells in words: its rows about a spec count alone."""
-    named = {_head(dependency.spec) for dependency in in_tasks}
-    return [dependency for dependency in in_prd if _head(dependency.spec) not in named]
+        return ReadTasks(dependencies=without_doubles(in_prd), problems=prd.problems)
+    markdown = read_markdown(file)
+    read = read_tasks(markdown, index, file.text)
+    traces, problems = read_traceability(markdown, index)
+    return replace(
+        read,
+        problems=(*prd.problems, *markdown.problems, *read.problems, *problems),
+        dependencies=without_doubles([*in_prd, *read_dependencies(markdown, spec_name)]),
+        traceability=traces,
+        test_commands=read_commands(markdown),
+    )
 
 
 def _head(name: str) -> str:
@@ -103,33 +99,16 @@ def _head(name: str) -> str:
 
 
 def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
-    """A spec that says it is superseded expects nothing."""
-    files = [file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT]
-    banners = [file for file in files if _is_superseded(file)]
-    prd = documents.files.get("prd.md")
-    if not banners and not (prd and _front_matter_ended(prd)):
+    """A spec that says it is superseded expects nothing: in a banner, or in the front matter of prd.md."""
+    files = (file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT)
+    banner = next((file for file in files if _is_superseded(file)), None)
+    head = documents.files["prd.md"].text.split("\n---", 1)[0] if "prd.md" in documents.files else ""
+    has_ended = head.startswith(_FRONT_MATTER) and _LIKE["ended"].search(head) is not None
+    if banner is None and not has_ended:
         return spec
-    where = banners[0].where if banners else f"{spec.path}/prd.md"
+    where = banner.where if banner else f"{spec.path}/prd.md"
     documents.problems.append(warning(where, f"{spec.name} is superseded: nothing of it is planned"))
     return replace(spec, requirements=(), withdrawn=(*spec.expected, *spec.withdrawn), is_withdrawn=True)
-
-
-def _front_matter_ended(prd: TextFile) -> bool:
-    head = prd.text.split("\n---", 1)[0]
-    return head.startswith("---") and _ENDED.search(head) is not None
-
-
-def _tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> ReadTasks:
-    markdown = read_markdown(file)
-    tasks = read_tasks(markdown, index, file.text)
-    traces, problems = read_traceability(markdown, index)
-    return replace(
-        tasks,
-        problems=(*markdown.problems, *tasks.problems, *problems),
-        dependencies=read_dependencies(markdown, spec_name),
-        traceability=traces,
-        test_commands=read_commands(markdown),
-    )
 
 
 def _is_superseded(file: TextFile) -> bool:
@@ -137,4 +116,4 @@ def _is_superseded(file: TextFile) -> bool:
     lines = [line.text.strip() for line in read_markdown(file).lines[:HEAD] if not line.is_blank]
     if lines and lines[0] == _FRONT_MATTER and _FRONT_MATTER in lines[1:]:
         lines = lines[lines.index(_FRONT_MATTER, 1) + 1 :]
-    return bool(lines) and "superseded" in lines[0].lower() and _SUPERSEDED.match(lines[0]) is not None
+    return bool(lines) and "superseded" in lines[0].lower() and _LIKE["superseded"].match(lines[0]) is not None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agent_fox.core.spec import Criterion, Dependency, Problem, Requirement, Severity, Trace
+from agent_fox.core.spec import Dependency, Problem, Severity, Trace
 from agent_fox.specs.agent_fox import json_models as models
 from agent_fox.specs.agent_fox.json_groups import (
     Strings,
@@ -20,7 +20,7 @@ from agent_fox.specs.agent_fox.json_groups import (
     troubles_of,
     unknown_in,
 )
-from agent_fox.specs.collected import ReadRequirements, ReadTasks
+from agent_fox.specs.collected import ReadRequirements, ReadTasks, RequirementDraft
 from agent_fox.specs.common.beside import label_of
 from agent_fox.specs.common.rows import tasks_in
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
@@ -28,38 +28,59 @@ from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 if TYPE_CHECKING:
     from agent_fox.specs.common.id_ranges import PartIndex
 
+
 Model = TypeVar("Model", bound=BaseModel)
 
 _TAKEN_BACK = frozenset({"withdrawn", "superseded", "archived", "removed", "deprecated"})
-_CLAUSES = (
-    ("feature", "WHERE"),
-    ("state", "WHILE"),
-    ("trigger", "WHEN"),
-    ("condition", "AND"),
-    ("error_condition", "IF"),
-)
-_WORDS = {
-    "event_driven": "WHEN",
-    "complex_event": "WHEN",
-    "state_driven": "WHILE",
-    "unwanted": "IF",
-    "optional": "WHERE",
-}
+_PATTERN_WORDS = {"state_driven": "WHILE", "unwanted": "IF", "optional": "WHERE"}
+_CLAUSES = {"feature": "WHERE", "state": "WHILE", "trigger": "WHEN", "condition": "AND", "error_condition": "IF"}
 
 
 def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Problem:
-    """The requirements of a requirements.json, or why it can't be read."""
+    """The requirements of a requirements.json, or why it can't be read. Of two with one id the first counts."""
     read = _parsed(models.JsonRequirements, file)
     if isinstance(read, Problem):
         return read
-    kept = tuple(_requirement(r) for r in read.requirements if r.status.lower() not in _TAKEN_BACK)
-    gone = [_requirement(r) for r in read.requirements if r.status.lower() in _TAKEN_BACK]
-    prefix = next((r.id.partition("-")[0] for r in kept if "-REQ-" in r.id), number)
-    withdrawn = tuple(part.id for requirement in gone for part in requirement.parts)
     strings = strings_of(file)
-    places = strings.places(name for entry in kept for name in (entry.id, *(part.id for part in entry.parts)))
-    doubled = tuple(_doubled(kept, strings))
-    return ReadRequirements(_once(kept), withdrawn, doubled, places=places, prefix=prefix)
+    kept, twice = _drafts(r for r in read.requirements if r.status.lower() not in _TAKEN_BACK)
+    gone, _ = _drafts(r for r in read.requirements if r.status.lower() in _TAKEN_BACK)
+    requirements, withdrawn = (tuple(draft.value() for draft in drafts) for drafts in (kept, gone))
+    return ReadRequirements(
+        requirements,
+        tuple(part.id for requirement in withdrawn for part in requirement.parts),
+        tuple(_doubled(identifier, strings) for identifier in twice),
+        places=strings.places(name for r in requirements for name in (r.id, *(part.id for part in r.parts))),
+        prefix=next((r.id.partition("-")[0] for r in requirements if "-REQ-" in r.id), number),
+    )
+
+
+def _drafts(requirements: Iterable[models.JsonRequirement]) -> tuple[Iterable[RequirementDraft], Iterable[str]]:
+    """Each id once, and those that stand twice."""
+    drafts: dict[str, RequirementDraft] = {}
+    seen: set[str] = set()
+    twice: dict[str, None] = {}
+    for read in requirements:
+        story = read.user_story
+        if not isinstance(story, str):
+            story = f"As a {story.role}, I want to {story.goal}, so that {story.benefit}." if story.goal else ""
+        draft = RequirementDraft(read.id, read.title, story or read.rationale)
+        twice |= {read.id: None} if read.id in seen else {}
+        seen.add(drafts.setdefault(read.id, draft).id)
+        for is_edge, parts in ((False, read.acceptance_criteria), (True, read.edge_cases)):
+            for part in parts:
+                if part.id in seen:
+                    twice[part.id] = None
+                else:
+                    draft.add(part.id, ears(part), is_edge=is_edge)
+                seen.add(part.id)
+    return drafts.values(), twice
+
+
+def _doubled(identifier: str, strings: Strings) -> Problem:
+    places = strings.lines.get(identifier, [])
+    where = f"{strings.where}:{places[-1]}" if places else strings.where  # none: it is written with escapes
+    in_lines = f": in lines {' and '.join(map(str, places[:2]))}" if places else ""
+    return error(where, f"{identifier} is declared twice{in_lines}")
 
 
 def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = None) -> ReadTasks | Problem:
@@ -100,45 +121,25 @@ def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
         return error(file.where, f"can't be read as JSON: {wrong}")
 
 
-def _requirement(read: models.JsonRequirement) -> Requirement:
-    return Requirement(
-        read.id,
-        read.title,
-        _story(read.user_story) or read.rationale,
-        tuple(Criterion(criterion.id, ears(criterion)) for criterion in read.acceptance_criteria),
-        tuple(Criterion(criterion.id, ears(criterion)) for criterion in read.edge_cases),
-    )
-
-
-def _story(story: models.JsonStory | str) -> str:
-    if isinstance(story, str):
-        return story
-    return f"As a {story.role}, I want to {story.goal}, so that {story.benefit}." if story.goal else ""
-
-
 def ears(criterion: models.JsonCriterion) -> str:
-    """The sentence that the fields of a criterion make."""
+    """The sentence that a criterion's fields make. In the second version its pattern says how the condition begins."""
     if criterion.text:
         return criterion.text
     if criterion.pattern:
-        return _ears_of_pattern(criterion)
-    fields = criterion.model_dump()
-    conditions = [f"{word} {fields[name]}" for name, word in _CLAUSES if fields[name]]
-    then = "THEN " if criterion.error_condition else ""
-    effect = f"{then}{criterion.system} SHALL: {criterion.action}"
-    returns = f" (returns: {criterion.return_contract})" if criterion.return_contract else ""
-    return ", ".join([*conditions, effect]) + returns
-
-
-def _ears_of_pattern(criterion: models.JsonCriterion) -> str:
-    """The sentence of the second version, where the pattern says with which word the condition begins."""
-    word = _WORDS.get(criterion.pattern.lower(), "WHEN")
-    when = f"{word} {criterion.condition}" if criterion.condition else ""
-    guard = f"AND {criterion.guard}" if criterion.guard else ""
-    then = "THEN " if word == "IF" and when else ""
-    effect = f"{then}{criterion.system or 'the system'} SHALL: {criterion.action}"
-    observed = f" (observed: {criterion.contract})" if criterion.contract else ""
-    return ", ".join(filter(None, (when, guard, effect))) + observed
+        word = _PATTERN_WORDS.get(criterion.pattern.lower(), "WHEN")
+        clauses = [f"{word} {criterion.condition}"] if criterion.condition else []
+        clauses += [f"AND {criterion.guard}"] if criterion.guard else []
+        then = "THEN " if word == "IF" and criterion.condition else ""
+        system, end = (
+            criterion.system or "the system",
+            f" (observed: {criterion.contract})" if criterion.contract else "",
+        )
+    else:
+        clauses = [f"{word} {text}" for name, word in _CLAUSES.items() if (text := getattr(criterion, name))]
+        then = "THEN " if criterion.error_condition else ""
+        system, returns = criterion.system, criterion.return_contract
+        end = f" (returns: {returns})" if returns else ""
+    return ", ".join([*clauses, f"{then}{system} SHALL: {criterion.action}"]) + end
 
 
 def _dependency(read: models.JsonDependency, strings: Strings) -> Dependency:
@@ -176,37 +177,3 @@ def _traces_of_tests(
     for test in tests:
         for identifier in dict.fromkeys(ids_in(test.verifies, index)):
             yield Trace(identifier, (test.id,), tuple(owners.get(test.id, ())))
-
-
-def _doubled(requirements: Iterable[Requirement], strings: Strings) -> Iterable[Problem]:
-    seen: set[str] = set()
-    twice: dict[str, None] = {}
-    for identifier in (i for r in requirements for i in (r.id, *(p.id for p in (*r.criteria, *r.edge_cases)))):
-        if identifier in seen:
-            twice[identifier] = None
-        seen.add(identifier)
-    for identifier in twice:
-        places = strings.lines.get(identifier, [])
-        where = f"{strings.where}:{places[-1]}" if places else strings.where  # none: it is written with escapes
-        in_lines = f": in lines {' and '.join(map(str, places[:2]))}" if places else ""
-        yield error(where, f"{identifier} is declared twice{in_lines}")
-
-
-def _once(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
-    """Each id once: the first counts."""
-    seen: set[str] = set()
-    kept: dict[str, Requirement] = {}
-    for r in requirements:
-        criteria, edges = _new(r.criteria, seen), _new(r.edge_cases, seen)
-        kept.setdefault(r.id, Requirement(r.id, r.title, r.text, criteria, edges))
-    return tuple(kept.values())
-
-
-def _new(parts: Iterable[Criterion], seen: set[str]) -> tuple[Criterion, ...]:
-    """Those whose ids were not seen before; notes them as seen."""
-    kept: dict[str, Criterion] = {}
-    for part in parts:
-        if part.id not in seen:
-            kept.setdefault(part.id, part)
-    seen.update(kept)
-    return tuple(kept.values())

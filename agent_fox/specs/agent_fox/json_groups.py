@@ -1,11 +1,9 @@
-"""Where the strings of a JSON document stand, since JSON itself keeps no lines; the groups of a tasks.json as values,
-where they stand, and what is wrong with them."""
+"""The strings of a JSON document with their lines; the groups of a tasks.json, their places and problems."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,7 +14,7 @@ from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
 
 if TYPE_CHECKING:
-    from agent_fox.specs.agent_fox.json_models import JsonGroup, JsonSubtask
+    from agent_fox.specs.agent_fox.json_models import JsonGroup
     from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.files import TextFile
 
@@ -55,7 +53,6 @@ def unescaped(written: str) -> str:
         return written
 
 
-_WRITES_TESTS, _CHECKPOINT = "tests", "checkpoint"
 _STATES = {
     "done": TaskState.DONE,
     "completed": TaskState.DONE,
@@ -66,27 +63,36 @@ _STATES = {
 
 
 def groups_of(read: list[JsonGroup], index: PartIndex) -> tuple[Group, ...]:
-    """In the order of the file; of two with one number the second has another."""
-    beside = _beside_the_one_before(read)
-    groups = (_group(group, index, group.id in beside) for group in read)
+    """In the order of the file, each with its number. One that waits, but not for the one before, stands beside it."""
+    beside = {
+        group.id
+        for before, group in pairwise(read)
+        if group.depends_on is not None and str(before.id) not in group.depends_on
+    }
     numbers = numbers_apart(group.id for group in read)
-    return mark_test_writers(tuple(replace(g, number=number) for g, number in zip(groups, numbers, strict=True)))
+    return mark_test_writers(
+        tuple(_group(group, n, index, group.id in beside) for group, n in zip(read, numbers, strict=True))
+    )
 
 
 def troubles_of(read: list[JsonGroup], index: PartIndex, strings: Strings) -> Iterator[Problem]:
     """References to what is not there, numbers that stand twice, and what is waited for in vain."""
     for group in read:
-        named = [
-            (f"group {group.id}", group.requirement_refs),
-            *((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks),
-        ]
-        for who, references in named:
-            unknown = unknown_in(references, index)
-            if unknown:
+        subtasks = ((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks)
+        for who, references in ((f"group {group.id}", group.requirement_refs), *subtasks):
+            if unknown := unknown_in(references, index):
                 what = f"{who} names {', '.join(unknown)}: this spec has no such requirement"
                 yield warning(strings.place(unknown[0]), what)
-    yield from _doubled_groups(read, strings)
-    yield from _waits_in_vain(read, strings)
+    for group, number in zip(read, numbers_apart(group.id for group in read), strict=True):
+        if number != group.id:
+            yield warning(strings.place(group.title), known_as(group.id, None, number))
+    before: set[str] = set()
+    for group in read:
+        if late := [number for number in group.depends_on or () if number not in before]:
+            what = f"group {group.id} waits for {', '.join(late)}, which does not stand before it"
+            remedy = "groups run in the order of the file. Move it, or correct the number"
+            yield warning(strings.place(group.title), f"{what}: {remedy}")
+        before.add(str(group.id))
 
 
 def ids_in(references: Iterable[str], index: PartIndex) -> Iterable[str]:
@@ -109,38 +115,27 @@ def places_of(groups: list[JsonGroup], strings: Strings) -> dict[str, str]:
     return places
 
 
-def _beside_the_one_before(groups: list[JsonGroup]) -> frozenset[int]:
-    """The groups that say what they wait for, and do not wait for the one before them."""
-    return frozenset(
-        group.id
-        for before, group in pairwise(groups)
-        if group.depends_on is not None and str(before.id) not in group.depends_on
-    )
-
-
-def _group(read: JsonGroup, index: PartIndex, is_parallel: bool) -> Group:
-    subtasks = tuple(_subtask(subtask, index) for subtask in read.subtasks)
+def _group(read: JsonGroup, number: int, index: PartIndex, is_parallel: bool) -> Group:
+    subtasks: tuple[Subtask, ...] = ()
+    for each in read.subtasks:
+        ids = tuple(dict.fromkeys(ids_in(each.requirement_refs, index)))
+        subtasks += (Subtask(each.id, each.title, _state(each.state), each.optional, ids, tuple(each.details)),)
     state = _state(read.state) if read.state else rolled_up([subtask.state for subtask in subtasks])
     if read.verification.id:
         subtasks += (Subtask(read.verification.id, "Verify", state, details=tuple(read.verification.checks)),)
     return Group(
-        number=read.id,
+        number=number,
         title=read.title,
         state=state,
         optional=read.optional,
-        writes_tests_only=read.kind.lower() == _WRITES_TESTS,
+        writes_tests_only=read.kind.lower() == "tests",
         archetype=read.archetype.lower() or None,
         subtasks=subtasks,
         requirements=named_by(ids_in(read.requirement_refs, index), subtasks),
         text=_group_text(read),
         parallel=is_parallel,
-        is_checkpoint=read.kind.lower() == _CHECKPOINT,
+        is_checkpoint=read.kind.lower() == "checkpoint",
     )
-
-
-def _subtask(read: JsonSubtask, index: PartIndex) -> Subtask:
-    ids = tuple(dict.fromkeys(ids_in(read.requirement_refs, index)))
-    return Subtask(read.id, read.title, _state(read.state), read.optional, ids, tuple(read.details))
 
 
 def _state(word: str) -> TaskState:
@@ -156,29 +151,10 @@ def _group_text(read: JsonGroup) -> str:
             lines.append(f"    - _Requirements: {', '.join(subtask.requirement_refs)}_")
     lines += [f"  - {step}" for step in read.steps]
     fields = {"Tests": read.tests, "Touches": read.touches, "Done when": read.done_when, "Waits for": read.depends_on}
-    for name, text in fields.items():
-        lines += [f"  - {name}: {'; '.join(text)}"] if text else []
+    lines += [f"  - {name}: {'; '.join(text)}" for name, text in fields.items() if text]
     if read.requirement_refs:
         lines.append(f"  - _Requirements: {', '.join(read.requirement_refs)}_")
     if read.verification.checks:
         lines += [f"  - [ ] {read.verification.id or f'{read.id}.V'} Verify"]
         lines += [f"    - [ ] {check}" for check in read.verification.checks]
     return "\n".join(lines)
-
-
-def _waits_in_vain(groups: list[JsonGroup], strings: Strings) -> Iterable[Problem]:
-    """Groups run in the order of the file, so that one waits for nothing but what stands before it."""
-    before: set[str] = set()
-    for group in groups:
-        late = [number for number in group.depends_on or () if number not in before]
-        if late:
-            what = f"group {group.id} waits for {', '.join(late)}, which does not stand before it"
-            remedy = "groups run in the order of the file. Move it, or correct the number"
-            yield warning(strings.place(group.title), f"{what}: {remedy}")
-        before.add(str(group.id))
-
-
-def _doubled_groups(groups: list[JsonGroup], strings: Strings) -> Iterator[Problem]:
-    for group, number in zip(groups, numbers_apart(group.id for group in groups), strict=True):
-        if number != group.id:
-            yield warning(strings.place(group.title), known_as(group.id, None, number))

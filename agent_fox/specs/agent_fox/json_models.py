@@ -17,10 +17,6 @@ def _text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _list(value: object) -> object:
-    return [] if value is None else value
-
-
 def _number(value: object) -> object:
     """A group's number; words such as `all` mean none."""
     if isinstance(value, str):
@@ -30,7 +26,7 @@ def _number(value: object) -> object:
 
 Text = Annotated[str, BeforeValidator(_text)]
 Number = Annotated[int | None, BeforeValidator(_number)]
-Texts = Annotated[list[Text], BeforeValidator(_list)]
+Texts = list[Text]
 
 
 class _Model(BaseModel, defer_build=True):
@@ -53,7 +49,6 @@ class JsonCriterion(_Model):
     guard: Text = ""
     contract: Text = ""
     text: Text = ""
-    ears_pattern: Text = ""
     system: Text = ""
     action: Text = ""
     trigger: Text = ""
@@ -77,27 +72,27 @@ class JsonRequirement(_Model):
     user_story: JsonStory | str = ""
     rationale: Text = ""
     acceptance_criteria: list[JsonCriterion] = Field(
-        default_factory=list, validation_alias=AliasChoices("acceptance_criteria", "criteria")
+        [], validation_alias=AliasChoices("acceptance_criteria", "criteria")
     )
-    edge_cases: list[JsonCriterion] = Field(default_factory=list)
+    edge_cases: list[JsonCriterion] = []
 
 
 class JsonRequirements(_Model):
-    requirements: list[JsonRequirement] = Field(default_factory=list)
+    requirements: list[JsonRequirement] = []
 
 
 class JsonSubtask(_Model):
     id: Text
     title: Text = ""
-    details: Texts = Field(default_factory=list)
-    requirement_refs: Texts = Field(default_factory=list)
+    details: Texts = []
+    requirement_refs: Texts = []
     state: Text = ""
     optional: bool = False
 
 
 class JsonVerification(_Model):
     id: Text = ""
-    checks: Texts = Field(default_factory=list)
+    checks: Texts = []
 
 
 class JsonGroup(_Model):
@@ -112,13 +107,13 @@ class JsonGroup(_Model):
     state: Text = ""
     optional: bool = False
     archetype: Text = ""
-    requirement_refs: Texts = Field(default_factory=list, validation_alias=AliasChoices("requirement_refs", "criteria"))
-    tests: Texts = Field(default_factory=list)
-    steps: Texts = Field(default_factory=list)
-    touches: Texts = Field(default_factory=list)
-    done_when: Texts = Field(default_factory=list)
+    requirement_refs: Texts = Field([], validation_alias=AliasChoices("requirement_refs", "criteria"))
+    tests: Texts = []
+    steps: Texts = []
+    touches: Texts = []
+    done_when: Texts = []
     depends_on: Texts | None = None
-    subtasks: list[JsonSubtask] = Field(default_factory=list)
+    subtasks: list[JsonSubtask] = []
     verification: JsonVerification = Field(default_factory=JsonVerification)
 
 
@@ -142,15 +137,15 @@ class JsonTest(_Model):
     """A test of the second version, which says itself what it verifies."""
 
     id: Text = ""
-    verifies: Texts = Field(default_factory=list)
+    verifies: Texts = []
 
 
 class JsonTests(_Model):
-    tests: list[JsonTest] = Field(default_factory=list)
+    tests: list[JsonTest] = []
 
 
 class JsonTasks(_Model):
-    test_commands: dict[str, str | None] = Field(default_factory=dict)
-    dependencies: list[JsonDependency] = Field(default_factory=list)
-    task_groups: list[JsonGroup] = Field(default_factory=list, validation_alias=AliasChoices("task_groups", "tasks"))
-    traceability: list[JsonTrace] = Field(default_factory=list)
+    test_commands: dict[str, str | None] = {}
+    dependencies: list[JsonDependency] = []
+    task_groups: list[JsonGroup] = Field([], validation_alias=AliasChoices("task_groups", "tasks"))
+    traceability: list[JsonTrace] = []

@@ -1,20 +1,48 @@
-"""The criteria and edge cases of one block, as written: with ids, or counted where ids are left out."""
+"""requirements.md cut into blocks, one for each heading of a requirement, and each into its criteria and edge cases as
+they are written: with ids, or counted where ids are left out. Ids are not made here."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.regex import regex
-from agent_fox.specs.agent_fox.requirement_blocks import Block, Declared, closing_id, declared, requirement_title
-from agent_fox.specs.lines import Line, is_rule, joined, plain
+from agent_fox.specs.lines import aside_below, is_rule, joined, plain
+from agent_fox.specs.outline import cells_of
+from agent_fox.specs.word_tables import patterns_in
 
+if TYPE_CHECKING:
+    from agent_fox.specs.lines import Heading, Line
+
+_LIKE = patterns_in(__file__)
+_SENTENCE_ENDS = frozenset(".!?;—–")
 _EDGE, _CRITERIA, _ASIDE = "edge", "criteria", "aside"
-_LABEL = regex(r"[*_]{2}[^*_]{1,80}[*_]{2}:?$|[A-Z][A-Za-z ()/&-]{1,60}:$")
-_NUMBERED = regex(
-    r" ?[\[*_`(]{0,4}(?P<tail>\d{1,9}\.[Ee]?\d{1,9})(?:[\]*_`)]{1,4}[.:)]?|[.:)][*_`]{0,3})\s+(?P<rest>\S.*)$"
-)
-"""`3.2. THE lock SHALL close.`, `**3.2** THE lock`, `3.E1: IF it`; not `3.5 kg` or `version 3.2. It`."""
-_MARKED = regex(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<rest>\S.*)$")
+_LABELS = {
+    _EDGE: ("edge case", "error case", "edge-case"),
+    _CRITERIA: ("acceptance criteri", "requirements", "criteria", "functional requirements"),
+    _ASIDE: ("note", "rationale", "example", "out of scope", "assumption", "depend", "correctness"),
+}
+
+
+class Declared(NamedTuple):
+    """An id that a heading, an item, or the end of an item declares: `tail` is what follows `REQ-`, `text` what stands
+    beside it. It `is_sure` with a whole id in a heading, behind an item's mark, or marked as one at the end of a whole
+    sentence: another may be a mention, and declares what no other line does."""
+
+    tail: str
+    prefix: str
+    text: str
+    is_sure: bool
+
+    def is_foreign(self, prefix: str) -> bool:
+        """Whether it is an id of another spec than that whose ids begin with the prefix."""
+        return bool(self.prefix and prefix) and int(self.prefix) != int(prefix)
+
+    @property
+    def is_edge(self) -> bool:
+        """Whether it is the id of an edge case, such as `1.E2`."""
+        return "E" in self.tail.rpartition(".")[2]
 
 
 @dataclass(slots=True)
@@ -31,18 +59,115 @@ class Item:
     def text(self) -> str:
         return joined(self.lines)
 
-    def take_closing_id(self, place: int, found: Declared) -> None:
-        """Be called by the id that the line at `place` ends with, which is then no part of the text."""
-        self.tail, self.is_edge = found.tail, is_edge(found.tail)
-        self.lines[place] = self.lines[place]._replace(text=found.text)
-
 
 @dataclass(slots=True)
-class Contents:
-    """What stands in a block: prose before the items, and the items."""
+class Block:
+    """A requirement's heading, the prose below it, and the items. `tail` is empty for text under other headings."""
 
+    tail: str
+    title: str
+    level: int
+    line: int
+    is_numbered_only: bool = False
+    lines: list[Line] = field(default_factory=list)
     intro: list[Line] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
+
+
+def read_blocks(lines: Iterable[Line], number: str) -> tuple[str, list[Block]]:
+    """What this file's ids begin with, and its blocks. Ids in prose are text; `number` is the folder's."""
+    lines = tuple(lines)
+    prefix, sure = _ids_in(lines, number)
+    blocks = _blocks_of(lines, prefix)
+    for block in blocks:
+        _Reading(block, prefix, sure).read()
+    return prefix, blocks
+
+
+def requirement_title(text: str) -> Declared | None:
+    """A heading such as `Requirement 1: T`, `[01-REQ-1] T`, `04-REQ-1.1: T`, `REQ-1: T`; None for others."""
+    match = _LIKE["title"].match(text)
+    if match is None:
+        return None
+    tail = (match["tail"] or match["plain"]).upper()
+    return Declared(tail, match["prefix"] or "", match["title"].strip("*_ "), match["plain"] is None)
+
+
+def declared(line: Line) -> Declared | None:
+    """The id that a line declares: after a list mark, or decorated where there is no mark; or in the first cell of a
+    row that demands something, for tables that only name ids declare none."""
+    if "REQ-" not in line.text or line.is_code:
+        return None
+    if line.text.lstrip().startswith("|"):
+        first, *others = cells_of(line.text)
+        cell = _LIKE["title"].fullmatch(first)
+        rest = " — ".join(other for other in others if other)
+        if cell is None or cell["tail"] is None or cell["title"] or not _LIKE["demands"].search(rest):
+            return None
+        return Declared(cell["tail"].upper(), cell["prefix"] or "", rest, False)
+    match = _LIKE["item"].match(line.text)
+    if match is None or not (match["mark"] or set(match["open"]) & set("[`*")):
+        return None
+    struck = "~~" if "~~" in match["open"] else ""
+    text = struck + match["rest"].lstrip(" :—–-.")
+    return Declared(match["tail"].upper(), match["prefix"] or "", text, bool(match["mark"]))
+
+
+def closing_id(text: str) -> Declared | None:
+    """The id that a text declares at its end: marked as an id, or behind a whole sentence; None where it has none."""
+    match = _LIKE["at_the_end"].search(text) if "REQ-" in text else None
+    if match is None:
+        return None
+    text_before, sign = text[: match.start("open")].rstrip(), match["sign"] or ""
+    if not (match["open"] or (sign and sign in _SENTENCE_ENDS)) or _LIKE["mentions"].search(text_before):
+        return None
+    is_sure = match["sign"] is not None and bool(match["open"])
+    return Declared(match["tail"].upper(), match["prefix"] or "", text_before.rstrip(" —–-"), is_sure)
+
+
+def _ids_in(lines: Iterable[Line], number: str) -> tuple[str, frozenset[str]]:
+    """What this file's ids begin with: the folder's number if any id has it, else the most common one. And what follows
+    `REQ-` in all ids that a line begins with, or surely ends with."""
+    seen: Counter[str] = Counter()
+    sure: set[str] = set()
+    for line in lines:
+        has_id = "REQ-" in line.text
+        begins = requirement_title(line.heading.title) if line.heading else declared(line) if has_id else None
+        ends = closing_id(line.text) if begins is None and has_id else None
+        own = begins or (ends if line.heading is None else None)
+        if own is not None and own.prefix:
+            seen[own.prefix] += 1
+        if has_id and not line.is_code:
+            sure |= {begins.tail} if begins else {ends.tail} if ends and ends.is_sure else set()
+    same = [prefix for prefix in seen if number and int(prefix) == int(number)]
+    return (same or [prefix for prefix, _ in seen.most_common(1)] or [number])[0], frozenset(sure)
+
+
+def _blocks_of(lines: Iterable[Line], prefix: str) -> list[Block]:
+    """Cut at every requirement heading of this spec, and where another of its rank or higher ends it."""
+    blocks = [Block("", "", 0, 0)]
+    elsewhere: int | None = None
+    for line in lines:
+        heading, current = line.heading, blocks[-1]
+        title = requirement_title(heading.title) if heading is not None else None
+        title = None if title is not None and title.is_foreign(prefix) else title
+        if heading is None or (current.tail and _is_part(heading, title, current)):
+            if elsewhere is None:
+                current.lines.append(line)
+        elif title is not None:
+            elsewhere = None
+            blocks.append(Block(title.tail, title.text, heading.level, line.number, not title.is_sure))
+        else:
+            elsewhere = aside_below(heading, elsewhere, _LIKE["elsewhere"])
+            blocks.append(Block("", "", heading.level, line.number))
+    return blocks
+
+
+def _is_part(heading: Heading, title: Declared | None, current: Block) -> bool:
+    """A heading below a requirement's own is a part of it: a label, or a criterion that has a heading."""
+    if title is None:
+        return heading.level > current.level
+    return title.tail.rpartition(".")[0] == current.tail and title.is_sure
 
 
 class _Reading:
@@ -50,90 +175,75 @@ class _Reading:
 
     def __init__(self, block: Block, prefix: str, sure: frozenset[str]) -> None:
         self.block, self.prefix, self.sure = block, prefix, sure
-        self.contents = Contents()
-        self.section = _CRITERIA
-        self.is_labelled = False
-        self.section_level = 0
+        self.section, self.section_level, self.is_labelled = _CRITERIA, 0, False
         self.item: Item | None = None
         self.seen: set[str] = set()
         self.is_counted = bool(block.tail) or any(self._closed_by(line) or self._declared(line) for line in block.lines)
 
-    def read(self) -> Contents:
+    def read(self) -> None:
         for line in self.block.lines:
-            self._line(line)
+            item = self._declared(line)
+            if item is not None:
+                self._begin(Item(item.is_edge, line.number, item.tail), line, item.text)
+            elif self._is_label(line) or (is_rule(line.text.strip()) and not line.is_code):
+                self.item = None
+            elif not self._begins_unnamed(line):
+                lines = self.item.lines if self.item else [] if self.block.items else self.block.intro
+                lines.append(line)
         self._take_closing_ids()
-        return self.contents
 
     def _take_closing_ids(self) -> None:
         """Items that end with an id of this requirement are declared there, each id by the first such item."""
-        for item in self.contents.items:
-            closing = (
-                (place, closed_by) for place, line in enumerate(item.lines) if (closed_by := self._closed_by(line))
-            )
-            place, closed_by = next(closing, (0, None)) if not item.tail else (0, None)
-            if closed_by is not None and closed_by.tail not in self.seen:
-                item.take_closing_id(place, closed_by)
-                self.seen.add(closed_by.tail)
-
-    def _is_own(self, found: Declared) -> bool:
-        is_foreign = found.prefix and self.prefix and int(found.prefix) != int(self.prefix)
-        is_below = found.tail.startswith(f"{self.block.tail}.") if self.block.tail else "." in found.tail
-        return is_below and not is_foreign
+        for item in (item for item in self.block.items if not item.tail):
+            ends = ((place, self._closed_by(line)) for place, line in enumerate(item.lines))
+            place, own = next((end for end in ends if end[1] is not None), (0, None))
+            if own is not None and own.tail not in self.seen:
+                item.tail, item.is_edge = own.tail, own.is_edge
+                item.lines[place] = item.lines[place]._replace(text=own.text)
+                self.seen.add(own.tail)
 
     def _closed_by(self, line: Line) -> Declared | None:
-        identifier = closing_id(line.text) if not line.is_code else None
-        if (
-            identifier is None
-            or not self._is_own(identifier)
-            or not (identifier.is_sure or identifier.tail not in self.sure)
-        ):
+        own = closing_id(line.text) if not line.is_code else None
+        if own is None or own.is_foreign(self.prefix) or not (own.is_sure or own.tail not in self.sure):
             return None
-        return identifier
-
-    def _line(self, line: Line) -> None:
-        item = self._declared(line)
-        if item is not None:
-            self._begin(Item(is_edge(item.tail), line.number, item.tail), line, item.text)
-        elif self._is_label(line) or (is_rule(line.text.strip()) and not line.is_code):
-            self.item = None
-        elif not self._begins_unnamed(line):
-            self._goes_on(line)
+        is_below = own.tail.startswith(f"{self.block.tail}.") if self.block.tail else "." in own.tail
+        return own if is_below else None
 
     def _declared(self, line: Line) -> Declared | None:
-        item = _heading_item(line) or declared(line) or self._numbered(line)
-        if item is None or (item.prefix and self.prefix and int(item.prefix) != int(self.prefix)):
+        title = requirement_title(line.heading.title) if line.heading else None
+        heading_item = title if title is not None and title.is_sure and "." in title.tail else None
+        item = heading_item or declared(line) or self._numbered(line)
+        if item is None or item.is_foreign(self.prefix):
             return None
         is_prose = item.tail == self.block.tail or (item.tail in self.seen and not item.is_sure)
-        return None if is_prose or self._closes_item(item, line) else item
+        is_open = self.item is not None and not self.item.tail and not self.item.lines[-1].is_blank
+        closes_item = is_open and not (item.is_sure or item.text or line.heading)  # an id alone on an item's last line
+        return None if is_prose or closes_item else item
 
     def _numbered(self, line: Line) -> Declared | None:
         """What a paragraph declares that begins with a number of this requirement: `3.2. THE lock SHALL close.`"""
-        match = _NUMBERED.match(line.text) if not (line.is_code or line.heading) else None
+        match = _LIKE["numbered"].match(line.text) if not (line.is_code or line.heading) else None
         if match is None or match["tail"].partition(".")[0] != self.block.tail:
             return None
         return Declared(match["tail"].upper(), "", match["rest"], True)
-
-    def _closes_item(self, found: Declared, line: Line) -> bool:
-        """An id alone on the last line of an item that has none belongs to that item."""
-        is_open = self.item is not None and not self.item.tail and not self.item.lines[-1].is_blank
-        return is_open and not (found.is_sure or found.text or line.heading)
 
     def _is_label(self, line: Line) -> bool:
         """A heading or a bold line on its own says what the items below it are."""
         heading = line.heading
         text = heading.title if heading else line.text.strip()
-        if line.is_code or (heading is None and (line.indent > 1 or not _LABEL.match(text))):
+        if line.is_code or (heading is None and (line.indent > 1 or not _LIKE["label"].match(text))):
             return False
-        section = _section(plain(text.rstrip(":")).rstrip(":").lower())
+        label = plain(text.rstrip(":")).rstrip(":").lower()
+        section = next((kind for kind, words in _LABELS.items() if label.startswith(words)), None)
         level = heading.level if heading else 0
         if section is None and (heading is None or (self.is_labelled and level > self.section_level > 0)):
             return False
-        self.section, self.is_labelled = section or _ASIDE, section is not None
-        self.section_level = level
+        self.section, self.section_level, self.is_labelled = section or _ASIDE, level, section is not None
         return True
 
     def _begins_unnamed(self, line: Line) -> bool:
-        match = _MARKED.match(line.text) if not line.is_code and self.section != _ASIDE and line.indent < 2 else None
+        may_be = not line.is_code and self.section != _ASIDE and line.indent < 2
+        match = _LIKE["marked"].match(line.text) if may_be else None
         if match is None or not self.is_counted or not (match["number"] or self.is_labelled or self._closed_by(line)):
             return False
         is_unlike = self.item is not None and (self.item.number is None) != (match["number"] is None)
@@ -147,35 +257,4 @@ class _Reading:
         item.lines.append(line._replace(text=text))
         self.item = item
         self.seen.add(item.tail)
-        self.contents.items.append(item)
-
-    def _goes_on(self, line: Line) -> None:
-        if self.item is not None:
-            self.item.lines.append(line)
-        elif not self.contents.items:
-            self.contents.intro.append(line)
-
-
-def contents_of(block: Block, prefix: str, sure: frozenset[str]) -> Contents:
-    """Read a block. Items of other specs, and ids in prose, are text; `sure` are the ids that the file declares."""
-    return _Reading(block, prefix, sure).read()
-
-
-def is_edge(tail: str) -> bool:
-    """Whether what follows `REQ-` is the number of an edge case, such as `1.E2`."""
-    return "E" in tail.rpartition(".")[2]
-
-
-def _heading_item(line: Line) -> Declared | None:
-    heading = line.heading
-    title = requirement_title(heading.title) if heading else None
-    return title if title is not None and title.is_sure and "." in title.tail else None
-
-
-def _section(label: str) -> str | None:
-    if label.startswith(("edge case", "error case", "edge-case")):
-        return _EDGE
-    if label.startswith(("acceptance criteri", "requirements", "criteria", "functional requirements")):
-        return _CRITERIA
-    is_aside = label.startswith(("note", "rationale", "example", "out of scope", "assumption", "depend", "correctness"))
-    return _ASIDE if is_aside else None
+        self.block.items.append(item)

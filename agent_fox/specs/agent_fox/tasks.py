@@ -1,42 +1,77 @@
-"""tasks.md as task groups: states, subtasks, and the requirements that each names, expanded."""
+"""tasks.md as task groups: boxes or headings, their states and subtasks, and the requirements that each names."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
-from agent_fox.specs.agent_fox.task_groups import GroupDraft, TaskDraft, groups_of
 from agent_fox.specs.collected import ReadTasks, Remarks
-from agent_fox.specs.common.task_lists import (
-    CHECKPOINT,
-    Bullet,
-    left_out,
-    named_by,
-    state_among,
-    state_of,
-    tell_apart,
-    text_of,
-)
+from agent_fox.specs.common import task_lists
+from agent_fox.specs.common.task_lists import CHECKPOINT, Bullet, Cut, Draft
 from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import warning
-from agent_fox.specs.lines import beside_box
+from agent_fox.specs.lines import Heading, Line, beside_box
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.document import Markdown
 
-_ARCHETYPE = regex(r"\[archetype:\s*([\w-]+)\s*\]", re.IGNORECASE)
-_FIELD_BEGINS = regex(r" _{1,2}[A-Z]| \*\*[A-Z][\w ]{1,30}:")
-_REQUIREMENTS = regex(
-    r"(?:^|(?<=[\s(]))[_*]{1,3}(?:Requirements?|Traces to)\s?:[_*]{0,3}\s*(?P<marked>[^_]*)"
-    r"|^(?:Requirements?|Traces to):(?P<plain>.*)$"
-)
-_IS_FIELD = regex(r"[_*]{0,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
-_MINUS_IS_SKIPPED = regex(r"\[-\]`?\s{0,20}[|=:–—-]{0,3}\s{0,20}skip", re.IGNORECASE)
+_LIKE = patterns_in(__file__)
+
+
+class _Listed(Cut):
+    """A box `3.` is a group; one such as `3.1` below it, no deeper than the first such, a subtask."""
+
+    not_tasks = _LIKE["not_tasks"]
+    own_bullet, box = _LIKE["field"], _LIKE["box"]
+    has_boxes = True
+    group: Draft
+
+    def item(self, line: Line) -> Draft | None:
+        box = _LIKE["box"].match(line.text.lstrip()) if "[" in line.text else None
+        if box is None:
+            return None
+        is_optional, is_outer = box["star"] is not None, line.indent == 0
+        group = _LIKE["group"].match(box["rest"]) if is_outer and self.has_boxes else None
+        if group is not None:
+            number, title = str(int(group["number"])), group["title"].rstrip("* ")
+            return Draft(number, title, line.number, box["box"], is_optional=is_optional)
+        task = _LIKE["subtask"].match(box["rest"]) if self.current is not None else None
+        if task is None or (self.group.tasks and line.indent > self.group.tasks[0].indent + 1):
+            return None
+        if is_outer and not task["number"].startswith(f"{self.group.number}."):
+            return None
+        title = (task["title"] or "").strip()
+        return Draft(task["number"], title, line.number, box["box"], line.indent, is_optional=is_optional)
+
+    def begin(self, entry: Draft, line: Line) -> None:
+        super().begin(entry, line)
+        if "." in entry.number:
+            self.group.tasks.append(entry)
+        else:
+            self.group = entry
+
+
+class _Headed(_Listed):
+    """A heading `Task Group 3: T` is a group, where no box is one, with all that stands under deeper headings."""
+
+    has_boxes = False
+
+    def heading(self, line: Line, heading: Heading) -> None:
+        group, task = _LIKE["group_heading"].match(heading.title), _LIKE["task_heading"].match(heading.title)
+        if group is not None:
+            number = int(group["number"])
+            title = group["title"].strip("*_ ") or f"Task group {group['number']}"
+            self.begin(Draft(str(number), title, line.number, group["box"], level=heading.level), line)
+        elif self.current is None or heading.level <= self.group.level:
+            self.current = None
+        elif task is not None:
+            self.begin(Draft(task["number"], task["title"], line.number, indent=line.indent), line)
+        else:
+            self.text(line)
 
 
 def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks:
@@ -45,38 +80,27 @@ def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks
     Ids that the spec does not have are warnings; where the spec has none at all, that is said elsewhere,
     once. `raw` is the whole file: its legend may stand in a comment.
     """
-    drafts, aside = groups_of(markdown.lines)
-    numbers, twice = tell_apart(markdown, ((draft.number, draft.line) for draft in drafts))
-    for draft, number in zip(drafts, numbers, strict=True):
-        draft.number = number
-    reading = _Reading(markdown, index, _MINUS_IS_SKIPPED.search(raw) is not None)
-    return ReadTasks(
-        mark_test_writers(tuple(reading.group(draft) for draft in drafts)),
-        (
-            *twice,
-            *left_out(markdown, ((draft.line, str(draft.number)) for draft in aside)),
-            *_without_number(markdown, drafts),
-            *reading.problems,
-        ),
-        {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])},
-    )
+    entries, aside = task_lists.entries_of(markdown.lines, _Listed, _Headed)
+    drafts = [entry for entry in entries if "." not in entry.number]
+    problems = [*task_lists.tell_apart(markdown, drafts), *task_lists.left_out(markdown, aside)]
+    problems += _without_number(markdown, drafts)
+    reading = _Reading(markdown, index, _LIKE["minus_is_skipped"].search(raw) is not None)
+    groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
+    return ReadTasks(groups, (*problems, *reading.problems), task_lists.places_of(markdown, drafts))
 
 
-def _without_number(markdown: Markdown, drafts: Iterable[GroupDraft]) -> Iterator[Problem]:
+def _lines(draft: Draft) -> list[Line]:
+    return [*draft.lines, *(line for task in draft.tasks for line in task.lines)]
+
+
+def _without_number(markdown: Markdown, drafts: Iterable[Draft]) -> Iterator[Problem]:
     """Boxes beside those of groups, which is where groups stand, that begin none."""
     for draft in drafts:
-        begun = {draft.line, *(task.bullets[0].lines[0].number for task in draft.subtasks)}
-        for line in draft.lines if draft.level == 0 else ():
+        begun = {draft.line, *(task.line for task in draft.tasks)}
+        for line in _lines(draft) if draft.level == 0 else ():
             if not (line.indent or line.is_code or line.number in begun) and beside_box(line.text) is not None:
-                what = f"this task has no number: read as part of group {draft.number}. Number it, or indent it"
+                what = f"this task has no number: read as part of group {draft.group}. Number it, or indent it"
                 yield warning(markdown.at(line.number), what)
-
-
-def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
-    for draft in drafts:
-        yield f"group {draft.number}", draft.line
-        for task in draft.subtasks:
-            yield f"task {task.number}", task.bullets[0].lines[0].number
 
 
 class _Reading(Remarks):
@@ -85,59 +109,50 @@ class _Reading(Remarks):
     def __init__(self, markdown: Markdown, index: PartIndex, minus_is_skipped: bool) -> None:
         super().__init__(markdown)
         self.index = index
-        self.says = partial(state_of, minus_is_skipped=minus_is_skipped)
+        self.says = partial(task_lists.state_of, minus_is_skipped=minus_is_skipped)
 
-    def group(self, draft: GroupDraft) -> Group:
-        subtasks = tuple(self._subtask(task) for task in draft.subtasks)
-        title = _title(draft.title, draft.bullets[:1])
-        archetype = _ARCHETYPE.search(title)
-        below = draft.bullets + [bullet for task in draft.subtasks for bullet in task.bullets]
+    def group(self, draft: Draft) -> Group:
+        subtasks = tuple(self._subtask(task) for task in draft.tasks)
+        title = _title(draft)
+        archetype = _LIKE["archetype"].search(title)
         return Group(
-            number=draft.number,
-            title=" ".join(_ARCHETYPE.sub("", title).split()),
-            state=state_among(draft.box, below, self.says),
-            optional=draft.optional,
+            number=draft.group,
+            title=" ".join(_LIKE["archetype"].sub("", title).split()),
+            state=draft.state(self.says),
+            optional=draft.is_optional,
             archetype=archetype[1].lower() if archetype else None,
             subtasks=subtasks,
-            requirements=named_by(self._requirements(draft.bullets), subtasks),
-            text=text_of(draft.lines),
+            requirements=task_lists.named_by(self._requirements(draft.bullets), subtasks),
+            text=task_lists.text_of(_lines(draft)),
             is_checkpoint=CHECKPOINT.match(title) is not None,
         )
 
-    def _subtask(self, draft: TaskDraft) -> Subtask:
+    def _subtask(self, draft: Draft) -> Subtask:
         return Subtask(
             number=draft.number,
-            title=_title(draft.title, draft.bullets[:1]),
-            state=state_among(draft.box, draft.bullets[1:], self.says),
-            optional=draft.optional,
+            title=_title(draft),
+            state=draft.state(self.says),
+            optional=draft.is_optional,
             requirements=tuple(dict.fromkeys(self._requirements(draft.bullets))),
-            details=tuple(text for text in (bullet.text for bullet in draft.bullets[1:]) if not _IS_FIELD.match(text)),
+            details=tuple(
+                text for text in (bullet.text for bullet in draft.bullets[1:]) if not _LIKE["is_field"].match(text)
+            ),
         )
 
-    def _requirements(self, bullets: Iterable[Bullet]) -> list[str]:
-        named: list[str] = []
+    def _requirements(self, bullets: Iterable[Bullet]) -> Iterator[str]:
         for bullet in bullets:
             text = bullet.text
-            if "equirement" not in text and "Traces to" not in text:
-                continue
-            for match in _REQUIREMENTS.finditer(text):
-                named += self._expanded(match["marked"] or match["plain"] or "", bullet)
-        return named
-
-    def _expanded(self, written: str, bullet: Bullet) -> tuple[str, ...]:
-        ids, unknown = self.index.expand(written)
-        if unknown and self.index.every:
-            what = f"names {', '.join(unknown)}: no such requirement in this spec. Correct the id, or declare it"
-            self.warn(_line_of_field(bullet), what)
-        return ids
+            for match in _LIKE["requirements"].finditer(text) if "equirement" in text or "Traces to" in text else ():
+                ids, unknown = self.index.expand(match["marked"] or match["plain"] or "")
+                if unknown and self.index.every:
+                    texts = ((line.number, line.text) for line in bullet.lines)
+                    says = (number for number, text in texts if "equirement" in text or "Traces to" in text)
+                    what = f"names {', '.join(unknown)}: no such requirement in this spec"
+                    self.warn(next(says, bullet.lines[0].number), f"{what}. Correct the id, or declare it")
+                yield from ids
 
 
-def _title(title: str, first: list[Bullet]) -> str:
+def _title(draft: Draft) -> str:
     """The title with the lines it wraps over, without the fields that follow it on the same line."""
-    words = title.split() + [word for bullet in first for line in bullet.lines[1:] for word in line.text.split()]
-    return _FIELD_BEGINS.split(" ".join(words), maxsplit=1)[0].rstrip("* ")
-
-
-def _line_of_field(bullet: Bullet) -> int:
-    lines = [line.number for line in bullet.lines if "equirement" in line.text or "Traces to" in line.text]
-    return lines[0] if lines else bullet.lines[0].number
+    words = draft.title.split() + [word for line in draft.bullets[0].lines[1:] for word in line.text.split()]
+    return _LIKE["field_begins"].split(" ".join(words), maxsplit=1)[0].rstrip("* ")

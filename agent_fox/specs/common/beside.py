@@ -3,39 +3,40 @@ the issue that a spec came from. Whose repository that is, is not asked here."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import SourceIssue
 from agent_fox.specs.lines import plain
 from agent_fox.specs.outline import Kind, section_of
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.outline import Table
 
-_SECTION = "command"
-_LISTED = regex(r"[*_]{0,2}(?P<label>[^:`]{1,80}?)[*_]{0,2}:[*_]{0,2}\s*`+(?P<command>[^`]+)`")
+_LIKE = patterns_in(__file__)
 _LABELS = {
-    "spec tests": "spec_tests",
     "spec test": "spec_tests",
-    "all tests": "all_tests",
     "all test": "all_tests",
     "full test suite": "all_tests",
     "linter": "linter",
     "lint": "linter",
 }
+_MARKS = "`<([*_'\" "
+_CODE_INDENT = 4
 
 
 def read_commands(markdown: Markdown) -> dict[str, str]:
     """Label to command line. The usual three get the names of the JSON form; others keep their words."""
+    if not any("command" in line.text.lower() for line in markdown.lines):
+        return {}
     listed: list[tuple[str, str]] = []
     fenced: list[tuple[str, str]] = []
     for block, above in markdown.blocks.walk():
         if block.kind in (Kind.ITEM, Kind.FENCE) and _is_about_commands(section_of(above)):
-            match = _LISTED.match(" ".join(map(str.strip, block.texts))) if block.mark in ("-", "*", "+") else None
+            text = " ".join(map(str.strip, block.texts)) if block.mark in ("-", "*", "+") else ""
+            match = _LIKE["listed"].match(text) if text else None
             listed += [(match["label"], match["command"])] if match is not None else []
             fenced += _fenced(block.texts) if block.kind is Kind.FENCE else []
     commands: dict[str, str] = {}
@@ -46,11 +47,11 @@ def read_commands(markdown: Markdown) -> dict[str, str]:
 
 def label_of(words: str) -> str:
     text = plain(words).rstrip(":")
-    return _LABELS.get(text.lower(), text)
+    return _LABELS.get(text.lower().removesuffix("s"), text)
 
 
 def _is_about_commands(section: str) -> bool:
-    return _SECTION in section and "test" in section
+    return "command" in section and "test" in section
 
 
 def _tabled(tables: Iterable[Table]) -> Iterator[tuple[str, str]]:
@@ -75,47 +76,25 @@ def _fenced(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
             label = ""
 
 
-_SAYS = regex(r"source(?:\s+issue)?\s*[*_]{0,3}\s*:\s*[*_]{0,3}\s*", re.IGNORECASE)
-_BEFORE = regex(r"[>*_\s-]{0,12}")
-_WORDS = regex(r"(?:(?:github|gitea|issue)\b\s*:?\s*){0,3}", re.IGNORECASE)
-_LINK = regex(r"\[[^]\n]{0,300}\]\(\s*<?")
-_MARKS = "`<([*_'\" "
-
-_NAME = r"[A-Za-z0-9_.-]{1,100}"
-_ADDRESS = regex(
-    rf"https?://(?P<host>[A-Za-z0-9.-]{{1,200}}(?::\d{{1,5}})?)/(?P<repository>{_NAME}/{_NAME})/issues/"
-    r"(?P<number>[1-9]\d{0,8})(?![\w-])"
-)
-_SHORT = regex(rf"(?P<repository>{_NAME}/{_NAME})?(?:#|GH-)(?P<number>[1-9]\d{{0,8}})(?![\w-])")
-
-_CODE_INDENT = 4
-
-
 def source_in(prd: Markdown) -> SourceIssue | None:
     """The first line such as `> Source: [GitHub Issue #114](https://github.com/o/r/issues/114)`, `Source: #12`,
     `Source: o/r#12`. A source that is no issue is none; what stands in code does not count."""
-    lines = (line.text for line in prd.lines if not line.is_code and line.indent < _CODE_INDENT)
-    return next((source for line in lines if (source := _named(line)) is not None), None)
-
-
-def _named(line: str) -> SourceIssue | None:
-    start = _BEFORE.match(line)
-    says = _SAYS.match(line, start.end() if start else 0)
-    return _issue(line[says.end() :]) if says else None
+    for line in prd.lines:
+        start = _LIKE["before"].match(line.text)
+        says = _LIKE["says"].match(line.text, start.end() if start else 0)
+        if says is not None and not line.is_code and line.indent < _CODE_INDENT:
+            source = _issue(line.text[says.end() :])
+            if source is not None:
+                return source
+    return None
 
 
 def _issue(text: str) -> SourceIssue | None:
     """The issue that a text begins with: a link to one, or its address or number after a word or two."""
-    link = _LINK.match(text)
-    if link is not None:
-        return _read(_ADDRESS, text[link.end() :])
-    words = _WORDS.match(text)
-    rest = text[words.end() if words else 0 :].lstrip(_MARKS)
-    return _read(_ADDRESS, rest) or _read(_SHORT, rest)
-
-
-def _read(pattern: re.Pattern[str], text: str) -> SourceIssue | None:
-    match = pattern.match(text)
+    link = _LIKE["link"].match(text)
+    words = None if link else _LIKE["words"].match(text)
+    rest = text[link.end() :] if link else text[words.end() if words else 0 :].lstrip(_MARKS)
+    match = _LIKE["address"].match(rest) or (None if link else _LIKE["short"].match(rest))
     if match is None:
         return None
     named = match.groupdict()

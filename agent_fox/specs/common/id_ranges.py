@@ -7,32 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Requirement
 
-Key = tuple[tuple[bool, int], ...]
+_LIKE = patterns_in(__file__)
 
-_DASHES = regex(r"\s*(?:[‐-―−]|--+)\s*|\s+(?:through|thru|to|until)\s+|\s+-\s+", re.IGNORECASE)
-_ASIDE = regex(r"\([^()]*\)")
-_ALL = regex(r"\ball\b(?!\s+\d)", re.IGNORECASE)
-_N = r"\d{1,9}"
-_END = r"(?:(?:\d{1,9}-)?REQ-)?[A-Z]*\d{1,9}(?:\.(?:E?\d{1,9}))*"
-_REFERENCE = regex(
-    rf"""(?<![\w.-])
-    (?:(?P<spec>{_N})-(?=REQ-))?(?P<req>REQ-)?
-    (?P<tail>{_N}(?:\.E?{_N})*)
-    (?P<every>\.E?\*)?
-    (?:-(?P<end>{_END}))?
-    (?![\w*])""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_BETWEEN = regex(r"[,;\s]+")
-_REGULAR = regex(r"\d{1,9}(?:\.E?\d{1,9})*")
-_LOOKS_LIKE_AN_ID = regex(r"(?:.*REQ-.+|E\d{1,9}|[A-Z]{1,4}-\d{1,9})$")
-_TAIL_END = regex(r"(?:(\d{1,9})-)?(?:REQ-)?(E?\d{1,9}(?:\.E?\d{1,9})*)$", re.IGNORECASE)
+Key = tuple[tuple[bool, int], ...]
 
 
 def key_of(tail: str) -> Key:
@@ -52,52 +35,58 @@ class PartIndex:
 
     def expand(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The ids that a list names, in its order, and what it names that this spec does not have."""
-        written = _ASIDE.sub(" ", " ".join(text.split()))
-        if _ALL.search(written) and not _REFERENCE.search(written):
+        written = _LIKE["aside"].sub(" ", " ".join(text.split()))
+        if _LIKE["all"].search(written) and not _LIKE["reference"].search(written):
             return self.every, ()
         names: dict[str, None] = {}
         unknown: dict[str, None] = {}
-        for name, ids in self._read(_DASHES.sub("-", written)):
+        for name, ids in self._read(_LIKE["dashes"].sub("-", written)):
             names.update(dict.fromkeys(ids))
             if not ids:
                 unknown[name] = None
         return tuple(names), tuple(unknown)
 
     def _read(self, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-        for item in _BETWEEN.split(text):
+        """Each name with its ids. A bare number names a requirement only where nothing else stands beside it."""
+        for item in _LIKE["between"].split(text):
             name = item.replace("**", "").strip("[]`_.:\"'()")
             if name in self.names:
                 yield name, self.names[name]
                 continue
-            references = [reference for reference in _REFERENCE.finditer(name) if _is_meant(reference, name)]
+            references = [
+                match
+                for match in _LIKE["reference"].finditer(name)
+                if match["req"] or "." in match["tail"] or match["every"] or match[0] == name
+            ]
             for reference in references:
                 yield from self._named(reference)
-            if not references and _LOOKS_LIKE_AN_ID.match(name):
+            if not references and _LIKE["looks_like_an_id"].match(name):
                 yield name, ()
 
     def _named(self, found: re.Match[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        if found["spec"] and not _same_number(found["spec"], self.prefix):
-            yield found[0], ()
-            return
         key = key_of(found["tail"])
-        if found["every"]:
+        if found["spec"] and not self._is_own(found["spec"]):
+            yield found[0], ()
+        elif found["every"]:
             only_edges = "E" in found["every"].upper()
-            yield (
-                found[0],
-                tuple(i for k, i in self.parts.items() if _is_below(k, key) and (k[-1][0] or not only_edges)),
-            )
+            below = (i for k, i in self.parts.items() if _is_below(k, key) and (k[-1][0] or not only_edges))
+            yield found[0], tuple(below)
         elif found["end"]:
             yield from self._range(found[0], key, found["end"])
         else:
             yield found[0], self._at(key)
+
+    def _is_own(self, number: str) -> bool:
+        own = self.prefix
+        return number == own or (number.isdigit() and own.isdigit() and int(number) == int(own))
 
     def _at(self, key: Key) -> tuple[str, ...]:
         return (self.parts[key],) if key in self.parts else self.by_requirement.get(key, ())
 
     def _range(self, name: str, start: Key, written_end: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         """All between two ends, in the order of the file; an end that does not exist is returned too."""
-        match = _TAIL_END.match(written_end)
-        if match is None or (match[1] and not _same_number(match[1], self.prefix)):
+        match = _LIKE["tail_end"].match(written_end)
+        if match is None or (match[1] and not self._is_own(match[1])):
             yield name, ()
             return
         end = key_of(match[2])
@@ -124,17 +113,8 @@ def index_of(requirements: Iterable[Requirement], prefix: str) -> PartIndex:
 def _keys(identifier: str) -> tuple[Key, ...]:
     """The key of a regular id; an id of another make is known by its name alone."""
     tail = identifier.rpartition("REQ-")[2]
-    return (key_of(tail),) if _REGULAR.fullmatch(tail) else ()
-
-
-def _is_meant(found: re.Match[str], name: str) -> bool:
-    """A bare number names a requirement only where nothing else stands beside it."""
-    return bool(found["req"] or "." in found["tail"] or found["every"]) or found[0] == name
+    return (key_of(tail),) if _LIKE["regular"].fullmatch(tail) else ()
 
 
 def _is_below(key: Key, above: Key) -> bool:
     return key[: len(above)] == above and len(key) > len(above)
-
-
-def _same_number(one: str, other: str) -> bool:
-    return one == other or (one.isdigit() and other.isdigit() and int(one) == int(other))

@@ -4,29 +4,19 @@ to the tasks that implement it and the tests that show it. Whether the other spe
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Trace
-from agent_fox.core.values import dataclass
 from agent_fox.specs.files import warning
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.outline import Row, Table
+    from agent_fox.specs.outline import Table
 
-_FOLDER = regex(r"(?<![\w-])\d{1,9}_[A-Za-z0-9][\w.-]*\w|(?<![\w-])\d{1,9}_\w")
-_NUMBER = regex(r"(?:specs?\s+)?#?(\d{1,9})(?![\w.])", re.IGNORECASE)
-_BARE_NAME = regex(r"[A-Za-z][\w-]*[_-][\w-]+")
-_NO_SPEC = regex(r"\W*(?:none|n/?a|nothing|no dependenc\w*|tbd)?\W*$", re.IGNORECASE)
-_NAMED_GROUP = regex(r"\b(?:task )?groups?\s+(\d{1,6})", re.IGNORECASE)
-_LEADING_GROUP = regex(r"\W{0,3}(?:TG\s?)?(\d{1,6})\b", re.IGNORECASE)
-_DEPENDENTS = regex(r"(?!.*upstream).*\b(?:dependents|downstream)\b")
-"""A heading above a table of the specs that wait for this one."""
-_ARCHIVED = regex(r"\W{0,3}(?:n/a\b|archived\b)|.{0,80}\barchived\b", re.IGNORECASE)
-
+_LIKE = patterns_in(__file__)
 _OTHER = (
     "depends on", "depends on spec", "spec", "specs", "upstream spec", "required spec", "spec name", "upstream",
 )  # fmt: skip
@@ -35,28 +25,40 @@ _FROM = (
     "from group", "from", "required task group", "required group", "task group", "from task group", "group",
     "groups",
 )  # fmt: skip
+_NOTHING = frozenset({"", "-", "–", "—", "n/a", "none", "tbd", "null"})
 _TO = ("to group", "to", "to task group", "this group", "needed by group")
-_MAY_NAME_A_GROUP = ("dependency",)
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Where a table says what. Without `from_group` and `to_group` it speaks of whole specs."""
-
-    other: int
-    this: int | None
-    from_group: int | None
-    to_group: int | None
 
 
 def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, ...]:
-    """The dependencies that a file's tables declare for the spec, in the order of the rows."""
+    """The dependencies that a file's tables declare for the spec, in the order of the rows. `This Spec` may name this
+    spec, or say nothing; a row that names another one is that one's."""
     dependencies: list[Dependency] = []
     for table in markdown.tables:
-        columns = _columns(table)
-        if columns is not None:
-            dependencies += _rows(table.rows, columns, markdown, spec_name)
+        this = table.column(*_THIS)
+        other = table.column(*(_OTHER if this is None else _OTHER[:2]))
+        if other is None or not _declares(table, this, other):
+            continue
+        from_group, to_group = table.column(*_FROM), table.column(*_TO)
+        if from_group is None and "dependenc" in table.section:
+            from_group = table.column("dependency")
+        for row in table.rows:
+            about = _LIKE["folder"].findall(row.cell(this))
+            if not about or spec_name in about or _number(about[0]) == _number(spec_name):
+                before = row.cell(from_group)
+                groups = group_in(before, last=True), group_in(row.cell(to_group), last=False)
+                is_archived = _LIKE["archived"].match(before) is not None
+                names, where = specs_in(row.cell(other)), markdown.at(row.line)
+                dependencies += [Dependency(name, *groups, where, is_archived) for name in names]
     return tuple(dependencies)
+
+
+def _declares(table: Table, this: int | None, other: int) -> bool:
+    """A table speaks of dependencies if its columns say so, or the heading above it does."""
+    if this is not None or table.header[other].startswith("depends on"):
+        return True
+    if _LIKE["dependents"].match(table.section.rpartition(" / ")[2]):
+        return False
+    return None not in (table.column(*_FROM), table.column(*_TO)) or "dependenc" in table.section
 
 
 def without_doubles(dependencies: Iterable[Dependency]) -> tuple[Dependency, ...]:
@@ -67,51 +69,16 @@ def without_doubles(dependencies: Iterable[Dependency]) -> tuple[Dependency, ...
     return tuple(first.values())
 
 
-def _columns(table: Table) -> _Columns | None:
-    """A table speaks of dependencies if its columns say so, or the heading above it does."""
-    this = table.column(*_THIS)
-    other = table.column("depends on", "depends on spec") if this is not None else table.column(*_OTHER)
-    if other is None:
-        return None
-    from_group, to_group = table.column(*_FROM), table.column(*_TO)
-    says_so = this is not None or table.header[other].startswith("depends on")
-    if not says_so and _DEPENDENTS.match(table.section.rpartition(" / ")[2]):
-        return None
-    says_so = says_so or None not in (from_group, to_group)
-    if not says_so and "dependenc" not in table.section:
-        return None
-    if from_group is None and "dependenc" in table.section:
-        from_group = table.column(*_MAY_NAME_A_GROUP)
-    return _Columns(other, this, from_group, to_group)
-
-
-def _rows(rows: Iterable[Row], columns: _Columns, markdown: Markdown, spec_name: str) -> Iterator[Dependency]:
-    for row in rows:
-        if not _is_about(row.cell(columns.this), spec_name):
-            continue
-        from_group = group_in(row.cell(columns.from_group), last=True)
-        to_group = group_in(row.cell(columns.to_group), last=False)
-        is_archived = _ARCHIVED.match(row.cell(columns.from_group)) is not None
-        for name in specs_in(row.cell(columns.other)):
-            yield Dependency(name, from_group, to_group, markdown.at(row.line), is_archived)
-
-
-def _is_about(cell: str, spec_name: str) -> bool:
-    """`This Spec` may name this spec, or say nothing; a row that names another one is that one's."""
-    named = _FOLDER.findall(cell)
-    return not named or spec_name in named or _number(named[0]) == _number(spec_name)
-
-
 def specs_in(cell: str) -> tuple[str, ...]:
     """The specs that a cell names: `01_core`, `38 (Hardening)`, `Spec 38`; empty where it names none."""
     text = cell.replace("`", "").replace("**", "").strip()
-    folders = _FOLDER.findall(text)
-    if folders or _NO_SPEC.match(text[:40]):
+    folders = _LIKE["folder"].findall(text)
+    if folders or _LIKE["no_spec"].match(text[:40]):
         return tuple(dict.fromkeys(folders))
-    number = _NUMBER.match(text.strip("[("))
+    number = _LIKE["number"].match(text.strip("[("))
     if number is not None:
         return (number[1],)
-    return (text,) if _BARE_NAME.fullmatch(text) else ()
+    return (text,) if _LIKE["bare_name"].fullmatch(text) else ()
 
 
 def group_in(cell: str, last: bool) -> int | None:
@@ -119,12 +86,11 @@ def group_in(cell: str, last: bool) -> int | None:
 
     Where it names several, the `last` is meant of what must be done before, the first of what waits.
     """
-    named = [int(number) for number in _NAMED_GROUP.findall(cell)]
-    leading = _LEADING_GROUP.match(cell)
+    named = [int(number) for number in _LIKE["named_group"].findall(cell)]
+    leading = _LIKE["leading_group"].match(cell)
     if not named and leading is not None:
-        named = [
-            int(number) for number in re.findall(r"\d{1,6}", re.split(r"[^\d\s,&–-]", cell[leading.start(1) :])[0])
-        ]
+        listed = re.split(r"[^\d\s,&–-]", cell[leading.start(1) :])[0]
+        named = [int(number) for number in re.findall(r"\d{1,6}", listed)]
     groups = [number for number in named if number > 0]
     return (max(groups) if last else min(groups)) if groups else None
 
@@ -132,15 +98,6 @@ def group_in(cell: str, last: bool) -> int | None:
 def _number(name: str) -> int | None:
     head = name.partition("_")[0]
     return int(head) if head.isdigit() else None
-
-
-_ID = regex(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
-_TASKS = regex(
-    r"(\d{1,6}\.\d{1,6})\s?[–—-]\s?(?:\d{1,6}\.)?(\d{1,6})(?![\d.])|\d{1,6}\.(?:\d{1,6}|V)|(?<![\w.])\d{1,6}(?![\w.])"
-)
-_TEST_SPEC = regex(r"TS-[\w-]+")
-_SEPARATOR = regex(r",|;|<br\s?/?>", re.IGNORECASE)
-_NOTHING = frozenset({"", "-", "–", "—", "n/a", "none", "tbd", "null"})
 
 
 def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace, ...], tuple[Problem, ...]]:
@@ -152,25 +109,26 @@ def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace
         if requirement is None or tasks is None:
             continue
         specified = table.column_with("test spec")
-        tests = _column_of_tests(table, (specified, tasks))
+        others = (n for n, name in enumerate(table.header) if "test" in name and n not in (specified, tasks))
+        tests = next(others, None)
         for row in table.rows:
             ids, unknown = _ids(row.cell(requirement), index)
             if unknown and index.every:
                 what = f"traces {', '.join(unknown)}: no such requirement in this spec. Correct the row"
                 problems.append(warning(markdown.at(row.line), what))
-            if ids:
-                says = (
-                    tuple(_TEST_SPEC.findall(row.cell(specified))),
-                    tasks_in(row.cell(tasks)),
-                    _names(row.cell(tests)),
-                )
-                traces += [Trace(identifier, *says) for identifier in ids]
+            names = (part.strip().strip("`").strip() for part in _LIKE["separator"].split(row.cell(tests)))
+            says = (
+                tuple(_LIKE["test_spec"].findall(row.cell(specified))),
+                tasks_in(row.cell(tasks)) if ids else (),
+                tuple(name for name in names if name.lower() not in _NOTHING),
+            )
+            traces += [Trace(identifier, *says) for identifier in ids]
     return tuple(traces), tuple(problems)
 
 
 def tasks_in(cell: str) -> tuple[str, ...]:
     """The tasks that a cell names, ranges such as `4.1–4.4` written out; a bare number is a group."""
-    return tuple(dict.fromkeys(name for match in _TASKS.finditer(cell) for name in _span(match)))
+    return tuple(dict.fromkeys(name for match in _LIKE["tasks"].finditer(cell) for name in _span(match)))
 
 
 def _span(found: re.Match[str]) -> Iterable[str]:
@@ -183,16 +141,7 @@ def _span(found: re.Match[str]) -> Iterable[str]:
 
 def _ids(cell: str, index: PartIndex) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if not index.every:
-        return tuple(_ID.findall(cell)), ()
+        return tuple(_LIKE["id"].findall(cell)), ()
     if cell in index.names:
         return index.names[cell], ()
-    return index.expand(cell) if _ID.search(cell) else ((), ())
-
-
-def _column_of_tests(table: Table, others: Container[int | None]) -> int | None:
-    return next((n for n, name in enumerate(table.header) if "test" in name and n not in others), None)
-
-
-def _names(cell: str) -> tuple[str, ...]:
-    names = (part.strip().strip("`").strip() for part in _SEPARATOR.split(cell))
-    return tuple(name for name in names if name.lower() not in _NOTHING)
+    return index.expand(cell) if _LIKE["id"].search(cell) else ((), ())

@@ -1,21 +1,21 @@
-"""What task lists have in common, whatever the dialect: items with the lines that they wrap over, what boxes say,
-numbers that tell groups apart. Where groups and tasks begin is not here."""
+"""What task lists have in common, whatever the dialect: entries with the lines below them, what boxes say, numbers that
+tell groups apart. What begins an entry, and which entries are groups, is told by a dialect."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Subtask, TaskState
 from agent_fox.specs.files import warning
+from agent_fox.specs.lines import MARK, Chain, Heading, Line, is_rule
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.lines import Line
 
 CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 """How the title of a group begins that only checks what stands before it."""
@@ -37,6 +37,150 @@ class Bullet:
         return " ".join(part for part in (self.text_of_first, *rest) if part)
 
 
+@dataclass(slots=True)
+class Draft:
+    """A group or a task while it is read: a box, a numbered item or heading. `number` as it is written, `group` the one
+    that a group is known by; `level` is a heading's rank, 0 for all others.
+
+    `chain` are the headings that it stands under, with itself. `bullets` begin with its own line; `tasks` are those of
+    a group.
+    """
+
+    number: str
+    title: str
+    line: int
+    box: str | None = None
+    indent: int = 0
+    level: int = 0
+    is_optional: bool = False
+    is_parallel: bool = False
+    chain: Chain = ()
+    lines: list[Line] = field(default_factory=list)
+    bullets: list[Bullet] = field(default_factory=list)
+    tasks: list[Draft] = field(default_factory=list)
+    group: int = 0
+
+    @property
+    def head(self) -> int:
+        """The whole number that its own begins with; 0 where there is none."""
+        digits = self.number.partition(".")[0]
+        return int(digits) if digits.isdigit() else 0
+
+    def state(self, says: Callable[[str], TaskState]) -> TaskState:
+        """What its own box says; without one, it stands where the boxes of what stands below it do."""
+        below = (bullet.box for entry in (self, *self.tasks) for bullet in entry.bullets)
+        return says(self.box) if self.box is not None else rolled_up([says(box) for box in below if box is not None])
+
+
+class Cut:
+    """Goes through a tasks file, line by line. Knows only where it stands: under which headings, in which entry.
+
+    A dialect says how the titles of headings begin that hold no tasks, what begins a bullet though it has no mark of
+    one, what a box is, and which headings and items are entries. Lines in `tasks` are headings that hold tasks,
+    whatever they are called. `aside` are the numbered items below headings that hold none, by the line of the heading;
+    `surely_not` those of these headings that say nothing else, such as *Notes*.
+    """
+
+    not_tasks: re.Pattern[str]
+    own_bullet: re.Pattern[str]
+    box: re.Pattern[str]
+
+    def __init__(self, tasks: frozenset[int] = frozenset()) -> None:
+        self.tasks = tasks
+        self.entries: list[Draft] = []
+        self.aside: dict[int, list[Draft]] = {}
+        self.surely_not: set[int] = set()
+        self.chain: Chain = ()
+        self.under = 0
+        self.level_aside: int | None = None
+        self.current: Draft | None = None
+        self.wants_bullet = True
+
+    def headed(self, line: Line, heading: Heading) -> Draft | None:
+        """The entry that a heading is."""
+
+    def item(self, line: Line) -> Draft | None:
+        """The entry that a line begins which is no heading and no code."""
+
+    def read(self, lines: Iterable[Line]) -> list[Draft]:
+        for line in lines:
+            if line.heading is not None:
+                self.heading(line, line.heading)
+            elif (entry := None if line.is_code else self.item(line)) is None:
+                self.text(line)
+            elif self.level_aside is None:
+                self.begin(entry, line)
+            elif entry.number:
+                self.aside.setdefault(self.under, []).append(entry)
+        return self.entries
+
+    def heading(self, line: Line, heading: Heading) -> None:
+        self.chain = tuple(step for step in self.chain if step[1].level < heading.level)
+        title, is_of_tasks = heading.title.strip("*_ "), line.number in self.tasks
+        self.under = line.number
+        self.surely_not |= {line.number} if self.not_tasks.fullmatch(title.lower()) else set()
+        if self.level_aside is not None and heading.level > self.level_aside and not is_of_tasks:
+            return
+        is_aside = not is_of_tasks and self.not_tasks.match(title.lower()) is not None
+        self.level_aside = heading.level if is_aside else None
+        self.chain = (*self.chain, (line.number, Heading(heading.level, title)))
+        self.current = None
+        if not is_aside and (entry := self.headed(line, heading)) is not None:
+            self.begin(entry, line)
+
+    def begin(self, entry: Draft, line: Line) -> None:
+        """An entry's own line is its first bullet."""
+        entry.chain = self.chain
+        entry.lines.append(line)
+        entry.bullets.append(Bullet([line], entry.box, "" if entry.level else entry.title))
+        self.entries.append(entry)
+        self.current, self.wants_bullet = entry, False
+
+    def text(self, line: Line) -> None:
+        """A line of the entry that was begun last: a bullet, or what one wraps over."""
+        if self.current is None:
+            return
+        self.current.lines.append(line)
+        text = line.text.strip()
+        if line.is_code or line.is_blank or is_rule(text):
+            self.wants_bullet = self.wants_bullet or not line.is_code
+            return
+        mark = MARK.match(text)
+        if mark is None and not self.wants_bullet and not self.own_bullet.match(text):
+            self.current.bullets[-1].lines.append(line)
+            return
+        box = self.box.match(text)
+        first = box["rest"] if box else text[mark.end() :] if mark else text
+        self.current.bullets.append(Bullet([line], box["box"] if box else None, first))
+        self.wants_bullet = False
+
+
+def entries_of(
+    lines: Iterable[Line], cut: type[Cut], instead: type[Cut] | None = None
+) -> tuple[list[Draft], list[Draft]]:
+    """The entries of a file, cut `instead` in another way where the first finds none; and those left out, under a
+    number that no other has, since they stand under a heading such as *Notes*.
+
+    A heading below which the numbers go on is about tasks, whatever it is called.
+    """
+    lines = tuple(without_title(lines))
+    reading = cut()
+    entries = reading.read(lines) or (instead().read(lines) if instead else [])
+    starts = [(entry.line, entry.head) for entry in entries if entry.number and (instead or not entry.level)]
+    tasks: set[int] = set()
+    for heading, below in reading.aside.items():
+        first = below[0].head
+        before = max((number for line, number in starts if line < heading), default=0)
+        if heading not in reading.surely_not and first == before + 1 and first not in {number for _, number in starts}:
+            starts += [(entry.line, entry.head) for entry in below]
+            tasks.add(heading)
+    if tasks:
+        reading = cut(frozenset(tasks))
+        entries = reading.read(lines)
+    known = {entry.number for entry in entries}
+    return entries, [entry for below in reading.aside.values() for entry in below if entry.number not in known]
+
+
 def state_of(box: str, minus_is_skipped: bool = False) -> TaskState:
     """What a box says: `x` done, space open, `-` in progress (in some files skipped), `~` skipped."""
     if box == "-":
@@ -55,11 +199,6 @@ def rolled_up(states: list[TaskState]) -> TaskState:
     return TaskState.IN_PROGRESS if any(state in begun for state in states) else TaskState.OPEN
 
 
-def state_among(box: str | None, bullets: Iterable[Bullet], says: Callable[[str], TaskState] = state_of) -> TaskState:
-    """What its own box says; without one, it stands where the boxes of what stands below it do."""
-    return says(box) if box is not None else rolled_up([says(each.box) for each in bullets if each.box is not None])
-
-
 def named_by(own: Iterable[str], subtasks: Iterable[Subtask]) -> tuple[str, ...]:
     """What a group names itself and by its tasks, each once."""
     return tuple(dict.fromkeys((*own, *(name for subtask in subtasks for name in subtask.requirements))))
@@ -73,25 +212,10 @@ def text_of(lines: Iterable[Line]) -> str:
 def without_title(lines: Iterable[Line]) -> Iterator[Line]:
     """The lines without the file's title, which hides no task whatever it says."""
     kept = tuple(lines)
-    headings = [line for line in kept if line.heading is not None]
-    tops = [line.number for line in headings if line.heading is not None and line.heading.level == 1]
-    title = tops[0] if len(tops) == 1 and headings[0].number == tops[0] else 0
+    headings = [(line.heading.level, line.number) for line in kept if line.heading is not None]
+    tops = [number for level, number in headings if level == 1]
+    title = tops[0] if len(tops) == 1 and headings[0][1] == tops[0] else 0
     return (line for line in kept if line.number != title)
-
-
-def going_on(starts: list[tuple[int, int]], aside: Mapping[int, Sequence[tuple[int, int]]]) -> frozenset[int]:
-    """Headings below which the numbers of the groups go on: they are about tasks, whatever they are called.
-
-    `starts` are the lines and numbers of the groups, `aside` those below each heading that seems to hold none.
-    """
-    headings: list[int] = []
-    for heading, below in aside.items():
-        before = max((number for line, number in starts if line < heading), default=0)
-        first = below[0][1]
-        if first == before + 1 and first not in {number for _, number in starts}:
-            starts += below
-            headings.append(heading)
-    return frozenset(headings)
 
 
 def numbers_apart(numbers: Iterable[int]) -> list[int]:
@@ -106,24 +230,13 @@ def numbers_apart(numbers: Iterable[int]) -> list[int]:
     return kept
 
 
-def tell_apart(markdown: Markdown, groups: Iterable[tuple[int, int]]) -> tuple[list[int], list[Problem]]:
-    """A number of its own for each group, given by number and line; and of which another one was written."""
-    written = tuple(groups)
-    first = dict(reversed(written))
-    apart = numbers_apart(number for number, _ in written)
-    changed = ((*group, other) for group, other in zip(written, apart, strict=True) if group[0] != other)
-    return apart, [
-        warning(markdown.at(line), known_as(number, first[number], other)) for number, line, other in changed
-    ]
-
-
-def doubled_tasks(markdown: Markdown, tasks: Iterable[tuple[str, int]]) -> Iterator[Problem]:
-    """Subtasks that have one number, each given by number and line: said, since evidence is kept by it."""
-    first: dict[str, int] = {}
-    for number, line in tasks:
-        if first.setdefault(number, line) != line:
-            what = f"task {number} stands twice: in lines {first[number]} and {line}. Renumber one"
-            yield warning(markdown.at(line), what)
+def tell_apart(markdown: Markdown, groups: Sequence[Draft]) -> Iterator[Problem]:
+    """Gives each group a number of its own to be known by, and says of which another one was written."""
+    first = {group.head: group.line for group in reversed(groups)}
+    for group, number in zip(groups, numbers_apart(group.head for group in groups), strict=True):
+        group.group = number
+        if number != group.head:
+            yield warning(markdown.at(group.line), known_as(group.head, first[group.head], number))
 
 
 def known_as(number: int, first: int | None, other: int) -> str:
@@ -132,8 +245,25 @@ def known_as(number: int, first: int | None, other: int) -> str:
     return f"group {number} stands twice, first{where}: this one is known as group {other} here. Renumber one"
 
 
-def left_out(markdown: Markdown, aside: Iterable[tuple[int, str]]) -> Iterator[Problem]:
-    """The problem of boxes, by line and number, under headings such as *Notes*."""
-    for line, number in aside:
-        what = f"task {number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
-        yield warning(markdown.at(line), what)
+def doubled_tasks(markdown: Markdown, tasks: Iterable[Draft]) -> Iterator[Problem]:
+    """Subtasks that have one number: said, since evidence is kept by it."""
+    first: dict[str, int] = {}
+    for task in tasks:
+        if task.number and first.setdefault(task.number, task.line) != task.line:
+            what = f"task {task.number} stands twice: in lines {first[task.number]} and {task.line}. Renumber one"
+            yield warning(markdown.at(task.line), what)
+
+
+def left_out(markdown: Markdown, aside: Iterable[Draft]) -> Iterator[Problem]:
+    """The problem of boxes under headings such as *Notes*."""
+    for entry in aside:
+        what = f"task {entry.number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
+        yield warning(markdown.at(entry.line), what)
+
+
+def places_of(markdown: Markdown, groups: Iterable[Draft]) -> dict[str, str]:
+    """Where each group and task stands; of several that are called alike, the first."""
+    lines: list[tuple[str, int]] = []
+    for group in groups:
+        lines += [(f"group {group.group}", group.line), *((f"task {task.number}", task.line) for task in group.tasks)]
+    return {name: markdown.at(line) for name, line in reversed(lines)}

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.ids import Kind, Numbered, mark_of, numbered
-from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EDGE, NOT_REQUIREMENTS, OUT, REQUIREMENT, STORY
 from agent_fox.specs.lines import Heading, Line, plain
+from agent_fox.specs.word_tables import patterns_in
 
-_BOLD = regex(r" {0,3}(?:\*\*|__)(?P<title>[^*_]{1,200})(?:\*\*|__)\s*[:：]?\s*$")
+_LIKE = patterns_in(__file__)
 _BOLD_LEVEL = 9
+_NAMED = (Kind.WORD, Kind.ID)
 
 
 @dataclass(slots=True)
@@ -45,36 +45,42 @@ class _Title:
     above: _Title | None
     holds_items: bool = False
 
+    @property
+    def path(self) -> str:
+        return f"{self.above.path} / {self.title}" if self.above is not None else self.title
 
-def blocks_of(lines: Sequence[Line]) -> list[Block]:
-    """Cut the lines at every requirement, and where a heading of its rank or a higher one ends it."""
+
+def blocks_of(lines: Sequence[Line]) -> tuple[list[Block], list[tuple[int, str]]]:
+    """Cut the lines at every requirement, and where a heading of its rank or a higher one ends it. And lines and titles
+    of the requirements that stand below what is out of scope."""
     titles = _titles(lines)
-    chosen = _requirements(titles)
-    return _cut(lines, titles, chosen)
-
-
-def left_out(lines: Sequence[Line]) -> list[tuple[int, str]]:
-    """Lines and titles of the requirements that stand below what is out of scope."""
-    titles = [title for title in _titles(lines) if title.is_out and title.head is not None]
-    named = [title for title in titles if title.head is not None and title.head.kind in (Kind.WORD, Kind.ID)]
-    return [(lines[title.place].number, plain(title.title)) for title in named]
+    out = [title for title in titles if title.is_out and title.head is not None and title.head.kind in _NAMED]
+    return _cut(lines, titles), [(lines[title.place].number, plain(title.title)) for title in out]
 
 
 def heading_of(line: Line) -> Heading | None:
     """A heading, or a line in bold that stands for one."""
     if line.heading is not None:
         return line.heading
-    match = _BOLD.match(line.text) if "*" in line.text or "_" in line.text else None
+    match = _LIKE["bold"].match(line.text) if "*" in line.text or "_" in line.text else None
     return Heading(_BOLD_LEVEL, match["title"].strip()) if match and not line.is_code else None
 
 
 def _titles(lines: Sequence[Line]) -> list[_Title]:
-    """All headings, each with the one above it. What holds items below makes all above hold them."""
+    """All headings, each with the one above it. What holds items below makes all above hold them. Bold lines are labels
+    most often: only those that name a requirement count as headings."""
     titles: list[_Title] = []
     for place, line in enumerate(lines):
         heading = heading_of(line)
-        if heading is not None and (line.heading is not None or _is_bold_head(heading)):
-            titles.append(_title(place, heading, titles[-1] if titles else None))
+        head = numbered(heading.title) if heading is not None else None
+        if heading is not None and (line.heading is not None or (head is not None and head.kind in _NAMED)):
+            above = titles[-1] if titles else None
+            while above is not None and above.level >= heading.level:
+                above = above.above
+            is_of_file = above is None and heading.level == 1
+            is_out = head is None and not is_of_file and _LIKE["out"].search(heading.title) is not None
+            is_out = is_out or (above is not None and above.is_out)
+            titles.append(_Title(place, heading.level, head, heading.title, is_out, above))
         elif titles and not titles[-1].holds_items and not line.is_code:
             titles[-1].holds_items = line.indent < 4 and mark_of(line.text.strip()) is not None
     for title in reversed(titles):
@@ -83,31 +89,18 @@ def _titles(lines: Sequence[Line]) -> list[_Title]:
     return titles
 
 
-def _title(place: int, heading: Heading, above: _Title | None) -> _Title:
-    while above is not None and above.level >= heading.level:
-        above = above.above
-    head = numbered(heading.title)
-    is_of_file = above is None and heading.level == 1
-    is_out = (above is not None and above.is_out) or (
-        head is None and not is_of_file and OUT.search(heading.title) is not None
-    )
-    return _Title(place, heading.level, head, heading.title, is_out, above)
-
-
-def _is_bold_head(heading: Heading) -> bool:
-    """Bold lines are labels most often: only those that name a requirement count as headings."""
-    head = numbered(heading.title)
-    return head is not None and head.kind in (Kind.WORD, Kind.ID)
-
-
 def _requirements(titles: list[_Title]) -> dict[int, Numbered]:
-    """The requirements' headings, by place: by word or id, else by number, else those that hold lists."""
+    """The requirements' headings, by place: by word or id, else by number, else those above criteria, counted."""
     inside = [title for title in titles if not title.is_out]
-    for kinds in ((Kind.WORD, Kind.ID), (Kind.STORY,)):
+    for kinds in (_NAMED, (Kind.STORY,)):
         requirements = {title.place: title.head for title in inside if title.head and title.head.kind in kinds}
         if requirements:
             return requirements
-    return _weakly_numbered(inside) or _unnumbered(inside)
+    above = [title.above for title in inside if _LIKE["criteria"].search(title.title)]
+    by_place = {title.place: title for title in above if title is not None and title.level > 1}
+    return _weakly_numbered(inside) or {
+        place: Numbered(Kind.OTHER, str(n), plain(title.title)) for n, (place, title) in enumerate(by_place.items(), 1)
+    }
 
 
 def _weakly_numbered(titles: list[_Title]) -> dict[int, Numbered]:
@@ -115,73 +108,47 @@ def _weakly_numbered(titles: list[_Title]) -> dict[int, Numbered]:
     weakly: dict[int, Numbered] = {}
     branches: set[int] = set()
     for title in reversed(titles):
-        is_one = title.head is not None and title.head.kind in (Kind.OTHER, Kind.BARE) and not _is_elsewhere(title)
-        is_leaf = is_one and title.holds_items and title.place not in branches
-        if title.head is not None and is_leaf:
-            weakly[title.place] = title.head
-        if title.above is not None and (is_leaf or title.place in branches):
+        head, is_branch = title.head, title.place in branches
+        is_leaf = head is not None and head.kind in (Kind.OTHER, Kind.BARE) and title.holds_items and not is_branch
+        if head is not None and is_leaf:
+            words = (head.title or title.title).strip()
+            is_leaf = not (_LIKE["not_requirements"].match(words) or _LIKE["criteria"].search(words))
+            weakly |= {title.place: head} if is_leaf else {}
+        if title.above is not None and (is_leaf or is_branch):
             branches.add(title.above.place)
-    words = {head.word for head in weakly.values() if head.word}
-    return weakly if len(words) <= 1 else {place: head for place, head in weakly.items() if not head.word}
+    words_before = {head.word for head in weakly.values() if head.word}
+    return weakly if len(words_before) <= 1 else {place: head for place, head in weakly.items() if not head.word}
 
 
-def _unnumbered(titles: list[_Title]) -> dict[int, Numbered]:
-    """Headings without numbers: those right above acceptance criteria, counted."""
-    above = [title.above for title in titles if CRITERIA.search(title.title)]
-    by_place = {title.place: title for title in above if title is not None and title.level > 1}
-    return {
-        place: Numbered(Kind.OTHER, str(n), plain(title.title)) for n, (place, title) in enumerate(by_place.items(), 1)
-    }
-
-
-def _is_elsewhere(title: _Title) -> bool:
-    words = title.head.title if title.head and title.head.title else title.title
-    return NOT_REQUIREMENTS.match(words.strip()) is not None or CRITERIA.search(words) is not None
-
-
-def _cut(lines: Sequence[Line], titles: list[_Title], chosen: dict[int, Numbered]) -> list[Block]:
-    known = {title.place: title for title in titles}
+def _cut(lines: Sequence[Line], titles: list[_Title]) -> list[Block]:
+    known, chosen = {title.place: title for title in titles}, _requirements(titles)
     blocks = [Block(None, 0, 0)]
     section = ""
     for place, line in enumerate(lines):
         heading = heading_of(line) if line.heading or place in chosen else None
         current = blocks[-1]
-        if place in chosen and not _is_criterion(chosen[place], current):
+        # `Requirement 1.2` below `Requirement 1` is a criterion of it, and so is `AC-3`
+        own = (f"{current.head.number}.", "AC-", "EC-") if current.head is not None else ()
+        if place in chosen and not chosen[place].number.startswith(own):
             level = heading.level if heading else _BOLD_LEVEL
-            blocks.append(Block(chosen[place], line.number, level, section, _path(known[place])))
+            blocks.append(Block(chosen[place], line.number, level, section, known[place].path))
         elif heading is None or place in chosen or (not known[place].is_out and _is_part(heading, current)):
             current.lines.append(line)
         else:
             section = heading.title
-            blocks.append(Block(None, line.number, heading.level, section, _path(known[place])))
-    return [block for block in blocks if block.head or not _is_out(block)]
-
-
-def _path(title: _Title) -> str:
-    titles = [title.title]
-    above = title.above
-    while above is not None:
-        titles.append(above.title)
-        above = above.above
-    return " / ".join(reversed(titles))
-
-
-def _is_criterion(head: Numbered, current: Block) -> bool:
-    """`Requirement 1.2` below `Requirement 1` is a criterion of it, and so is `AC-3`."""
-    if current.head is None:
-        return False
-    return head.number.startswith(f"{current.head.number}.") or head.number.startswith(("AC-", "EC-"))
+            blocks.append(Block(None, line.number, heading.level, section, known[place].path))
+    return [
+        block
+        for block in blocks
+        if block.head
+        or not (block.section and (_LIKE["out"].search(block.section) or _LIKE["aside"].match(block.section)))
+    ]
 
 
 def _is_part(heading: Heading, current: Block) -> bool:
     """Deeper headings are parts of a requirement; so are labels such as *Acceptance Criteria* of its own rank."""
-    if current.head is None:
-        return False
-    if heading.level != current.level:
-        return heading.level > current.level
-    is_label = any(words.search(heading.title) for words in (CRITERIA, EDGE)) or STORY.match(heading.title) is not None
-    return is_label and not REQUIREMENT.search(heading.title) and not NOT_REQUIREMENTS.search(heading.title)
-
-
-def _is_out(block: Block) -> bool:
-    return bool(block.section) and (OUT.search(block.section) is not None or ASIDE.match(block.section) is not None)
+    if current.head is None or heading.level != current.level:
+        return current.head is not None and heading.level > current.level
+    title = heading.title
+    is_label = _LIKE["criteria"].search(title) or _LIKE["edge"].search(title) or _LIKE["story"].match(title)
+    return bool(is_label) and not (_LIKE["requirement"].search(title) or _LIKE["not_requirements"].search(title))

@@ -40,23 +40,14 @@ def check_approvals(file: TextFile, *, has_tasks: bool) -> tuple[Problem, ...]:
     except ValidationError as wrong:
         reason = wrong.errors()[0]["msg"]
         return (warning(file.where, f"can't be read as Kiro's spec.json ({reason}): approvals are not known. Mend it"),)
-    return tuple(_about_approvals(file.where, approvals, has_tasks))
-
-
-def _about_approvals(where: str, approvals: _SpecJson, has_tasks: bool) -> Iterator[Problem]:
     if not has_tasks:
         phase = f"says phase {approvals.phase!r}, and there " if approvals.phase else "there "
-        yield warning(where, f"{phase}are no tasks yet: nothing of it is built. Write tasks.md")
-        return
-    known = {step: approvals.approvals[step] for step in _STEPS if step in approvals.approvals}
-    open_steps = [
-        step
-        for step, approval in known.items()
-        if approval is False or (isinstance(approval, _Approval) and not approval.approved)
-    ]
-    if open_steps:
-        what = f"{', '.join(open_steps)} not approved: planned all the same. Approve, or leave the spec out"
-        yield warning(where, what)
+        return (warning(file.where, f"{phase}are no tasks yet: nothing of it is built. Write tasks.md"),)
+    known = ((step, approvals.approvals[step]) for step in _STEPS if step in approvals.approvals)
+    approved = ((step, each.approved if isinstance(each, _Approval) else each) for step, each in known)
+    is_open = [step for step, is_approved in approved if not is_approved]
+    what = f"{', '.join(is_open)} not approved: planned all the same. Approve, or leave the spec out"
+    return (warning(file.where, what),) if is_open else ()
 
 
 _MOST_REPORTED, _LONGEST = 5, 40
@@ -72,10 +63,8 @@ class _Graph(BaseModel, defer_build=True):
     waves: list[_Tasks | _Wave]
 
 
-def check_waves(markdown: Markdown, groups: Mapping[str, str]) -> Iterator[Problem]:
-    """What a graph says that the plan does not do. `groups` has for each task's number that of its group, in the order
-    of the file."""
-    order = {group: place for place, group in enumerate(dict.fromkeys(groups.values()))}
+def check_waves(markdown: Markdown, groups: Mapping[str, int]) -> Iterator[Problem]:
+    """What a graph says that the plan does not do. `groups` has each task's group, in the order of the file."""
     for line, text in _blocks(markdown.lines):
         try:
             graph = _Graph.model_validate_json(text)
@@ -84,7 +73,8 @@ def check_waves(markdown: Markdown, groups: Mapping[str, str]) -> Iterator[Probl
             yield warning(markdown.at(line), what)
             continue
         waves = [wave.tasks if isinstance(wave, _Wave) else wave for wave in graph.waves]
-        yield from _remarks(markdown.at(line), [[str(task) for task in wave] for wave in waves], groups, order)
+        placed = [(place, str(task)) for place, wave in enumerate(waves) for task in wave]
+        yield from _remarks(markdown.at(line), placed, groups)
 
 
 def _blocks(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
@@ -101,43 +91,30 @@ def _blocks(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
             block = []
 
 
-def _remarks(
-    where: str, waves: list[list[str]], groups: Mapping[str, str], order: Mapping[str, int]
-) -> Iterator[Problem]:
+def _remarks(where: str, placed: Iterable[tuple[int, str]], groups: Mapping[str, int]) -> Iterator[Problem]:
+    """Tasks that are not there; and groups that wholly precede another, which stands above them in the file."""
     unknown: dict[str, None] = {}
-    first: dict[str, int] = {}
-    last: dict[str, int] = {}
-    for place, wave in enumerate(waves):
-        for task in wave:
-            group = _group_of(task, groups)
-            if group:
-                first.setdefault(group, place)
-                last[group] = place
-            else:
-                unknown[task[:20]] = None
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for place, task in placed:
+        number = task[:_LONGEST].strip().rstrip(".*")
+        while number and number not in groups:  # `1.2.1` is a part of `1.2`
+            number = number.rpartition(".")[0]
+        if number:
+            first.setdefault(groups[number], place)
+            last[groups[number]] = place
+        else:
+            unknown[task[:20]] = None
     if unknown:
         names = ", ".join(islice(unknown, _MOST_REPORTED))
         yield warning(where, f"the task graph names {names}: no such task in this file. Correct the number")
-    swapped = list(_swapped(sorted(first, key=order.__getitem__), first, last))
-    if swapped:
-        pairs = "; ".join(f"{early} before {late}" for early, late in swapped[:_MOST_REPORTED])
-        what = f"the task graph has group {pairs}: they are built in the order of the file. Move them, if it matters"
-        yield warning(where, what)
-
-
-def _swapped(groups: Iterable[str], first: Mapping[str, int], last: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """Groups all of whose tasks come before all those of another one, which stands above them in the file."""
-    above = ""
-    for group in groups:
-        if above and last[group] < first[above]:
-            yield group, above
-        elif not above or first[group] > first[above]:
+    swapped: list[str] = []
+    above: int | None = None
+    for group in (group for group in dict.fromkeys(groups.values()) if group in first):
+        if above is not None and last[group] < first[above]:
+            swapped.append(f"{group} before {above}")
+        elif above is None or first[group] > first[above]:
             above = group
-
-
-def _group_of(task: str, groups: Mapping[str, str]) -> str:
-    """The group of a task or of what stands below it: `1.2.1` is a part of `1.2`."""
-    number = task[:_LONGEST].strip().rstrip(".*")
-    while number and number not in groups:
-        number = number.rpartition(".")[0]
-    return groups.get(number, "")
+    if swapped:
+        what = f"the task graph has group {'; '.join(swapped[:_MOST_REPORTED])}"
+        yield warning(where, f"{what}: they are built in the order of the file. Move them, if it matters")

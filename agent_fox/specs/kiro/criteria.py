@@ -1,32 +1,27 @@
-"""The criteria and edge cases of one requirement's block: which lines begin one, and which number each has.
+"""The criteria and edge cases of one requirement's block: which lines or rows of tables begin one, and which number
+each has.
 
 Sections come first (a label says what the list below it is), then the items of each. Ids are not made here.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.ids import LETTERS, Kind, Mark, mark_of, numbered
-from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EARS, EDGE, STORY
 from agent_fox.specs.lines import Line, is_rule, joined, plain
+from agent_fox.specs.outline import Table, tables_of, tree_of
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.kiro.blocks import Block
 
-_LABEL = regex(
-    r" {0,3}(?:[-*+]\s+)?(?:(?:\*\*|__)(?P<bold>[^*_]{1,120})(?:\*\*|__)\s*[:：]?"
-    r"|(?P<plain>[^\W\d_][^:：.。]{0,60})[:：])\s*$"
-)
-_FIELD = regex(r"(?:\*\*|__)[^*_]{1,60}(?:[:：](?:\*\*|__)|(?:\*\*|__)\s*[:：])")
-_STEP = regex(r"[*_`]{0,3}(given|when|then|and|but)\b", re.IGNORECASE)
-_WHEN = regex(r"\bwhen\b", re.IGNORECASE)
-_DEMANDS = regex(r"\b(?:shall|must)\b", re.IGNORECASE)
+_LIKE = patterns_in(__file__)
+_LABEL_LEVEL = 7
+"""The rank of a label that is no heading."""
 
 
 class Sort(Enum):
@@ -37,6 +32,9 @@ class Sort(Enum):
     EDGE = auto()
     STORY = auto()
     ASIDE = auto()
+
+
+_SORTS = {Sort.EDGE: _LIKE["edge"], Sort.CRITERIA: _LIKE["criteria"], Sort.STORY: _LIKE["story"]}
 
 
 @dataclass(slots=True)
@@ -86,27 +84,38 @@ class _Section:
             is_bare = bool(mark.dotted) and not mark.is_bullet and line.heading is None
             self.wraps += is_bare and is_below_text and line.indent > 0
 
+    @property
+    def begins(self) -> str:
+        """What begins its items: `number`, `bullet`, or nothing."""
+        marks = self.marks.values()
+        numbers = sum(mark.is_numbered for mark in marks)
+        if numbers and (numbers > self.wraps or len(marks) < 2 * numbers):
+            return "number"
+        return "bullet" if any(not _LIKE["field"].match(mark.text) for mark in marks) else ""
+
 
 def contents_of(block: Block) -> Contents:
-    """Read a block: prose, then its items with numbers that tell them apart."""
-    sections = _sections(block)
-    taken = _with_items(sections)
-    contents = Contents()
-    intro: list[Line] = []
-    for place, (section, begins) in enumerate(taken):
-        items, before = _items(section, begins)
-        for item in items:
-            item.section = place
-        if not contents.items:
-            intro += before
-        contents.items += items
-    contents.passed_over = [line for section in sections for line in _passed_over(section)]
-    contents.text = joined(line for line in intro if not is_rule(line.text.strip()))
-    _number(contents)
+    """A block's prose and items, numbered. Where no list of a requirement has criteria, rows of its tables are them."""
+    contents = _listed(block)
+    if contents.items or block.head is None:
+        return contents
+    own = block.head.number.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ-0")
+    tables = [table for table in _tables(block) if _is_of_criteria(table, own)]
+    if tables:
+        taken = {line for table in tables for line in range(table.rows[0].line - 2, table.rows[-1].line + 1)}
+        contents = _listed(replace(block, lines=[line for line in block.lines if line.number not in taken]))
+        contents.items = _rows(block, tables)
     return contents
 
 
-def _sections(block: Block) -> list[_Section]:
+def rows_with_ids(block: Block) -> list[Item]:
+    """Rows that are requirements by themselves: they have ids, and the heading or the column says what they are."""
+    is_of_requirements = _LIKE["requirement"].search(block.section) or _LIKE["criteria"].search(block.section)
+    tables = [table for table in _tables(block) if is_of_requirements or _column(table) is not None]
+    return [item for item in _rows(block, tables) if item.mark.id]
+
+
+def _listed(block: Block) -> Contents:
     sections = [_Section(Sort.UNKNOWN, 0)]
     for line in block.lines:
         label = _label(line, sections[-1])
@@ -114,80 +123,65 @@ def _sections(block: Block) -> list[_Section]:
             sections[-1].add(line)
         else:
             sections.append(label)
-    return sections
+    contents = Contents()
+    intro: list[Line] = []
+    for place, (section, begins) in enumerate(_with_items(sections)):
+        items, before = _items(section, begins)
+        for item in items:
+            item.section = place
+        intro += before if not contents.items else []
+        contents.items += items
+        if section.sort is Sort.ASIDE:
+            numbered_marks = ((line, mark) for line, mark in section.marks.items() if mark.is_numbered)
+            contents.passed_over += [line for line, mark in numbered_marks if _LIKE["demands"].search(mark.text)]
+    contents.text = joined(line for line in intro if not is_rule(line.text.strip()))
+    _number(contents)
+    return contents
 
 
 def _label(line: Line, current: _Section) -> _Section | None:
-    """A heading, a bold line, or a known word with a colon begins a section."""
+    """A heading, a bold line, or a known word with a colon begins a section. A strange title below goes on with it."""
     if line.is_code:
         return None
     if line.heading is not None:
         head = numbered(line.heading.title)
-        is_item = head is not None and head.kind in (Kind.CRITERION, Kind.WORD, Kind.ID)
-        return None if is_item else _begun(line.heading.title, line.heading.level, current)
-    match = _LABEL.match(line.text) if ":" in line.text or "：" in line.text or "*" in line.text else None
-    if match is None:
-        return None
-    title = plain((match["bold"] or match["plain"]).rstrip(":： "))
-    if mark_of(title) is not None or (match["bold"] is None and _sort(title) is Sort.UNKNOWN):
-        return None
-    return _begun(title, max(current.level, 7), current)
-
-
-def _begun(title: str, level: int, current: _Section) -> _Section:
-    """A strange title below a known one goes on with what that one holds."""
+        title, level = line.heading.title, line.heading.level
+        if head is not None and head.kind in (Kind.CRITERION, Kind.WORD, Kind.ID):
+            return None
+    else:
+        match = _LIKE["label"].match(line.text) if ":" in line.text or "：" in line.text or "*" in line.text else None
+        if match is None:
+            return None
+        title, level = plain((match["bold"] or match["plain"]).rstrip(":： ")), max(current.level, _LABEL_LEVEL)
+        if mark_of(title) is not None or (match["bold"] is None and _sort(title) is Sort.UNKNOWN):
+            return None
     sort = _sort(title)
     goes_on = sort is Sort.UNKNOWN and current.sort not in (Sort.UNKNOWN, Sort.STORY)
-    if goes_on and level > current.level:
-        return _Section(current.sort, current.level)
-    if goes_on and level == 7 and current.level >= 7:
+    if goes_on and (level > current.level or (level == _LABEL_LEVEL and current.level >= _LABEL_LEVEL)):
         return _Section(current.sort, current.level)
     return _Section(sort, level)
 
 
 def _sort(title: str) -> Sort:
-    known = ((EDGE, Sort.EDGE), (CRITERIA, Sort.CRITERIA), (STORY, Sort.STORY))
-    sort_of_title = next((sort for words, sort in known if words.search(title)), Sort.UNKNOWN)
-    return Sort.ASIDE if sort_of_title is Sort.UNKNOWN and ASIDE.match(title) else sort_of_title
+    sort = next((sort for sort, words in _SORTS.items() if words.search(title)), Sort.UNKNOWN)
+    return Sort.ASIDE if sort is Sort.UNKNOWN and _LIKE["aside"].match(title) else sort
 
 
 def _with_items(sections: list[_Section]) -> list[tuple[_Section, str]]:
-    """Each section with what begins its items: `number`, `bullet`, or nothing."""
-    has_label = any(section.sort is Sort.CRITERIA and _begins(section) for section in sections)
-    has_numbers = any(_begins(section) == "number" for section in sections if section.sort is not Sort.ASIDE)
+    """Each section with what begins its items. Without a label they are criteria where all of it says so."""
+    has_label = any(section.sort is Sort.CRITERIA and section.begins for section in sections)
+    has_numbers = any(section.begins == "number" for section in sections if section.sort is not Sort.ASIDE)
     taken: list[tuple[_Section, str]] = []
     for section in sections:
-        begins = _begins(section)
-        if section.sort in (Sort.ASIDE, Sort.STORY):
+        begins = "" if section.sort in (Sort.ASIDE, Sort.STORY) else section.begins
+        if section.sort is Sort.UNKNOWN and has_label:
+            numbers = [mark for mark in section.marks.values() if mark.is_numbered]
+            is_ears = bool(numbers) and all(_LIKE["ears"].search(mark.text) for mark in numbers[:20])
+            begins = begins if begins == "number" and is_ears else ""
+        elif section.sort is Sort.UNKNOWN and begins == "bullet" and has_numbers:
             begins = ""
-        if section.sort is Sort.UNKNOWN and begins:
-            counts = _is_ears(section) if has_label else begins == "number" or not has_numbers
-            begins = begins if counts and (begins == "number" or not has_label) else ""
         taken.append((section, begins))
     return taken
-
-
-def _passed_over(section: _Section) -> Iterable[int]:
-    if section.sort is not Sort.ASIDE:
-        return ()
-    return (line for line, mark in section.marks.items() if _is_numbered(mark) and _DEMANDS.search(mark.text))
-
-
-def _begins(section: _Section) -> str:
-    marks = section.marks.values()
-    numbers = sum(_is_numbered(mark) for mark in marks)
-    if numbers and (numbers > section.wraps or len(marks) < 2 * numbers):
-        return "number"
-    return "bullet" if any(not _FIELD.match(mark.text) for mark in marks) else ""
-
-
-def _is_ears(section: _Section) -> bool:
-    marks = [mark for mark in section.marks.values() if _is_numbered(mark)]
-    return bool(marks) and all(EARS.search(mark.text) for mark in marks[:20])
-
-
-def _is_numbered(mark: Mark) -> bool:
-    return bool(mark.id or mark.dotted or mark.ordinal is not None)
 
 
 def _mark(line: Line) -> Mark | None:
@@ -200,26 +194,27 @@ def _mark(line: Line) -> Mark | None:
     if head is None:
         return None
     text = head.title or line.heading.title
-    if head.kind is Kind.CRITERION:
-        return Mark(text, ordinal=int(head.number)) if head.number.isdigit() else Mark(text, dotted=head.number)
-    is_id = head.kind is Kind.ID
-    return Mark(text, id=head.number if is_id else "", dotted="" if is_id else head.number)
+    if head.kind is Kind.CRITERION and head.number.isdigit():
+        return Mark(text, ordinal=int(head.number))
+    return Mark(text, id=head.number) if head.kind is Kind.ID else Mark(text, dotted=head.number)
 
 
 def _items(section: _Section, begins: str) -> tuple[list[Item], list[Line]]:
-    """A section's items with the lines below them, and the lines before the first one."""
+    """A section's items with the lines below them, and the lines before the first one. A rule ends an item, and so does
+    a field of the requirement, such as `**Priority:** high`."""
     items: list[Item] = []
     before: list[Line] = []
     base: int | None = None
     is_open, after_gap = True, True
     for line in section.lines:
-        mark = section.marks.get(line.number) if begins else None
-        is_item = mark is not None and _is_item(mark, line, begins, base) and not _is_next_step(mark, items, begins)
+        mark, text = section.marks.get(line.number) if begins else None, line.text.strip()
+        is_outside = after_gap and base is not None and line.indent <= base
+        is_item = mark is not None and (base is None or line.indent <= base + 1) and _is_item(mark, items, begins)
         if mark is not None and is_item and (after_gap or _goes_on(mark, line, items)):
             base = line.indent if base is None else min(base, line.indent)
             items.append(Item(mark, line.number, section.sort is Sort.EDGE, lines=[line._replace(text=mark.text)]))
             is_open = True
-        elif _ends(line, after_gap and base is not None and line.indent <= base):
+        elif not line.is_code and (is_rule(text) or (is_outside and _LIKE["field"].match(text))):
             is_open = False
         elif not items:
             before.append(line)
@@ -229,62 +224,50 @@ def _items(section: _Section, begins: str) -> tuple[list[Item], list[Line]]:
     return items, before
 
 
-def _ends(line: Line, is_outside: bool) -> bool:
-    """A rule ends an item, and so does a field of the requirement, such as `**Priority:** high`."""
-    if line.is_code:
-        return False
-    return is_rule(line.text.strip()) or (is_outside and _FIELD.match(line.text.strip()) is not None)
-
-
-def _is_item(mark: Mark, line: Line, begins: str, base: int | None) -> bool:
-    if base is not None and line.indent > base + 1:
-        return False
-    return mark.is_bullet and not _FIELD.match(mark.text) if begins == "bullet" else _is_numbered(mark)
-
-
-def _is_next_step(mark: Mark, items: list[Item], begins: str) -> bool:
+def _is_item(mark: Mark, items: list[Item], begins: str) -> bool:
     """Bullets *Given*, *When* and *Then* of one scenario are one item; *When* begins one unless after *Given* alone."""
-    step = _STEP.match(mark.text) if items and begins == "bullet" else None
-    scenario = _STEP.match(items[-1].mark.text) if step else None
-    if step is None or scenario is None or step[1].lower() == "given":
+    if begins == "number":
+        return mark.is_numbered
+    if not mark.is_bullet or _LIKE["field"].match(mark.text):
         return False
-    if step[1].lower() != "when":
+    step = _LIKE["step"].match(mark.text) if items else None
+    scenario = _LIKE["step"].match(items[-1].mark.text) if step else None
+    if step is None or scenario is None or step[1].lower() == "given":
         return True
-    return scenario[1].lower() == "given" and not any(_WHEN.search(line.text) for line in items[-1].lines)
+    is_after_given = scenario[1].lower() == "given" and not any(_LIKE["when"].search(x.text) for x in items[-1].lines)
+    return step[1].lower() == "when" and not is_after_given
 
 
 def _goes_on(mark: Mark, line: Line, items: list[Item]) -> bool:
-    """A number without a list mark, right below other text, is an item only if it is the next one: `1.5 seconds` may
-    be prose."""
+    """A bare number right below other text is an item only if it is the next one: `1.5 seconds` may be prose."""
     if not mark.dotted or mark.is_bullet or line.heading is not None or not items:
         return True
     before, _, last = items[-1].mark.dotted.rpartition(".")
-    digits = last.rstrip(LETTERS)
-    if not digits.isdigit():
-        return False
-    number = mark.dotted.rstrip(LETTERS)
-    return number == f"{before}.{int(digits) + 1}" or (number == f"{before}.{digits}" and number != mark.dotted)
+    digits, number = last.rstrip(LETTERS), mark.dotted.rstrip(LETTERS)
+    is_next = digits.isdigit() and number == f"{before}.{int(digits) + 1}"
+    return is_next or (digits.isdigit() and number == f"{before}.{digits}" and number != mark.dotted)
 
 
 def _number(contents: Contents) -> None:
-    """Numbers for the items that have no id: as written where they are a count, else counted on."""
+    """Numbers for the items that have no id: as written where they are a count, else counted on. Of lists that begin at
+    1 each is one of its own; one in which every item has a 1 is one list."""
     for is_edge in (False, True):
+        runs: list[list[Item]] = []
+        for item in contents.items:
+            if item.is_edge == is_edge and not (item.mark.id or item.mark.dotted):
+                last = runs[-1][-1] if runs else None
+                is_first = item.mark.ordinal == 1 and last and (last.mark.ordinal != 1 or last.section != item.section)
+                runs += [[]] if last is None or is_first else []
+                runs[-1].append(item)
         highest = 0
-        kind = [item for item in contents.items if item.is_edge == is_edge and not (item.mark.id or item.mark.dotted)]
-        for run in _runs(kind):
+        for run in runs:
             highest = _number_run(run, highest, contents)
-    _edges_that_run_on(contents)
-
-
-def _runs(items: list[Item]) -> Iterable[list[Item]]:
-    """Lists that begin at 1; one in which every item has a 1 is one list."""
-    runs: list[list[Item]] = []
-    for item in items:
-        last = runs[-1][-1] if runs else None
-        if last is None or (item.mark.ordinal == 1 and (last.mark.ordinal != 1 or last.section != item.section)):
-            runs.append([])
-        runs[-1].append(item)
-    return runs
+    # a list of edge cases whose numbers go on from the criteria's is a part of that list
+    edges = [item for item in contents.items if item.is_edge and item.mark.ordinal is not None]
+    criteria = [item.number for item in contents.items if not item.is_edge]
+    if edges and criteria and edges[0].number == max(criteria) + 1 and edges[0].number > 1:
+        for item in edges:
+            item.is_edge = False
 
 
 def _number_run(run: list[Item], highest: int, contents: Contents) -> int:
@@ -302,10 +285,41 @@ def _number_run(run: list[Item], highest: int, contents: Contents) -> int:
     return max([highest, *(number for number, _ in first)])
 
 
-def _edges_that_run_on(contents: Contents) -> None:
-    """A list of edge cases whose numbers go on from the criteria's is a part of that list."""
-    edges = [item for item in contents.items if item.is_edge and item.mark.ordinal is not None]
-    criteria = [item.number for item in contents.items if not item.is_edge]
-    if edges and criteria and edges[0].number == max(criteria) + 1 and edges[0].number > 1:
-        for item in edges:
-            item.is_edge = False
+def _tables(block: Block) -> list[Table]:
+    has_any = any("|" in line.text for line in block.lines)
+    return [table for table in tables_of(tree_of(block.lines)) if table.rows] if has_any else []
+
+
+def _is_of_criteria(table: Table, own: str) -> bool:
+    """A column says so, or the rows have the requirement's own numbers: `2.1` below `R2`."""
+    marks = [mark for mark, _ in _marks(table)]
+    return bool(marks) and (_column(table) is not None or all(mark.dotted.startswith(f"{own}.") for mark in marks))
+
+
+def _rows(block: Block, tables: Iterable[Table]) -> list[Item]:
+    lines = {line.number: line for line in block.lines}
+    marks = [pair for table in tables for pair in _marks(table)]
+    return [
+        Item(mark, number, is_edge=False, number=mark.ordinal or place, lines=[lines[number]._replace(text=mark.text)])
+        for place, (mark, number) in enumerate(marks, 1)
+    ]
+
+
+def _marks(table: Table) -> list[tuple[Mark, int]]:
+    """A mark for each row, with its line; none where a row has no number."""
+    column = _column(table)
+    marks: list[tuple[Mark, int]] = []
+    for row in table.rows:
+        begin, text = plain(row.cell(0)).rstrip(".:"), row.cell(column or 1)
+        is_place = begin.isascii() and begin.isdigit() and len(begin) < 4
+        mark = Mark(text, ordinal=int(begin)) if is_place else mark_of(f"{begin}: {text}")
+        if mark is None or not text or not (mark.id or mark.dotted or mark.ordinal):
+            return []
+        marks.append((mark, row.line))
+    return marks
+
+
+def _column(table: Table) -> int | None:
+    """The column whose header says that it holds criteria or requirements; the first one holds numbers."""
+    says = (_LIKE["criteria"], _LIKE["requirement"])
+    return next((n for n, name in enumerate(table.header) if n and any(words.search(name) for words in says)), None)

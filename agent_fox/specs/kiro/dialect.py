@@ -11,11 +11,10 @@ from agent_fox.specs.common.beside import read_commands
 from agent_fox.specs.detection import KIRO
 from agent_fox.specs.document import Documents, read_documents, title_of
 from agent_fox.specs.files import place_of, warning
-from agent_fox.specs.kiro.bugfix import read_bugfix
 from agent_fox.specs.kiro.checks import check_approvals
-from agent_fox.specs.kiro.properties import read_properties
+from agent_fox.specs.kiro.fields import read_properties
 from agent_fox.specs.kiro.references import references_of
-from agent_fox.specs.kiro.requirements import read_requirements
+from agent_fox.specs.kiro.requirements import read_bugfix, read_requirements
 from agent_fox.specs.kiro.tasks import read_tasks
 
 if TYPE_CHECKING:

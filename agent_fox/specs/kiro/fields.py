@@ -1,42 +1,26 @@
-"""The fields below a task: the requirements it names, the tasks it waits for, the properties it tests."""
+"""The fields below a task: the requirements it names, the tasks it waits for, the properties it tests; and design.md's
+correctness properties: which requirements each one validates, and which tasks write its test."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.regex import regex
+from agent_fox.core.spec import Problem, Trace
 from agent_fox.core.values import dataclass
-from agent_fox.specs.kiro.words import ALL, PROPERTY, REQUIREMENT, WAITS
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.common.task_lists import Bullet
+from agent_fox.specs.files import warning
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
-    from agent_fox.specs.common.task_lists import Bullet
+    from agent_fox.specs.document import Markdown
     from agent_fox.specs.kiro.references import References
 
-_MARKED = regex(
-    r"(?:^|(?<=[\s(（\[]))[_*]{1,3}(?P<key>[^\s_*:：][^_*:：]{0,60})[_*]{0,3}\s?[:：][_*]{0,3}\s?(?P<value>(?:[^_*]|(?<=\.)\*(?!\*))*)"
-)
-_PLAIN = regex(r"[(（\[]?(?P<key>[^\W\d_][^_*:：]{0,40})\s?[:：](?P<value>.*)$")
-_IN_BRACKETS = regex(
-    r"[(（\[](?P<key>[^\W\d_][^_*:：()（）\[\]]{0,40})\s?[:：](?P<value>[^()（）\[\]]{1,400})[)）\]]\s*$"
-)
-_WORDS = words_in(__file__)
-_PROPERTY = regex(rf"{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d.])", re.IGNORECASE)
-_COUNTS = regex(
-    rf"{PROPERTY}|design|section|chapter|version|estimat|effort|priorit|phase|sprint|day|week|hour|time|point|step|task",
-    re.IGNORECASE,
-)
-_TASK_NUMBER = regex(
-    r"(?<![A-Za-z0-9_.])(?:T|Task)?(\d{1,4}[a-z]?(?:\.\d{1,4}){0,3})(?:\s?-\s?(\d{1,4}(?:\.\d{1,4}){0,3}))?(?!\d)"
-)
-_NEXT_FIELD = regex(r"\s?[/|;；]\s?(?P<key>[^\W\d_][^\d:：/|;；]{0,30})[:：]")
+_LIKE = patterns_in(__file__)
 _DASHES = str.maketrans({"–": "-", "—": "-", "～": "-", "〜": "-", "~": "-", "、": ",", "，": ","})
-_BOLD = regex(r"\*\*(?!/)")
 _MOST = 200
 
 
@@ -49,13 +33,12 @@ class Sort(Enum):
     OTHER = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A field as written, with the line that it stands on."""
 
     sort: Sort
+    key: str
     value: str
-    written: str
     line: int
 
 
@@ -69,11 +52,18 @@ class TaskOrder:
     def places(self) -> dict[str, int]:
         return {number: place for place, number in enumerate(self.numbers) if number}
 
-    def between(self, first: str, last: str) -> Iterator[str]:
-        """Those of the rank of the two, with both; a range of a hostile length is cut."""
-        begin = self.places[first]
-        inside = self.numbers[begin : min(self.places[last], begin + _MOST) + 1]
-        return (number for number in inside if number.count(".") == first.count("."))
+    def named_in(self, value: str) -> tuple[str, ...]:
+        """The numbers of the tasks that a field names, ranges filled in with tasks of their ends' rank."""
+        numbers: dict[str, None] = {}
+        for match in islice(_LIKE["task_number"].finditer(value.translate(_DASHES)), _MOST):
+            first, last = match[1], match[2]
+            inside = [first, last] if last else [first]
+            if last and first in self.places and last in self.places:
+                begin = self.places[first]
+                inside = self.numbers[begin : min(self.places[last], begin + _MOST) + 1]
+                inside = [number for number in inside if number.count(".") == first.count(".")]
+            numbers.update(dict.fromkeys(inside))
+        return tuple(numbers)
 
 
 def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
@@ -81,41 +71,37 @@ def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
     text = bullet.text
     if not (":" in text or "：" in text):
         return
-    matches = [*_MARKED.finditer(text)] or [match for match in (_PLAIN.match(text), _IN_BRACKETS.search(text)) if match]
-    for match in matches:
-        key, value = match["key"].strip(), _unwrapped(match["value"])
-        sort = _sort(key, value, references, is_marked=match.re == _MARKED)
-        if sort is Sort.REQUIREMENTS:
-            value = _own_part(value)
+    marked = [*_LIKE["marked"].finditer(text)]
+    for match in marked or filter(None, (_LIKE["plain"].match(text), _LIKE["in_brackets"].search(text))):
+        key, value = match["key"].strip(), match["value"]
+        # without the brackets that close around the whole field; those of an aside in it stay
+        is_inside = sum(map(value.count, "(（")) < sum(map(value.count, ")）"))
+        value = value.rstrip(" )）]").strip() if is_inside else value.strip(" ]")
+        sort = _sort(key, value, references, is_marked=bool(marked))
+        if sort is Sort.REQUIREMENTS:  # without another field that follows: `1.2, 1.3 / steering: 7`
+            others = (n for n in _LIKE["next_field"].finditer(value) if not _LIKE["requirement"].search(n["key"]))
+            value = value[: next((other.start() for other in others), None)]
         if sort is not None:
-            yield Field(sort, value, f"{key}: {value}", _line(bullet, key))
+            line = next((line.number for line in bullet.lines if key in line.text), bullet.lines[0].number)
+            yield Field(sort, key, value, line)
 
 
 def is_field(bullet: Bullet, fields: Iterable[Field]) -> bool:
     """Whether a bullet is nothing but one of the fields."""
     text = bullet.text.lstrip("_*([（ ")
-    return any(_has_key(text, field.written.partition(":")[0]) for field in fields)
-
-
-def _has_key(text: str, key: str) -> bool:
-    return text.startswith(key) and text[len(key) :].lstrip("_* ").startswith((":", "："))
+    keys = (field.key for field in fields if text.startswith(field.key))
+    return any(text[len(key) :].lstrip("_* ").startswith((":", "：")) for key in keys)
 
 
 def without_fields(title: str) -> str:
-    """A title without the fields that follow it on its line."""
-    match = _MARKED.search(title)
-    head = title[: match.start()] if match and match.start() > 0 else title
-    head = _without_bold(head)
-    bracket = _IN_BRACKETS.search(head)
-    if bracket is not None and (REQUIREMENT.search(bracket["key"]) or WAITS.search(bracket["key"])):
+    """A title without the fields that follow it on its line, and without marks for bold type, but for those in code."""
+    match = _LIKE["marked"].search(title)
+    parts = (title[: match.start()] if match and match.start() > 0 else title).split("`")
+    head = "`".join(part if place % 2 else _LIKE["fields_bold"].sub("", part) for place, part in enumerate(parts))
+    bracket = _LIKE["in_brackets"].search(head)
+    if bracket is not None and _sort_of(bracket["key"]) in (Sort.REQUIREMENTS, Sort.WAITS):
         head = head[: bracket.start()]
     return head.strip().strip("*_ ").strip()
-
-
-def _without_bold(title: str) -> str:
-    """A title without marks for bold type; what stands in code keeps its own."""
-    parts = title.split("`")
-    return "`".join(part if place % 2 else _BOLD.sub("", part) for place, part in enumerate(parts))
 
 
 def properties_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
@@ -124,68 +110,70 @@ def properties_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
     for bullet in bullets:
         text = bullet.text[:4000]
         if not text.isascii() or "rop" in text or "igenschaft" in text or "PROP" in text:
-            numbers.update(dict.fromkeys(match["number"] for match in _PROPERTY.finditer(text)))
-    return tuple(numbers)
-
-
-def tasks_named(value: str, known: TaskOrder) -> tuple[str, ...]:
-    """The numbers of the tasks that a field names, ranges filled in with the tasks that are there, in their order."""
-    numbers: dict[str, None] = {}
-    for match in islice(_TASK_NUMBER.finditer(value.translate(_DASHES)), _MOST):
-        first, last = match[1], match[2]
-        if last and first in known.places and last in known.places:
-            numbers.update(dict.fromkeys(known.between(first, last)))
-        else:
-            numbers.update(dict.fromkeys(number for number in (first, last) if number))
+            numbers.update(dict.fromkeys(match["number"] for match in _LIKE["property"].finditer(text)))
     return tuple(numbers)
 
 
 def _sort(key: str, value: str, references: References, *, is_marked: bool) -> Sort | None:
-    """What a key says in any language; where it is not known, a marked list of the spec's own ids says it: `1.1, 2.3`,
-    for a number alone counts many things."""
+    """What a key says; if unknown, a marked list of own ids says it: `1.1, 2.3`. One number counts many things."""
     known = _sort_of(key)
     if known in (Sort.PROPERTY, Sort.WAITS):
         return known
-    names_requirements = known or (_WORDS["traces"].match(key) and _has_number(value, references, is_marked))
+    names_requirements = known or (_LIKE["traces"].match(key) and _names_some(value, references, is_marked))
     if names_requirements and (is_marked or len(key.split()) <= 3):
         return Sort.REQUIREMENTS
     if not is_marked:
         return None
-    is_list = "." in value and not _COUNTS.search(key) and references.only_names(value)
+    is_list = "." in value and not _LIKE["counts"].search(key) and references.only_names(value)
     return Sort.REQUIREMENTS if is_list else Sort.OTHER
 
 
 @lru_cache(maxsize=1024)
 def _sort_of(key: str) -> Sort | None:
     """What a key says by itself. The same few stand below every task."""
-    if _PROPERTY.match(key):
+    if _LIKE["property"].match(key):
         return Sort.PROPERTY
-    if WAITS.search(key):
+    if _LIKE["waits"].search(key):
         return Sort.WAITS
-    return Sort.REQUIREMENTS if REQUIREMENT.search(key) else None
+    return Sort.REQUIREMENTS if _LIKE["requirement"].search(key) else None
 
 
-def _unwrapped(value: str) -> str:
-    """A value without the brackets that close around the whole field; those of an aside in it stay."""
-    is_inside = sum(map(value.count, "(（")) < sum(map(value.count, ")）"))
-    return value.rstrip(" )）]").strip() if is_inside else value.strip(" ]")
+def _names_some(value: str, references: References, is_marked: bool) -> bool:
+    """`Requirement 1.2`, `Requirements all` and nothing else beside it, or in marks a list of ids."""
+    requirement = _LIKE["requirement"]
+    if requirement.match(value.strip()) is not None and any(c.isdigit() for c in value):
+        return True
+    is_all = len(value.split()) <= 2 and requirement.search(value) and _LIKE["all"].search(value)
+    return bool(is_all) or (is_marked and references.only_names(value))
 
 
-def _own_part(value: str) -> str:
-    """A list without another field that follows it: `1.2, 1.3 / steering: 7`."""
-    other = next((match for match in _NEXT_FIELD.finditer(value) if not REQUIREMENT.search(match["key"])), None)
-    return value[: other.start()] if other is not None else value
-
-
-def _has_number(value: str, references: References, is_marked: bool) -> bool:
-    says_so = REQUIREMENT.match(value.strip()) is not None and any(c.isdigit() for c in value)
-    return says_so or _is_all(value) or (is_marked and references.only_names(value))
-
-
-def _is_all(value: str) -> bool:
-    """`Requirements all`, and nothing else beside it."""
-    return len(value.split()) <= 2 and REQUIREMENT.search(value) is not None and ALL.search(value) is not None
-
-
-def _line(bullet: Bullet, key: str) -> int:
-    return next((line.number for line in bullet.lines if key in line.text), bullet.lines[0].number)
+def read_properties(
+    markdown: Markdown, references: References, tasks: Mapping[str, tuple[str, ...]]
+) -> tuple[tuple[Trace, ...], tuple[Problem, ...]]:
+    """A trace for each part that a property validates: `Property 1` shows it, by the tasks that say so. A property goes
+    on up to the next one, or to a heading of its rank."""
+    problems: list[Problem] = []
+    shown: dict[str, dict[str, None]] = {}
+    number, level, section = "", 1, 1
+    for line in markdown.words:
+        text, heading = line.text.strip(), line.heading
+        match = _LIKE["head"].match(heading.title if heading else text)
+        sets_off = text.startswith(("**", "- **", "* **")) or ":" in line.text[:40] or "：" in line.text[:40]
+        if match is not None and (heading is not None or sets_off):
+            number, level = match["number"], heading.level if heading else section
+            continue
+        if heading is not None:
+            number, section = "" if heading.level <= level else number, heading.level
+        bullet = Bullet([line], None, text.removeprefix("- ").removeprefix("* "))
+        for field in fields_of(bullet, references) if number else ():
+            named = references.read(field.value if field.sort is Sort.REQUIREMENTS else "none")
+            if named.unknown:
+                what = f"Property {number} names {', '.join(named.unknown)}: no such requirement in this spec"
+                problems.append(warning(markdown.at(line.number), f"{what}. Correct the number"))
+            for part in named.ids:
+                shown.setdefault(part, {})[number] = None
+    traces = []
+    for part in (part for part in references.index.every if part in shown):
+        by = dict.fromkeys(task for number in shown[part] for task in tasks.get(number, ()))
+        traces.append(Trace(part, tuple(f"Property {number}" for number in shown[part]), tuple(by)))
+    return tuple(traces), tuple(problems) if references.index.every else ()

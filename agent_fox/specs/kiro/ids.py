@@ -5,35 +5,11 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.specs.kiro.words import CRITERIA, OTHER_SERIES, REQUIREMENT, STORY
+from agent_fox.specs.word_tables import patterns_in
 
-_KNOWN = r"(?:REQ|NFR|FR|AC|EC|US|UC|BR|SR|TR|PR|IR|DR|CR|NF|RNF|RF|R|F)"
-_DASHED = r"(?:[A-Z][A-Z0-9]{0,11}-){1,4}"
-_TAIL = r"\d{1,6}[A-Za-z]?(?:\.[Ee]?\d{1,6}){0,4}"
-_NUMBER = r"\d{1,6}[A-Za-z]?(?:[.．][Ee]?\d{1,6}[A-Za-z]?){0,4}"
-_CLOSE = r"[\]*_`)）】]{0,4}"
-_OPEN = r"[\[*_`(（【]{0,4}"
-_SEPARATOR = r"[:：.．、|—–-]"
-_ID_TITLE = regex(
-    rf"(?:[^\W\d_]{{1,20}}[\s:：]{{1,3}})?{_OPEN}(?P<id>{_DASHED}{_TAIL}|{_KNOWN}\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}(?=[\W_]))(?![\w-])"
-    rf"{_CLOSE}\s{{0,4}}{_SEPARATOR}{{0,2}}{_CLOSE}\s{{0,4}}(?P<title>.*)$"
-)
-_NUMBER_TITLE = regex(
-    rf"(?P<word>[^\W\d_][^\d:：]{{0,60}}?)??[\s#№.*_-]{{0,6}}(?P<number>{_NUMBER})(?![\w%]){_CLOSE}"
-    rf"\s{{0,4}}(?P<separator>[:：.．、)）|—–-]{{0,2}}){_CLOSE}\s{{0,4}}(?P<title>.*)$"
-)
-_NOT_IDS = regex(r"(?:UTF|AES|SHA|ISO|RFC|HTTP|TLS|ADR|PHASE|STEP|TASK|COVID|GPT|IPV|ES)-", re.IGNORECASE)
-_MARKS_BEFORE = regex(r"[^\w(\[（【]{0,12}")
-_ITEM = regex(
-    rf"(?P<bullet>[-*+•・]\s+)?(?P<box>\[[ xX~-]?\]\s+)?(?P<ordinal>[(（]?\d{{1,3}}[a-z]?[.)）．、](?!\d|[Ee]\d)\s*)?"
-    rf"(?P<box_after>\[[ xX~-]?\]\s+)?{_OPEN}(?:"
-    rf"(?P<id>{_KNOWN}[-_ ]?(?:[A-Z]{{1,12}}-){{0,2}}{_TAIL})(?=[\]*_`)）】:：.—–|]|\s[—–-]\s)"
-    rf"|(?P<dotted>(?:\d{{1,6}}[A-Za-z]?|[A-Z])(?:[.．][Ee]?\d{{1,6}}){{1,4}}[a-z]?)(?![\w%])"
-    rf"[.)）:：．]?(?=[\s*_`\]:：)）—–]|$))?"
-    rf"(?P<close>{_CLOSE}\s{{0,3}}(?:[:：.．—–|-](?!\d)){{0,2}}{_CLOSE}\s{{0,3}})?(?P<rest>.*)$"
-)
+_LIKE = patterns_in(__file__)
+
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SHORT = ("FR", "NFR")
 _BEGINS = frozenset("-*+•・[(（【`_REQNFACUSBTPID")
@@ -74,15 +50,20 @@ class Mark:
     is_bullet: bool = False
     letter: str = ""
 
+    @property
+    def is_numbered(self) -> bool:
+        return bool(self.id or self.dotted or self.ordinal is not None)
+
 
 def numbered(title: str) -> Numbered | None:
     """A heading such as `Requirement 1: T`, `要件1：T`, `REQ-1 T`, `1. T`; None for others."""
-    text = title[_marks_before(title) :].rstrip("*_~` ")
+    before = _LIKE["marks_before"].match(title)
+    text = title[before.end() if before else 0 :].rstrip("*_~` ")
     struck = "~~" if title.lstrip("* ").startswith("~~") else ""
-    match = _ID_TITLE.match(text + " ")
-    if match is not None and not _NOT_IDS.match(match["id"]):
+    match = _LIKE["id_title"].match(text + " ")
+    if match is not None and not _LIKE["not_ids"].match(match["id"]):
         return Numbered(Kind.ID, match["id"], struck + match["title"].strip("*_~ "))
-    plain = _NUMBER_TITLE.match(text)
+    plain = _LIKE["number_title"].match(text)
     if plain is None:
         return None
     word = (plain["word"] or "").strip(" *_([（#.-")
@@ -90,29 +71,24 @@ def numbered(title: str) -> Numbered | None:
     return Numbered(kind, ascii_number(plain["number"]), struck + plain["title"].strip("*_~ "), word) if kind else None
 
 
-def _marks_before(title: str) -> int:
-    match = _MARKS_BEFORE.match(title)
-    return match.end() if match else 0
-
-
 def _kind(word: str, has_separator: bool, title: str) -> Kind | None:
     """A word that is not known counts only where the number is set off: `Support for 2 formats` has no number."""
     if not word:
         return Kind.BARE
     words = len(word.split())
-    if CRITERIA.search(word) and words <= 4:
+    if _LIKE["criteria"].search(word) and words <= 4:
         return Kind.CRITERION
-    if (REQUIREMENT.search(word) or word in _SHORT) and words <= 4:
+    if (_LIKE["requirement"].search(word) or word in _SHORT) and words <= 4:
         return Kind.WORD
-    if STORY.search(word) and words <= 3:
+    if _LIKE["story"].search(word) and words <= 3:
         return Kind.STORY
     is_set_off = words <= 2 and (has_separator or not title)
-    return Kind.OTHER if is_set_off and not OTHER_SERIES.search(word) else None
+    return Kind.OTHER if is_set_off and not _LIKE["other_series"].search(word) else None
 
 
 def mark_of(text: str) -> Mark | None:
     """How a line, without its indentation, begins an item; None where it begins none."""
-    match = _ITEM.match(text) if text[:1] in _BEGINS or text[:1].isdecimal() else None
+    match = _LIKE["item"].match(text) if text[:1] in _BEGINS or text[:1].isdecimal() else None
     if match is None or not (match["bullet"] or match["ordinal"] or match["id"] or match["dotted"]):
         return None
     named = match["id"] or match["dotted"]
@@ -134,10 +110,8 @@ def ascii_number(written: str) -> str:
     """A number with ASCII digits and no zeros before them, a letter after it as it stands: `０１．２` is `1.2`."""
     if written.isascii() and written.replace(".", "").isdigit() and not written.startswith("0") and ".0" not in written:
         return written
-    return ".".join(_part(part) for part in written.replace("．", ".").split("."))
-
-
-def _part(part: str) -> str:
-    head = part[:1] if part[:1] in ("E", "e") else ""
-    digits = re.match(r"\d+", part[len(head) :])
-    return f"{head.upper()}{int(digits[0])}{part[len(head) + digits.end() :]}" if digits else part
+    parts = []
+    for part in written.replace("．", ".").split("."):
+        match = re.match(r"([Ee]?)(\d+)(.*)", part)
+        parts.append(f"{match[1].upper()}{int(match[2])}{match[3]}" if match else part)
+    return ".".join(parts)

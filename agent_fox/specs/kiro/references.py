@@ -5,32 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.core.values import dataclass
-from agent_fox.specs.common.id_ranges import Key, PartIndex, index_of, key_of
-from agent_fox.specs.kiro.words import ALL, EXPECTED, NONE, OF_ANOTHER_SERIES, REQUIREMENT, UNCHANGED
+from agent_fox.specs.common.id_ranges import PartIndex, index_of, key_of
+from agent_fox.specs.word_tables import patterns_in
 
+_LIKE = patterns_in(__file__)
 _PLAIN = str.maketrans("，、；：．〜～~＆（）", ",,;:.---,()")
-_FROM_TO = regex(r"(?<=\d)\s{0,3}から\s{0,3}(?=\d)|(?<=\d)\s{0,3}(?:至|到|부터)\s{0,3}(?=\d)")
-_OTHER_LETTERS = regex(r"[^\x00-\x7f\W\d_]+")
-_WORD_THEN_NUMBER = regex(
-    r"\b(?:Requirements?|Reqs?\.?|Criteri(?:on|a)|Requisitos?|Anforderung(?:en)?)(?=[\s\d#])\s?#?"
-)
-_CRITERIA_OF = regex(
-    r"(?<![\w.-])(?P<head>(?:[A-Z]{1,8}-?)?\d{1,6}),?\s?(?P<list>AC[- ]?\d{1,6}(?:,\s?AC[- ]?\d{1,6}){0,99})(?![\w.])"
-)
-_LETTERS_THEN_NUMBER = regex(r"\b([A-Z]{1,8})[\s_#]{1,2}(?=\d)")
-_ID = r"(?:[A-Z]{1,12}-){0,3}[A-Z]{1,8}-?\d{1,6}(?:\.E?\d{1,6}){0,3}"
-_RANGE_OF_IDS = regex(
-    rf"(?<![\w.-])(?P<first>{_ID})(?:\s?[-\u2010-\u2015]\s?|\s(?:to|through)\s)(?P<last>{_ID}|\d{{1,6}}(?:\.\d{{1,6}})?)(?![\w.])"
-)
-_EVERY = regex(r"\b([A-Z]{1,8}-?\d{1,6})\.\*")
-_WORDS = regex(rf"(?:{REQUIREMENT.pattern})[^\W\d_]{{0,8}}", re.IGNORECASE)
 _OPENED = str.maketrans("()", "  ")
-_LETTERED = regex(r"(?<![\w.-])(?=[\d.]{1,40}[A-Za-z])\d{1,6}[A-Za-z]?(?:\.\d{1,6}[a-z]?){1,4}(?![\w.])")
-_TOKEN = regex(r"[A-Za-z0-9]")
-_TAIL = regex(r"(\d{1,6}(?:\.E?\d{1,6}){0,4})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,38 +37,39 @@ class References:
         if all(name in self.index.names for name in names):
             return Named(self._expected(dict.fromkeys(i for name in names for i in self.index.names[name])))
         text = _normal(written)
-        if ALL.search(text) and not re.search(r"\d", text):
+        if _LIKE["all"].search(text) and not re.search(r"\d", text):
             return Named(self._expected(self.index.every))
-        if not _TOKEN.search(text) or not re.search(r"\d", text):
-            return Named(is_vague=not (NONE.match(written.strip()) or self._means_a_bugfix(written)))
-        listed = _LETTERS_THEN_NUMBER.sub(r"\1-", _CRITERIA_OF.sub(self._criteria, _OTHER_LETTERS.sub(" ", text)))
-        listed = _RANGE_OF_IDS.sub(self._written_out, _EVERY.sub(r"\1", listed))
+        if not _LIKE["token"].search(text) or not re.search(r"\d", text):
+            # Kiro itself writes `Expected Behavior Properties from design` into the tasks of a bugfix
+            of_bugfix = (_LIKE["expected"], _LIKE["unchanged"]) if self.defects else ()
+            return Named(
+                is_vague=not (_LIKE["none"].match(written.strip()) or any(p.search(written) for p in of_bugfix))
+            )
+        listed = _LIKE["criteria_of"].sub(self._criteria, _LIKE["other_letters"].sub(" ", text))
+        listed = _LIKE["letters_then_number"].sub(r"\1-", listed)
+        listed = _LIKE["range_of_ids"].sub(self._written_out, _LIKE["every"].sub(r"\1", listed))
         ids, unknown = self.index.expand(listed)
         if not ids and not unknown:
             ids, unknown = self.index.expand(listed.translate(_OPENED))
-        unknown += tuple(name for name in _LETTERED.findall(listed) if name not in self.index.names)
+        unknown += tuple(name for name in _LIKE["lettered"].findall(listed) if name not in self.index.names)
         return Named(self._expected(ids), unknown, is_vague=not ids and not unknown)
-
-    def _means_a_bugfix(self, written: str) -> bool:
-        """Kiro itself writes `Expected Behavior Properties from design` into the tasks of a bugfix."""
-        return bool(self.defects) and any(part.search(written) for part in (EXPECTED, UNCHANGED))
 
     def only_names(self, written: str) -> bool:
         """Whether a text is a list of this spec's ids and nothing else."""
-        rest = _WORDS.sub("", _normal(written))
+        rest = _LIKE["words"].sub("", _normal(written))
         named = self.read(written)
         return bool(named.ids) and not named.unknown and re.fullmatch(r"[\d.,;\sE-]{1,400}", rest) is not None
 
     def _written_out(self, found: re.Match[str]) -> str:
         """`R2.1-R2.3` as the ids between the two; what is no range of this spec stays as it is written."""
-        names = self.index.names
+        names, every = self.index.names, self.index.every
         first, last = found["first"], found["last"]
-        if last[0].isdigit():
-            last = next((name for name in _with_head_of(first, last) if name in names), last)
+        if last[0].isdigit():  # the end may be short: `R2.3` after `R2.1` is written `2.3` or `3`
+            short = [first.rstrip("0123456789.E"), *([f"{first.rpartition('.')[0]}."] if "." not in last else [])]
+            last = next((f"{head}{last}" for head in short if f"{head}{last}" in names), last)
         begin, end = names.get(first, ()), names.get(last, ())
-        if not (begin and end) or begin[0] not in self.index.every or end[-1] not in self.index.every:
+        if not (begin and end) or begin[0] not in every or end[-1] not in every:
             return found[0]
-        every = self.index.every
         return ", ".join(every[every.index(begin[0]) : every.index(end[-1]) + 1]) or found[0]
 
     def _criteria(self, found: re.Match[str]) -> str:
@@ -99,7 +82,8 @@ class References:
 
 
 def references_of(requirements: Iterable[Requirement], defects: Iterable[str] = ()) -> References:
-    """The references of a spec: ids as written, without zeros, and by their numbers alone where those are clear."""
+    """The references of a spec: ids as written, without zeros, and by their numbers alone where those are clear: the
+    first id with a number has it, and one that a regular id has is never taken."""
     wrong = tuple(defects)
     known = tuple(requirements)
     defect = Requirement("1", "", criteria=tuple(Criterion(i, "") for i in wrong))
@@ -107,25 +91,15 @@ def references_of(requirements: Iterable[Requirement], defects: Iterable[str] = 
     for name, ids in [*index.names.items()]:
         for alias in _aliases(name):
             index.names.setdefault(alias, ids)
-        for key in _keys(name):
-            _add_key(index, key, name, ids)
+        tail = _LIKE["tail"].search(name)
+        if tail is not None and tail.start() > 0 and not name[0].isdigit():  # `R1.2`, `FR-001`
+            key = key_of(tail[1])
+            if ids == (name,) and key not in index.by_requirement:
+                index.parts.setdefault(key, name)
+            elif ids != (name,) and key not in index.parts:
+                index.by_requirement.setdefault(key, ids)
     every = tuple(i for i in index.every if i not in wrong)
     return References(PartIndex("", index.parts, index.by_requirement, index.names, every), frozenset(wrong))
-
-
-def _normal(written: str) -> str:
-    text = _FROM_TO.sub("-", written.translate(_PLAIN))
-    if not text.isascii():
-        text = "".join(str(int(c)) if c.isdecimal() and not c.isascii() else c for c in text)
-    return _WORD_THEN_NUMBER.sub(" ", OF_ANOTHER_SERIES.sub(" ", text))
-
-
-def _with_head_of(first: str, last: str) -> Iterator[str]:
-    """What the end of a range may be short for: `R2.3` after `R2.1`, written `2.3` or `3`."""
-    letters = first.rstrip("0123456789.E")
-    yield f"{letters}{last}"
-    if "." not in last:
-        yield f"{first.rpartition('.')[0]}.{last}"
 
 
 def _aliases(name: str) -> Iterator[str]:
@@ -137,19 +111,8 @@ def _aliases(name: str) -> Iterator[str]:
         yield f"{glued[1]}-{glued[2]}"
 
 
-def _keys(name: str) -> Iterator[Key]:
-    """The number alone of an id such as `R1.2` or `FR-001`."""
-    match = _TAIL.search(name)
-    if match is not None and match.start() > 0 and not name[0].isdigit():
-        yield key_of(match[1])
-
-
-def _add_key(index: PartIndex, key: Key, name: str, ids: tuple[str, ...]) -> None:
-    """The first id with a number has it; one that a regular id has is never taken."""
-    is_part = ids == (name,)
-    if key in index.parts or key in index.by_requirement:
-        return
-    if is_part:
-        index.parts[key] = name
-    else:
-        index.by_requirement[key] = ids
+def _normal(written: str) -> str:
+    text = _LIKE["from_to"].sub("-", written.translate(_PLAIN))
+    if not text.isascii():
+        text = "".join(str(int(c)) if c.isdecimal() and not c.isascii() else c for c in text)
+    return _LIKE["word_then_number"].sub(" ", _LIKE["of_another_series"].sub(" ", text))

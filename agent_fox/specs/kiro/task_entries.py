@@ -1,282 +1,261 @@
-"""tasks.md cut into entries: boxes and headings with what stands below each. Groups are not made here."""
+"""tasks.md cut into entries, and these put together as groups: who belongs to whom, and which number each group has.
+
+A box `1.` is a group; where no box is one, numbered headings are, else headings that hold boxes, else each box.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
-from agent_fox.specs.common.task_lists import Bullet, going_on, without_title
+from agent_fox.specs.common.task_lists import Cut, Draft, entries_of, left_out, tell_apart
+from agent_fox.specs.files import warning
 from agent_fox.specs.kiro.blocks import heading_of
 from agent_fox.specs.kiro.ids import ascii_number
-from agent_fox.specs.kiro.words import NOT_TASKS, OPTIONAL, PARALLEL, TASK
-from agent_fox.specs.lines import is_rule
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
-    from agent_fox.specs.lines import Line
+    from agent_fox.core.spec import Problem
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.lines import Heading, Line
 
-_BOX = regex(r"(?:[-*+]|\d{1,4}[.)])\s+(?:\*\*)?\[(?P<box>(?:[xXoO]|[^\w\[\]().`\"']){0,3})\](?P<rest>.*)$")
-_NUMBER = r"\d{1,6}[A-Za-z]?(?:[.．]\d{1,6}[A-Za-z]?){0,4}"
-_STARS = r"(?:\\?\*(?!\*))"
-_SIGN = r"(?:[\u2300-\u23ff\u2460-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f]{1,4}\s{0,2})?"
-_NUMBERED = regex(
-    rf"(?P<before>{_STARS})?\s{{0,4}}{_SIGN}\*{{0,2}}(?:[^\W\d_]{{2,12}}\s{{0,2}})?(?P<number>{_NUMBER})(?P<after>{_STARS})?"
-    rf"(?:[.)．、:：]+(?!\d)(?:\*\*)?(?P<star>{_STARS})?|(?=[\s*（(【]|$))\s*(?:[–—-]\s+)?(?P<title>.*)$"
-)
-_STAR_AROUND = regex(rf"^{_STARS}\s*(?=\S)(?!.*[^\s*]\*\s*$)|(?<=\s){_STARS}$")
-_TASK_WORD = regex(rf"\s{{0,4}}(?:\\?\*\s?)?{_SIGN}" r"\*{0,2}(?:(?P<word>[^\W\d_]{2,12})\s{0,2})?\d")
-_HEADING = regex(
-    rf"(?:\[(?P<box>[^\[\]]{{0,3}})\]\s*)?\W{{0,6}}(?P<word>[^\W\d_][^\d:：.]{{0,30}}?)??\s{{0,3}}#?(?P<number>{_NUMBER})"
-    r"(?![\w%])(?P<end>[*_)）]{0,3}\s{0,3}[:：.．、)）|—–-]{0,2})\s*(?P<title>.*)$"
-)
-_LISTED = regex(rf"(?P<number>{_NUMBER})[.)]\s+(?P<title>\S.*)$")
-_BULLET = regex(r"(?:[-*+]|\d{1,3}[.)])\s+")
+_LIKE = patterns_in(__file__)
 _DONE_SIGNS = "✓✔✅☑xX"
 
 
-@dataclass(slots=True)
-class Entry:
-    """A box, a numbered heading, or a numbered item: `number` as written, `level` 0 where it is no heading.
+class _Boxed(Cut):
+    """Entries are boxes and numbered headings; a word before a number is one such as *Task*: `Add 3 tests` has none."""
 
-    `bullets` begin with its own line.
-    """
+    not_tasks, box, own_bullet = _LIKE["not_tasks"], _LIKE["box"], regex(r"_|\*\*")
 
-    number: str
-    title: str
-    line: int
-    indent: int = 0
-    level: int = 0
-    box: str | None = None
-    optional: bool = False
-    parallel: bool = False
-    sections: tuple[Section, ...] = ()
-    lines: list[Line] = field(default_factory=list)
-    bullets: list[Bullet] = field(default_factory=list)
-
-    @property
-    def depth(self) -> int:
-        """1 for a group's number, 2 for `1.2`, 0 for none."""
-        return self.number.count(".") + 1 if self.number else 0
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading that an entry stands under."""
-
-    level: int
-    title: str
-    line: int
-    number: str = ""
-
-
-class _Cut:
-    """Goes through a file, line by line. Knows only where it stands: under which headings, in which entry.
-
-    Lines in `tasks` are headings that are tasks', whatever they are called. `left_out` are numbered boxes under those
-    that begin as if they were not, such as *Reference data*, by the line of the heading; `aside` those under headings
-    that say nothing else, such as *Notes*.
-    """
-
-    def __init__(self, tasks: frozenset[int]) -> None:
-        self.tasks = tasks
-        self.entries: list[Entry] = []
-        self.left_out: dict[int, list[Entry]] = {}
-        self.aside: dict[int, list[Entry]] = {}
-        self.sections: list[Section] = []
-        self.current: Entry | None = None
-        self.not_tasks: int | None = None
-        self.wants_bullet = True
-
-    def read(self, lines: Iterable[Line], *, is_boxed: bool) -> list[Entry]:
-        for line in lines:
-            self._line(line, is_boxed)
-        return self.entries
-
-    def _line(self, line: Line, is_boxed: bool) -> None:
-        heading = line.heading
-        if heading is not None:
-            self._heading(line, heading.level, heading.title)
-            return
-        if self.not_tasks is not None:
-            self._leave_out(line, self.sections[-1])
-            return
-        entry = (_box(line) if is_boxed else _listed(line)) if not line.is_code else None
-        if entry is not None:
-            self._begin(entry, line, entry.title)
-        elif self.current is not None:
-            self._text(self.current, line)
-
-    def _heading(self, line: Line, level: int, title: str) -> None:
-        self.sections = [section for section in self.sections if section.level < level]
-        if self.not_tasks is None or level <= self.not_tasks:
-            match = _HEADING.match(title.replace("**", ""))
-            is_aside = line.number not in self.tasks and NOT_TASKS.match(title.strip("*_ ").lower()) is not None
-            self.not_tasks = level if is_aside else None
-            self.current = None
-            entry = None if is_aside else _headed(match, line, level)
-            self.sections.append(Section(level, title.strip("*_ "), line.number, entry.number if entry else ""))
-            if entry is not None:
-                self._begin(entry, line, "")
-
-    def _leave_out(self, line: Line, heading: Section) -> None:
-        entry = _box(line) if not line.is_code else None
-        if entry is not None and entry.number:
-            is_sure = NOT_TASKS.fullmatch(heading.title.lower()) is not None
-            (self.aside if is_sure else self.left_out).setdefault(heading.line, []).append(entry)
-
-    def _begin(self, entry: Entry, line: Line, text: str) -> None:
-        entry.sections = tuple(self.sections)
-        entry.lines.append(line)
-        entry.bullets.append(Bullet([line], entry.box, text))
-        self.entries.append(entry)
-        self.current, self.wants_bullet = entry, False
-
-    def _text(self, entry: Entry, line: Line) -> None:
-        entry.lines.append(line)
+    def item(self, line: Line) -> Draft | None:
         text = line.text.strip()
-        if line.is_code or line.is_blank or is_rule(text):
-            self.wants_bullet = self.wants_bullet or not line.is_code
-            return
-        bullet = _BULLET.match(text)
-        if bullet is None and not self.wants_bullet and not text.startswith(("_", "**")):
-            entry.bullets[-1].lines.append(line)
-            return
-        entry.bullets.append(Bullet([line], None, text[bullet.end() :] if bullet else text))
-        self.wants_bullet = False
+        box = _LIKE["box"].match(text) if "[" in text[:12] else None
+        if box is None:
+            return None
+        rest = box["rest"].strip()
+        word = _LIKE["task_word"].match(rest)
+        is_numbered = word is not None and (word["word"] is None or _LIKE["task"].fullmatch(word["word"]) is not None)
+        match = _LIKE["numbered"].match(rest) if is_numbered else None
+        entry = _entry(ascii_number(match["number"]) if match else "", match["title"] if match else rest, line)
+        entry.box = _state(box["box"])
+        entry.is_optional |= match is not None and any(match[name] for name in ("before", "after", "star"))
+        return entry
+
+    def headed(self, line: Line, heading: Heading) -> Draft | None:
+        match = _LIKE["heading"].match(heading.title.replace("**", ""))
+        if match is None or (match["word"] and not _LIKE["task"].search(match["word"])):
+            return None
+        is_bare = not match["word"] and not match["end"].strip() and "." not in match["number"]
+        if is_bare or _LIKE["not_tasks"].match(match["title"].lower()):
+            return None
+        number = ascii_number(match["number"])
+        title = match["title"].strip("*_ ") or " ".join(filter(None, (match["word"], number)))
+        entry = _entry(number, title, line)
+        entry.level, entry.box = heading.level, _state(match["box"]) if match["box"] is not None else None
+        return entry
 
 
-def entries_of(lines: Iterable[Line]) -> tuple[list[Entry], list[Entry]]:
-    """The entries of a file, and those left out whose numbers nothing else has, since they stand under a heading such
-    as *Notes*. Where the file has no boxes at all, numbered items stand for them."""
-    kept = tuple(lines)
-    is_boxed = any(not line.is_code and "[" in line.text and _BOX.match(line.text.strip()) for line in kept)
-    lines = tuple(_with_bold_headings(tuple(without_title(kept))))
-    cut = _Cut(frozenset())
-    entries = cut.read(lines, is_boxed=is_boxed)
-    starts = [(entry.line, _head(entry)) for entry in entries if not entry.level and entry.number]
-    tasks = going_on(starts, {line: [(box.line, _head(box)) for box in out] for line, out in cut.left_out.items()})
-    if tasks:
-        cut = _Cut(tasks)
-        entries = cut.read(lines, is_boxed=is_boxed)
+class _Listed(_Boxed):
+    """Where a file has no boxes at all, numbered items stand for them."""
+
+    def item(self, line: Line) -> Draft | None:
+        match = _LIKE["listed"].match(line.text.strip())
+        return _entry(match["number"], match["title"], line) if match else None
+
+
+def _entry(number: str, title: str, line: Line) -> Draft:
+    """An entry without the marks for optional and parallel tasks in its title."""
+    without, stars = _LIKE["star_around"].subn("", title) if "*" in title else (title, 0)
+    clean, words = _LIKE["optional"].subn(" ", without)
+    clean, parallel = _LIKE["parallel"].subn(" ", clean)
+    title = " ".join(clean.split())
+    return Draft(
+        number, title, line.number, None, line.indent, is_optional=bool(stars or words), is_parallel=bool(parallel)
+    )
+
+
+def _state(box: str) -> str:
+    """A box's mark as one character."""
+    mark = box.strip()[:1]
+    return "x" if mark in _DONE_SIGNS and mark else mark or " "
+
+
+def read_groups(markdown: Markdown) -> tuple[list[Draft], list[Problem]]:
+    """The groups of a tasks file, numbered, and what had to be guessed."""
+    is_boxed = any("[" in line.text and _LIKE["box"].match(line.text.strip()) for line in markdown.words)
+    lines = _with_bold_headings(markdown.lines)
+    entries, aside = entries_of(lines, _Boxed if is_boxed else _Listed)
     _give_to_wholes(entries)
-    known = {entry.number for entry in entries}
-    aside = [entry for under in (*cut.left_out.values(), *cut.aside.values()) for entry in under]
-    return entries, [entry for entry in aside if entry.number not in known]
+    if any(entry.number for entry in entries):
+        assembly = _Assembly(markdown, entries)
+        groups, problems = assembly.groups, assembly.problems
+    else:
+        groups, problems = _unnumbered(markdown, [entry for entry in entries if not entry.level])
+    problems += [*_numbered(markdown, groups), *left_out(markdown, aside)]
+    return groups, problems
 
 
-def _head(entry: Entry) -> int:
-    digits = entry.number.partition(".")[0]
-    return int(digits) if digits.isdigit() else 0
+def _with_bold_headings(lines: Iterable[Line]) -> Iterator[Line]:
+    """A bold line `**Phase 2: T**` is a heading below all others."""
+    for line in lines:
+        heading = heading_of(line) if line.heading is None and "**" in line.text else None
+        match = _LIKE["heading"].match(heading.title) if heading else None
+        is_one = match is not None and _LIKE["task"].match(match["word"] or "") is not None
+        yield line._replace(heading=heading) if is_one else line
 
 
-def _give_to_wholes(entries: Iterable[Entry]) -> None:
+def _give_to_wholes(entries: Iterable[Draft]) -> None:
     """What stands after the last subtask, at its indentation, is the whole's: `- _Requirements: 1.2_` for the group.
 
     Where such lines stand after other subtasks too, the file is just indented so, and each keeps its own.
     """
-    parts: dict[int, tuple[Entry, list[Entry]]] = {}
-    above: list[Entry] = []
+    parts: dict[int, tuple[Draft, list[Draft]]] = {}
+    above: list[Draft] = []
     for entry in entries:
-        while above and (entry.level or above[-1].indent >= entry.indent or above[-1].sections != entry.sections):
+        while above and (entry.level or above[-1].indent >= entry.indent or above[-1].chain != entry.chain):
             above.pop()
         if above:
             parts.setdefault(above[-1].line, (above[-1], []))[1].append(entry)
         if not entry.level:
             above.append(entry)
     for whole, inside in parts.values():
-        loose = [entry for entry in inside if _loose_from(entry, whole)]
-        if loose == inside[-1:]:
-            _move(inside[-1], whole)
+        loose = [(entry, place) for entry in inside if (place := _loose_from(entry, whole))]
+        if len(loose) == 1 and loose[0][0] is inside[-1]:
+            entry, place = loose[0]
+            first = entry.bullets[place].lines[0].number
+            whole.bullets += entry.bullets[place:]
+            whole.lines += [line for line in entry.lines if line.number >= first]
+            entry.lines = [line for line in entry.lines if line.number < first]
+            del entry.bullets[place:]
 
 
-def _loose_from(entry: Entry, whole: Entry) -> int:
+def _loose_from(entry: Draft, whole: Draft) -> int:
     """The place of the first bullet of an entry that stands no deeper than it, but deeper than the whole; else 0."""
     starts = (bullet.lines[0].indent for bullet in entry.bullets)
     return next((place for place, indent in enumerate(starts) if place and whole.indent < indent <= entry.indent), 0)
 
 
-def _move(entry: Entry, whole: Entry) -> None:
-    place = _loose_from(entry, whole)
-    moved = entry.bullets[place:]
-    first = moved[0].lines[0].number
-    whole.bullets += moved
-    whole.lines += [line for line in entry.lines if line.number >= first]
-    entry.lines = [line for line in entry.lines if line.number < first]
-    del entry.bullets[place:]
+class _Assembly:
+    """Gives each entry its place. Knows the groups so far, and in which group and subtask it stands.
 
+    Groups are boxes with a whole number, the outermost; else headings with one that stand right above boxes, not the
+    parts that those are sorted in. A group that has no entry of its own counts as headed.
+    """
 
-def state_box(box: str) -> str:
-    """A box's mark as one character."""
-    mark = box.strip()[:1]
-    return "x" if mark in _DONE_SIGNS and mark else mark or " "
+    def __init__(self, markdown: Markdown, entries: Sequence[Draft]) -> None:
+        self.markdown = markdown
+        self.groups: list[Draft] = []
+        self.by_number: dict[str, Draft] = {}
+        self.parents: dict[str, Draft] = {}
+        self.task: Draft | None = None
+        self.problems: list[Problem] = []
+        boxes = [entry for entry in entries if not entry.level]
+        edge = min((entry.indent for entry in boxes if entry.number), default=0) + 1
+        begins = {box.line for box in boxes if box.number and "." not in box.number and box.indent <= edge}
+        has_group_boxes = bool(begins)
+        begins = begins or _headed_groups(entries, has_boxes=bool(boxes))
+        for entry in entries:
+            if entry.line in begins:
+                self._begin(entry)
+            elif "." in entry.number and not (entry.level and has_group_boxes):
+                self._dotted(entry)
+            elif not entry.level:
+                self._detail(entry)
 
+    def _begin(self, group: Draft) -> Draft:
+        self.groups.append(group)
+        self.by_number[group.number] = group
+        self.parents, self.task = {}, None
+        return group
 
-def _with_bold_headings(lines: tuple[Line, ...]) -> Iterator[Line]:
-    """A bold line `**Phase 2: T**` is a heading below all others."""
-    for line in lines:
-        heading = heading_of(line) if line.heading is None and "**" in line.text else None
-        match = _HEADING.match(heading.title) if heading else None
-        if heading is not None and match is not None and TASK.match(match["word"] or ""):
-            yield line._replace(heading=heading)
+    def _dotted(self, entry: Draft) -> None:
+        group = self._group_for(entry)
+        group.lines += entry.lines
+        parent = self.parents.get(entry.number.rpartition(".")[0]) if entry.number.count(".") > 1 else None
+        if parent is not None:
+            parent.bullets += entry.bullets
         else:
-            yield line
+            self.task = self.parents[entry.number] = entry
+            group.tasks.append(entry)
+
+    def _group_for(self, entry: Draft) -> Draft:
+        """The group that a subtask stands in: by its indentation, else by its number, else a new one."""
+        head = entry.number.partition(".")[0]
+        current = self.groups[-1] if self.groups else None
+        if current is not None and not current.level:
+            is_inside = entry.indent > current.indent + 1 and entry.chain == current.chain
+            if is_inside or current.number == head:
+                return current
+        if head in self.by_number:
+            return self.by_number[head]
+        above = [heading.title for line, heading in entry.chain if line != entry.line]
+        return self._begin(Draft(head, above[-1] if above else f"Task {head}", entry.line, level=1, chain=entry.chain))
+
+    def _detail(self, entry: Draft) -> None:
+        """A box without a number of its own belongs to what it stands in, with no heading between."""
+        group = self.groups[-1] if self.groups else None
+        is_headed = group is not None and set(group.chain) <= set(entry.chain) if group and group.level else False
+        if group is None or not (is_headed or group.chain == entry.chain):
+            what = f"the task {entry.title[:60]!r} belongs to no group: it is not planned. Give it a number"
+            self.problems.append(warning(self.markdown.at(entry.line), what))
+            return
+        group.lines += entry.lines
+        task = self.task if group.tasks and group.tasks[-1] is self.task else None
+        is_of_task = task is not None and (entry.indent > task.indent or task.level > 0)
+        (task.bullets if task is not None and is_of_task else group.bullets).extend(entry.bullets)
+        if not group.level and entry.indent <= group.indent:
+            what = f"this task has no number: read as part of group {group.number}. Number it, or indent it"
+            self.problems.append(warning(self.markdown.at(entry.line), what))
 
 
-def _box(line: Line) -> Entry | None:
-    text = line.text.strip()
-    box = _BOX.match(text) if "[" in text[:12] else None
-    if box is None:
-        return None
-    rest = box["rest"].strip()
-    match = _NUMBERED.match(rest) if _may_be_numbered(rest) else None
-    title, optional, parallel = _marks(match["title"] if match else rest)
-    starred = match is not None and any(match[name] for name in ("before", "after", "star"))
-    return Entry(
-        number=ascii_number(match["number"]) if match else "",
-        title=title,
-        line=line.number,
-        indent=line.indent,
-        box=state_box(box["box"]),
-        optional=optional or starred,
-        parallel=parallel,
+def _headed_groups(entries: Sequence[Draft], *, has_boxes: bool) -> set[int]:
+    tops = [entry for entry in entries if entry.level and "." not in entry.number]
+    parts, holding = (
+        {line for entry in kind for line, _ in entry.chain if line != entry.line} for kind in (tops, entries)
     )
+    return {top.line for top in tops if top.line not in parts and (top.line in holding or not has_boxes)}
 
 
-def _marks(title: str) -> tuple[str, bool, bool]:
-    """A title without the marks for optional and parallel tasks, and whether it has them."""
-    without, stars = _STAR_AROUND.subn("", title) if "*" in title else (title, 0)
-    clean, words = OPTIONAL.subn(" ", without)
-    clean, parallel = PARALLEL.subn(" ", clean)
-    return " ".join(clean.split()), bool(stars or words), bool(parallel)
+def _unnumbered(markdown: Markdown, boxes: Sequence[Draft]) -> tuple[list[Draft], list[Problem]]:
+    """No number anywhere: headings that hold boxes are the groups if there are several, else each box is one."""
+    if not boxes:
+        return [], []
+    titles = {box.chain[-1][0]: box.chain[-1][1].title for box in boxes if box.chain}
+    base = min(box.indent for box in boxes)
+    by_heading = len(titles) > 1
+    groups: list[Draft] = []
+    section_before = -1
+    for box in boxes:
+        section = box.chain[-1][0] if box.chain else 0
+        if by_heading and section != section_before:
+            groups.append(Draft("", titles.get(section, box.title), section or box.line, level=1, chain=box.chain))
+        if not by_heading and (box.indent <= base + 1 or not groups):
+            groups.append(box)
+        else:
+            groups[-1].lines += box.lines
+            groups[-1].bullets += box.bullets
+        section_before = section
+    what = "each heading with boxes" if by_heading else "each box"
+    text = f"no task has a number: {what} is read as a group, counted from 1. Write `- [ ] 1. Title`"
+    return groups, [warning(markdown.at(boxes[0].line), text)]
 
 
-def _may_be_numbered(rest: str) -> bool:
-    """A word before the number is one such as *Task*: `Add 3 tests` has no number."""
-    match = _TASK_WORD.match(rest)
-    return match is not None and (match["word"] is None or TASK.fullmatch(match["word"]) is not None)
-
-
-def _listed(line: Line) -> Entry | None:
-    match = _LISTED.match(line.text.strip())
-    if match is None:
-        return None
-    title, optional, parallel = _marks(match["title"])
-    return Entry(match["number"], title, line.number, line.indent, optional=optional, parallel=parallel)
-
-
-def _headed(found: re.Match[str] | None, line: Line, level: int) -> Entry | None:
-    """A numbered heading. A word before the number is one such as *Phase*, or there is none."""
-    if found is None or (found["word"] and not TASK.search(found["word"])):
-        return None
-    if not found["word"] and not found["end"].strip() and "." not in found["number"]:
-        return None
-    if NOT_TASKS.match(found["title"].lower()):
-        return None
-    number = ascii_number(found["number"])
-    title = found["title"].strip("*_ ") or " ".join(filter(None, (found["word"], number)))
-    clean, optional, parallel = _marks(title)
-    box = state_box(found["box"]) if found["box"] is not None else None
-    return Entry(number, clean, line.number, line.indent, level, box, optional, parallel)
+def _numbered(markdown: Markdown, groups: Sequence[Draft]) -> Iterator[Problem]:
+    """Numbers as written where they tell the groups apart, those of one list without doubles; else counted."""
+    lists = {(group.head, () if group.level else group.chain) for group in groups}
+    if all(group.head for group in groups) and len({group.head for group in groups}) == len(lists):
+        yield from tell_apart(markdown, groups)
+        return
+    for place, group in enumerate(groups, 1):
+        group.group = place
+    changed = [
+        f"{group.number} in line {group.line} is group {group.group}"
+        for group in groups
+        if group.number not in ("", str(group.group))
+    ]
+    if changed:
+        shown = "; ".join(changed[:5]) + ("; ..." if len(changed) > 5 else "")
+        what = f"the groups' numbers don't tell them apart, they are counted: {shown}. Number them from 1 on"
+        yield warning(markdown.at(groups[0].line), what)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.collected import ReadTasks, Remarks
-from agent_fox.specs.common.task_lists import Bullet, doubled_tasks, left_out, named_by, state_among, state_of, text_of
+from agent_fox.specs.common import task_lists
 from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.kiro.checks import check_waves
 from agent_fox.specs.kiro.fields import (
@@ -19,100 +17,81 @@ from agent_fox.specs.kiro.fields import (
     fields_of,
     is_field,
     properties_of,
-    tasks_named,
     without_fields,
 )
-from agent_fox.specs.kiro.task_entries import Entry, entries_of
-from agent_fox.specs.kiro.task_groups import GroupDraft, assemble
-from agent_fox.specs.kiro.words import CHECKPOINT
+from agent_fox.specs.kiro.task_entries import read_groups
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
+    from agent_fox.specs.common.task_lists import Bullet, Draft
     from agent_fox.specs.document import Markdown
     from agent_fox.specs.kiro.references import References
 
-_TILDE_IS_SKIPPED = regex(r"\[~\]`?\s{0,9}[|=:：–—-]{0,3}\s{0,9}(?:skip|スキップ|跳过|略過|省略)", re.IGNORECASE)
+_LIKE = patterns_in(__file__)
 
 
 def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     """The groups of a tasks file, in the order of the file."""
-    entries, aside = entries_of(markdown.lines)
-    drafts, problems = assemble(markdown, entries)
-    problems += left_out(markdown, ((entry.line, entry.number) for entry in aside))
+    drafts, problems = read_groups(markdown)
     reading = _Reading(markdown, references, drafts)
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
-    places = {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])}
-    waves = check_waves(markdown, reading.groups)
-    numbers = ((task.number, task.line) for draft in drafts for task in draft.subtasks)
-    all_problems = (*problems, *doubled_tasks(markdown, numbers), *reading.problems, *waves)
+    problems += task_lists.doubled_tasks(markdown, (task for draft in drafts for task in draft.tasks))
+    problems += [*reading.problems, *check_waves(markdown, reading.groups)]
     properties = {number: tuple(dict.fromkeys(tasks)) for number, tasks in reading.properties.items()}
-    return ReadTasks(groups, all_problems, places, properties=properties)
-
-
-def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
-    for draft in drafts:
-        yield f"group {draft.number}", draft.line
-        for task in draft.subtasks:
-            yield f"task {task.number}", task.line
+    return ReadTasks(groups, tuple(problems), task_lists.places_of(markdown, drafts), properties=properties)
 
 
 class _Reading(Remarks):
     """Turns drafts into values, and collects the problems and properties on the way."""
 
-    def __init__(self, markdown: Markdown, references: References, drafts: list[GroupDraft]) -> None:
+    def __init__(self, markdown: Markdown, references: References, drafts: list[Draft]) -> None:
         super().__init__(markdown)
         self.references = references
         self.tilde_is_skipped = any(
-            _TILDE_IS_SKIPPED.search(line.text) for line in markdown.lines if "[~]" in line.text
+            _LIKE["tilde_is_skipped"].search(line.text) for line in markdown.lines if "[~]" in line.text
         )
         self.properties: dict[str, list[str]] = {}
-        numbers = [
-            (number, str(draft.number))
-            for draft in drafts
-            for number in (draft.written, *(task.number for task in draft.subtasks))
-        ]
+        numbers = [(entry.number, draft.group) for draft in drafts for entry in (draft, *draft.tasks)]
         self.known = TaskOrder([number for number, _ in numbers])
         self.groups = dict(numbers)
-        self.order = {str(draft.number): place for place, draft in enumerate(drafts)}
+        self.order = {draft.group: place for place, draft in enumerate(drafts)}
 
-    def group(self, draft: GroupDraft) -> Group:
-        name = draft.written or str(draft.number)
-        fields = self._fields(draft.bullets, name)
-        subtasks = tuple(self._subtask(task, draft.number) for task in draft.subtasks)
-        named = named_by(self._requirements(fields), subtasks)
-        self._waits(fields, draft.number)
-        entry = draft.entry
-        below = [*draft.bullets, *(bullet for task in draft.subtasks for bullet in task.bullets)]
-        written = _wrapped(entry, draft.bullets) if entry is not None else draft.title
+    def group(self, draft: Draft) -> Group:
+        fields = self._fields(draft.bullets, draft.number or str(draft.group))
+        subtasks = tuple(self._subtask(task, draft.group) for task in draft.tasks)
+        named = task_lists.named_by(self._requirements(fields), subtasks)
+        self._waits(fields, draft.group)
+        written = _wrapped(draft)
         title = without_fields(written) or written
         return Group(
-            number=draft.number,
+            number=draft.group,
             title=title,
-            state=state_among(entry.box if entry else None, below, self._box),
-            optional=entry is not None and entry.optional,
+            state=draft.state(self._box),
+            optional=draft.is_optional,
             subtasks=subtasks,
             requirements=named,
-            text=text_of(draft.lines),
-            parallel=entry is not None and entry.parallel,
-            is_checkpoint=CHECKPOINT.match(title) is not None and not subtasks and not named,
+            text=task_lists.text_of(draft.lines),
+            parallel=draft.is_parallel,
+            is_checkpoint=_LIKE["checkpoint"].match(title) is not None and not subtasks and not named,
         )
 
-    def _subtask(self, entry: Entry, group: int) -> Subtask:
+    def _subtask(self, entry: Draft, group: int) -> Subtask:
         fields = self._fields(entry.bullets, entry.number)
         below = [bullet for bullet in entry.bullets[1:] if not is_field(bullet, fields)]
         return Subtask(
             number=entry.number,
-            title=without_fields(_wrapped(entry, entry.bullets)),
-            state=state_among(entry.box, entry.bullets[1:], self._box),
-            optional=entry.optional,
+            title=without_fields(_wrapped(entry)),
+            state=entry.state(self._box),
+            optional=entry.is_optional,
             requirements=tuple(dict.fromkeys(self._requirements(fields))),
             details=tuple(bullet.text for bullet in below),
-            parallel=entry.parallel,
+            parallel=entry.is_parallel,
             after=self._waits(fields, group),
         )
 
     def _box(self, box: str) -> TaskState:
         """What a box says. Kiro writes `~` for a task that is queued, so it is open, unless a legend says skipped."""
-        return TaskState.OPEN if box == "~" and not self.tilde_is_skipped else state_of(box)
+        return TaskState.OPEN if box == "~" and not self.tilde_is_skipped else task_lists.state_of(box)
 
     def _fields(self, bullets: Iterable[Bullet], name: str) -> list[Field]:
         kept = list(bullets)
@@ -129,7 +108,8 @@ class _Reading(Remarks):
                 what = f"names {', '.join(named.unknown)}: no such requirement in this spec. Correct the number"
                 self.warn(read.line, what)
             if named.is_vague:
-                self.warn(read.line, f"{read.written[:80]!r} names no requirement by its number. Write the numbers")
+                written = f"{read.key}: {read.value}"[:80]
+                self.warn(read.line, f"{written!r} names no requirement by its number. Write the numbers")
             yield from named.ids
 
     def _waits(self, fields: Iterable[Field], group: int) -> tuple[str, ...]:
@@ -138,20 +118,17 @@ class _Reading(Remarks):
         for read in fields:
             if read.sort is not Sort.WAITS:
                 continue
-            numbers = tasks_named(read.value, self.known)
-            after.update(dict.fromkeys(number for number in numbers if number in self.known.places))
-            missing = [number for number in numbers if number not in self.known.places]
-            if missing:
+            numbers, own = self.known.named_in(read.value), self.order[group]
+            after |= {number: None for number in numbers if number in self.known.places}
+            if missing := [number for number in numbers if number not in self.known.places]:
                 self.warn(read.line, f"waits for {', '.join(missing)}: no such task in this file. Correct the number")
-            own = self.order[str(group)]
-            late = [number for number in numbers if self.order.get(self.groups.get(number, ""), own) > own]
-            if late:
+            if late := [number for number in numbers if self.order.get(self.groups.get(number, 0), own) > own]:
                 what = f"waits for {', '.join(late)}, which is built later: groups are built in the order of the file"
                 self.warn(read.line, f"{what}. Move one of the two")
         return tuple(after)
 
 
-def _wrapped(entry: Entry, bullets: list[Bullet]) -> str:
+def _wrapped(entry: Draft) -> str:
     """The title of an entry with the lines that it wraps over. A heading wraps over none: what follows is text."""
-    more = [line.text.strip() for line in bullets[0].lines[1:]] if not entry.level else []
+    more = [line.text.strip() for line in entry.bullets[0].lines[1:]] if not entry.level else []
     return " ".join([entry.title, *more])

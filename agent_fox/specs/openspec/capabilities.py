@@ -13,7 +13,7 @@ from agent_fox.core.words import nearest
 from agent_fox.specs.collected import ReadRequirements
 from agent_fox.specs.document import read_markdown
 from agent_fox.specs.files import TextFile, place_of, read_text_file, warning
-from agent_fox.specs.openspec.deltas import Delta, Draft, Scenario, read_delta
+from agent_fox.specs.openspec.deltas import Delta, Draft, read_delta
 from agent_fox.specs.openspec.words import Operation, has_only_steps, ids_in, is_unfilled, same
 
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ class Capability:
     def removed(self) -> list[Draft]:
         return self.delta.of(Operation.REMOVED)
 
+    def warn(self, line: int, what: str) -> Problem:
+        return warning(self.markdown.at(line), what)
+
 
 @dataclass(slots=True)
 class ReadCapabilities:
@@ -52,7 +55,6 @@ class ReadCapabilities:
 
     requirements: list[Requirement] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
-    implied: set[str] = field(default_factory=set)
     places: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     names: dict[str, list[str]] = field(default_factory=dict)
@@ -61,13 +63,9 @@ class ReadCapabilities:
 
     @property
     def expected(self) -> ReadRequirements:
-        implied = frozenset(self.implied)
+        """All ids are implied by their places."""
+        implied = frozenset(self.places)
         return ReadRequirements(tuple(self.requirements), tuple(self.withdrawn), (), implied, self.places)
-
-    def imply(self, identifier: str, place: str) -> str:
-        self.implied.add(identifier)
-        self.places[identifier] = place
-        return identifier
 
 
 def capability(name: str, markdown: Markdown, *, is_baseline: bool = False) -> Capability:
@@ -75,68 +73,60 @@ def capability(name: str, markdown: Markdown, *, is_baseline: bool = False) -> C
 
 
 def read_capabilities(capabilities: Iterable[Capability]) -> ReadCapabilities:
-    """Requirements are numbered over the capabilities in their order: `1`, with scenarios `1.1`. What is taken back
-    comes after them, so that it moves no number."""
+    """Requirements are counted over all capabilities: `1`, with scenarios `1.1`; last what is taken back."""
     capabilities = tuple(capabilities)
     read = ReadCapabilities()
     is_named = len([each for each in capabilities if each.expected]) > 1
-    for capability in capabilities:
-        for draft in capability.expected:
-            _add(read, capability, draft, is_named)
+    for each in capabilities:
+        for draft in each.expected:
+            _add(read, each, draft, is_named)
     removed = [each.markdown.at(draft.line) for each in capabilities for draft in each.removed]
     for number, place in enumerate(removed, len(read.requirements) + 1):
-        read.withdrawn.append(read.imply(str(number), place))
+        read.places[str(number)] = place
+        read.withdrawn.append(str(number))
     for each in capabilities:
         read.problems += (*each.markdown.problems, *_problems(each))
     return read
 
 
 def _add(read: ReadCapabilities, one: Capability, draft: Draft, is_named: bool) -> None:
-    requirement_id = read.imply(str(len(read.requirements) + 1), one.markdown.at(draft.line))
+    """A requirement, and by which names it is known. Its title is a part of what is asked for: many say there what
+    SHALL be; and a scenario shows it: another SHALL makes it another thing to prove."""
+    number = str(len(read.requirements) + 1)
+    read.places[number] = one.markdown.at(draft.line)
+    stated = "\n".join(text for text in (draft.title, draft.statement) if text)
     criteria = []
-    for number, scenario in enumerate(draft.scenarios, 1):
-        part_id = read.imply(f"{requirement_id}.{number}", one.markdown.at(scenario.line))
-        criteria.append(Criterion(part_id, _part_text(draft, scenario)))
+    for place, scenario in enumerate(draft.scenarios, 1):
+        part = f"{number}.{place}"
+        read.places[part] = one.markdown.at(scenario.line)
+        heading = f"Scenario: {scenario.title}" if scenario.title else ""
+        criteria.append(Criterion(part, "\n".join(text for text in (stated, heading, scenario.steps) if text)))
+        if scenario.title:
+            read.scenarios.setdefault(same(scenario.title), []).append(part)
     title = f"{one.name}: {draft.title}" if is_named else draft.title
-    text = draft.statement if criteria else _stated(draft)
-    requirement = Requirement(requirement_id, title, text, tuple(criteria))
+    requirement = Requirement(number, title, draft.statement if criteria else stated, tuple(criteria))
     read.requirements.append(requirement)
-    _name(read, one, draft, requirement)
-
-
-def _name(read: ReadCapabilities, one: Capability, draft: Draft, requirement: Requirement) -> None:
     ids = [part.id for part in requirement.parts]
     for name in sorted({one.name, one.name.rpartition("/")[2]}):
         read.capabilities.setdefault(same(name), []).extend(ids)
     for name in (draft.title, *ids_in(draft.title)):
         read.names.setdefault(same(name), []).extend(ids)
-    for scenario, criterion in zip(draft.scenarios, requirement.criteria, strict=True):
-        if scenario.title:
-            read.scenarios.setdefault(same(scenario.title), []).append(criterion.id)
-
-
-def _stated(draft: Draft) -> str:
-    """The title is a part of what is asked for: many say there what SHALL be."""
-    return "\n".join(text for text in (draft.title, draft.statement) if text)
-
-
-def _part_text(draft: Draft, scenario: Scenario) -> str:
-    """A scenario with the requirement that it shows: another SHALL makes it another thing to prove."""
-    heading = f"Scenario: {scenario.title}" if scenario.title else ""
-    return "\n".join(text for text in (_stated(draft), heading, scenario.steps) if text)
 
 
 def _problems(one: Capability) -> Iterator[Problem]:
     yield from _doubled(one)
     if not one.is_baseline:
-        yield from half_written(one.markdown, _unfilled(one))
+        unfilled = [draft.line for draft in one.expected if is_unfilled(draft.title)]
+        scenarios = [scenario for draft in one.expected for scenario in draft.scenarios]
+        unfilled += [s.line for s in scenarios if has_only_steps(s.steps) or (s.title and is_unfilled(s.title))]
+        yield from half_written(one.markdown, unfilled)
         yield from _odd_drafts(one)
         yield from _odd_renames(one)
     for line in one.delta.struck:
-        yield warning(one.markdown.at(line), "this scenario is struck out: it is not expected")
+        yield one.warn(line, "this scenario is struck out: it is not expected")
     for draft in one.delta.alone:
         what = "this scenario stands below no requirement: read as one. Write `### Requirement: TITLE` above it"
-        yield warning(one.markdown.at(draft.line), what)
+        yield one.warn(draft.line, what)
     if not one.delta.drafts and not one.delta.renamed:
         yield warning(one.markdown.where, "no requirement is here. Write `### Requirement: TITLE` below a section")
 
@@ -154,57 +144,37 @@ def _doubled(one: Capability) -> Iterator[Problem]:
     for draft in one.removed:
         if (other := seen.get(same(draft.title))) is not None:
             what = f'"{draft.title}" is taken back here and {other.operation} in line {other.line}. Keep one of them'
-            yield warning(one.markdown.at(draft.line), what)
-
-
-def _unfilled(one: Capability) -> Iterator[int]:
-    for draft in one.expected:
-        yield from [draft.line] if is_unfilled(draft.title) else ()
-        for scenario in draft.scenarios:
-            if has_only_steps(scenario.steps) or (scenario.title and is_unfilled(scenario.title)):
-                yield scenario.line
+            yield one.warn(draft.line, what)
 
 
 def _odd_drafts(one: Capability) -> Iterator[Problem]:
     stated = [draft for draft in one.expected if draft.operation is Operation.STATED]
     if stated:
         what = f"{_listed(stated)} outside of any section such as `## ADDED Requirements`: read as added"
-        yield warning(one.markdown.at(stated[0].line), f"{what}. Write the section")
+        yield one.warn(stated[0].line, f"{what}. Write the section")
     for draft in one.delta.asides:
-        what = (
-            f'"{draft.title}" stands among requirements, and is none: not read. Write `### Requirement:` if it is one'
-        )
-        yield warning(one.markdown.at(draft.line), what)
+        what = f'"{draft.title}" stands among requirements, and is none: not read'
+        yield one.warn(draft.line, f"{what}. Write `### Requirement:` if it is one")
     for draft in one.expected:
-        yield from _thin(one, draft)
+        if not draft.scenarios:
+            what = f'requirement "{draft.title}" has no scenario: it is proven as a whole'
+            yield one.warn(draft.line, f"{what}. Write `#### Scenario: TITLE`")
+        for scenario in (scenario for scenario in draft.scenarios if not scenario.steps):
+            what = f'scenario "{scenario.title or draft.title}" has no steps'
+            yield one.warn(scenario.line, f"{what}. Write what is done, and what must come of it")
     if one.removed:
         what = f"{_listed(one.removed)} taken back: nobody proves that what they asked for is gone"
-        yield warning(one.markdown.at(one.removed[0].line), f"{what}. Add a requirement that says so where it matters")
-
-
-def _thin(one: Capability, draft: Draft) -> Iterator[Problem]:
-    if not draft.scenarios:
-        what = f'requirement "{draft.title}" has no scenario: it is proven as a whole. Write `#### Scenario: TITLE`'
-        yield warning(one.markdown.at(draft.line), what)
-    for scenario in draft.scenarios:
-        if not scenario.steps:
-            what = (
-                f'scenario "{scenario.title or draft.title}" has no steps. Write what is done, and what must come of it'
-            )
-            yield warning(one.markdown.at(scenario.line), what)
+        yield one.warn(one.removed[0].line, f"{what}. Add a requirement that says so where it matters")
 
 
 def _odd_renames(one: Capability) -> Iterator[Problem]:
     for line in one.delta.half_renamed:
-        what = "this renaming has only one of `FROM:` and `TO:`: not read. Write both, FROM first"
-        yield warning(one.markdown.at(line), what)
+        yield one.warn(line, "this renaming has only one of `FROM:` and `TO:`: not read. Write both, FROM first")
     written = {same(draft.title) for draft in one.expected}
     for renamed in one.delta.renamed:
         if same(renamed.new) not in written:
             what = f'"{renamed.old}" only gets another name: nothing of it is proven'
-            yield warning(
-                one.markdown.at(renamed.line), f"{what}. Write it as MODIFIED under the new one if it must be"
-            )
+            yield one.warn(renamed.line, f"{what}. Write it as MODIFIED under the new one if it must be")
 
 
 def _listed(drafts: list[Draft]) -> str:
@@ -222,11 +192,16 @@ def half_written(markdown: Markdown, lines: Iterable[int]) -> Iterator[Problem]:
 
 
 def stale_references(one: Capability, baseline: Path, root: Path) -> Iterator[Problem]:
-    """What the delta modifies, takes back or renames, and the baseline does not have.
+    """What the delta modifies, takes back or renames, and the baseline does not have. A name that the delta itself
+    gives is its own.
 
     A baseline that can't be read says nothing here: it is a spec of its own, and its reader says so.
     """
-    named = list(_named_before(one))
+    new = {same(renamed.new) for renamed in one.delta.renamed}
+    modified = [draft for draft in one.delta.of(Operation.MODIFIED) if same(draft.title) not in new]
+    named = [(draft.line, draft.title, "modifies") for draft in modified]
+    named += [(draft.line, draft.title, "takes back") for draft in one.removed]
+    named += [(renamed.line, renamed.old, "renames") for renamed in one.delta.renamed]
     file = read_text_file(baseline, root) if named else None
     if not isinstance(file, TextFile):
         return
@@ -235,17 +210,4 @@ def stale_references(one: Capability, baseline: Path, root: Path) -> Iterator[Pr
     for place, (line, title, what_is_done) in enumerate(stale):
         near = nearest(same(title), list(there)[:_COMPARED]) if place < _HINTS else ""
         hint = f'Did you mean "{there[near]}"?' if near else "Correct the title, or write it as ADDED"
-        what = f'{what_is_done} "{title}", which {place_of(baseline, root)} does not have. {hint}'
-        yield warning(one.markdown.at(line), what)
-
-
-def _named_before(one: Capability) -> Iterator[tuple[int, str, str]]:
-    """Lines and titles that must be there before. A name that the delta itself gives is its own."""
-    new = {same(renamed.new) for renamed in one.delta.renamed}
-    for draft in one.delta.of(Operation.MODIFIED):
-        if same(draft.title) not in new:
-            yield draft.line, draft.title, "modifies"
-    for draft in one.removed:
-        yield draft.line, draft.title, "takes back"
-    for renamed in one.delta.renamed:
-        yield renamed.line, renamed.old, "renames"
+        yield one.warn(line, f'{what_is_done} "{title}", which {place_of(baseline, root)} does not have. {hint}')

@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import field
+from typing import NamedTuple
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.specs.lines import Heading, Line, in_bold, is_rule, joined
-from agent_fox.specs.openspec.words import (
-    Operation,
-    bare_name,
-    has_id,
-    ids_in,
-    is_aside,
-    is_criteria,
-    operated,
-    requirement_title,
-    says_nothing,
-    scenario_in_line,
-    scenario_title,
-    section_of,
-    unstruck,
-)
+from agent_fox.specs.openspec import words
+from agent_fox.specs.openspec.words import Operation
+from agent_fox.specs.word_tables import patterns_in
 
+_LIKE = patterns_in(__file__)
 _SECTION_RANK = 2
 _UNTITLED = "Scenario"
-_FROM_TO = regex(
-    r"\s*(?:[-*+]\s{1,9})?[*_]{0,3}(?:(?P<old>from|old|从|旧|旧名)|(?:to|new|到|新|新名))[*_]{0,3}\s?[:\uff1a][*_]{0,3}"
-    r"\s*(?P<name>\S.*)$",
-    re.IGNORECASE,
-)
-_NUMBERED = regex(r" {0,3}\d{1,4}[.)] +(?P<text>\S.*)$")
-_BULLET = regex(r" {0,1}[-*+] +(?P<text>\S.*)$")
-_NAMED = regex(r"(?P<mark>\*\*|`)(?P<name>[^*`]{1,300})(?P=mark)")
-_ENDS_NAME = regex(r"\s[-–—]{1,2}\s|[:\uff1a]\s")
-_ID_BEFORE = regex(r"[^\s:\uff1a]{1,60}[:\uff1a]\s*$")
 
 
 @dataclass(slots=True)
@@ -51,7 +29,7 @@ class Scenario:
 
     @property
     def steps(self) -> str:
-        return text_of(self.lines)
+        return _text_of(self.lines)
 
 
 @dataclass(slots=True)
@@ -68,11 +46,10 @@ class Draft:
 
     @property
     def statement(self) -> str:
-        return text_of(self.lines)
+        return _text_of(self.lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Renamed:
+class Renamed(NamedTuple):
     old: str
     new: str
     line: int
@@ -96,17 +73,27 @@ class Delta:
 
 
 def read_delta(lines: Iterable[Line]) -> Delta:
-    """Cut a file. Where no heading says what it is, those of level 3 with others below them are requirements."""
+    """Cut a file. Where headings have the word, those without it are requirements only if they have an id or scenarios;
+    where no heading says what it is, those of level 3 with others below them are."""
     lines = tuple(lines)
-    delta = _told_apart(_Cut().read(lines))
+    delta = _Cut().read(lines)
+    if any(draft.has_word for draft in delta.drafts):
+        drafts, delta.drafts = delta.drafts, []
+        for draft in drafts:
+            is_one = draft.has_word or _LIKE["has_id"].match(draft.title) or any(s.has_word for s in draft.scenarios)
+            (delta.drafts if is_one else delta.asides).append(draft)
     if not delta.drafts and not delta.has_sections:
         delta = _Cut(Operation.STATED).read(lines)
         delta.drafts = [draft for draft in delta.drafts if draft.scenarios]
-    by_id = {ids[0]: draft for draft in delta.drafts if has_id(draft.title) and (ids := ids_in(draft.title))}
+    by_id = {
+        ids[0]: draft
+        for draft in delta.drafts
+        if _LIKE["has_id"].match(draft.title) and (ids := words.ids_in(draft.title))
+    }
     apart, delta.alone = delta.alone, []
     for draft in apart:
         (scenario,) = draft.scenarios
-        owner = next((by_id[name] for name in ids_in(scenario.steps) if name in by_id), None)
+        owner = next((by_id[name] for name in words.ids_in(scenario.steps) if name in by_id), None)
         if owner is None:
             delta.alone.append(draft)
         else:
@@ -118,7 +105,7 @@ def read_delta(lines: Iterable[Line]) -> Delta:
     return delta
 
 
-def text_of(lines: Iterable[Line]) -> str:
+def _text_of(lines: Iterable[Line]) -> str:
     """The text of lines, without the rules between sections."""
     return joined(line for line in lines if line.is_code or not is_rule(line.text.strip()))
 
@@ -138,45 +125,43 @@ class _Cut:
             heading = line.heading or _bold_heading(line)
             if heading is not None:
                 self._heading(line, heading)
-            else:
+            elif line.is_code or self.section is not Operation.RENAMED or not self._renames(line):
                 self._text(line)
         self._end_rename()
         return self.delta
 
     def _heading(self, line: Line, heading: Heading) -> None:
-        section = section_of(heading.title) if not self.is_fixed else None
-        own = operated(heading.title) if section is not None else None
-        inside = unstruck(heading.title)
+        level, number = heading.level, line.number
+        section = words.section_of(heading.title) if not self.is_fixed else None
+        own = words.operated(heading.title) if section is not None else None
+        inside = words.unstruck(heading.title)
         written = inside or heading.title
         if own is not None:
-            self._begin(Draft(own[1], line.number, heading.level, own[0], True))
-        elif section is not None and (self.section is None or heading.level <= self.section_level):
-            self._enter(section, heading.level)
-        elif (title := requirement_title(written)) is not None:
-            bare = unstruck(title)
+            self._begin(Draft(own[1], number, level, own[0], True))
+        elif section is not None and (self.section is None or level <= self.section_level):
+            self.delta.has_sections |= section is not Operation.STATED
+            self._leave(section, level)
+        elif (title := words.requirement_title(written)) is not None:
+            bare = words.unstruck(title)
             operation = Operation.REMOVED if inside or bare else self.section or Operation.STATED
-            self._begin(Draft(bare or title, line.number, heading.level, operation, True))
-        elif (title := scenario_title(written)) is not None:
-            bare = unstruck(title)
-            self._begin_scenario(Scenario(bare or title, line.number, heading.level, True), bool(inside or bare))
-        elif self.draft is not None and heading.level > self.draft.level:
-            self._begin_scenario(Scenario(heading.title, line.number, heading.level, False))
-        elif self.section is not None and heading.level > self.section_level:
-            self._begin(Draft(heading.title.strip("*_ "), line.number, heading.level, self.section, False))
+            self._begin(Draft(bare or title, number, level, operation, True))
+        elif (title := words.scenario_title(written)) is not None:
+            bare = words.unstruck(title)
+            self._begin_scenario(Scenario(bare or title, number, level, True), bool(inside or bare))
+        elif self.draft is not None and level > self.draft.level:
+            self._begin_scenario(Scenario(heading.title, number, level, False))
+        elif self.section is not None and level > self.section_level:
+            self._begin(Draft(heading.title.strip("*_ "), number, level, self.section, False))
+        elif self.is_fixed:
+            self.draft = self.scenario = None
         else:
-            self._leave(heading)
+            self._leave(None, level)
 
-    def _enter(self, section: Operation, level: int) -> None:
+    def _leave(self, section: Operation | None, level: int) -> None:
+        """Leave a section, for another one or for none."""
         self._end_rename()
         self.section, self.section_level = section, level
-        self.delta.has_sections = self.delta.has_sections or section is not Operation.STATED
         self.draft = self.scenario = None
-
-    def _leave(self, heading: Heading) -> None:
-        self.draft = self.scenario = None
-        if not self.is_fixed:
-            self._end_rename()
-            self.section, self.section_level = None, heading.level
 
     def _begin(self, draft: Draft) -> None:
         self.draft, self.scenario = draft, None
@@ -184,35 +169,35 @@ class _Cut:
 
     def _begin_scenario(self, scenario: Scenario, is_struck: bool = False) -> None:
         """A scenario in a chapter of its own may name its requirement; else it is one."""
-        if self.draft is None:
-            is_asked = self.section is not Operation.REMOVED
-            self.scenario = Scenario("", scenario.line, scenario.level, True) if is_asked else None
-            if self.scenario is not None:
-                operation, title = self.section or Operation.STATED, scenario.title or _UNTITLED
-                alone = Draft(title, scenario.line, scenario.level, operation, True, scenarios=[self.scenario])
-                self.delta.alone.append(alone)
-            return
-        self.scenario = scenario
-        if is_struck:
-            self.delta.struck.append(scenario.line)
+        if self.draft is not None:
+            self.scenario = scenario
+            if is_struck:
+                self.delta.struck.append(scenario.line)
+            else:
+                self.draft.scenarios.append(scenario)
+        elif self.section is Operation.REMOVED:
+            self.scenario = None
         else:
-            self.draft.scenarios.append(scenario)
+            operation, title = self.section or Operation.STATED, scenario.title or _UNTITLED
+            self.scenario = Scenario("", scenario.line, scenario.level, True)
+            alone = Draft(title, scenario.line, scenario.level, operation, True, scenarios=[self.scenario])
+            self.delta.alone.append(alone)
 
     def _text(self, line: Line) -> None:
-        if self.section is Operation.RENAMED and not line.is_code and self._renames(line):
-            return
-        if self.scenario is not None:
-            self.scenario.lines.append(line)
-        elif self.draft is not None:
-            self.draft.lines.append(line)
+        """A line below a scenario or a requirement; or a requirement that is taken back in a list."""
+        holder = self.scenario or self.draft
+        if holder is not None:
+            holder.lines.append(line)
         elif self.section is Operation.REMOVED and not line.is_code:
-            self._remove(line)
+            match = _LIKE["bullet"].match(line.text)
+            if match is not None and not _LIKE["nothing"].match(match["text"]):
+                self.delta.drafts.append(Draft(_listed_name(match["text"]), line.number, 0, Operation.REMOVED, True))
 
     def _renames(self, line: Line) -> bool:
-        match = _FROM_TO.match(line.text)
+        match = _LIKE["from_to"].match(line.text)
         if match is None:
             return False
-        name = bare_name(match["name"])
+        name = words.bare_name(match["name"])
         if match["old"]:
             self._end_rename()
             self.old = name, line.number
@@ -229,62 +214,45 @@ class _Cut:
             self.delta.half_renamed.append(self.old[1])
         self.old = None
 
-    def _remove(self, line: Line) -> None:
-        """A requirement that is taken back in a list, without a heading of its own."""
-        match = _BULLET.match(line.text)
-        if match is not None and not says_nothing(match["text"]):
-            title = _listed_name(match["text"])
-            self.delta.drafts.append(Draft(title, line.number, 0, Operation.REMOVED, True))
-
 
 def _bold_heading(line: Line) -> Heading | None:
-    """A section, a requirement, or the title of its criteria, as a line in bold and no heading; a scenario's is read
-    elsewhere."""
+    """A section, a requirement, or the title of its criteria, as a line in bold and no heading."""
     title = in_bold(line)
     if not title:
         return None
-    if requirement_title(title) is not None:
+    if words.requirement_title(title) is not None:
         return Heading(_SECTION_RANK + 1, title)
-    if is_criteria(title):
+    if words.is_criteria(title):
         return Heading(_SECTION_RANK + 2, title)
-    return Heading(_SECTION_RANK, title) if section_of(title) not in (None, Operation.STATED) else None
+    return Heading(_SECTION_RANK, title) if words.section_of(title) not in (None, Operation.STATED) else None
 
 
 def _listed_name(text: str) -> str:
-    named = _NAMED.search(text)
-    if named is not None and (named.start() == 0 or _ID_BEFORE.match(text[: named.start()])):
-        return bare_name(named["name"])
-    bare = bare_name(text)
-    return _ENDS_NAME.split(bare, maxsplit=1)[0].strip("`* ")
-
-
-def _told_apart(delta: Delta) -> Delta:
-    """Where headings have the word, those without it are requirements only if they have an id or scenarios."""
-    if not any(draft.has_word for draft in delta.drafts):
-        return delta
-    kept: list[Draft] = []
-    for draft in delta.drafts:
-        is_one = draft.has_word or has_id(draft.title) or any(s.has_word for s in draft.scenarios)
-        (kept if is_one else delta.asides).append(draft)
-    delta.drafts = kept
-    return delta
+    named = _LIKE["named"].search(text)
+    if named is not None and (named.start() == 0 or _LIKE["id_before"].match(text[: named.start()])):
+        return words.bare_name(named["name"])
+    return _LIKE["ends_name"].split(words.bare_name(text), maxsplit=1)[0].strip("`* ")
 
 
 def _settle_scenarios(draft: Draft) -> None:
-    """Headings that say so are scenarios; where none does, every heading below is, or each item of a list of criteria;
-    else lines and fenced Gherkin."""
+    """Scenarios are headings that say so, else all below, or listed criteria; else lines and fenced Gherkin."""
     if any(scenario.has_word for scenario in draft.scenarios):
         _fold(draft, lambda scenario: scenario.has_word)
-    elif any(is_criteria(scenario.title) for scenario in draft.scenarios):
-        _fold(draft, lambda scenario: is_criteria(scenario.title))
+    elif any(words.is_criteria(scenario.title) for scenario in draft.scenarios):
+        _fold(draft, lambda scenario: words.is_criteria(scenario.title))
         draft.scenarios = [criterion for scenario in draft.scenarios for criterion in _criteria(draft, scenario)]
     elif draft.scenarios:
         top = min(scenario.level for scenario in draft.scenarios)
-        _fold(draft, lambda scenario: scenario.level == top and not is_aside(scenario.title))
-    if not draft.scenarios:
-        _split_lines(draft, is_code=False)
-    if not draft.scenarios:
-        _split_lines(draft, is_code=True)
+        _fold(draft, lambda scenario: scenario.level == top and not words.is_aside(scenario.title))
+    for is_code in (False, True):
+        lines = draft.lines if not draft.scenarios else ()
+        draft.lines = [] if lines else draft.lines
+        for line in lines:  # a line of its own begins a scenario
+            title = words.scenario_in_line(line.text) if line.is_code == is_code else None
+            if title is not None:
+                draft.scenarios.append(Scenario(title, line.number, draft.level + 1, True))
+            else:
+                (draft.scenarios[-1] if draft.scenarios else draft).lines.append(line)
 
 
 def _fold(draft: Draft, is_one: Callable[[Scenario], bool]) -> None:
@@ -304,24 +272,10 @@ def _criteria(draft: Draft, scenario: Scenario) -> list[Scenario]:
     scenarios: list[Scenario] = []
     before: list[Line] = []
     for line in scenario.lines:
-        item = None if line.is_code else _NUMBERED.match(line.text)
+        item = None if line.is_code else _LIKE["numbered"].match(line.text)
         if item is not None:
             scenarios.append(Scenario("", line.number, scenario.level, False, [line._replace(text=item["text"])]))
         else:
             (scenarios[-1].lines if scenarios else before).append(line)
     draft.lines += before if scenarios else []
     return scenarios or [scenario]
-
-
-def _split_lines(draft: Draft, *, is_code: bool) -> None:
-    """Scenarios that begin with a line of their own."""
-    statement: list[Line] = []
-    for line in draft.lines:
-        title = scenario_in_line(line.text) if line.is_code == is_code else None
-        if title is not None:
-            draft.scenarios.append(Scenario(title, line.number, draft.level + 1, True))
-        elif draft.scenarios:
-            draft.scenarios[-1].lines.append(line)
-        else:
-            statement.append(line)
-    draft.lines = statement if draft.scenarios else draft.lines

@@ -39,15 +39,18 @@ def capability_name(folder: Path) -> str:
 
 
 def delta_files(folder: Path, root: Path) -> tuple[dict[str, str], list[Problem]]:
-    """The files that may hold a change's deltas, by the capability that each is about, in the capabilities' order.
+    """The files that may hold a change's deltas, by the capability that each is about, in the capabilities' order:
+    `specs/platform/auth/spec.md` is about `platform/auth`, and so is `specs/platform/auth.md` where that is not there.
 
     A name is relative to the folder, such as `specs/auth/spec.md`. What can't be listed is an error.
     """
     problems: list[Problem] = []
     names = [path.relative_to(folder) for path in _markdown_below(folder / SPECS, root, problems, 1)]
-    files = {_capability(name, folder): name.as_posix() for name in names if name.name == SPEC_FILE}
-    for name in names:
-        files.setdefault(_capability(name, folder), name.as_posix())
+    files: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: name.name != SPEC_FILE):
+        inner = name.parts[1:]
+        parts = inner[:-1] if name.name == SPEC_FILE else (*inner[:-1], name.name.removesuffix(".md"))
+        files.setdefault("/".join(parts) or folder.name, name.as_posix())
     for top in _TOP_FILES:
         if is_there(folder / top):
             files.setdefault(folder.name, top)
@@ -92,10 +95,3 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
     except OSError:
         return False
-
-
-def _capability(name: Path, folder: Path) -> str:
-    """`specs/platform/auth/spec.md` is about `platform/auth`, `specs/auth.md` about `auth`."""
-    inner = name.parts[1:]
-    parts = inner[:-1] if inner[-1] == SPEC_FILE else (*inner[:-1], inner[-1].removesuffix(".md"))
-    return "/".join(parts) or folder.name

@@ -1,73 +1,192 @@
-"""The subtasks of one section of tasks.md, as they are written. What they name is not read here."""
+"""tasks.md cut into the sections that are task groups, and each into its tasks. What they name is read elsewhere."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from itertools import islice, takewhile
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
-from agent_fox.specs.common.task_lists import rolled_up, state_of
-from agent_fox.specs.openspec.task_sections import Box, Section, box_in, deep_number, item_in, numbered
+from agent_fox.specs.common.task_lists import Draft, rolled_up, state_of
 from agent_fox.specs.openspec.words import unstruck
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import TaskState
     from agent_fox.specs.lines import Line
 
-_NUMBER = regex(
-    r"[*_`~\[]{0,3}(?:(?:task|任务|タスク)\s?)?(?P<number>\d{1,6}(?:[.\uff0e]\d{1,6}){1,5}[a-z]?|T-?\d{1,5}(?:\.\d{1,5})?"
-    r"|\d{1,6}(?=[.):\uff1a\u3001]))[\].):\uff1a\u3001]?[*_`]{0,3}[.:\uff1a]?(?:\s{1,9}|(?=[^\x00-\x7f]))(?P<title>\S.*)$",
-    re.IGNORECASE,
-)
-PARALLEL = regex(r"\s?(?:\[(?:P|parallel)\]|\((?:P|parallel)\))", re.IGNORECASE)
-_BULLET = regex(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[.?\]\s*)?")
-_STRUCK = "~"
-NESTED = 2
+_LIKE = patterns_in(__file__)
+_NESTED = 2
 
 
 @dataclass(slots=True)
-class TaskDraft:
-    """A subtask while it is read: its box or heading, and the lines below it. `words` are lines of its title."""
+class Section:
+    """A heading with its own lines, and the sections below it. The file itself is the section of rank 0."""
 
-    number: str
-    words: list[str]
-    line: int
-    box: Box | None
-    indent: int
+    title: str = ""
+    level: int = 0
+    line: int = 1
     lines: list[Line] = field(default_factory=list)
+    children: list[Section] = field(default_factory=list)
 
     @property
-    def title(self) -> str:
-        return " ".join(self.words)
+    def number(self) -> int | None:
+        """The whole number that the heading begins with: `3. T`, `Phase 3: T`."""
+        return numbered(self.title)[0]
 
     @property
-    def details(self) -> tuple[str, ...]:
-        """Each bullet below it with the lines that it wraps over."""
-        details: list[list[str]] = []
-        for line in self.lines:
-            bullet = _BULLET.match(line.text) if not line.is_code else None
-            if bullet or not details:
-                details.append([])
-            details[-1].append(line.text[bullet.end() :] if bullet else line.text.strip())
-        return tuple(text for words in details if (text := " ".join(words).strip()))
+    def boxes(self) -> list[Box]:
+        return [box for line in self.lines if (box := box_in(line))]
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        return (self.title, *self.details)
+    def holds_samples(self) -> bool:
+        return _LIKE["samples"].match(self.title) is not None
 
     @property
-    def state(self) -> TaskState:
-        if self.box is not None:
-            return state_of(self.box.mark)
-        below = [box for line in self.lines if (box := box_in(line))]
-        return rolled_up([state_of(box.mark) for box in below])
+    def is_no_tasks(self) -> bool:
+        is_said = self.holds_samples or _LIKE["not_tasks"].match(self.title) is not None
+        return is_said and self.number is None
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether any box stands in it that is a task's."""
+        return not self.is_no_tasks and (bool(self.boxes) or any(child.has_tasks for child in self.children))
+
+    def every(self) -> Iterator[Section]:
+        """The section and all below it, in the order of the file."""
+        yield self
+        for child in self.children:
+            yield from child.every()
 
 
-def gathered(sections: list[Section]) -> list[Section]:
+@dataclass(slots=True)
+class Box:
+    """A list item with a box: what the box holds, and the text after it."""
+
+    mark: str
+    rest: str
+    is_optional: bool
+    line: Line
+
+
+@dataclass(slots=True)
+class Unit:
+    """What one group is made of. `box` is its own, where that and the lines below it are a group."""
+
+    title: str
+    number: int | None
+    line: int
+    sections: list[Section]
+    box: Box | None = None
+
+    @property
+    def lines(self) -> list[Line]:
+        return [line for section in self.sections for line in section.lines]
+
+
+def box_in(line: Line, *, is_any_item: bool = False) -> Box | None:
+    """The box of a list item; of any item, as an open one, where no task has a box."""
+    match = _LIKE["box"].match(line.text) if "[" in line.text and not line.is_code else None
+    match = match or (_LIKE["list"].match(line.text) if is_any_item and not line.is_code else None)
+    if match is None:
+        return None
+    mark = "x" if match["box"] in ("✓", "✔", "✅") else match["box"] or " "
+    return Box(mark, match["rest"], match["star"] is not None, line)
+
+
+def numbered(title: str) -> tuple[int | None, str]:
+    """The number that a heading begins with, and its title without it."""
+    match = _LIKE["task_drafts_numbered"].match(title[:200])
+    if match is None:
+        return None, title
+    rest = title[match.start("title") :].strip("*_ ")
+    return int(match["plain"] or match["ordinal"] or match["named"]), rest or title
+
+
+def deep_number(title: str) -> tuple[str, str] | None:
+    """A number such as `1.2` before a title, and the title."""
+    match = _LIKE["deep_number"].match(title)
+    return (unicodedata.normalize("NFKC", match["number"]), match["title"].strip("*_ ")) if match else None
+
+
+def sections_of(lines: Iterable[Line]) -> Section:
+    """The file as a tree of its headings."""
+    root = Section()
+    above = [root]
+    for line in lines:
+        if line.heading is None:
+            above[-1].lines.append(line)
+            continue
+        while above[-1].level >= line.heading.level:
+            above.pop()
+        section = Section(line.heading.title.strip(), line.heading.level, line.number)
+        above[-1].children.append(section)
+        above.append(section)
+    return root
+
+
+def units_of(root: Section, has_boxes: bool) -> list[Unit]:
+    """The groups of a file: sections, or where these are one without a number, the boxes in it that are groups
+    themselves: `- [ ] 1. T` with boxes below it, or with `1.1` beside it."""
+    units = _units_in(root, has_boxes)
+    if len(units) != 1 or units[0].number is not None:
+        return units
+    boxes = [box for line in units[0].lines if (box := box_in(line))]
+    wholes = [(box, whole) for box in boxes if box.line.indent < _NESTED and (whole := _LIKE["whole"].match(box.rest))]
+    nested = wholes[0][0].line.indent + _NESTED if wholes else 0
+    if not wholes or not any(deep_number(box.rest) or box.line.indent >= nested for box in boxes):
+        has_items = any(box_in(line, is_any_item=True) for line in units[0].lines)
+        return units if has_boxes or has_items else []
+    begins = {box.line.number: (box, whole) for box, whole in wholes}
+    listed: list[Unit] = []
+    for line in units[0].lines:
+        if line.number in begins:
+            box, whole = begins[line.number]
+            listed.append(Unit(whole["title"], int(whole["number"]), line.number, [Section(line=line.number)], box))
+        elif listed:
+            listed[-1].sections[0].lines.append(line)
+    return listed
+
+
+def _units_in(section: Section, has_boxes: bool, *, is_title: bool = True) -> list[Unit]:
+    """The groups in a section: the outermost numbered headings, or those that hold the boxes where none is numbered.
+
+    A heading above all tasks is only a title.
+    """
+    kids = [child for child in section.children if (child.has_tasks if has_boxes else _has_numbered(child))]
+    any_numbered = any(child.number is not None for child in kids)
+    if section.number is not None or not kids or not (is_title or any_numbered):
+        return [_unit(section, section.children)]
+    own = [_unit(section, [])] if section.boxes else []
+    is_only = len(kids) == 1 and not own
+    return own + [unit for kid in kids for unit in _units_in(kid, has_boxes, is_title=is_title and is_only)]
+
+
+def _has_numbered(section: Section) -> bool:
+    return any(part.number is not None or deep_number(part.title) is not None for part in section.every())
+
+
+def _unit(section: Section, children: Iterable[Section]) -> Unit:
+    number, title = numbered(section.title)
+    below = [part for child in children if not child.is_no_tasks for part in child.every()]
+    own = Section(section.title, section.level, section.line, section.lines)
+    return Unit(title, number, section.line, [own, *below])
+
+
+def drafts_of(unit: Unit, has_boxes: bool) -> Iterator[Draft]:
+    """The tasks of a group: boxes, or a section's heading with a number; any items, where no task has a box."""
+    for place, section in enumerate(_gathered(unit.sections)):
+        boxes = [box for line in section.lines if (box := box_in(line, is_any_item=not has_boxes))]
+        number, title = deep_number(section.title) or numbered(section.title)
+        is_headed = place > 0 and number is not None and (bool(boxes) or not has_boxes)
+        if is_headed and not any(_LIKE["task_number"].match(box.rest) for box in boxes):
+            lines = [line for line in section.lines if not line.is_blank]
+            yield Draft(str(number), title, section.line, indent=-1, lines=lines)
+        else:
+            yield from _listed(section.lines, boxes)
+
+
+def _gathered(sections: list[Section]) -> list[Section]:
     """The sections of a group, where a heading that is a task takes in those below it that hold no numbered tasks."""
     kept: list[Section] = []
     above: Section | None = None
@@ -76,10 +195,71 @@ def gathered(sections: list[Section]) -> list[Section]:
             above.lines += section.lines
             continue
         above = None
-        if place and deep_number(section.title) and not _has_numbers(_with_below(sections, place)):
-            above = section = Section(section.title, section.level, section.line, list(section.lines))
+        if place and deep_number(section.title):
+            ends = (end for end in range(place + 1, len(sections)) if sections[end].level <= section.level)
+            below = sections[place : next(ends, len(sections))]
+            if not any(_LIKE["task_number"].match(box.rest) for part in below for box in part.boxes):
+                above = section = Section(section.title, section.level, section.line, list(section.lines))
         kept.append(section)
     return kept
+
+
+def _listed(lines: Iterable[Line], boxes: list[Box]) -> Iterator[Draft]:
+    """Boxes of the outermost rank are tasks; what is indented below one, or wraps its title, belongs to it."""
+    at = {box.line.number: box for box in boxes}
+    margin = min((box.line.indent for box in boxes), default=0)
+    draft: Draft | None = None
+    is_open = False
+    for line in lines:
+        box = at.get(line.number)
+        if box is not None and box.line.indent < margin + _NESTED:
+            if draft is not None:
+                yield draft
+            draft, is_open = _task(box), True
+        elif draft is not None and not line.is_blank and (line.indent > draft.indent or is_open):
+            wraps = not line.is_code and _LIKE["task_drafts_bullet"].match(line.text) is None
+            is_title = is_open and not draft.lines and wraps
+            draft.title += f" {line.text.strip()}" if is_title else ""
+            draft.lines += [] if is_title else [line]
+        is_open = is_open and not line.is_blank
+    if draft is not None:
+        yield draft
+
+
+def _task(box: Box) -> Draft:
+    parallel = _LIKE["parallel"].match(box.rest)
+    rest = box.rest[parallel.end() :].strip() if parallel else box.rest
+    inside = unstruck(rest)
+    match = _LIKE["task_number"].match(inside or rest)
+    number = unicodedata.normalize("NFKC", match["number"]) if match else ""
+    title = match["title"] if match else inside or rest
+    bare = unstruck(title)
+    return Draft(
+        number,
+        bare or title,
+        box.line.number,
+        "~" if inside or bare else box.mark,
+        box.line.indent,
+        is_optional=box.is_optional,
+        is_parallel=parallel is not None,
+    )
+
+
+def details_of(draft: Draft) -> tuple[str, ...]:
+    """Each bullet below a task with the lines that it wraps over."""
+    details: list[list[str]] = []
+    for line in draft.lines:
+        bullet = _LIKE["task_drafts_bullet"].match(line.text) if not line.is_code else None
+        if bullet or not details:
+            details.append([])
+        details[-1].append(line.text[bullet.end() :] if bullet else line.text.strip())
+    return tuple(text for words in details if (text := " ".join(words).strip()))
+
+
+def task_state(draft: Draft) -> TaskState:
+    if draft.box is not None:
+        return state_of(draft.box)
+    return rolled_up([state_of(box.mark) for line in draft.lines if (box := box_in(line))])
 
 
 def wrapped(lines: Iterable[Line]) -> Iterator[str]:
@@ -87,82 +267,9 @@ def wrapped(lines: Iterable[Line]) -> Iterator[str]:
     words: list[str] = []
     for line in lines:
         is_text = not (line.is_blank or line.is_code)
-        if words and not (is_text and _BULLET.match(line.text) is None):
+        if words and not (is_text and _LIKE["task_drafts_bullet"].match(line.text) is None):
             yield from [" ".join(words)] if len(words) > 1 else ()
             words = []
         words += [line.text.strip()] if is_text else []
     if len(words) > 1:
         yield " ".join(words)
-
-
-def _with_below(sections: list[Section], place: int) -> Iterator[Section]:
-    yield sections[place]
-    yield from takewhile(lambda one: one.level > sections[place].level, islice(sections, place + 1, None))
-
-
-def _has_numbers(sections: Iterable[Section]) -> bool:
-    boxes = (box_in(line) for section in sections for line in section.lines)
-    return any(box is not None and _NUMBER.match(box.rest) for box in boxes)
-
-
-def drafts_of(section: Section, *, is_first: bool, has_boxes: bool) -> Iterator[TaskDraft]:
-    """The tasks of one section: its boxes, or its own heading where that has the number. Where no task has a box, list
-    items are tasks."""
-    entries = [(line, box_in(line) or (None if has_boxes else item_in(line))) for line in section.lines]
-    boxes = [box for _, box in entries if box]
-    headed = None if is_first else _headed(section)
-    if headed and not any(_NUMBER.match(box.rest) for box in boxes) and (boxes or not has_boxes):
-        lines = [line for line in section.lines if not line.is_blank]
-        yield TaskDraft(headed[0], [headed[1]], section.line, None, -1, lines)
-    else:
-        yield from _listed_tasks(section.lines, boxes)
-
-
-def _headed(section: Section) -> tuple[str, str] | None:
-    """The number and title of a heading that is a task: `1.1 T`, or `Task 3: T` below a numbered heading."""
-    if deep := deep_number(section.title):
-        return deep
-    number, title = numbered(section.title)
-    return (str(number), title) if number is not None else None
-
-
-def _listed_tasks(lines: Iterable[Line], boxes: list[Box]) -> Iterator[TaskDraft]:
-    """Boxes of the outermost rank are tasks; what is indented below one, or wraps, belongs to it."""
-    at = {box.line.number: box for box in boxes}
-    margin = min((box.line.indent for box in boxes), default=0)
-    draft: TaskDraft | None = None
-    is_open = False
-    for line in lines:
-        box = at.get(line.number)
-        if box is not None and box.line.indent < margin + NESTED:
-            if draft is not None:
-                yield draft
-            draft, is_open = _task(box), True
-        elif draft is not None and (line.indent > draft.indent or (is_open and not line.is_blank)):
-            _add(draft, line, is_open)
-        is_open = is_open and not line.is_blank
-    if draft is not None:
-        yield draft
-
-
-def _add(draft: TaskDraft, line: Line, is_open: bool) -> None:
-    """A line that wraps the title goes there; all others are details."""
-    is_title = is_open and not draft.lines and not line.is_code and _BULLET.match(line.text) is None
-    if is_title and not line.is_blank:
-        draft.words.append(line.text.strip())
-    elif not line.is_blank:
-        draft.lines.append(line)
-
-
-def _task(box: Box) -> TaskDraft:
-    parallel = PARALLEL.match(box.rest)
-    rest = box.rest[parallel.end() :].strip() if parallel else box.rest
-    inside = unstruck(rest)
-    match = _NUMBER.match(inside or rest)
-    number = unicodedata.normalize("NFKC", match["number"]) if match else ""
-    title = match["title"] if match else inside or rest
-    bare = unstruck(title)
-    title = (bare or title) + (" [P]" if parallel else "")
-    return TaskDraft(
-        number, [title], box.line.number, replace(box, mark=_STRUCK) if inside or bare else box, box.line.indent
-    )

@@ -4,62 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.openspec.words import ids_in, same
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.common.id_ranges import PartIndex
 
-_QUOTED = regex(r"`([^`]{1,300})`|\"([^\"]{1,300})\"|“([^”]{1,300})”|「([^」]{1,300})」|\*\*([^*]{1,300})\*\*")
-_FIELD = regex(
-    r"(?:^|(?<=[\s(_*\[>]))(?:requirements?|scenarios?|需求|要件|要求|场景)[*_]{0,3}\s?[:\uff1a]\s?[*_]{0,3}\s?(?P<named>\S.*)$",
-    re.IGNORECASE,
-)
-_FIELD_BEGINS = regex(r"[\s_*(\[>-]{0,8}(?:requirements?|需求|要件|要求)[*_]{0,3}\s?[:\uff1a]", re.IGNORECASE)
-_SCENARIO_OF = regex(r"^(?P<title>.+?)\s*(?:[/>→]|\s-\s|\bscenario\b)", re.IGNORECASE)
-_AFTER = regex(
-    r"(?:\b(?:depend(?:s|encies|ency)?(?:\s(?:up)?on)?|blocked by|after\stasks?)\b|依赖|依存)[*_]{0,3}\s{0,3}[:\uff1a]?"
-    r"(?P<named>(?:[^.;。；\n]|\.(?=\d))*)",
-    re.IGNORECASE,
-)
-_TASK = regex(r"(?<![\w.])(?:T-?\d{1,5}|\d{1,6}(?:\.\d{1,6}){0,5})(?![\w])")
-_KEBAB = regex(r"(?<![\w/.`-])[a-z0-9]{1,60}(?:-[a-z0-9]{1,60})+(?![\w/-]|\.\w)")
+_LIKE = patterns_in(__file__)
 _LONGEST, _LONGEST_TEXT = 400, 20_000
-_WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-_WORD = regex(rf"[{_WITHOUT_SPACES}]|[^\W_{_WITHOUT_SPACES}]+")
 _FEWEST_LETTERS, _FEWEST_WORDS, _MOST_WORDS = 6, 3, 16
-_NO_TASK = regex(r"\b(?:none|nothing|no|not)\b|无", re.IGNORECASE)
-
-
-class _Phrases:
-    """Titles of several words, found where they stand in a text without any marks around them.
-
-    A title of one or two words may be an ordinary phrase. Of a long one its first words count.
-    """
-
-    def __init__(self, titles: Mapping[str, Sequence[str]]) -> None:
-        self._parts: dict[tuple[str, ...], list[str]] = {}
-        self._lengths: dict[str, list[int]] = {}
-        for title, parts in titles.items():
-            words = tuple(_WORD.findall(title)[:_MOST_WORDS])
-            is_phrase = " " in title or not title.isascii()
-            if is_phrase and len(words) >= _FEWEST_WORDS and sum(map(len, words)) >= _FEWEST_LETTERS:
-                self._parts.setdefault(words, []).extend(parts)
-        for words in sorted(self._parts, key=len, reverse=True):
-            lengths = self._lengths.setdefault(words[0], [])
-            if len(words) not in lengths:
-                lengths.append(len(words))
-
-    def found_in(self, text: str) -> Iterator[Sequence[str]]:
-        """The parts of the longest title that begins at each word."""
-        words = _WORD.findall(text.casefold()) if self._lengths else ()
-        for place, word in enumerate(words):
-            for length in self._lengths.get(word, ()):
-                if parts := self._parts.get(tuple(words[place : place + length])):
-                    yield parts
-                    break
 
 
 class Names:
@@ -76,7 +32,18 @@ class Names:
         self._headings = {**capabilities, **titles}
         self._titles = {**scenarios, **titles}
         self._capabilities = capabilities
-        self._phrases = _Phrases(self._titles)
+        # titles of several words are found where they stand in a text without any marks around them; one of one or two
+        # words may be an ordinary phrase, and of a long one its first words count
+        self._phrases: dict[tuple[str, ...], list[str]] = {}
+        self._lengths: dict[str, list[int]] = {}
+        for title, parts in self._titles.items():
+            words = tuple(_LIKE["word"].findall(title)[:_MOST_WORDS])
+            is_phrase = " " in title or not title.isascii()
+            if is_phrase and len(words) >= _FEWEST_WORDS and sum(map(len, words)) >= _FEWEST_LETTERS:
+                self._phrases.setdefault(words, []).extend(parts)
+        for words in sorted(self._phrases, key=len, reverse=True):
+            lengths = self._lengths.setdefault(words[0], [])
+            lengths += [len(words)] if len(words) not in lengths else []
 
     def headed(self, headings: Iterable[str]) -> Iterator[str]:
         """The parts that headings are about: those that are a capability's name or a requirement's title, no more."""
@@ -90,11 +57,11 @@ class Names:
         unknown: dict[str, None] = {}
         for text in (text[:_LONGEST_TEXT] for text in lines):
             sequences.update((id(parts), parts) for parts in self._mentioned(text))
-            field = _FIELD.search(text)
+            field = _LIKE["field"].search(text)
             if field is not None:
                 in_field, missing = self._in_field(field["named"])
                 sequences.update((id(parts), parts) for parts in in_field)
-                unknown.update(dict.fromkeys([missing] if missing and _FIELD_BEGINS.match(text) else []))
+                unknown.update(dict.fromkeys([missing] if missing and _LIKE["field_begins"].match(text) else []))
         for text in wrapped:
             sequences.update((id(parts), parts) for parts in self._mentioned(text[:_LONGEST_TEXT]))
         return tuple(dict.fromkeys(part for parts in sequences.values() for part in parts)), tuple(unknown)
@@ -102,7 +69,10 @@ class Names:
     def _mentioned(self, text: str) -> Iterator[Sequence[str]]:
         """What a text names anywhere: in quotes, by an id, or by a title of several words."""
         yield from (self._meant(name) for name in _names(text))
-        yield from self._phrases.found_in(text)
+        words = _LIKE["word"].findall(text.casefold()) if self._lengths else ()
+        for place, word in enumerate(words):  # the longest title that begins at each
+            titles = (tuple(words[place : place + length]) for length in self._lengths.get(word, ()))
+            yield from islice((parts for title in titles if (parts := self._phrases.get(title))), 1)
 
     def _in_field(self, written: str) -> tuple[list[Sequence[str]], str]:
         """`Requirement: T`, or several with commas between; ids of the change count too."""
@@ -118,27 +88,26 @@ class Names:
 
     def _meant(self, name: str) -> Sequence[str]:
         """What a name stands for. That of a capability counts where it is marked as a name: in backticks or quotes."""
-        return self._titled(name) or self._capabilities.get(
-            same(name.removeprefix("specs/").removesuffix("/spec.md")), ()
-        )
+        capability = same(name.removeprefix("specs/").removesuffix("/spec.md"))
+        return self._titled(name) or self._capabilities.get(capability, ())
 
     def _titled(self, title: str) -> Sequence[str]:
         if parts := self._titles.get(same(title)):
             return parts
-        match = _SCENARIO_OF.match(title[:_LONGEST])
+        match = _LIKE["scenario_of"].match(title[:_LONGEST])
         return self._titles.get(same(match["title"]), ()) if match else ()
 
 
 def _names(text: str) -> list[str]:
-    quoted = [next(group for group in groups if group) for groups in _QUOTED.findall(text)]
-    return [*quoted, *ids_in(text), *_KEBAB.findall(text)]
+    quoted = [next(group for group in groups if group) for groups in _LIKE["quoted"].findall(text)]
+    return [*quoted, *ids_in(text), *_LIKE["kebab"].findall(text)]
 
 
 def tasks_named(texts: Iterable[str], known: frozenset[str], own: str) -> tuple[str, ...]:
     """The numbers of other tasks that texts say must be done before."""
     numbers: dict[str, None] = {}
     for text in texts:
-        for waits in _AFTER.finditer(text[:_LONGEST_TEXT]):
-            if not _NO_TASK.search(waits["named"][:40]):
-                numbers.update(dict.fromkeys(n for n in _TASK.findall(waits["named"]) if n in known and n != own))
-    return tuple(numbers)
+        for waits in _LIKE["after"].finditer(text[:_LONGEST_TEXT]):
+            if not _LIKE["no_task"].search(waits["named"][:40]):
+                numbers |= dict.fromkeys(_LIKE["task"].findall(waits["named"]))
+    return tuple(number for number in numbers if number in known and number != own)

@@ -7,48 +7,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.regex import regex
-from agent_fox.specs.spec_kit.words import NUMBERED_STORY, STORY_NUMBER
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.collected import ReadRequirements
 
-_ID = (
-    r"(?:(?:[A-Z][A-Z0-9]{0,11}-){1,4}[A-Z]{0,3}\d{1,6}|(?:FR|NFR|SC)\d{1,6})"
-    r"(?:[.-](?:[A-Z]{1,6}-?)?\d{1,4}){0,3}(?:-[A-Z]{2,8}(?![A-Za-z]))?[A-Za-z]?(?!\w)"
-)
-_SEPARATES = r"[*_`\]~ ]{0,6}(?:[(（\[][^()（）\[\]]{0,120}[)）\]][*_`\]~ ]{0,6})?(?:[:：.—–]|-(?= )|-$)"
-_IS_RANGE = regex(
-    r"[*_`\]~ ]{0,6}(?:[-–—~～…]|\.\.\.?|to\b|through\b|至|到|から)\s{0,2}[*_`\[]{0,3}(?:[A-Z]{1,8}-)?\d", re.IGNORECASE
-)
-_IS_LIST = regex(r"[*_`\]~ ]{0,6}(?:[,;，、/&+→]|->|=>|and\b)")
-_DECLARED = regex(rf"(?P<mark>[*_`\[~]{{0,6}})(?P<id>{_ID})(?P<rest>.*)", re.DOTALL)
-_SEPARATED = regex(_SEPARATES)
-_NAMED = regex(
-    rf"(?<![\w-])(?P<id>{_ID})"
-    r"(?:[*_`\]]{0,4}\s{0,2}(?:[-–—~～…]|\.\.\.?|to\b|through\b|至|到|から)\s{0,2}[*_`\[]{0,4}(?P<end>(?:[A-Z]{1,8}-){0,3}\d{1,6}[A-Za-z]?(?!\w)))?"
-)
-_KNOWN = regex(r"(?:N?FR|SC)(?:-|\d)")
-_PARTS = regex(r"\d+|[A-Za-z]+")
-_OPENS_TEXT = regex(r"[\s:：](?P<mark>[*_`~]{1,3})$")
-_BEFORE_TEXT = regex(r"[\s*_`\]~:：.—–-]+")
-
-
-_CLOSING = regex(
-    rf"(?:[.!?;,。！？]|(?<=\s))\s*(?:[—–-]\s)?(?P<open>[\[(（`*_]{{1,6}})(?P<id>{_ID})[\])）`*_]{{1,6}}[.;]?\s*$"
-)
+_LIKE = patterns_in(__file__)
 _CLOSES = tuple("])）`*_.;")
 """`The shop MUST sell. (FR-001)`; not `as FR-001`, which only mentions it."""
 _STRIKE = "~~"
 _MARKS = " \t\n*_.:：,;-–—→"
 _OPENS_NOTE, _ENDS_NOTE = "([（【", ")]）】"
-_LONGEST_NOTE = 2000
-_WORDS = words_in(__file__)
-_TAKES_BACK = _WORDS["taken_back"]
-_OBLIGES = regex(r"\b(?:MUST|SHALL|DEBE|DEVE|DOIT)\b")
+_LONGEST_NOTE, _MOST_STORIES = 2000, 99
+MOST_NAMED = 1_000_000
+Key = tuple[str, ...]
 
 
 class Declared(NamedTuple):
@@ -62,17 +37,17 @@ class Declared(NamedTuple):
 
 def declared(text: str, *, is_item: bool) -> Declared | None:
     """The id that a text begins with. In a list item or a heading (`is_item`) nothing needs to follow it."""
-    match = _DECLARED.match(text)
-    if match is None or _IS_RANGE.match(match["rest"]) or _IS_LIST.match(match["rest"]):
+    match = _LIKE["declared"].match(text)
+    if match is None or _LIKE["is_range"].match(match["rest"]) or _LIKE["is_list"].match(match["rest"]):
         return None
     is_marked = "**" in match["mark"] and "**" in match["rest"][:140]
-    if not (is_item or is_marked or _SEPARATED.match(match["rest"])):
+    if not (is_item or is_marked or _LIKE["separated"].match(match["rest"])):
         return None
     rest = match["rest"].replace("**", "")
-    lead = _BEFORE_TEXT.match(rest)
+    lead = _LIKE["before_text"].match(rest)
     body = rest[lead.end() :] if lead else rest
     is_struck = "~~" in match["mark"]
-    opens = _OPENS_TEXT.search(lead[0]) if lead else None
+    opens = _LIKE["opens_text"].search(lead[0]) if lead else None
     if opens and not (is_struck and "~" in opens[0]):
         body = opens["mark"] + body
     return Declared(match["id"], body.strip(), is_known(match["id"]), is_struck or is_taken_back(body))
@@ -80,7 +55,7 @@ def declared(text: str, *, is_item: bool) -> Declared | None:
 
 def closing(text: str) -> Declared | None:
     """The id of the templates' letters that a text ends with, in brackets or marks, and what stands before it."""
-    match = _CLOSING.search(text) if text[-1:] in _CLOSES else None
+    match = _LIKE["closing"].search(text) if text[-1:] in _CLOSES else None
     if match is None or not is_known(match["id"]):
         return None
     text_before = text[: match.start("open")].rstrip(" —–-")
@@ -89,19 +64,12 @@ def closing(text: str) -> Declared | None:
 
 def same(identifier: str) -> tuple[str, ...]:
     """What two spellings of one id share: `FR-001`, `FR-1` and `FR001`."""
-    return tuple(part.lstrip("0") or "0" if part.isdecimal() else part.upper() for part in _PARTS.findall(identifier))
+    parts = _LIKE["parts"].findall(identifier)
+    return tuple(part.lstrip("0") or "0" if part.isdecimal() else part.upper() for part in parts)
 
 
 def is_known(identifier: str) -> bool:
-    return _KNOWN.match(identifier) is not None
-
-
-def named_in(text: str) -> Iterator[tuple[str, str]]:
-    """The ids that a text names, each with the end of the range that it begins, or nothing."""
-    for match in _NAMED.finditer(text):
-        end = match["end"] or ""
-        head = match["id"].rpartition("-")[0]
-        yield match["id"], f"{head}-{end}" if end and end[0].isdecimal() else end
+    return _LIKE["known"].match(identifier) is not None
 
 
 def is_taken_back(text: str) -> bool:
@@ -114,8 +82,8 @@ def is_taken_back(text: str) -> bool:
     if end < 0:
         return False
     left = text[end + len(_STRIKE) :].strip(_MARKS)
-    is_gone = _TAKES_BACK.match(left) is not None or _TAKES_BACK.fullmatch(text[len(_STRIKE) : end]) is not None
-    return not left or _is_note(left) or (is_gone and _OBLIGES.search(left) is None)
+    is_gone = _LIKE["taken_back"].match(left) or _LIKE["taken_back"].fullmatch(text[len(_STRIKE) : end])
+    return not left or _is_note(left) or (is_gone is not None and _LIKE["obliges"].search(left) is None)
 
 
 def _is_note(text: str) -> bool:
@@ -128,14 +96,6 @@ def _is_note(text: str) -> bool:
     return False
 
 
-_NUMBER = rf"(?P<number>{STORY_NUMBER})"
-_LABEL = regex(rf"(?:US|Story|User Story)[\s-]?{_NUMBER}(?![\d.])", re.IGNORECASE)
-_RANGE = regex(r"(?:US|Story)?[\s-]?(\d{1,4})\s?[-–—~]\s?(?:US|Story)?[\s-]?(\d{1,4})$", re.IGNORECASE)
-_MORE = regex(rf"\s?(?:,|&|\+|/|and\b|-|–)\s?(?:US|Story\s|User Story\s)?{_NUMBER}(?![\d.])", re.IGNORECASE)
-_IN_TITLE = regex(rf"(?<![A-Za-z])(?:US[ -]?|User Stor(?:y|ies) ){_NUMBER}(?![\d.])", re.IGNORECASE)
-_MOST_STORIES = 99
-
-
 def story_name(number: str) -> str:
     """`US1` for `01`, `US1A` for `1a`."""
     return f"US{number.lstrip('0') or '0'}".upper()
@@ -143,43 +103,26 @@ def story_name(number: str) -> str:
 
 def stories_in_label(label: str) -> Iterator[str]:
     """The stories of a label such as `US1`, `US1, US3`, `US1-US3`, `Story 2`, `US1a`."""
-    if _LABEL.match(label) is None:
+    if _LIKE["label"].match(label) is None:
         return
-    spans = _RANGE.match(label)
+    spans = _LIKE["range"].match(label)
     if spans is not None:
         yield from (f"US{n}" for n in range(int(spans[1]), min(int(spans[2]), int(spans[1]) + _MOST_STORIES) + 1))
         return
-    yield from map(story_name, re.findall(STORY_NUMBER, label))
+    yield from map(story_name, _LIKE["story_number"].findall(label))
 
 
 def stories_in_title(title: str) -> Iterator[str]:
-    """The stories that a phase's title names, in whatever language it says story."""
+    """The stories that a phase's title names: behind the phase's name, as in `Phase 3: 用户故事 1`, or anywhere."""
     seen: dict[str, None] = {}
-    for place in _places(title):
+    starts = (0, *(match.end() for match in re.finditer(r"[:：.–—-]", title[:60])))
+    named = (match for start in starts if (match := _LIKE["numbered_story"].match(title, start)) is not None)
+    for place in (*islice(named, 1), *_LIKE["in_title"].finditer(title)):
         number: re.Match[str] | None = place
         while number is not None:
             seen[story_name(number["number"])] = None
-            number = _MORE.match(title, number.end("number"))
+            number = _LIKE["more"].match(title, number.end("number"))
     yield from seen
-
-
-def _places(title: str) -> Iterator[re.Match[str]]:
-    from_start = _without_phase(title)
-    if from_start is not None:
-        yield from_start
-    yield from _IN_TITLE.finditer(title)
-
-
-def _without_phase(title: str) -> re.Match[str] | None:
-    """A story's name after the phase's: `Phase 3: 用户故事 1 - ...`."""
-    starts = (0, *(match.end() for match in re.finditer(r"[:：.–—-]", title[:60])))
-    matches = (NUMBERED_STORY.match(title, start) for start in starts)
-    return next((match for match in matches if match is not None), None)
-
-
-MOST_NAMED = 1_000_000
-
-Key = tuple[str, ...]
 
 
 @dataclass
@@ -195,17 +138,6 @@ class References:
     withdrawn: frozenset[Key] = frozenset()
     spare: int = MOST_NAMED
 
-    @property
-    def is_spent(self) -> bool:
-        return self.spare < 0
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.rows
-
-    def has_story(self, story: str) -> bool:
-        return story in self.stories
-
     def of_stories(self, stories: Iterable[str]) -> tuple[str, ...]:
         return tuple(part for story in stories for part in self.stories.get(story, ()))
 
@@ -213,23 +145,23 @@ class References:
         """The parts that a text names, and ids of the templates' make that are not there."""
         names: dict[str, None] = {}
         unknown: dict[str, None] = {}
-        for name, end in named_in(text):
-            first, last = self.order.get(same(name)), self.order.get(same(end)) if end else None
+        for match in _LIKE["named"].finditer(text):
+            name, end = match["id"], match["end"] or ""
+            end = f"{name.rpartition('-')[0]}-{end}" if end and end[0].isdecimal() else end
+            keys = [(other, same(other)) for other in (name, end) if other]
+            first, last = self.order.get(keys[0][1]), self.order.get(keys[-1][1])
             if first is not None:
-                names.update(dict.fromkeys(self._between(first, last, same(name)[0])))
-            missing = [other for other in (name, end) if other and is_known(other)]
-            unknown.update(dict.fromkeys(other for other in missing if not self._is_there(other)))
+                names.update(dict.fromkeys(self._between(first, last, keys[0][1][0])))
+            strange = (other for other, key in keys if key not in self.order and key not in self.withdrawn)
+            unknown.update(dict.fromkeys(other for other in strange if is_known(other)))
         return tuple(names), tuple(unknown)
 
     def _between(self, first: int, last: int | None, kind: str) -> Iterator[str]:
         """The parts of the ids from one to another that begin alike; of the first alone where too many are named."""
         last = max(first, last or 0)
         self.spare -= last - first
-        rows = self.rows[first : first + 1 if self.is_spent else last + 1]
+        rows = self.rows[first : first + 1 if self.spare < 0 else last + 1]
         return (part for key, row in rows if key[0] == kind for part in row)
-
-    def _is_there(self, name: str) -> bool:
-        return same(name) in self.order or same(name) in self.withdrawn
 
 
 def references_of(read: ReadRequirements) -> References:

@@ -8,49 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
 from agent_fox.specs.lines import plain
 from agent_fox.specs.spec_kit.parts import items_of, parts_of
-from agent_fox.specs.spec_kit.phases import NUMBER
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
-    from agent_fox.specs.outline import Table
 
-_T = regex(NUMBER)
-_WORDS = words_in(__file__)
-_COMES_AFTER = regex(
-    r"T\d{1,6}[A-Za-z]?(?:\s?[、,，・&~〜–-]\s?T\d{1,6}[A-Za-z]?){0,20}\s?"
-    r"(?:に依存|の?完了後|の後に|에 의존|완료 ?후|完成[后後]|之[后後])"
-)
-_NEXT = regex(
-    r"[\s*_`\])]{0,4}(?:\([^()]{0,80}\)\s?)?(?P<link>[,;、，・/&+]|and\b|through\b|to\b|[-–—~]|\.\.\.?)[\s*_`\[(]{0,4}(?:and\s)?",
-    re.IGNORECASE,
-)
-_LINKS_RANGE = regex(r"through|to|[-–—~]|\.\.", re.IGNORECASE)
-_SHORT_RANGE = regex(r"(T\d{1,6})-(\d{1,6})")
-
-_NAMED = regex(rf"(?<![\w.])(?:{NUMBER})(?!\w|-[a-z])")
-_AND = regex(
-    r"\s?(?:[,、，/&+・]|[,，]?\s?(?:and|y|e|und|et|и)\b|[和及与]|[-–—~～〜]|to\b|through\b|\.\.\.?)\s?", re.IGNORECASE
-)
-_WORDS_BEFORE_BRACKET = r"(?:(?:[A-Za-z][\w/-]{0,30}\s){0,4}\()?"
-_ARROW = regex(rf"\)?\s?(?:[→⟶➜⇒➔]|[-=─]{{1,3}}[>►])\s?{_WORDS_BEFORE_BRACKET}")
-_AFTER = _WORDS["comes_after"]
-_BEFORE = _WORDS["comes_before"]
-_PHASE_WAITS = regex(r"\W{0,8}(?:depends on|dependenc(?:y|ies)|depends)\s?:?\s?(?:tasks?\s)?", re.IGNORECASE)
-_NOTHING_ELSE = regex(r"\s?(?:[.;—–]|$|(?:must be |is |are )?(?:complete|done|finished))", re.IGNORECASE)
-_BRACKETS = regex(r"\((?P<inside>[^()]{0,300})\)")
-_SENTENCE = regex(r"[.;!?]\s|[。；！？]|\n")
-_MARKS = regex(r"\*\*|__|`|\[[^\[\]]{0,40}\]")
+_LIKE = patterns_in(__file__)
 
 
 MOST_NAMED = 200_000
+_SAID = ("comes_after", "comes_before")
+_VERBS = ("arrow", *_SAID)
 
 
 @dataclass(slots=True)
@@ -63,17 +37,13 @@ class Numbers:
     def __contains__(self, name: str) -> bool:
         return name in self.places
 
-    @property
-    def is_spent(self) -> bool:
-        return self.spare < 0
-
     def has_room(self, many: int) -> bool:
         self.spare -= many
         return self.spare >= 0
 
     def between(self, first: str, last: str) -> list[str]:
         """The tasks of a range, as the file has them; its ends alone where one is not there, or too many are named."""
-        short = _SHORT_RANGE.fullmatch(first) if first not in self else None
+        short = _LIKE["short_range"].fullmatch(first) if first not in self else None
         if short is not None:
             first = short[1]
             last = f"{short[1][: -len(short[2])]}{short[2]}"
@@ -81,12 +51,11 @@ class Numbers:
             return [first]
         if first in self and last in self and self.has_room(self.places[last] - self.places[first]):
             within = islice(self.places, self.places[first], self.places[last] + 1)
-            return [name for name in within if _T.fullmatch(name)]
+            return [name for name in within if _LIKE["t"].fullmatch(name)]
         return [first, last]
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """What a line says outright: each of `later` comes after each of `earlier`. `unknown` are no tasks of the file."""
 
     line: int
@@ -95,80 +64,94 @@ class Stated:
     unknown: tuple[str, ...] = ()
 
 
-def waited_for(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
+Named = tuple[tuple[str, ...], tuple[str, ...]]
+"""Tasks that are there, and others."""
+
+
+def waited_for(text: str, numbers: Numbers) -> Named:
     """The tasks that a text says to wait for, ranges written out, and those of them that are not there."""
-    starts = [match.end() for match in _WORDS["waits"].finditer(text)]
-    return _named_at(text, sorted(starts + [match.start() for match in _COMES_AFTER.finditer(text)]), numbers)
+    starts = [match.end() for match in _LIKE["waits"].finditer(text)]
+    starts += [match.start() for match in _LIKE["order_comes_after"].finditer(text)]
+    return _named_at(text, sorted(starts), numbers)
 
 
-def blocked_by(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def blocked_by(text: str, numbers: Numbers) -> Named:
     """The tasks that a task's own text says it blocks, and those of them that are not there."""
-    return _named_at(text, [match.end() for match in _WORDS["blocks"].finditer(text)], numbers)
+    return _named_at(text, [match.end() for match in _LIKE["blocks"].finditer(text)], numbers)
 
 
 def phase_waits(text: str, numbers: Numbers) -> tuple[str, ...]:
     """The tasks that a line at the head of a phase says all of it depends on: `**Depends on**: T013 (the file)`."""
-    plain_text = " ".join(_BRACKETS.sub("", _MARKS.sub("", text)).split())
-    begins = _PHASE_WAITS.match(plain_text)
-    lists = list(_lists(plain_text)) if begins else []
+    bare = " ".join(_LIKE["brackets"].sub("", _LIKE["marks"].sub("", text)).split())
+    begins = _LIKE["phase_waits"].match(bare)
+    lists = list(_lists(bare)) if begins else []
     if begins is None or len(lists) != 1 or lists[0][0].start() != begins.end():
         return ()
-    is_all = _NOTHING_ELSE.match(plain_text, lists[0][-1].end()) is not None
-    return tuple(name for name in _names(plain_text, lists[0], numbers) if name in numbers) if is_all else ()
+    is_all = _LIKE["nothing_else"].match(bare, lists[0][-1].end()) is not None
+    return tuple(name for name in _names(bare, lists[0], numbers) if name in numbers) if is_all else ()
 
 
 def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
     """What the parts about the order of tasks say, and tables with a column for what a task depends on or blocks."""
     for part in parts_of(markdown.lines):
         titles = [part.label, *(heading.title for _, heading in part.path if heading.level > 1)]
-        if any(_WORDS["about_order"].match(title[:200]) for title in titles):
+        if any(_LIKE["about_order"].match(title[:200]) for title in titles):
             for item in items_of(line for line in part.lines if not line.is_code):
                 for sentence in () if item.is_row else _sentences(item.text):
                     yield from _in_sentence(item.line, sentence, numbers)
     for table in markdown.tables:
-        yield from _in_table(table, numbers)
+        columns = (
+            table.column_with("depends", "dependenc", "blocked by", "prerequisite", "依赖", "依賴", "依存", "depende"),
+            table.column("blocks", "blocking", "unblocks"),
+        )
+        for row in table.rows if columns != (None, None) else ():
+            own = next((cell for cell in (plain(cell) for cell in row.cells[:3]) if cell in numbers), None)
+            if own is not None:
+                first, later = (_in_cell(row.cell(column), numbers) for column in columns)
+                yield _stated(row.line, first, [own], numbers)
+                yield _stated(row.line, [own], later, numbers)
 
 
 def _sentences(text: str) -> Iterator[str]:
     """Sentences without marks; what stands in brackets is a sentence of its own, unless it is but task numbers."""
     inside: list[str] = []
-    outside = _BRACKETS.sub(lambda found: _kept(found, inside), _MARKS.sub("", text))
-    for sentence in (*_SENTENCE.split(outside), *inside):
-        if "T" in sentence and _WORDS["in_doubt"].search(sentence) is None:
+
+    def outside(found: re.Match[str]) -> str:
+        if (
+            _LIKE["order_named"].search(found["inside"])
+            and not _LIKE["and"].sub("", _LIKE["order_named"].sub("", found["inside"])).strip()
+        ):
+            return found[0]
+        inside.append(found["inside"])
+        return ""
+
+    without = _LIKE["brackets"].sub(outside, _LIKE["marks"].sub("", text))
+    for sentence in (*_LIKE["sentence_ends"].split(without), *inside):
+        if "T" in sentence and _LIKE["in_doubt"].search(sentence) is None:
             yield " ".join(sentence.split())
-
-
-def _kept(found: re.Match[str], inside: list[str]) -> str:
-    if _NAMED.search(found["inside"]) and not _AND.sub("", _NAMED.sub("", found["inside"])).strip():
-        return found[0]
-    inside.append(found["inside"])
-    return ""
 
 
 def _in_sentence(line: int, sentence: str, numbers: Numbers) -> Iterator[Stated]:
     """What one sentence says. In `T3 depends on T1, T4 depends on T2` the last of a list begins what follows it."""
     lists = list(_lists(sentence))
-    verbs = [_verb(sentence[left[-1].end() : right[0].start()]) for left, right in pairwise(lists)]
+    gaps = [sentence[left[-1].end() : right[0].start()] for left, right in pairwise(lists)]
+    verbs = [next((verb for verb in _VERBS if _LIKE[verb].fullmatch(gap)), "") for gap in gaps]
     for place, verb in enumerate(verbs):
         left, right = lists[place], lists[place + 1]
-        if verb is not None and verb is not _ARROW:
-            left = left[-1:] if place and verbs[place - 1] in (_AFTER, _BEFORE) and _is_parted(sentence, left) else left
-            goes_on = place + 1 < len(verbs) and verbs[place + 1] in (_AFTER, _BEFORE)
+        if verb in _SAID:
+            left = left[-1:] if place and verbs[place - 1] in _SAID and _is_parted(sentence, left) else left
+            goes_on = place + 1 < len(verbs) and verbs[place + 1] in _SAID
             right = right[:-1] if goes_on and _is_parted(sentence, right) else right
-        if verb is not None:
-            first, later = (right, left) if verb is _AFTER else (left, right)
+        if verb:
+            first, later = (right, left) if verb == "comes_after" else (left, right)
             yield _stated(line, _names(sentence, first, numbers), _names(sentence, later, numbers), numbers)
-
-
-def _verb(gap: str) -> re.Pattern[str] | None:
-    return next((verb for verb in (_ARROW, _AFTER, _BEFORE) if verb.fullmatch(gap)), None)
 
 
 def _lists(sentence: str) -> Iterator[list[re.Match[str]]]:
     """The numbers of a sentence, those together that follow one another."""
     matches: list[re.Match[str]] = []
-    for number in _NAMED.finditer(sentence):
-        if matches and not _AND.fullmatch(sentence, matches[-1].end(), number.start()):
+    for number in _LIKE["order_named"].finditer(sentence):
+        if matches and not _LIKE["and"].fullmatch(sentence, matches[-1].end(), number.start()):
             yield matches
             matches = []
         matches.append(number)
@@ -185,55 +168,43 @@ def _names(sentence: str, found: list[re.Match[str]], numbers: Numbers) -> list[
     """The names that a list writes, ranges written out."""
     names = [found[0][0]]
     for before, number in pairwise(found):
-        is_range = _LINKS_RANGE.search(sentence, before.end(), number.start()) is not None
+        is_range = _LIKE["links_range"].search(sentence, before.end(), number.start()) is not None
         names += numbers.between(before[0], number[0]) if is_range else [number[0]]
     return [name for written in names for name in numbers.between(written, written)]
 
 
-def _in_table(table: Table, numbers: Numbers) -> Iterator[Stated]:
-    waits = table.column_with("depends", "dependenc", "blocked by", "prerequisite", "依赖", "依賴", "依存", "depende")
-    blocks = table.column("blocks", "blocking", "unblocks")
-    for row in table.rows if (waits or blocks) is not None else ():
-        own = next((cell for cell in (plain(cell) for cell in row.cells[:3]) if cell in numbers), None)
-        if own is not None:
-            first, later = (_cell(row.cell(column), numbers) for column in (waits, blocks))
-            yield _stated(row.line, first, [own], numbers)
-            yield _stated(row.line, [own], later, numbers)
-
-
-def _cell(text: str, numbers: Numbers) -> list[str]:
-    return [name for listed in _lists(_BRACKETS.sub("", text)) for name in _names(text, listed, numbers)]
+def _in_cell(text: str, numbers: Numbers) -> list[str]:
+    return [name for listed in _lists(_LIKE["brackets"].sub("", text)) for name in _names(text, listed, numbers)]
 
 
 def _stated(line: int, first: list[str], later: list[str], numbers: Numbers) -> Stated:
-    unknown = tuple(dict.fromkeys(name for name in (*first, *later) if name not in numbers))
-    known = [tuple(dict.fromkeys(name for name in names if name in numbers)) for names in (first, later)]
-    has_room = numbers.has_room(len(known[0]) * len(known[1]))
-    return Stated(line, known[0] if has_room else (), known[1], unknown)
+    (before, strange), (after, stranger) = _parted(first, numbers), _parted(later, numbers)
+    has_room = numbers.has_room(len(before) * len(after))
+    return Stated(line, before if has_room else (), after, tuple(dict.fromkeys((*strange, *stranger))))
 
 
-def _named_at(text: str, starts: Iterable[int], numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _parted(names: Iterable[str], numbers: Numbers) -> Named:
+    """Each name once: those of tasks that are there, and others."""
+    once = dict.fromkeys(names)
+    return tuple(name for name in once if name in numbers), tuple(name for name in once if name not in numbers)
+
+
+def _named_at(text: str, starts: Iterable[int], numbers: Numbers) -> Named:
     """The tasks that are listed at some places of a text, and those of them that are not there."""
-    known: dict[str, None] = {}
-    unknown: dict[str, None] = {}
-    for start in starts:
-        for first, last in _listed(text, start):
-            names = numbers.between(first, last)
-            known.update(dict.fromkeys(name for name in names if name in numbers))
-            unknown.update(dict.fromkeys(name for name in names if name not in numbers))
-    return tuple(known), tuple(unknown)
+    ranges = (ends for start in starts for ends in _listed(text, start))
+    return _parted((name for first, last in ranges for name in numbers.between(first, last)), numbers)
 
 
 def _listed(text: str, start: int) -> Iterator[tuple[str, str]]:
     """The numbers that follow one another from a place, each with the end of its range."""
-    number = _T.match(text, start)
+    number = _LIKE["t"].match(text, start)
     while number is not None:
-        link = _NEXT.match(text, number.end())
-        following = _T.match(text, link.end()) if link else None
-        if link is not None and following is not None and _LINKS_RANGE.match(link["link"]):
-            yield number[0], following[0]
-            link = _NEXT.match(text, following.end())
-            following = _T.match(text, link.end()) if link else None
-        else:
-            yield number[0], number[0]
+        end = number
+        link = _LIKE["next"].match(text, number.end())
+        following = _LIKE["t"].match(text, link.end()) if link else None
+        if link is not None and following is not None and _LIKE["links_range"].match(link["link"]):
+            end = following
+            link = _LIKE["next"].match(text, end.end())
+            following = _LIKE["t"].match(text, link.end()) if link else None
+        yield number[0], end[0]
         number = following

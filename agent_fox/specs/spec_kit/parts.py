@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Chain, Line, is_rule, joined, with_headings
 from agent_fox.specs.outline import Row, Table, tables_of, tree_of
 from agent_fox.specs.spec_kit.identifiers import declared
 from agent_fox.specs.spec_kit.words import step_at_start
+from agent_fox.specs.word_tables import patterns_in
 
-_BULLET = regex(
-    r"(?:(?P<mark>[-*+])|(?P<number>\d{1,3})[.)．）])(?:[ \u3000]+|$)(?:\[(?P<box>[^\[\]]?)\](?!\() *)?(?P<rest>.*)"
-)
-_LABEL = regex(
-    r"(?:\*\*|__)(?P<label>[^*_][^*]{0,80}?)(?P<colon>[:：]?)\s?(?:\*\*|__)\s{0,3}(?P<after>[:：]?)\s*(?P<rest>.*)"
-)
+_LIKE = patterns_in(__file__)
 _LEAST_CELLS = 2
 _NOT_TEXT = (
     "priority", "status", "source", "task", "phase", "owner", "trace", "优先级", "優先度", "状态", "prioridad",
@@ -77,7 +72,7 @@ def _label(line: Line) -> tuple[str, str] | None:
     text = line.text.strip()
     if line.is_code or line.indent > 1 or text[:2] not in ("**", "__"):
         return None
-    match = _LABEL.match(text)
+    match = _LIKE["parts_label"].match(text)
     if match is None or declared(text, is_item=False) is not None or step_at_start(text) is not None:
         return None
     is_label = bool(match["colon"] or match["after"] or not match["rest"])
@@ -87,85 +82,47 @@ def _label(line: Line) -> tuple[str, str] | None:
 def items_of(lines: Iterable[Line], splits: Callable[[str], bool] = lambda text: False) -> list[Item]:
     """The items of a part, in the order of the file. `splits`: a text that begins an item of its own, however deep."""
     items: list[Item] = []
-    for is_row, group in groupby(lines, _is_row):
-        here = list(group)
-        within = _within_last(items, here) if is_row else []
-        if within:
-            items[-1].lines += within
+    for is_row, group in groupby(lines, lambda line: not line.is_code and line.text.lstrip().startswith("|")):
+        here, last = list(group), items[-1] if items else None
+        if not is_row:
+            items += _listed(here, splits)
+        elif last is not None and last.is_listed and not last.is_row and here[0].indent > last.indent + 1:
+            last.lines += here  # a table that stands inside an item belongs to what that says
         else:
-            items += _rows(here) if is_row else _Cut(splits).read(here)
+            rows = ((table, row) for table in tables_of(tree_of(here)) for row in table.rows)
+            items += [Item(row.line, 0, "|", text) for table, row in rows if (text := _text(table, row))]
     return items
 
 
-def _is_row(line: Line) -> bool:
-    return not line.is_code and line.text.lstrip().startswith("|")
-
-
-def _within_last(items: list[Item], rows: list[Line]) -> list[Line]:
-    """The rows of a table that stands inside the last item: it belongs to what the item says."""
-    last = items[-1] if items else None
-    return rows if last is not None and last.is_listed and not last.is_row and rows[0].indent > last.indent + 1 else []
-
-
-class _Cut:
-    """Goes through lines. Knows only the item it stands in, and whether a gap came since."""
-
-    def __init__(self, splits: Callable[[str], bool]) -> None:
-        self.splits = splits
-        self.items: list[Item] = []
-        self.open: Item | None = None
-        self.gap = False
-
-    def read(self, lines: Iterable[Line]) -> list[Item]:
-        for line in lines:
-            self._line(line)
-        return self.items
-
-    def _line(self, line: Line) -> None:
+def _listed(lines: Iterable[Line], splits: Callable[[str], bool]) -> list[Item]:
+    """List items and paragraphs. What is indented below an item, or goes on with it, belongs to it."""
+    items: list[Item] = []
+    current: Item | None = None
+    gap = False
+    for line in lines:
         text = line.text.strip()
         if not text or (is_rule(text) and not line.is_code):
-            self.gap = True
-            self.open = None if text else self.open
-        elif not self._begins(line, text):
-            self._goes_on(line, text)
-            self.gap = False
-
-    def _begins(self, line: Line, text: str) -> bool:
-        if line.is_code:
-            return False
-        bullet = _BULLET.match(text)
+            gap, current = True, None if text else current
+            continue
+        bullet = None if line.is_code else _LIKE["bullet"].match(text)
         rest = bullet["rest"] if bullet else text
-        is_deeper = self.open is not None and self.open.is_listed and line.indent > self.open.indent + 1
-        if not self.splits(rest) and (bullet is None or is_deeper):
-            return False
-        self._open(line, rest, (bullet["mark"] or bullet["number"]) if bullet else "-")
-        return True
-
-    def _goes_on(self, line: Line, text: str) -> None:
-        is_inside = self.open is not None and (not self.gap or (self.open.is_listed and line.indent > self.open.indent))
-        if self.open is not None and (is_inside or line.is_code):
-            self.open.lines.append(line)
+        is_deeper = current is not None and current.is_listed and line.indent > current.indent + 1
+        is_inside = current is not None and (not gap or (current.is_listed and line.indent > current.indent))
+        begins = not line.is_code and (splits(rest) or (bullet is not None and not is_deeper))
+        if current is not None and not begins and (is_inside or line.is_code):
+            current.lines.append(line)
         elif not line.is_code:
-            self._open(line, text, "")
-
-    def _open(self, line: Line, text: str, mark: str) -> None:
-        self.open, self.gap = Item(line.number, line.indent, mark, text), False
-        self.items.append(self.open)
-
-
-def _rows(lines: list[Line]) -> Iterator[Item]:
-    for table in tables_of(tree_of(lines)):
-        for row in table.rows:
-            text = _text(table, row)
-            if text:
-                yield Item(row.line, 0, "|", text)
+            mark = (bullet["mark"] or bullet["number"]) if bullet else "-"
+            current = Item(line.number, line.indent, mark if begins else "", rest if begins else text)
+            items.append(current)
+        gap = False
+    return items
 
 
 def _text(table: Table, row: Row) -> str:
     """What a row says: its cells, without those about the work on it."""
+    headers = (*table.header, *("" for _ in row.cells))
     cells = [
-        cell
-        for column, cell in enumerate(row.cells)
-        if cell and not any(word in (table.header[column] if column < len(table.header) else "") for word in _NOT_TEXT)
+        c for name, c in zip(headers, row.cells, strict=False) if c and not any(word in name for word in _NOT_TEXT)
     ]
     return " — ".join(cells) if len(cells) >= _LEAST_CELLS else ""

@@ -2,58 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
-from agent_fox.specs.lines import Chain, Heading, Line, with_headings
-from agent_fox.specs.outline import tables_of, tree_of
-from agent_fox.specs.spec_kit.rows import task_rows
-from agent_fox.specs.spec_kit.words import PHASE
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.common.task_lists import Draft
+from agent_fox.specs.lines import Chain, Heading, Line, plain, with_headings
+from agent_fox.specs.spec_kit.identifiers import stories_in_label
+from agent_fox.specs.word_tables import patterns_in
 
-_BOX = regex(r"(?:[-*+]|\d{1,3}[.)]) +\[(?P<box>[^\[\]]{0,2}?)\](?P<star> ?\*(?!\*))?(?!\() *(?P<rest>.*)$")
-_BULLET = regex(r"(?:[-*+]|\d{1,3}[.)]) +(?P<rest>.*)$")
-_N = r"\d{1,6}"
-NUMBER = rf"T-?(?:[A-Z]{{1,5}}\d{{0,3}}[-.])?{_N}(?:[.-]{_N}){{0,3}}[A-Za-z]?|TASK-{_N}"
-_OTHER_NUMBER = (
-    rf"(?!(?:N?FR|SC|EC|AC|US|BR|ADR|RFC|ISO|UTF|CVE|SHA|AES|P)-?\d)[A-Z]{{1,4}}\d{{0,2}}-\d{{2,5}}"
-    rf"|{_N}(?:\.{_N}){{1,3}}[a-z]?|{_N}(?=[.)]\s)|[A-Z]\d{{3}}[a-z]?(?=\s{{1,3}}\[(?:P|US ?\d))"
-)
-_NUMBERED = regex(
-    rf"(?P<struck>~~)?[*_`\s]{{0,4}}\[?(?:Task\s)?(?P<number>{NUMBER}|{_OTHER_NUMBER})\]?(?![\w\]-])[:.)]?(?P<rest>.*)$"
-)
-_T_NUMBER = regex(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w\]])(?!\s?[-–—~,→]\s?\[?T)(?P<rest>.*)$")
-_IS_NUMBER = regex(NUMBER)
-_DIGITS = regex(r"\d+")
-_BEGINS = regex(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w])(?!\s?(?:[,，、/&→]|and\b|or\b))")
-_NO_NUMBER = regex(r"[*_`\s]{0,4}\[?T(?:X{2,4}|\?{2,4})\]?(?!\w)[:.]?")
-_BOLD_LINE = regex(r"(?:\*\*|__)(?P<text>[^*]{3,120}?)[:：]?(?:\*\*|__)[:：]?(?P<after>.{0,40})$")
-_BELOW_HEADINGS = 7
-_WORDS = words_in(__file__)
-_CHECKS = _WORDS["checks"]
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.outline import Row, Table
+
+_LIKE = patterns_in(__file__)
+_BELOW_HEADINGS, _LONGEST_NAME = 7, 160
+_TEXT_HEADINGS = (
+    "description", "task", "title", "what", "任务", "任務", "描述", "タスク", "内容", "작업", "설명", "aufgabe",
+    "задача", "descripción", "descrição", "tarea", "tarefa", "description", "tâche", "beschreibung", "описание",
+)  # fmt: skip
+_STATE = ("status", "state", "done", "estado", "状态", "狀態", "状態", "상태", "statut", "статус")
+_SAYS_STATE = {
+    "x": regex(
+        r"\W*(?:\[x\]|✅|✓|✔|☑|(?:done|completed?|finished|完了|完成|已完成|completado|concluíd[oa])\b)", re.IGNORECASE
+    ),
+    "-": regex(r"\W*(?:\[[-/]\]|🔄|🚧|(?:in[ -]progress|doing|wip|started)\b)", re.IGNORECASE),
+    "~": regex(r"\W*(?:\[~\]|(?:skipped|dropped|cancell?ed|removed|n/a)\b)", re.IGNORECASE),
+}
+_FIRST_CELLS = 3
+
+Placed = list[tuple[Chain, Line]]
 
 
 @dataclass(slots=True)
-class TaskDraft:
-    """A task while it is read. `number` is empty where it has none; `is_aside`: it stands where samples stand. Its
-    `stories`, `is_parallel` and `details` are known once its labels are taken from its title.
-    """
+class TaskDraft(Draft):
+    """`is_aside`: it stands where samples do. `stories` and `details` are known once labels are off its title."""
 
-    number: str
-    title: str
-    box: str
-    line: int
-    indent: int
-    chain: Chain
-    is_optional: bool = False
     is_struck: bool = False
     is_aside: bool = False
-    lines: list[Line] = field(default_factory=list)
     stories: tuple[str, ...] = ()
-    is_parallel: bool = False
     details: tuple[str, ...] = ()
 
     @property
@@ -76,196 +66,192 @@ class PhaseDraft:
     intro: list[Line] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Cut:
     """The phases that have tasks. `lost` are tasks that stand aside from all of them, `empty` phases without tasks,
     `unread` numbers of tasks in phases that are written in another way than the rest."""
 
-    phases: tuple[PhaseDraft, ...]
-    lost: tuple[TaskDraft, ...]
-    empty: tuple[tuple[int, str], ...]
-    unread: tuple[tuple[int, str], ...] = ()
+    phases: list[PhaseDraft]
+    lost: list[TaskDraft]
+    empty: list[tuple[int, str]]
+    unread: list[tuple[int, str]]
 
 
-def cut(lines: Iterable[Line]) -> Cut:
-    """The phases of a tasks file. Tasks are boxes; where no box has a `T` number, what else begins with one."""
-    placed = list(_placed(lines))
-    boxes = _tasks(placed, _boxed)
-    has_numbers = any(_is_t(task) for task in boxes)
-    tasks = boxes if has_numbers else _without_boxes(placed) or boxes
+def cut(markdown: Markdown) -> Cut:
+    """The phases of a tasks file. Tasks are boxes; where no box has a `T` number, what else begins with one: headings
+    or plain items, else bold words on a line of their own, else rows of tables.
+
+    A phase's name in bold, or as a box of its own, is a heading too.
+    """
+    headed = ((line, _heading(line)) for line in markdown.lines)
+    lines = (line if heading is line.heading else line._replace(heading=heading) for line, heading in headed)
+    placed = list(with_headings(lines))
+    tasks = boxes = _tasks(placed, _boxed)
+    has_numbers = any(task.number.startswith("T") for task in boxes)
+    if not has_numbers:
+        tasks = _tasks(placed, _unboxed)
+        if all(task.is_aside for task in tasks):
+            tasks = _tasks(placed, _bold) or _in_rows(placed, markdown.tables) or tasks
+        tasks = tasks or boxes
     kept, lost = _kept(tasks, has_numbers)
-    phased = _phased(placed, kept, lost)
-    return replace(phased, unread=tuple(_unread(placed, tasks)))
-
-
-def _without_boxes(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
-    """Tasks that are headings or plain items, else bold words on a line of their own, else rows."""
-    tasks = _tasks(placed, _unboxed)
-    if any(not task.is_aside for task in tasks):
-        return tasks
-    return _tasks(placed, _bold) or _in_rows(placed) or tasks
-
-
-def _in_rows(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
-    """Tasks that are rows of tables, each number once."""
-    lines = {line.number: (chain, line) for chain, line in placed}
-    drafts: dict[str, TaskDraft] = {}
-    for table in tables_of(tree_of([line for _, line in placed])):
-        for row in task_rows(table, _IS_NUMBER):
-            chain, line = lines[row.line]
-            task = TaskDraft(row.number, f" {row.title}", row.box, row.line, line.indent, chain)
-            task.is_aside = _is_aside(chain)
-            task.lines = [Line(row.line, f"- {other}", line.indent + 2) for other in row.others]
-            if row.number not in drafts or (drafts[row.number].is_aside and not task.is_aside):
-                drafts[row.number] = task
-    return sorted(drafts.values(), key=lambda task: task.line)
-
-
-def _unread(placed: Iterable[tuple[Chain, Line]], tasks: list[TaskDraft]) -> Iterator[tuple[int, str]]:
-    """Headings and items of phases that begin with a `T` number, or with a range, which no task has."""
-    known = {task.number for task in tasks}
-    within = {line.number for task in tasks for line in task.lines}
-    for chain, line in placed:
-        text = _listed_text(line) if not line.is_code and line.number not in within else ""
-        match = _BEGINS.match(text) if "T" in text else None
-        is_planned = any(PHASE.match(heading.title) for _, heading in chain) and not _is_aside(chain)
-        if match is not None and is_planned and match["number"] not in known:
-            yield line.number, match["number"]
-
-
-def _placed(lines: Iterable[Line]) -> Iterator[tuple[Chain, Line]]:
-    """Each line with the headings it stands under. A phase's name in bold, or as a box of its own, is a heading too."""
-    placed = (line if (heading := _heading(line)) is line.heading else line._replace(heading=heading) for line in lines)
-    return with_headings(placed)
+    phases, empty = _phased(placed, kept)
+    return Cut(phases, lost, empty, list(_unread(placed, tasks)))
 
 
 def _heading(line: Line) -> Heading | None:
     """A task's heading may have the rank of its phase's; it stands below that all the same."""
-    if line.heading is None:
-        return _bold_phase(line)
-    is_task = _T_NUMBER.match(line.heading.title) is not None
-    return Heading(_BELOW_HEADINGS + 1, line.heading.title) if is_task else line.heading
-
-
-def _bold_phase(line: Line) -> Heading | None:
+    if line.heading is not None:
+        is_task = _LIKE["t_number"].match(line.heading.title) is not None
+        return Heading(_BELOW_HEADINGS + 1, line.heading.title) if is_task else line.heading
     text = line.text.strip()
     if line.is_code or text[:1] not in ("*", "_", "-", "+"):
         return None
-    box = _BOX.match(text)
+    box = _LIKE["box"].match(text)
     rest = box["rest"] if box else text
-    bold = _BOLD_LINE.match(rest)
+    bold = _LIKE["bold_line"].match(rest)
     name = bold["text"] + bold["after"] if bold else rest
-    is_phase = PHASE.match(name) is not None and (bold is not None or box is not None) and len(name) < 160
-    return Heading(_BELOW_HEADINGS, name) if is_phase and (box or line.indent == 0) else None
+    may_be = bool(box) or (bold is not None and line.indent == 0)
+    is_phase = may_be and len(name) < _LONGEST_NAME and _LIKE["phase"].match(name) is not None
+    return Heading(_BELOW_HEADINGS, name) if is_phase else None
 
 
-class _Tasks:
-    """Goes through lines. Knows only the task it stands in, and the label above."""
-
-    def __init__(self) -> None:
-        self.tasks: list[TaskDraft] = []
-        self.open: TaskDraft | None = None
-        self.is_check = False
-
-    def heading(self, heading: Heading) -> None:
-        self.open, self.is_check = None, _CHECKS.match(heading.title) is not None and not PHASE.match(heading.title)
-
-    def begin(self, task: TaskDraft) -> bool:
-        """Whether a line is a task: not if it is a step of one, or a check below a label."""
-        is_step = self.open is not None and task.indent > self.open.indent + 1
-        if not task.number and (is_step or self.is_check):
-            return False
-        self.open = task
-        self.is_check = self.is_check and not task.number
-        self.tasks.append(task)
-        return True
-
-    def text(self, line: Line) -> None:
-        bold = _BOLD_LINE.match(line.text.strip()) if line.indent < 2 and not line.is_code else None
-        if bold is not None:
-            self.is_check = _CHECKS.match(bold["text"]) is not None
-        if self.open is not None and (line.indent > self.open.indent or line.is_code or line.is_blank):
-            self.open.lines.append(line)
-        elif self.open is not None:
-            self.open = self.open if self._wraps(line) else None
-
-    def _wraps(self, line: Line) -> bool:
-        """A line that goes on without being indented."""
-        assert self.open is not None
-        wraps = not (self.open.lines and self.open.lines[-1].is_blank) and _BULLET.match(line.text.strip()) is None
-        if wraps:
-            self.open.lines.append(line)
-        return wraps
-
-
-def _tasks(placed: Iterable[tuple[Chain, Line]], task_at: Callable[[Chain, Line], TaskDraft | None]) -> list[TaskDraft]:
-    reading = _Tasks()
+def _tasks(placed: Placed, task_at: Callable[[Chain, Line], TaskDraft | None]) -> list[TaskDraft]:
+    """Every task, with its lines. Without a number, a step of another one is none, nor is a check below a label."""
+    tasks: list[TaskDraft] = []
+    current: TaskDraft | None = None
+    is_check = False
     for chain, line in placed:
         task = None if line.is_code else task_at(chain, line)
         if line.heading is not None:
-            reading.heading(line.heading)
-        is_task = task is not None and reading.begin(task)
-        if not is_task and line.heading is None:
-            reading.text(line)
-    return reading.tasks
+            title = line.heading.title
+            current, is_check = None, _LIKE["checks"].match(title) is not None and not _LIKE["phase"].match(title)
+        is_step = task is not None and current is not None and task.indent > current.indent + 1
+        if task is not None and (task.number or not (is_step or is_check)):
+            current, is_check = task, is_check and not task.number
+            tasks.append(task)
+        elif line.heading is None:
+            bold = _LIKE["bold_line"].match(line.text.strip()) if line.indent < 2 and not line.is_code else None
+            is_check = is_check if bold is None else _LIKE["checks"].match(bold["text"]) is not None
+            if current is not None and _belongs_to(current, line):
+                current.lines.append(line)
+            else:
+                current = None
+    return tasks
+
+
+def _belongs_to(task: TaskDraft, line: Line) -> bool:
+    """Whether a line stands below a task, or goes on with it without being indented."""
+    if line.indent > task.indent or line.is_code or line.is_blank:
+        return True
+    after_gap = bool(task.lines) and task.lines[-1].is_blank
+    return not after_gap and _LIKE["phases_bullet"].match(line.text.strip()) is None
 
 
 def _boxed(chain: Chain, line: Line) -> TaskDraft | None:
-    box = _BOX.match(line.text.strip()) if "[" in line.text and line.heading is None else None
+    box = _LIKE["box"].match(line.text.strip()) if "[" in line.text and line.heading is None else None
     if box is None:
         return None
-    match = _NUMBERED.match(box["rest"])
-    number, rest = (match["number"], match["rest"]) if match else ("", _NO_NUMBER.sub("", box["rest"], count=1))
-    is_struck = box["rest"].lstrip("* ").startswith("~~")
-    task = TaskDraft(number, rest, box["box"].strip(), line.number, line.indent, chain)
-    task.is_optional, task.is_struck, task.is_aside = box["star"] is not None, is_struck, _is_aside(chain)
+    match = _LIKE["numbered"].match(box["rest"])
+    number, rest = (match["number"], match["rest"]) if match else ("", _LIKE["no_number"].sub("", box["rest"], count=1))
+    task = _task(number, rest, line, chain, box["box"].strip())
+    task.is_optional, task.is_struck = box["star"] is not None, box["rest"].lstrip("* ").startswith("~~")
     return task
 
 
 def _unboxed(chain: Chain, line: Line) -> TaskDraft | None:
     """A heading or a plain list item that begins with a `T` number."""
     text = _listed_text(line)
-    match = _T_NUMBER.match(text) if text else None
-    if match is None:
-        return None
+    match = _LIKE["t_number"].match(text) if text else None
     box = "x" if line.heading and ("✅" in text or "[x]" in text.lower()) else ""
-    indent = -1 if line.heading else line.indent
-    return TaskDraft(
-        match["number"], match["rest"].lstrip(":. "), box, line.number, indent, chain, is_aside=_is_aside(chain)
-    )
+    task = _task(match["number"], match["rest"].lstrip(":. "), line, chain, box) if match else None
+    if task is not None and line.heading:
+        task.indent = -1
+    return task
 
 
 def _bold(chain: Chain, line: Line) -> TaskDraft | None:
     """A line such as `**T001** [P] Make it`, with all that stands below it."""
-    match = _T_NUMBER.match(line.text) if line.text.startswith(("**T", "__T")) and line.heading is None else None
-    if match is None or _is_aside(chain):
-        return None
-    return TaskDraft(match["number"], match["rest"], "", line.number, -1, chain)
+    is_bold = line.text.startswith(("**T", "__T")) and line.heading is None
+    match = _LIKE["t_number"].match(line.text) if is_bold and not _is_aside(chain) else None
+    return TaskDraft(match["number"], match["rest"], line.number, "", -1, chain=chain) if match else None
+
+
+def _task(number: str, title: str, line: Line, chain: Chain, box: str) -> TaskDraft:
+    return TaskDraft(number, title, line.number, box, line.indent, chain=chain, is_aside=_is_aside(chain))
+
+
+def _in_rows(placed: Placed, tables: Iterable[Table]) -> list[TaskDraft]:
+    """Tasks that are rows of tables with a column that says what is to be done, each number once."""
+    lines = {line.number: (chain, line) for chain, line in placed}
+    drafts: dict[str, TaskDraft] = {}
+    for table in tables:
+        for row in table.rows:
+            cells = [plain(cell) for cell in row.cells[:_FIRST_CELLS]]
+            own = next((place for place, cell in enumerate(cells) if _LIKE["is_number"].fullmatch(cell)), None)
+            column = _column(table, _TEXT_HEADINGS, own) if own is not None else None
+            if own is not None and column is not None and row.cell(column):
+                task = _row(table, row, own, column, *lines[row.line])
+                if task.number not in drafts or (drafts[task.number].is_aside and not task.is_aside):
+                    drafts[task.number] = task
+    return sorted(drafts.values(), key=lambda task: task.line)
+
+
+def _row(table: Table, row: Row, own: int, column: int, chain: Chain, line: Line) -> TaskDraft:
+    """A row `| T001 | [P] | Make it | T000 | done |`: labels of other cells stand before the title, others below it."""
+    state = _column(table, _STATE, own)
+    labels, others = "", []
+    for place, cell in enumerate(row.cells):
+        if place in (own, column, state) or not cell.strip("-–— "):
+            continue
+        if plain(cell) == "P" or tuple(stories_in_label(plain(cell))):
+            labels += f"[{plain(cell)}] "
+        else:
+            others.append(f"{table.header[place]}: {cell}" if place < len(table.header) else cell)
+    state_cell = row.cell(state)
+    box = next((box for box, words in _SAYS_STATE.items() if words.match(state_cell)), "")
+    task = _task(plain(row.cells[own]), f" {labels}{row.cell(column)}", line, chain, box)
+    task.lines = [Line(row.line, f"- {other}", line.indent + 2) for other in others]
+    return task
+
+
+def _column(table: Table, words: tuple[str, ...], own: int | None) -> int | None:
+    """The column whose header holds the first of the words that any holds, but that of the number."""
+    names = [(place, name.split()) for place, name in enumerate(table.header) if place != own]
+    return next((place for word in words for place, name in names if word in name), None)
+
+
+def _unread(placed: Placed, tasks: list[TaskDraft]) -> Iterator[tuple[int, str]]:
+    """Headings and items of phases that begin with a `T` number, or with a range, which no task has."""
+    known = {task.number for task in tasks}
+    within = {line.number for task in tasks for line in task.lines}
+    for chain, line in placed:
+        text = _listed_text(line) if not line.is_code and line.number not in within else ""
+        match = _LIKE["begins"].match(text) if "T" in text else None
+        if match is not None and match["number"] not in known and _is_in_phase(chain) and not _is_aside(chain):
+            yield line.number, match["number"]
 
 
 def _listed_text(line: Line) -> str:
-    bullet = _BULLET.match(line.text.strip()) if line.heading is None else None
+    bullet = _LIKE["phases_bullet"].match(line.text.strip()) if line.heading is None else None
     return line.heading.title if line.heading else bullet["rest"] if bullet else ""
 
 
 def box_of(line: Line) -> str | None:
     """What stands in the box of a list item; None where it has none."""
-    box = _BOX.match(line.text.strip()) if not line.is_code else None
+    box = _LIKE["box"].match(line.text.strip()) if not line.is_code else None
     return box["box"].strip() if box else None
+
+
+def _is_in_phase(chain: Chain) -> bool:
+    return any(_LIKE["phase"].match(heading.title) for _, heading in chain)
 
 
 def _is_aside(chain: Chain) -> bool:
     """Whether a heading says that samples or words about tasks stand below it; a phase's name never does."""
+    titles = (heading.title for _, heading in chain if heading.level > 1)
     return any(
-        heading.level > 1
-        and _WORDS["tasks_aside"].match(heading.title[:200]) is not None
-        and not PHASE.match(heading.title)
-        for _, heading in chain
+        _LIKE["tasks_aside"].match(title[:200]) is not None and not _LIKE["phase"].match(title) for title in titles
     )
-
-
-def _is_t(task: TaskDraft) -> bool:
-    return task.number.startswith("T")
 
 
 def _kept(tasks: list[TaskDraft], has_numbers: bool) -> tuple[list[TaskDraft], list[TaskDraft]]:
@@ -278,11 +264,12 @@ def _kept(tasks: list[TaskDraft], has_numbers: bool) -> tuple[list[TaskDraft], l
     kept: list[TaskDraft] = []
     lost: list[TaskDraft] = []
     for task in tasks:
-        is_in_phase = any(PHASE.match(heading.title) for _, heading in task.chain)
+        is_in_phase = _is_in_phase(task.chain)
         is_new = bool(task.number) and task.number not in seen
+        ranked = {number for number, heading in task.chain if heading.level > 1}
         if task.is_aside and not (is_in_phase and is_new):
             lost += [task] if is_new and has_numbers else []
-        elif task.number or is_in_phase or not has_numbers or _is_near(task, near):
+        elif task.number or is_in_phase or not has_numbers or not ranked or near & ranked:
             kept.append(task)
         else:
             lost.append(task)
@@ -291,60 +278,51 @@ def _kept(tasks: list[TaskDraft], has_numbers: bool) -> tuple[list[TaskDraft], l
 
 def _going_on(tasks: list[TaskDraft]) -> list[TaskDraft]:
     """Tasks below a heading such as *Example gallery* whose numbers go on with those before: it is about tasks."""
-    counted = [(task, int(digits[-1])) for task in tasks if _is_t(task) and (digits := _DIGITS.findall(task.number))]
+    numbered = ((task, _LIKE["digits"].findall(task.number)) for task in tasks if task.number.startswith("T"))
+    counted = [(task, int(digits[-1])) for task, digits in numbered if digits]
     known = {number for task, number in counted if not task.is_aside}
     drafts: list[TaskDraft] = []
     highest = 0
     for _, under in groupby(counted, lambda each: each[0].chain):
         here = list(under)
         goes_on = here[0][1] == highest + 1 and not known & {number for _, number in here}
-        if here[0][0].is_aside and not goes_on:
-            continue
-        drafts += [task for task, _ in here if task.is_aside]
-        highest = max(highest, *(number for _, number in here))
+        if not here[0][0].is_aside or goes_on:
+            drafts += [task for task, _ in here if task.is_aside]
+            highest = max(highest, *(number for _, number in here))
     return drafts
 
 
-def _is_near(task: TaskDraft, near: set[int]) -> bool:
-    ranked = [number for number, heading in task.chain if heading.level > 1]
-    return not ranked or bool(near & set(ranked))
-
-
-def _phased(placed: list[tuple[Chain, Line]], tasks: list[TaskDraft], lost: list[TaskDraft]) -> Cut:
+def _phased(placed: Placed, tasks: list[TaskDraft]) -> tuple[list[PhaseDraft], list[tuple[int, str]]]:
+    """The phases, and those that are empty."""
     level = _level(tasks)
     drafts: dict[int, PhaseDraft] = {}
     for task in tasks:
         number, title = _phase(task.chain, level)
         drafts.setdefault(number, PhaseDraft(number, title)).tasks.append(task)
     own = {below.number for task in tasks for below in task.lines} | {task.line for task in tasks}
+    used = {number for task in tasks for number, _ in task.chain} | drafts.keys()
+    empty: list[tuple[int, str]] = []
     for chain, under in groupby(placed, lambda found: found[0]):
+        lines = [line for _, line in under]
         draft = drafts.get(_phase(chain, level)[0])
         if draft is not None and draft.line:
-            lines = [line for _, line in under]
             draft.lines += lines
             draft.intro += [line for line in lines if line.number not in own and not line.is_code]
-    empty = {
-        number: heading.title
-        for chain, line in placed
-        if line.heading is not None
-        for number, heading in chain[-1:]
-        if PHASE.match(heading.title) and not _is_aside(chain) and number not in drafts
-    }
-    used = {number for task in tasks for number, _ in task.chain}
-    return Cut(
-        tuple(drafts[n] for n in sorted(drafts)), tuple(lost), tuple(e for e in empty.items() if e[0] not in used)
-    )
+        is_phase = bool(chain) and _LIKE["phase"].match(chain[-1][1].title) is not None
+        if is_phase and chain[-1][0] not in used and not _is_aside(chain):
+            empty.append((chain[-1][0], chain[-1][1].title))
+    return [drafts[number] for number in sorted(drafts)], empty
 
 
 def _level(tasks: list[TaskDraft]) -> int:
     """The rank of headings that are phases: of those that say so, else the first that parts the tasks."""
-    named = [heading.level for task in tasks for _, heading in task.chain if PHASE.match(heading.title)]
+    named = [heading.level for task in tasks for _, heading in task.chain if _LIKE["phase"].match(heading.title)]
     if named:
         return min(named)
     ranks: dict[int, set[int]] = {}
     for task in tasks:
         for number, heading in task.chain:
-            if heading.level > 1 and not _NUMBERED.match(heading.title):
+            if heading.level > 1 and not _LIKE["numbered"].match(heading.title):
                 ranks.setdefault(heading.level, set()).add(number)
     parting = [level for level, headings in ranks.items() if len(headings) > 1]
     return min(parting or ranks or [2])
@@ -352,8 +330,7 @@ def _level(tasks: list[TaskDraft]) -> int:
 
 def _phase(chain: Chain, level: int) -> tuple[int, str]:
     """The heading that makes a task's phase; nothing for those before any."""
-    named = [step for step in chain if PHASE.match(step[1].title)]
-    if named:
-        return named[0][0], named[0][1].title
+    named = [step for step in chain if _LIKE["phase"].match(step[1].title)]
     ranked = [step for step in chain if 1 < step[1].level <= level]
-    return (ranked[-1][0], ranked[-1][1].title) if ranked else (0, "")
+    number, heading = named[0] if named else ranked[-1] if ranked else (0, Heading(0, ""))
+    return number, heading.title

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
-from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
+from agent_fox.core.spec import BareCriteria, Criterion, Requirement, with_details
 from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.lines import joined, listed
-from agent_fox.specs.spec_kit.identifiers import declared, stories_in_label, story_name
+from agent_fox.specs.spec_kit.identifiers import stories_in_label, story_name
 from agent_fox.specs.spec_kit.parts import Item, Part, items_of, parts_of
-from agent_fox.specs.spec_kit.statements import Mentions, Statement, declared_once, titled
+from agent_fox.specs.spec_kit.statements import Mentions, Statement
 from agent_fox.specs.spec_kit.stories import (
     Place,
     Scenario,
@@ -21,32 +19,23 @@ from agent_fox.specs.spec_kit.stories import (
     about_story,
     chosen,
     places_of,
+    scenario_of,
     scenarios_in,
     scenarios_of,
     stories_counted,
 )
-from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.spec_kit.words import Kind, kind_of, titled
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
 
+_LIKE = patterns_in(__file__)
 _EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
 _STEPPED = frozenset({0, 2})
 """A statement that says both Given and Then is a scenario, whatever it stands under."""
 _QUESTION_MARKS = "?？؟"
-_WORDS = words_in(__file__)
-_ANSWERED = regex(r"[?？؟][*_`\"'”’)）\]]{0,4}(?:\s|(?=[(（\[→]))\s*(?P<answer>\S.*)$", re.DOTALL)
-"""`What happens if it is empty? (Validation prevents it)`; not `How does "Save?" work`."""
-_OUT = regex(
-    r"\W*(?:(?:this is|that is|explicitly|currently|considered|intentionally)\s){0,2}"
-    r"(?:(?:out[ -]of|not in|outside(?: of)?|beyond)(?: the)? scope|out-of-scope|范围外|不在范围内?|範囲外|スコープ外)"
-    r"(?:\s(?:for|in|of|until)\b[^.;,]{0,60})?\W*$",
-    re.IGNORECASE,
-)
-_IN_BRACKETS_AT_END = regex(r"(?P<text>.*\S)\s*[(（\[](?P<said>[^()（）\[\]]{1,120})[)）\]]\W*$", re.DOTALL)
-_STORY_LABEL = regex(r"\[(?P<label>US[ -]?\d[^\[\]]{0,40})\]")
-_ENDS = regex(r"[.!。！:：→—–;；]|->|=>")
+_SAYS, _ASKS, _OUT = "says", "asks", "out"
 
 
 class _Collection(Declarations):
@@ -60,8 +49,7 @@ class _Collection(Declarations):
     def add(self, requirement: Requirement, line: int, *, is_implied: bool = True) -> None:
         self.requirements.append((line, requirement))
         self.lines.setdefault(requirement.id, line)
-        if is_implied:
-            self.implied.add(requirement.id)
+        self.implied |= {requirement.id} if is_implied else set()
 
     def criteria(self, prefix: str, found: Iterable[Scenario]) -> tuple[Criterion, ...]:
         """Criteria `US1.1`, `EC.E1`...; one with an id of its own keeps that, where nothing else has it."""
@@ -69,8 +57,7 @@ class _Collection(Declarations):
         for number, scenario in enumerate(found, 1):
             is_own = bool(scenario.id) and scenario.id not in self.lines
             identifier = scenario.id if is_own else f"{prefix}{number}"
-            if not is_own:
-                self.implied.add(identifier)
+            self.implied |= set() if is_own else {identifier}
             self.lines[identifier] = scenario.line
             made.append(Criterion(identifier, scenario.text))
         return tuple(made)
@@ -81,15 +68,19 @@ class _Collection(Declarations):
 
 
 def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETAIL) -> ReadRequirements:
-    """Everything in spec.md that is to be proven. `bare` says what becomes of items without an id below others that
-    have one."""
+    """All of spec.md that is to be proven. `bare`: what becomes of items without an id below others that have one."""
     places, stories = places_of(parts_of(markdown.lines))
+    counted = list(stories_counted(stories))
     collection = _Collection(markdown)
     mentions = Mentions(places)
-    details = _add_statements(collection, mentions.statements(), stories, bare)
-    _add_stories(collection, stories)
-    _add_edge_cases(collection, [place for place in places if place.kind is Kind.EDGES and not place.story])
-    _add_unnamed(collection, places, stories, mentions.unnamed, details)
+    required = _add_statements(collection, mentions.declared_once(collection), counted, bare)
+    for story, number in counted:
+        _add_story(collection, story, number)
+    edges = [place for place in places if place.kind is Kind.EDGES and not place.story]
+    if edge_cases := collection.criteria(f"{_EDGES}.E", _answered(collection, edges)):
+        collection.add(Requirement(_EDGES, "Edge cases", edge_cases=edge_cases), edges[0].part.line)
+    unnamed = [(place, items) for place, items in mentions.unnamed if not place.story]
+    _add_unnamed(collection, places, unnamed, required, has_stories=bool(stories))
     if mentions.beside:
         lines = listed(mentions.beside)
         what = f"no id, among statements that have one: {lines}. Not expected; give ids to what is"
@@ -98,73 +89,60 @@ def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETA
 
 
 def _add_statements(
-    collection: _Collection, statements: Iterable[Statement], stories: list[Story], bare: BareCriteria
+    collection: _Collection, statements: Iterable[Statement], counted: list[tuple[Story, str]], bare: BareCriteria
 ) -> list[Item]:
-    """Add each statement once; the items below them that are required by themselves."""
+    """Add each statement; the items below them that are required by themselves."""
     required: list[Item] = []
     within: dict[int, list[str]] = {}
-    numbered = {story_name(number): story.line for story, number in stories_counted(stories)}
-    for statement in declared_once(statements, collection.markdown):
-        if isinstance(statement, Problem):
-            collection.problems.append(statement)
-        elif statement.is_withdrawn:
+    numbered = {story_name(number): story.line for story, number in counted}
+    for statement in statements:
+        if statement.is_withdrawn:
             collection.withdrawn.append(statement.id)
             collection.lines.setdefault(statement.id, statement.line)
             collection.warn(statement.line, f"{statement.id} was taken back and is not expected")
-        else:
-            details = tuple(item.text for item in statement.details if bare is BareCriteria.DETAIL)
-            required += statement.details[len(details) :]
-            text = with_details(statement.text, statement.id, details)
-            requirement = Requirement(statement.id, statement.title, text, details=details)
-            collection.add(requirement, statement.line, is_implied=False)
-            for line in _stories_of(statement, numbered):
-                within.setdefault(line, []).append(statement.id)
-    for story, number in stories_counted(stories):
-        collection.of_story[f"US{number}"] = tuple(within.get(story.line, ()))
+            continue
+        details = tuple(item.text for item in statement.details if bare is BareCriteria.DETAIL)
+        required += statement.details[len(details) :]
+        text = with_details(statement.text, statement.id, details)
+        requirement = Requirement(statement.id, titled(statement.text), text, details=details)
+        collection.add(requirement, statement.line, is_implied=False)
+        for line in _stories_of(statement, numbered):
+            within.setdefault(line, []).append(statement.id)
+    collection.of_story = {f"US{number}": tuple(within.get(story.line, ())) for story, number in counted}
     return required
 
 
 def _stories_of(statement: Statement, numbered: dict[str, int]) -> Iterator[int]:
     """The lines of the stories that a statement stands in, or that a label names: `FR-001 [US1]: ...`."""
+    label = _LIKE["story_label"].match(statement.text)
     if statement.story is not None:
         yield statement.story.line
-    label = _STORY_LABEL.match(statement.text)
-    named = stories_in_label(label["label"]) if label else ()
-    yield from (numbered[story] for story in named if story in numbered and statement.story is None)
+    elif label is not None:
+        yield from (numbered[story] for story in stories_in_label(label["label"]) if story in numbered)
 
 
-def _add_stories(collection: _Collection, stories: list[Story]) -> None:
-    for story, number in stories_counted(stories):
-        if story.number and number != story.number:
-            what = f"user story {story.number} stands twice: this one is known as US{number} here. Renumber one"
-            collection.warn(story.line, what)
-        identifier = f"US{number}"
-        criteria = collection.criteria(f"{identifier}.", scenarios_of(story))
-        edges = [place for place in story.parts if place.kind is Kind.EDGES]
-        edge_cases = collection.criteria(f"{identifier}.E", _answered(collection, edges))
-        text = "\n".join(part for part in (story.title, about_story(story)) if part)
-        collection.add(Requirement(identifier, story.title or identifier, text, criteria, edge_cases), story.line)
-
-
-def _add_edge_cases(collection: _Collection, places: list[Place]) -> None:
-    edge_cases = collection.criteria(f"{_EDGES}.E", _answered(collection, places))
-    if edge_cases:
-        collection.add(Requirement(_EDGES, "Edge cases", edge_cases=edge_cases), places[0].part.line)
+def _add_story(collection: _Collection, story: Story, number: str) -> None:
+    if story.number and number != story.number:
+        what = f"user story {story.number} stands twice: this one is known as US{number} here. Renumber one"
+        collection.warn(story.line, what)
+    identifier = f"US{number}"
+    criteria = collection.criteria(f"{identifier}.", scenarios_of(story))
+    edges = [place for place in story.parts if place.kind is Kind.EDGES]
+    edge_cases = collection.criteria(f"{identifier}.E", _answered(collection, edges))
+    text = "\n".join(part for part in (story.title, about_story(story)) if part)
+    collection.add(Requirement(identifier, story.title or identifier, text, criteria, edge_cases), story.line)
 
 
 def _answered(collection: _Collection, places: list[Place]) -> list[Scenario]:
-    """The edge cases that say what is to happen. Those that only ask are named, once."""
-    items = [item for place in places for item in _edges(place.part)]
-    sorts = [(item, _sort(item.text)) for item in items]
-    asked = [item.line for item, sort in sorts if sort == "asks"]
-    if asked:
-        what = f"questions, with nothing to prove: {listed(asked)}. Write what is to happen"
-        collection.warn(asked[0], what)
-    out = [item.line for item, sort in sorts if sort == "out"]
-    if out:
-        what = f"said to be out of scope: {listed(out)}. Not expected"
-        collection.warn(out[0], what)
-    return [_edge(item) for item, sort in sorts if sort == "says"]
+    """The edge cases that say what is to happen. Those that only ask, or are out of scope, are named, once."""
+    items = [(item, _sort(item.text)) for place in places for item in _edges(place.part)]
+    for kind, what in (
+        (_ASKS, "questions, with nothing to prove: {}. Write what is to happen"),
+        (_OUT, "said to be out of scope: {}. Not expected"),
+    ):
+        if lines := [item.line for item, sort in items if sort == kind]:
+            collection.warn(lines[0], what.format(listed(lines)))
+    return [scenario_of(item) for item, sort in items if sort == _SAYS]
 
 
 def _edges(part: Part) -> list[Item]:
@@ -173,39 +151,22 @@ def _edges(part: Part) -> list[Item]:
     named = [item for item in items[:1] if part.label and item.line == part.line and kind_of(part.label) is None]
     for item in named:
         item.text_of_first = f"{part.label}: {item.text_of_first}"
-    listed = [item for item in items if item.is_listed or item in named]
-    return listed or ([] if part.label else chosen(items))
+    in_list = [item for item in items if item.is_listed or item in named]
+    return in_list or ([] if part.label else chosen(items))
 
 
-def _edge(item: Item) -> Scenario:
-    own = declared(item.text, is_item=True)
-    return (
-        Scenario(item.line, own.text, own.id)
-        if own and own.text and not own.is_known
-        else Scenario(item.line, item.text)
-    )
-
-
-def _sort(text: str) -> Literal["says", "asks", "out"]:
+def _sort(text: str) -> str:
     """What an edge case does: it says what is to happen, only asks, or is declared out of scope. A question counts by
-    its answer, whether that stands in brackets or not."""
-    answered = _ANSWERED.search(text)
-    aside = _IN_BRACKETS_AT_END.match(text)
+    its answer, whether that stands in brackets or not; another question, or words for none, is no answer."""
+    answered = _LIKE["answered"].search(text)
+    aside = _LIKE["in_brackets_at_end"].match(text)
     answer = answered["answer"] if answered else aside["said"] if aside else ""
-    if _OUT.match(answer):
-        return "out"
-    if answered is not None and _asks_again(answer):
-        return "asks"
-    return "asks" if answered is None and _only_asks(text) else "says"
-
-
-def _asks_again(answer: str) -> bool:
-    """Whether what follows a question is no answer: another question, or words for none."""
-    return _last(answer) in _QUESTION_MARKS or _WORDS["open_answer"].match(answer) is not None
-
-
-def _only_asks(text: str) -> bool:
-    return _last(text) in _QUESTION_MARKS or (_WORDS["asks"].match(text) is not None and not _ENDS.search(text))
+    if _LIKE["out"].match(answer):
+        return _OUT
+    if answered is not None:
+        return _ASKS if _last(answer) in _QUESTION_MARKS or _LIKE["open_answer"].match(answer) else _SAYS
+    only_asks = _last(text) in _QUESTION_MARKS or (_LIKE["asks"].match(text) and not _LIKE["ends"].search(text))
+    return _ASKS if only_asks else _SAYS
 
 
 def _last(text: str) -> str:
@@ -216,21 +177,26 @@ def _last(text: str) -> str:
 def _add_unnamed(
     collection: _Collection,
     places: list[Place],
-    stories: list[Story],
     unnamed: Iterable[tuple[Place, list[Item]]],
-    bare: Iterable[Item],
+    required: Iterable[Item],
+    *,
+    has_stories: bool,
 ) -> None:
-    """What is required without an id: it gets one, made from its place."""
-    unnamed = [(place, items) for place, items in unnamed if not place.story]
+    """What is required without an id: it gets one, made from its place. The older form has one story in words, and its
+    scenarios under a heading of their own."""
     success = [item for place, items in unnamed if place.kind is Kind.SUCCESS for item in items]
     if success and not any(identifier.startswith(_SUCCESS) for identifier in collection.lines):
         criteria = collection.criteria(f"{_SUCCESS}.", [Scenario(item.line, item.text) for item in success])
         collection.add(Requirement(_SUCCESS, "Success criteria", criteria=criteria), success[0].line)
     plain = [item for place, items in unnamed if place.kind is Kind.REQUIREMENTS for item in items if not item.is_row]
-    plain += bare
+    plain += required
     accepted = _accepted(collection, places)
-    if _is_one_story(places, stories, accepted):
-        _add_only_story(collection, places, accepted)
+    story = next((place for place in places if _LIKE["story"].search("".join(place.titles[:1])[:80])), None)
+    if not has_stories and accepted and (story is not None or any(scenario.steps for scenario in accepted)):
+        text = joined(story.part.lines) if story is not None else ""
+        line = story.part.line if story is not None else accepted[0].line
+        criteria = collection.criteria("US1.", accepted)
+        collection.add(Requirement("US1", titled(text) or "User story", text, criteria), line)
     elif accepted and collection.requirements:
         criteria = collection.criteria(f"{_ACCEPTANCE}.", accepted)
         collection.add(Requirement(_ACCEPTANCE, "Acceptance", criteria=criteria), accepted[0].line)
@@ -241,10 +207,9 @@ def _add_unnamed(
 
 
 def _accepted(collection: _Collection, places: list[Place]) -> list[Scenario]:
-    """What stands under a heading about acceptance, outside of all stories; under one that says nothing, what is told
-    from Given to Then."""
+    """Under a heading about acceptance, outside of stories; elsewhere, what goes from Given to Then."""
     taken = set(collection.lines.values())
-    outside = [place for place in places if not (place.story or place.heading)]
+    outside = (place for place in places if not (place.story or place.heading))
     scenarios = (
         scenario
         for place in outside
@@ -253,21 +218,3 @@ def _accepted(collection: _Collection, places: list[Place]) -> list[Scenario]:
         if place.kind is Kind.SCENARIOS or scenario.steps >= _STEPPED
     )
     return [scenario for scenario in scenarios if scenario.line not in taken]
-
-
-def _is_one_story(places: list[Place], stories: list[Story], accepted: list[Scenario]) -> bool:
-    """The older form: one story in words, and its scenarios under a heading of their own."""
-    is_stepped = any(scenario.steps for scenario in accepted)
-    return not stories and bool(accepted) and (is_stepped or _only_story(places) is not None)
-
-
-def _only_story(places: list[Place]) -> Place | None:
-    return next((place for place in places if STORY.search(next(iter(place.titles), "")[:80])), None)
-
-
-def _add_only_story(collection: _Collection, places: list[Place], accepted: list[Scenario]) -> None:
-    place = _only_story(places)
-    text = joined(place.part.lines) if place is not None else ""
-    criteria = collection.criteria("US1.", accepted)
-    line = place.part.line if place is not None else accepted[0].line
-    collection.add(Requirement("US1", titled(text) or "User story", text, criteria), line)

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
-from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import joined
 from agent_fox.specs.spec_kit.identifiers import Declared, closing, declared
 from agent_fox.specs.spec_kit.parts import Item, items_of
 from agent_fox.specs.spec_kit.words import Kind, names_a_part
 from agent_fox.specs.unread import obliges
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
-    from agent_fox.core.spec import Problem
-    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.collected import Remarks
     from agent_fox.specs.spec_kit.stories import Place, Story
 
-_LONGEST_TITLE = 120
+_LIKE = patterns_in(__file__)
 _IN_STORY, _IN_CHAPTER = 5, 10
 _EXPECTS = (Kind.REQUIREMENTS, Kind.SUCCESS, Kind.SCENARIOS)
-_TAKEN_BACK = regex(
-    r"[\W_]{0,6}(?:withdrawn|superseded|removed|deleted|dropped|retired|obsolete|deprecated|replaced)\b"
-    r"(?=[\W_]{0,9}$|[\W_]{0,4}\s(?:by|in|as of|with|from (?:the )?(?:spec|scope))\b|[*_ ]{0,4}[—–(;,.:)\]-])",
-    re.IGNORECASE | re.MULTILINE,
-)
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One mention of an id that may declare it. `rank`: how sure that is; 0 stands where nothing is declared. `details`
     are the items without an id between this one and the next."""
 
@@ -45,25 +34,6 @@ class Statement:
     is_withdrawn: bool = False
     details: tuple[Item, ...] = ()
 
-    @property
-    def title(self) -> str:
-        return titled(self.text)
-
-
-def titled(text: str) -> str:
-    """The first line of a text, as a title."""
-    first = text.split("\n", 1)[0].strip()
-    return first if len(first) <= _LONGEST_TITLE else first[: _LONGEST_TITLE - 1].rstrip() + "…"
-
-
-@dataclass(slots=True)
-class _Heading:
-    """A heading that declares an id, with the texts of all parts below it."""
-
-    place: Place
-    own: Declared
-    texts: list[str]
-
 
 class Mentions:
     """The mentions of ids in a file, part by part. `unnamed` are items without an id, by part; `beside` are lines of
@@ -72,21 +42,18 @@ class Mentions:
     def __init__(self, places: Iterable[Place]) -> None:
         places = tuple(places)
         self.leading = _leading(places)
-        self.headings: dict[int, _Heading] = {}
+        self.headings: dict[int, tuple[Place, Declared, list[str]]] = {}
         self.mentions: list[tuple[Place, Declared, Statement]] = []
         self.unnamed: list[tuple[Place, list[Item]]] = []
         self.beside: list[int] = []
         for place in places:
-            if place.heading is not None:
-                self._under_heading(place, *place.heading)
+            if place.heading is not None:  # all that stands below a heading with an id is what it says
+                line, own = place.heading
+                text, label = joined(place.part.lines), place.part.label
+                texts = self.headings.setdefault(line, (place, own, [own.text]))[2]
+                texts.append(f"{label}: {text}" if label else text)
             if place.kind is not Kind.EDGES and not (place.kind is Kind.SCENARIOS and place.story):
                 self._items(place)
-
-    def _under_heading(self, place: Place, line: int, own: Declared) -> None:
-        """All that stands below a heading with an id is what it says."""
-        text = joined(place.part.lines)
-        head = self.headings.setdefault(line, _Heading(place, own, [own.text]))
-        head.texts.append(f"{place.part.label}: {text}" if place.part.label else text)
 
     def _items(self, place: Place) -> None:
         items = items_of(place.part.lines, _begins_statement)
@@ -97,9 +64,9 @@ class Mentions:
         bare = [item for item in unnamed if not item.is_row] if is_mixed else []
         ends = [item.line for item, _ in declaring[1:]] + [sys.maxsize]
         for (item, own), end in zip(declaring, ends, strict=False):
-            statement = _statement(own, place, item.line, own.text, 1 if item.is_row else 2)
             details = tuple(other for other in bare if item.line < other.line < end)
-            self.mentions.append((place, own, replace(statement, details=details)))
+            statement = _statement(own, place, item.line, own.text, 1 if item.is_row else 2)
+            self.mentions.append((place, own, statement._replace(details=details)))
         if declaring and is_mixed:
             self.beside += [item.line for item in bare if item.line < declaring[0][0].line]
         elif not declaring and unnamed and place.heading is None:
@@ -113,17 +80,31 @@ class Mentions:
         last = closing(item.text)
         return last if last is not None and last.id not in self.leading else None
 
-    def statements(self) -> Iterator[Statement]:
-        """All statements of the file that are declared with an id."""
-        headed = [
-            (head.place, head.own, _statement(head.own, head.place, line, "\n".join(filter(None, head.texts)), 3))
-            for line, head in self.headings.items()
-        ]
-        mentions = self.mentions + headed
+    def declared_once(self, remarks: Remarks) -> Iterator[Statement]:
+        """The statement that counts of each id; an error where two of the same rank say different things."""
+        headed = (
+            (place, own, _statement(own, place, line, "\n".join(filter(None, texts)), 3))
+            for line, (place, own, texts) in self.headings.items()
+        )
+        mentions = [*self.mentions, *headed]
         known = {place.section for place, own, statement in mentions if own.is_known and statement.rank}
+        by_id: dict[str, list[Statement]] = {}
         for place, own, statement in mentions:
             if own.is_known or place.kind in _EXPECTS or (place.section in known and place.kind is Kind.OTHER):
-                yield statement
+                by_id.setdefault(statement.id, []).append(statement)
+        for identifier, several in by_id.items():
+            rank = max(mention.rank for mention in several)
+            best = [mention for mention in several if mention.rank == rank]
+            others = [mention for mention in best[1:] if mention.text.split() != best[0].text.split()]
+            if rank == 0:
+                what = f"{identifier} stands only where nothing is required: not expected"
+                remarks.warn(best[0].line, f"{what}. Move it, if it is a requirement")
+                continue
+            if others and rank > _IN_STORY:
+                lines = f"{best[0].line} and {others[0].line}"
+                what = f"{identifier} is declared twice: in lines {lines}. Give one of them another id"
+                remarks.refuse(others[0].line, what)
+            yield best[0]
 
 
 def _leading(places: Iterable[Place]) -> frozenset[str]:
@@ -145,27 +126,6 @@ def _begins_statement(text: str) -> bool:
 def _statement(own: Declared, place: Place, line: int, text: str, form: int) -> Statement:
     sure = 0 if place.kind not in _EXPECTS else _IN_STORY if place.story else _IN_CHAPTER
     is_asked = own.is_known and names_a_part(place.titles) and obliges(text)
-    is_aside = place.kind is Kind.ASIDE and not is_asked
-    rank = 0 if is_aside else form + sure
-    is_withdrawn = own.is_struck or _TAKEN_BACK.match(text[:200]) is not None
+    rank = 0 if place.kind is Kind.ASIDE and not is_asked else form + sure
+    is_withdrawn = own.is_struck or _LIKE["statements_taken_back"].match(text[:200]) is not None
     return Statement(own.id, text, line, rank, place.story, is_withdrawn)
-
-
-def declared_once(statements: Iterable[Statement], markdown: Markdown) -> Iterator[Statement | Problem]:
-    """The statement that counts of each id; an error where two of the same rank say different things."""
-    by_id: dict[str, list[Statement]] = {}
-    for statement in statements:
-        by_id.setdefault(statement.id, []).append(statement)
-    for identifier, mentions in by_id.items():
-        rank = max(mention.rank for mention in mentions)
-        best = [mention for mention in mentions if mention.rank == rank]
-        if rank == 0:
-            what = f"{identifier} stands only where nothing is required: not expected. Move it, if it is a requirement"
-            yield warning(markdown.at(best[0].line), what)
-            continue
-        others = [mention for mention in best[1:] if mention.text.split() != best[0].text.split()]
-        if others and rank > _IN_STORY:
-            lines = f"{best[0].line} and {others[0].line}"
-            what = f"{identifier} is declared twice: in lines {lines}. Give one of them another id"
-            yield error(markdown.at(others[0].line), what)
-        yield best[0]

@@ -6,27 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Heading, joined
 from agent_fox.specs.spec_kit.identifiers import Declared, declared
 from agent_fox.specs.spec_kit.parts import Item, Part, items_of
-from agent_fox.specs.spec_kit.words import (
-    AND,
-    ANY_NUMBERED,
-    NAMED_STORY,
-    NUMBERED_STORY,
-    PHASE,
-    PRIORITY,
-    SCENARIO,
-    Kind,
-    kind_of,
-    step_at_start,
-    steps_in,
-)
+from agent_fox.specs.spec_kit.words import AND, Kind, kind_of, step_at_start, steps_in
+from agent_fox.specs.word_tables import patterns_in
 
-_PRIORITY_AT_END = regex(r"\s*[(（\[【][^()（）\[\]【】]{0,60}(?<![A-Za-z0-9])P\d[^()（）\[\]【】]{0,60}[)）\]】]")
+_LIKE = patterns_in(__file__)
 _TITLE_MARKS = "-–—:：.)）] *_\t\u3000"
-_DOTTED = regex(r"(?:[.-]\d{1,4}){1,3}")
 _WHOLE = frozenset({0, 1, 2})
 
 
@@ -76,8 +63,7 @@ def places_of(parts: Iterable[Part]) -> tuple[list[Place], list[Story]]:
     headings = [heading for part in parts for _, heading in part.path[-1:] if not part.label]
     is_numbered = any(_story(heading, True) for heading in headings)
     stories: dict[int, Story] = {}
-    places = [_place(part, stories, is_numbered) for part in parts]
-    return places, list(stories.values())
+    return [_place(part, stories, is_numbered) for part in parts], list(stories.values())
 
 
 def _place(part: Part, stories: dict[int, Story], is_numbered: bool) -> Place:
@@ -94,34 +80,28 @@ def _place(part: Part, stories: dict[int, Story], is_numbered: bool) -> Place:
             declaring = declaring or (line, own)
         elif heading.level > 1:
             titles.append(heading.title)
-    place = Place(part, tuple(titles), _kind(titles), story, declaring)
+    kinds = [kind for kind in map(kind_of, titles) if kind is not None]
+    kind = Kind.ASIDE if Kind.ASIDE in kinds else kinds[0] if kinds else Kind.OTHER
+    place = Place(part, tuple(titles), kind, story, declaring)
     if story is not None:
         story.parts.append(place)
     return place
-
-
-def _kind(titles: list[str]) -> Kind:
-    kinds = [kind for kind in map(kind_of, titles) if kind is not None]
-    return Kind.ASIDE if Kind.ASIDE in kinds else kinds[0] if kinds else Kind.OTHER
 
 
 def _story(heading: Heading, is_numbered: bool) -> tuple[str, str] | None:
     """The number and the title of a story's heading. A heading with a number and a priority is one in any language;
     a number such as `8.1` counts within something else."""
     title = heading.title
-    match = NUMBERED_STORY.match(title)
-    if match is None and PRIORITY.search(title[:300]) and not PHASE.match(title):
-        match = ANY_NUMBERED.match(title)
-    if match is not None:
-        dotted = _DOTTED.match(match["rest"])
-        number = match["number"].lstrip("0")
-        return ("", _title(match["rest"][dotted.end() :])) if dotted else (number, _title(match["rest"]))
-    named = None if is_numbered else NAMED_STORY.match(title)
-    return ("", _title(named["rest"])) if named else None
-
-
-def _title(rest: str) -> str:
-    return _PRIORITY_AT_END.sub("", rest).strip(_TITLE_MARKS).strip()
+    match = _LIKE["numbered_story"].match(title)
+    if match is None and _LIKE["priority"].search(title[:300]) and not _LIKE["phase"].match(title):
+        match = _LIKE["any_numbered"].match(title)
+    dotted = _LIKE["dotted"].match(match["rest"]) if match is not None else None
+    number = match["number"].lstrip("0") if match is not None and not dotted else ""
+    match = match or (None if is_numbered else _LIKE["named_story"].match(title))
+    if match is None:
+        return None
+    rest = match["rest"][dotted.end() if dotted else 0 :]
+    return number, _LIKE["priority_at_end"].sub("", rest).strip(_TITLE_MARKS).strip()
 
 
 def about_story(story: Story) -> str:
@@ -153,20 +133,18 @@ def scenarios_in(place: Place) -> list[Scenario]:
 
 def chosen(items: list[Item]) -> list[Item]:
     """The items of a list without the words around it; paragraphs where they say it in steps, or are all there is."""
-    if any(item.is_listed for item in items):
-        return [item for item in items if item.is_listed or _is_step(item) or declared(item.text, is_item=False)]
-    return [item for item in items if _is_step(item) or declared(item.text, is_item=False)]
+    return [item for item in items if item.is_listed or _is_step(item) or declared(item.text, is_item=False)]
 
 
 def _is_scenario(place: Place) -> bool:
     title = place.titles[0] if place.titles else ""
     is_counted = any(mark.isdigit() or mark in ":：" for mark in title)
-    return is_counted and kind_of(title) in (None, Kind.SCENARIOS) and SCENARIO.match(f"{title}:") is not None
+    return is_counted and kind_of(title) in (None, Kind.SCENARIOS) and _LIKE["scenario"].match(f"{title}:") is not None
 
 
 def _is_step(item: Item) -> bool:
-    text = item.text
-    return step_at_start(text) in (0, 1) or len(steps_in(text)) > 1 or SCENARIO.match(item.text_of_first) is not None
+    is_begun = step_at_start(item.text) in (0, 1) or len(steps_in(item.text)) > 1
+    return is_begun or _LIKE["scenario"].match(item.text_of_first) is not None
 
 
 def _steps(items: Iterable[Item]) -> Iterator[Item]:
@@ -183,18 +161,19 @@ def _merged(items: Iterable[Item]) -> list[Scenario]:
     scenarios: list[Scenario] = []
     for item in items:
         step = step_at_start(item.text)
+        steps = steps_in(item.text) | ({step} if step is not None else frozenset())
         if scenarios and step is not None and _goes_on(scenarios[-1], step):
             scenarios[-1].text += f"\n{item.text}"
-            scenarios[-1].steps |= {step} | steps_in(item.text)
+            scenarios[-1].steps |= steps
             scenarios[-1].pieces += 1
         else:
-            scenarios.append(_scenario(item, step))
+            scenarios.append(scenario_of(item, steps))
     return scenarios
 
 
-def _scenario(item: Item, step: int | None) -> Scenario:
+def scenario_of(item: Item, steps: frozenset[int] = frozenset()) -> Scenario:
+    """An item as it is to be shown, with the id that it begins with; one of the templates' letters is a statement's."""
     own = declared(item.text, is_item=True)
-    steps = steps_in(item.text) | ({step} if step is not None else frozenset())
     if own is None or own.is_known or not own.text:
         return Scenario(item.line, item.text, "", steps)
     return Scenario(item.line, own.text, own.id, steps)

@@ -5,44 +5,16 @@ Structure decides wherever it can; these words help. What a part says is not rea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import Enum
 
-from agent_fox.core.regex import regex
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
-_WORDS = words_in(__file__)
-_STORY_WORDS = _WORDS["user_story"].pattern
-STORY_NUMBER = r"\d{1,4}(?:[A-Za-z](?![^\W_]))?"
-STORY = regex(_STORY_WORDS, re.IGNORECASE)
-NUMBERED_STORY = regex(
-    rf"[\W_]{{0,8}}(?:{_STORY_WORDS})[\s#:_–—-]{{0,4}}(?P<number>{STORY_NUMBER})(?P<rest>.*)", re.IGNORECASE
-)
-NAMED_STORY = regex(rf"[\W_]{{0,8}}(?:{_STORY_WORDS})\s{{0,3}}[:：–—-]\s{{0,3}}(?P<rest>[^\s].*)", re.IGNORECASE)
-PRIORITY = regex(r"[(（\[【][^()（）\[\]【】]{0,60}(?<![A-Za-z0-9])P\d")
-ANY_NUMBERED = regex(r"(?P<words>[^\W\d][^\d]{1,40}?)\s{0,3}(?P<number>\d{1,3})(?P<rest>\s{0,3}[-–—:：.)].*)")
-
-_PHASE_WORDS = _WORDS["phase_word"].pattern
-PHASE = regex(
-    rf"[\W_]{{0,8}}(?:(?:{_PHASE_WORDS})[\s#:_-]{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}(?![\w.]*-?\d)|[NX]\b)"
-    r"|第\s?(?P<asian>\d{1,4}|[一二三四五六七八九十]{1,3})\s?(?:阶段|階段|段階|フェーズ)"
-    r"|(?P<korean>\d{1,4})\s?단계)(?P<rest>.*)",
-    re.IGNORECASE,
-)
-
-_GHERKIN = tuple(_WORDS[step].pattern for step in ("given", "when", "then"))
-_AND = _WORDS["and_step"].pattern
-_STARTS = [
-    regex(rf"\W{{0,4}}(?:{words})(?:[*_]{{0,2}}[\s:：,、，]|[*_]{{2}})", re.IGNORECASE) for words in (*_GHERKIN, _AND)
-]
-_HOLDS = [regex(rf"(?:\*\*|\b)(?:{words})(?:\*\*|\b)", re.IGNORECASE) for words in _GHERKIN]
-SCENARIO = regex(
-    r"\W{0,6}(?:acceptance )?(?:scenario|cen[aá]rio|escenario|scénario|szenario|сценарий|シナリオ|场景|場景|시나리오)"
-    r"(?!s\b)\s?(?:\d{1,3}(?:\.\d{1,3})?|[A-Z](?![a-z]))?\s?[:：.–—-]\s?(?P<rest>.*)",
-    re.IGNORECASE,
-)
+_LIKE = patterns_in(__file__)
+_STARTS = [_LIKE[f"starts_{step}"] for step in ("given", "when", "then", "and")]
+_HOLDS = [_LIKE[f"holds_{step}"] for step in ("given", "when", "then")]
 AND = 3
+_LONGEST_TITLE = 120
 
 
 def step_at_start(text: str) -> int | None:
@@ -67,19 +39,20 @@ class Kind(Enum):
     OTHER = "other"
 
 
-_KINDS = (
-    (Kind.ASIDE, _WORDS["aside"]),
-    (Kind.ASIDE, _WORDS["checklist"]),
-    *(
-        (kind, _WORDS[kind.value])
-        for kind in (Kind.ENTITIES, Kind.EDGES, Kind.SUCCESS, Kind.SCENARIOS, Kind.REQUIREMENTS)
-    ),
-)
+_KINDS = {
+    "aside": Kind.ASIDE,
+    "checklist": Kind.ASIDE,
+    "entities": Kind.ENTITIES,
+    "edges": Kind.EDGES,
+    "success": Kind.SUCCESS,
+    "scenarios": Kind.SCENARIOS,
+    "requirements": Kind.REQUIREMENTS,
+}
 
 
 def kind_of(title: str) -> Kind | None:
     """What a heading or label announces; None where its words say nothing."""
-    return next((kind for kind, words in _KINDS if words.match(title[:200])), None)
+    return next((kind for name, kind in _KINDS.items() if _LIKE[name].match(title[:200])), None)
 
 
 def names_a_part(titles: Sequence[str]) -> bool:
@@ -87,4 +60,10 @@ def names_a_part(titles: Sequence[str]) -> bool:
     `titles`: the nearest first. *Out of scope* says the same wherever it stands."""
     kinds = [kind_of(title) for title in titles]
     asides = [title for title, kind in zip(titles, kinds, strict=True) if kind is Kind.ASIDE]
-    return Kind.REQUIREMENTS in kinds and all(_WORDS["may_name_a_part"].match(title[:200]) for title in asides)
+    return Kind.REQUIREMENTS in kinds and all(_LIKE["may_name_a_part"].match(title[:200]) for title in asides)
+
+
+def titled(text: str) -> str:
+    """The first line of a text, as a title."""
+    first = text.split("\n", 1)[0].strip()
+    return first if len(first) <= _LONGEST_TITLE else first[: _LONGEST_TITLE - 1].rstrip() + "…"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.specs.kiro.properties import read_properties
+from agent_fox.specs.kiro.fields import read_properties
 from agent_fox.specs.kiro.references import references_of
 from tests.specs.kiro.samples import bugfix_of, markdown_of, requirements_of, tasks_of
 

@@ -20,7 +20,7 @@ def test_a_part_says_what_shall_be_and_how_it_shows() -> None:
     assert found.requirements == [
         Requirement("1", "Login", "The system SHALL let people in.", (Criterion("1.1", part),)),
     ]
-    assert (found.implied, found.places) == ({"1", "1.1"}, {"1": "a.md:3", "1.1": "a.md:6"})
+    assert (set(found.expected.implied), found.places) == ({"1", "1.1"}, {"1": "a.md:3", "1.1": "a.md:6"})
     assert found.problems == []
 
 
@@ -52,7 +52,7 @@ def test_a_requirement_without_scenarios_is_itself_proven() -> None:
 def test_what_is_taken_back_is_withdrawn_and_moves_no_number() -> None:
     found = read_capabilities([of_text("## REMOVED Requirements\n### Requirement: Old\n**Reason**: x\n" + ADDED)])
     assert ([r.id for r in found.requirements], found.withdrawn) == (["1"], ["2"])
-    assert "2" in found.implied
+    assert "2" in found.expected.implied
     assert found.places["2"] == "a.md:2"
     assert problems_of("## REMOVED Requirements\n### Requirement: Old\n" + ADDED)[0][1].startswith(
         '"Old" is taken back'
