@@ -30,7 +30,7 @@ class DependencyReader:
 
     def __init__(self, workspace: Workspace) -> None:
         self._findings = Findings()
-        self._rows = RowReader(built_in("packages"), self._findings, workspace.relative, workspace.holds)
+        self._rows = RowReader(built_in("packages"), self._findings, workspace)
         self._code: str | None = None
         self._lines: list[str] = []
 

@@ -4,7 +4,7 @@ lines mean is elsewhere."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
@@ -25,6 +25,11 @@ class Excerpt:
     def add(self, line: str) -> None:
         kept = self.first if len(self.first) < FIRST else self.last
         kept.append(line[:LONGEST_LINE])
+
+    def extend(self, lines: Sequence[str]) -> None:
+        room = FIRST - len(self.first)
+        self.first.extend(line[:LONGEST_LINE] for line in lines[:room])
+        self.last.extend(line[:LONGEST_LINE] for line in lines[room:][-LAST:])
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self.first, *self.last))

@@ -14,13 +14,15 @@ from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from agent_fox.core.values import to_object
 from agent_fox.core.words import did_you_mean
 from agent_fox.verifier.ground.results import FailureKind
+from agent_fox.verifier.logs.blocks import READERS
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
 from agent_fox.verifier.logs.document import line_of
 from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.kinds import kind_tables, with_parts
-from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
+from agent_fox.verifier.logs.kinds import DATA, kind_tables, with_parts
+from agent_fox.verifier.logs.line_formats import PLAIN, LineFormat, format_of, texts_of
 from agent_fox.verifier.logs.line_log import read_block
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader
@@ -36,17 +38,23 @@ SIZES = (*range(4, 64, 2), 64, 96, 144, 216, 324, 486, 730, 1_100, 1_650, 2_500,
 MOST_PLACES = 24
 
 _TEXTS: tuple[type, ...] = (str, list)
-_BOOLS = ("is_error", "on_kind", "closes", "joins", "turns", "is_json", "is_long", "stays", "keeps_zero", "while_open")
-_STRINGS = ("kind", "gives", "message", "above", "spot", "within", "enters", "log", "code", "place", "symbol", "kinds")
+_BOOLS = (
+    *("is_error", "on_kind", "closes", "joins", "turns", "is_json", "is_long", "stays", "keeps_zero", "while_open"),
+    *("is_alike", "uncounted", "passes", "restarts", "is_empty", "is_last", "has_subtests", "are_last"),
+)
+_STRINGS = (
+    *("kind", "gives", "message", "above", "spot", "enters", "log", "code", "place", "symbol", "kinds"),
+    *("reads", "inner", "joint", "divider", "nested", "nothing"),
+)
 _KEYS: Mapping[str, tuple[type, ...]] = {
-    **dict.fromkeys(("tools", "pattern", "when"), _TEXTS),
+    **dict.fromkeys(("tools", "pattern", "when", "within"), _TEXTS),
     **dict.fromkeys(_STRINGS, (str,)),
     **dict.fromkeys(("columns_from", "indent"), (int,)),
     **dict.fromkeys(_BOOLS, (bool,)),
     **dict.fromkeys(("row", "example"), (list,)),
-    **dict.fromkeys(("parts", "turned"), (dict,)),
+    **dict.fromkeys(("parts", "turned", "words"), (dict,)),
 }
-_FILE = ("tools", "kind", "parts", "turned", "is_long", "stays", "while_open", "kinds", "row", "example")
+_FILE = ("tools", "kind", "parts", "turned", "words", *PLAIN, "row", "example")
 _EXAMPLE, _TURNED = ("log", "gives"), ("kind", "code")
 _ROW = ("pattern", *(each.name for each in fields(Row) if each.name != "patterns"))
 _WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
@@ -54,6 +62,8 @@ _WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
     "gives": lambda: GIVES,
     "place": lambda: PLACES,
     "kinds": kind_tables,
+    "reads": lambda: tuple(READERS),
+    "inner": lambda: tuple(sorted(file.name.partition(".")[0] for file in DATA.glob("*.lines.toml"))),
 }
 _PIECE = re.compile(r"[A-Za-z]+|\d+|\s+|.")
 
@@ -183,7 +193,7 @@ class _Watched(RowReader):
     """A reader that remembers which patterns took a line."""
 
     def __init__(self, of: LineFormat, workspace: Workspace) -> None:
-        super().__init__(of, Findings(), workspace.relative, workspace.holds)
+        super().__init__(of, Findings(), workspace)
         self.used: set[tuple[int, str]] = set()
         self._number = {id(row): n for n, row in enumerate(of.rows, 1)}
 
@@ -214,5 +224,7 @@ def describe(parsed: Parsed) -> Iterator[str]:
     """What was found, a line each, as `parse-log` prints it and with the code in parentheses."""
     for failure in parsed.failures:
         yield line_of(failure) + (f" ({failure.code})" if failure.code else "")
+    if counts := parsed.summary and to_object(parsed.summary):
+        yield "counts: " + ", ".join(f"{number} {name}" for name, number in counts.items() if number or name == "tests")
     for warning in parsed.warnings:
         yield f"warning: {line_of(warning)}" + (f" ({warning.code})" if warning.code else "")

@@ -46,7 +46,7 @@ class GradleReader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()
-        self._compiler = RowReader(built_in("javac"), self._findings, workspace.relative, workspace.holds)
+        self._compiler = RowReader(built_in("javac"), self._findings, workspace)
         self._problems = Problems(self._findings, workspace)
         self._task = ""
         self._test: TestDraft | None = None

@@ -35,8 +35,9 @@ class CBuildReader:
         self._folders = Folders(workspace)
         self._findings = Findings()
         self._ctest = CtestReader(self._findings, workspace)
+        self._workspace = workspace
         self._compiler = self._rows("c_compiler", self._folders.relative)
-        cmake = RowReader(built_in("cmake"), self._findings, workspace.relative, workspace.holds)
+        cmake = RowReader(built_in("cmake"), self._findings, workspace)
         linker = self._rows("linker", self._folders.source)
         sanitizer = self._rows("sanitizer", self._folders.relative)
         self._open = (self._ctest, cmake, sanitizer, linker, self._compiler)
@@ -45,7 +46,7 @@ class CBuildReader:
         self._is_open = False  # the next line may belong to the last one
 
     def _rows(self, name: str, relative: Callable[[str], str]) -> RowReader:
-        return RowReader(built_in(name), self._findings, relative, self._folders.holds)
+        return RowReader(built_in(name), self._findings, self._workspace, relative)
 
     def take(self, line: str) -> None:
         if ": " not in line and "：" not in line and _COMMAND.match(line):

@@ -4,15 +4,13 @@ count is elsewhere."""
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.drafts import Excerpt
-from agent_fox.verifier.logs.frames import Place, at, first_line, python_place
+from agent_fox.verifier.logs.frames import Place, at, first_line, python_exception, python_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 
 if TYPE_CHECKING:
@@ -25,9 +23,6 @@ _SAID = regex(r"E(?:$| )")
 _FRAME = regex(r'[ |]*File ".*", line \d+')
 _RAISED = regex(r"(?: *[|] )?(?P<message>[A-Za-z_][\w.]*(?:: .*)?)$")
 _GROUP_MARK = regex(r"^ *\|", re.MULTILINE)
-_TYPED = regex(
-    r"(?P<exception>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failed|Warning|Group|Iteration))(?::|$)"
-)
 _ENDING = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<exception>[A-Za-z_][\w.]*)$")
 _FIXTURE = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.py):(?P<line>\d+)$")
 _PREFIX = regex(r"ERROR (?:collecting|at (?:setup|teardown) of) |\[doctest\] ")
@@ -117,27 +112,9 @@ class Block:
             **at(place, file),
             test_name=test_name,
             evidence="\n".join(self.said) or self.shown.text,
-            exception=exception_of(self.message) or self.exception,
+            exception=python_exception(self.message) or self.exception,
             is_error=self.is_error,
         )
-
-
-def exception_of(message: str) -> str | None:
-    """The exception that a message begins with; pytest leaves it out where an `assert` failed."""
-    if message.startswith("assert "):
-        return "AssertionError"
-    typed = _TYPED.match(message)
-    return typed["exception"] if typed else None
-
-
-def distinct(failures: Iterable[Failure]) -> Iterator[Failure]:
-    """The failures, where sub-tests of one test fail alike numbered by their names: `test_x`, `test_x #2`."""
-    seen: Counter[tuple[object, ...]] = Counter()
-    for failure in failures:
-        key = (failure.file, failure.line, failure.test_name, failure.message, failure.is_error)
-        seen[key] += 1
-        is_repeated = seen[key] > 1 and failure.test_name is not None
-        yield replace(failure, test_name=f"{failure.test_name} #{seen[key]}") if is_repeated else failure
 
 
 _OUTCOME = regex(r"(?P<outcome>FAILED|ERROR|SUBFAILED(?:\(.*?\)|\[.*?\])*) (?P<node>\S.*)$")

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
+from agent_fox.verifier.logs.blocks import numbered
 from agent_fox.verifier.logs.drafts import Excerpt, Findings
-from agent_fox.verifier.logs.frames import at, python_place
+from agent_fox.verifier.logs.frames import at, python_exception, python_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running, too_little
 from agent_fox.verifier.logs.line_log import last_line
-from agent_fox.verifier.logs.python.pytest_blocks import Block, Entry, Summary, distinct, exception_of
+from agent_fox.verifier.logs.python.pytest_blocks import Block, Entry, Summary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -147,7 +148,7 @@ class PytestReader:
             self.findings.fall_back(covered)
 
     def parsed(self) -> Parsed:
-        for failure in (*distinct(self._failures()), *self._breakdowns()):
+        for failure in (*numbered(self._failures()), *self._breakdowns()):
             self.findings.gathering.fail(failure)
         tests = self.summary.tests()
         if tests is None or not (tests.tests or tests.errors):
@@ -197,7 +198,7 @@ class PytestReader:
             line=line.line if line else None,
             test_name=entry.node if entry.is_test else None,
             evidence=line.evidence if line else entry.message,
-            exception=exception_of(message),
+            exception=python_exception(message),
             is_error=entry.is_error,
         )
 
@@ -221,7 +222,7 @@ class PytestReader:
             message,
             **at(place),
             evidence="\n".join(text.splitlines()[-20:]),
-            exception=exception_of(message),
+            exception=python_exception(message),
             is_error=True,
         )
 
@@ -244,7 +245,7 @@ def _of_one_line(short: re.Match[str], workspace: Workspace) -> Failure:
         file=workspace.relative(short["file"]),
         line=int(short["line"]),
         evidence=short.string,
-        exception=exception_of(short["message"]),
+        exception=python_exception(short["message"]),
     )
 
 
