@@ -6,16 +6,24 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.drafts import Excerpt
-from agent_fox.verifier.logs.frames import asserted_c, thrown_python
+from agent_fox.verifier.logs.frames import asserted_c
 from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running
 from agent_fox.verifier.logs.go.places import in_folder, logged_go
 from agent_fox.verifier.logs.javascript.stacks import node_failure, thrown_javascript, thrown_vitest, uncaught
 from agent_fox.verifier.logs.kinds import kind_in
+from agent_fox.verifier.logs.python.tracebacks import (
+    thrown_by_runner,
+    thrown_doctest,
+    thrown_pytest,
+    thrown_python,
+    where_it_stuck,
+)
 from agent_fox.verifier.logs.rows import COUNTED
 
 if TYPE_CHECKING:
@@ -28,7 +36,7 @@ _COUNT = regex(r"(\d+) ([a-z]+(?: [a-z]+)*)|([a-z ]+)=(\d+)")
 
 @dataclass(slots=True)
 class Block:
-    """A failed test (or several that failed alike, by `names`), and the lines about it."""
+    """A failed test, or several that failed alike by `names`, and the lines about it: none where a list names it."""
 
     row: Row
     groups: Groups
@@ -38,14 +46,23 @@ class Block:
     """Whether the test before it may have printed it."""
     is_printing: bool = False
     shown: Excerpt = field(default_factory=Excerpt)
+    failures: list[Failure] | None = None
 
+    @property
+    def key(self) -> str:
+        return " ".join(filter(None, [self.groups.get("folder"), ".".join(self.names[0]) or self.file]))
 
-@dataclass(slots=True)
-class _Told:
-    """What came of a block."""
+    def shows(self, listed: Block) -> bool:
+        """Whether it is of a test that a list names."""
+        is_alike = (self.row.is_error, self.row.uncounted) == (listed.row.is_error, listed.row.uncounted)
+        is_part = listed.row.is_part and self.key.startswith(listed.key + " ")
+        return is_alike and (is_part or self.key == listed.key)
 
-    failures: list[Failure]
-    block: Block
+    def says(self, listed: Block) -> bool:
+        """Whether it has no name, and says what a list says of a test, perhaps cut short."""
+        message = (listed.groups.get("message") or "").removesuffix("...").strip()
+        is_said = bool(message) and (self.groups.get("message") or "").startswith(message)
+        return is_said and not self.names[0] and not listed.row.is_error
 
 
 class Blocks:
@@ -54,19 +71,27 @@ class Blocks:
     def __init__(self, of: Rows, workspace: Workspace) -> None:
         self._format, self._workspace = of, workspace
         self.open: Block | None = None
-        self._told: deque[_Told] = deque(maxlen=2 * MOST_KEPT)
+        self._kept: deque[Block] = deque(maxlen=2 * MOST_KEPT)
+        self._listed: list[Block] = []
+        self._seen: list[Block] = []
+        self._lines: list[Block] = []
         self._counts: dict[str, int] | None = None
         self.last = ""
 
     def begin(self, row: Row, groups: Groups, file: str | None) -> bool:
         """Whether a test failed whose title a line is, rather than that one was printed like it."""
-        number = len(self._told) + (self.open is not None) + 1
+        number = len(self._kept) + (self.open is not None) + 1
         is_next = number <= (self._counts or {}).get("failed", number)
         if (written := groups.get("number")) and not (is_next and int(written) == number):
+            return False
+        if row.place == "inside" and not self._workspace.holds(file or ""):
             return False
         names = self._names(groups)
         if row.is_alike and self.open is not None and self.open.row == row and not self.open.shown.text.strip():
             self.open.names.append(names)
+            return True
+        if row.is_whole:
+            self._lines += [Block(row, groups, file or "", [names])] if len(self._lines) < MOST_KEPT else []
             return True
         is_doubtful = self.open is not None and self.open.is_printing
         self.end()
@@ -74,6 +99,12 @@ class Blocks:
         if groups.get("message"):
             self.open.shown.add(groups["message"] or "")
         return True
+
+    def enlist(self, row: Row, groups: Groups) -> None:
+        """A list of failed tests names one; or a test was seen to fail, of which a list would tell more."""
+        tests = self._seen if row.gives == "seen" else self._listed
+        if len(tests) < MOST_KEPT:
+            tests.append(Block(row, groups, groups.get("file") or "", [self._names(groups)]))
 
     def _names(self, groups: Groups) -> list[str]:
         """The parts of a test's name, outermost first."""
@@ -102,30 +133,31 @@ class Blocks:
 
     def end(self) -> None:
         block, self.open = self.open, None
-        if block is None or (len(self._told) >= MOST_KEPT and not self._format.are_last):
+        if block is None or (len(self._kept) >= MOST_KEPT and not self._format.are_last):
             return
-        if failures := list(self._failures(block)):
+        if not self._format.has_lists:  # nothing more is needed of its lines
+            block.failures = list(self._failures(block))
             block.shown = Excerpt()
-            self._told.append(_Told(failures, block))
+        if block.failures is None or block.failures:
+            self._kept.append(block)
 
     def _failures(self, block: Block) -> Iterator[Failure]:
         of, row, text, folder = self._format, block.row, block.shown.text, block.groups.get("folder") or ""
-        inner = row.inner.parse(map(str.strip, block.shown), self._workspace).failures if row.inner else ()
-        if inner:
+        if row.inner and (inner := row.inner.parse(map(str.strip, block.shown), self._workspace).failures):
             yield from inner
             return
-        found = READERS[row.reads or of.reads](text, self._workspace, block.file)
+        text = text or block.groups.get("message") or ""
+        own_file, name = self._workspace.relative(block.file), of.joint.join(block.names[-1])
+        found = READERS[row.reads or of.reads](text, self._workspace, block.file, name)
         if found is None or (row.is_alike and not text.strip()):
             return
-        file = in_folder(found.file, folder.removeprefix(".")) if found.file else None
+        if not found.line:
+            line, column = (int(block.groups.get(each) or 0) or None for each in ("line", "column"))
+            found = replace(found, file=own_file or found.file, line=line, column=column)
+        elif found.file:
+            found = replace(found, file=in_folder(found.file, folder.removeprefix(".")))
         said = (row.message or "").format(**{name: value or "" for name, value in block.groups.items()})
-        failure = replace(
-            found,
-            message=found.message or said,
-            file=file if found.line else self._workspace.relative(block.file) or file,
-            evidence=text,
-            is_error=row.is_error,
-        )
+        failure = replace(found, message=found.message or said, evidence=found.evidence or text, is_error=row.is_error)
         for names in block.names:
             kind = (kind_in(row.kinds, text) if row.kinds and not names else None) or row.kind
             kind = found.kind if row.kind is FailureKind.UNKNOWN else kind
@@ -133,13 +165,16 @@ class Blocks:
 
     def restart(self) -> None:
         self.open, self._counts = None, None
-        self._told.clear()
+        self._kept.clear()
+
+    def relist(self) -> None:
+        self._listed = []
 
     def count(self, groups: Groups) -> None:
         """Counts in a line, by groups with the names of COUNTED, or by words. What is no number counts one."""
         counts = self._counts = self._counts if self._counts is not None else {}
         if (words := groups.get("counts")) is not None or "counts" in groups:
-            self._counts = counts = {name: number for name, number in counts.items() if name == "tests"}
+            self._counts = counts = {name: counts[name] for name in ("tests", "broken") if name in counts}
             for number, word, other, its_number in _COUNT.findall(words or ""):
                 if name := self._format.words.get((word or other).strip()):
                     counts[name] = counts.get(name, 0) + int(number or its_number)
@@ -148,58 +183,94 @@ class Blocks:
                 counts[name] = int(text) if text.isdigit() else counts.get(name, 0) + 1
 
     def told(self) -> list[Failure]:
-        """The failures that are believed."""
+        """The failures that are believed. A list decides which there are."""
         self.end()
-        self._told = deque(self._believed())
-        failures = (failure for told in self._outermost() for failure in told.failures)
+        listed = self._listed or (self._seen if len(self._seen) >= len(self._kept) else [])
+        self._kept = deque(self._of_list(listed) if listed else self._believed())
+        for block in self._kept:
+            block.failures = list(self._failures(block)) if block.failures is None else block.failures
+        failures = (failure for block in self._outermost() for failure in block.failures or ())
         return list(numbered(failures) if self._format.has_subtests else failures)
 
-    def _believed(self) -> list[_Told]:
-        """As many of the last as were counted. What a test may have printed counts only where others are too few."""
-        told = list(self._told)
-        if self._counts is None or not self._format.are_last:
-            return told
-        unexpected = sum(each.block.row.passes for each in told)  # not shown by each version
-        failed = unexpected + self._counts.get("failed", 0) + self._counts.get("errors", 0)
-        certain = [each for each in told if not each.block.is_doubtful]
-        told = certain if len(certain) >= failed else told
-        return told[-failed:] if failed else []
+    def _of_list(self, listed: list[Block]) -> Iterator[Block]:
+        """For each test of a list the first block left that shows it; one without is what the list says of it."""
+        blocks = [block for block in self._kept if not block.row.is_apart]
+        left = self._joined(blocks, {each.key for each in listed}) if self._format.joins_unlisted else blocks
+        lines = list(self._lines)
+        shown = [_taken(left, partial(Block.shows, listed=each)) for each in listed]
+        broken = {block.key: block for block in left if block.row.is_error and not block.row.uncounted}
+        for each, block in zip(listed, shown, strict=True):
+            names = [[each.file, *each.names[0]]] if self._format.has_files and each.names[0] else each.names
+            block = block or broken.get(each.key) or _taken(lines, partial(Block.says, listed=each)) or each
+            yield replace(block, names=names, file=block.file or each.file)
+        yield from (block for block in self._kept if block.row.is_apart)
 
-    def _outermost(self) -> Iterable[_Told]:
+    def _joined(self, blocks: list[Block], keys: set[str]) -> list[Block]:
+        """A block of a test that is not listed was printed by the one before it."""
+        joined: list[Block] = []
+        for block in blocks:
+            if block.key in keys or not joined:
+                joined.append(block)
+            else:
+                joined[-1].shown.extend(list(block.shown))
+        return joined
+
+    def _believed(self) -> list[Block]:
+        """As many of the last as were counted. What a test may have printed counts only where others are too few."""
+        kept, of = list(self._kept) or self._lines, (self._counts or {}).get
+        if self._counts is None or not (self._format.are_last or self._format.has_lists):
+            return kept
+        unexpected = sum(block.row.passes for block in kept)  # not shown by each version
+        failed = unexpected + of("failed", 0) + of("errors", 0)
+        if self._format.has_lists:
+            surplus = len(kept) - failed
+            doubtful = [block for block in kept if surplus > 0 and not any(f.line for f in self._failures(block))]
+            return [block for block in kept if block not in doubtful[:surplus] or block.row.is_apart]
+        certain = [block for block in kept if not block.is_doubtful]
+        kept = certain if len(certain) >= failed else kept
+        return kept[-failed:] if failed else []
+
+    def _outermost(self) -> Iterable[Block]:
         """Without tests of which a test within them failed."""
-        within = {_name(told).rpartition(self._format.nested)[0] for told in self._told if self._format.nested}
-        return (told for told in self._told if not (self._format.nested and _name(told) in within))
+        nested = self._format.nested
+        within = {block.key.rpartition(nested)[0] for block in self._kept} if nested else set()
+        return (block for block in self._kept if block.key not in within)
 
     def summary(self) -> TestSummary | None:
         """The counts, after what was told. A file that could not be run is an error of no test."""
         if self._counts is None:
             return None
-        of = self._counts.get
-        failed, errors, others = (
-            of("failed", 0) + of("xpassed", 0),
-            of("errors", 0),
-            of("skipped", 0) + of("xfailed", 0),
-        )
-        tests = of("tests", of("passed", 0) + failed + errors + others)
-        passed = of("passed", max(0, tests - others - self._failed_tests(failed + errors)))
-        broken = sum(told.block.row.uncounted for told in self._told)
-        return TestSummary(tests, passed, failed, errors or broken, of("skipped", 0), of("xfailed", 0))
+        of, broken = self._counts.get, sum(block.row.uncounted for block in self._kept)
+        failed, errors = of("failed", 0) + of("xpassed", 0), of("errors", broken)
+        skipped, xfailed, passed = of("skipped", 0), of("xfailed", 0), of("passed", 0)
+        tests = of("tests")
+        if tests is None:
+            tests = passed + failed + errors + skipped + xfailed - min(of("broken") or broken, errors)
+        elif "passed" not in self._counts:
+            passed = max(0, tests - skipped - xfailed - self._failed_tests(failed + of("errors", 0)))
+        return TestSummary(tests, passed, failed, errors, skipped, xfailed)
 
     def _failed_tests(self, failed: int) -> int:
         """Of how many tests the failures are: one may have several, and some are shown by no block."""
         if not self._format.has_subtests:
             return failed
-        first = [told.failures[0] for told in self._told if not told.block.row.uncounted]
-        return max(0, failed - len(self._told)) + len({each.test_name or each.evidence for each in first})
+        first = [block.failures[0] for block in self._kept if block.failures and not block.row.uncounted]
+        return max(0, failed - len(self._kept)) + len({each.test_name or each.evidence for each in first})
 
     def running(self, groups: Groups) -> Failure:
         """What the last line of a log without counts begins."""
-        file = self._workspace.relative(groups.get("file") or "") or None
-        return still_running(file, self._format.joint.join(self._names(groups)) or None, self.last)
+        file = groups.get("file") or ""
+        names = self._names(groups)
+        names = [file, *names] if self._format.has_files and names else names
+        return still_running(self._workspace.relative(file) or None, self._format.joint.join(names) or None, self.last)
 
 
-def _name(told: _Told) -> str:
-    return f"{told.block.groups.get('folder')} {told.block.groups.get('test')}"
+def _taken(blocks: list[Block], fits: Callable[[Block], bool]) -> Block | None:
+    """The first block that fits, which is taken out of them."""
+    block = next(filter(fits, blocks), None)
+    if block is not None:
+        blocks.remove(block)
+    return block
 
 
 def numbered(failures: Iterable[Failure]) -> Iterator[Failure]:
@@ -212,12 +283,19 @@ def numbered(failures: Iterable[Failure]) -> Iterator[Failure]:
         yield replace(failure, test_name=f"{failure.test_name} #{seen[key]}") if is_repeated else failure
 
 
-READERS: Mapping[str, Callable[[str, Workspace, str], Failure | None]] = {
+Reader = Callable[[str, "Workspace", str, str], Failure | None]
+"""Gets the text of a failed test, and the file and the name that its title tells."""
+
+READERS: Mapping[str, Reader] = {
     "javascript": thrown_javascript,
     "vitest": thrown_vitest,
     "node": uncaught,
     "crash": node_failure,
     "python": thrown_python,
+    "pytest": thrown_pytest,
+    "doctest": thrown_doctest,
+    "pytest itself": thrown_by_runner,
+    "python threads": where_it_stuck,
     "go": logged_go,
     "c": asserted_c,
 }

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 
 _PYTHON_FRAME = regex(r'^[E\s]*File "([^"\n]{1,1000})", line (\d+)', re.MULTILINE)
 _PYTEST_FRAME = regex(r"^((?:[A-Za-z]:)?[^\s:][^:\n]{0,1000}\.py):(\d+): ?(?!\d)", re.MULTILINE)
-_PYTHON_RAISED = regex(r"(?P<exception>[A-Za-z_][\w.]*)(?:: .*)?$")
-_PYTHON_TYPED = regex(
-    r"(?P<exception>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failed|Warning|Group|Iteration))(?::|$)"
-)
 _JS_FRAME = regex(
     r"^[ \t]*(?:at |❯ |→ )?(?:async )?(?:[^\n(]{0,500}?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():][^():\n]{0,1000}):(\d+):(\d+)\)?",
     re.MULTILINE,
@@ -110,32 +106,11 @@ def c_place(text: str, workspace: Workspace) -> Place | None:
     return next(ours, None)
 
 
-def asserted_c(text: str, workspace: Workspace, file: str) -> Failure:
+def asserted_c(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """The first line with a place."""
     places = ((c_place(line, workspace), line.strip()) for line in text.split("\n"))
     place, message = next((found for found in places if found[0]), (None, ""))
     return Failure(FailureKind.TEST_FAILURE, message, **at(place))
-
-
-def thrown_python(text: str, workspace: Workspace, file: str) -> Failure:
-    """What was raised last follows its frames, further out than they."""
-    raised, exception, is_below_frame = "", None, False
-    for line in text.split("\n"):
-        if line.startswith("  "):
-            is_below_frame = True
-        elif is_below_frame and (match := _PYTHON_RAISED.match(line)):
-            raised, exception, is_below_frame = line.strip(), match["exception"], False
-    message = raised or first_line(text)
-    place, exception = at(python_place(text, workspace)), exception or python_exception(message)
-    return Failure(FailureKind.TEST_FAILURE, message, **place, exception=exception)
-
-
-def python_exception(message: str) -> str | None:
-    """The exception that a message begins with; pytest leaves it out where an `assert` failed."""
-    if message.startswith("assert "):
-        return "AssertionError"
-    typed = _PYTHON_TYPED.match(message)
-    return typed["exception"] if typed else None
 
 
 def java_place(text: str, test_class: str, module: str = "") -> Place | None:

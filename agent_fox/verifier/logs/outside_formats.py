@@ -41,6 +41,7 @@ _TEXTS: tuple[type, ...] = (str, list)
 _BOOLS = (
     *("is_error", "on_kind", "closes", "joins", "turns", "is_json", "is_long", "stays", "keeps_zero", "while_open"),
     *("is_alike", "uncounted", "passes", "restarts", "is_empty", "is_last", "has_subtests", "are_last"),
+    *("if_empty", "relists", "is_whole", "is_part", "is_apart", "has_files", "joins_unlisted"),
 )
 _STRINGS = (
     *("kind", "gives", "message", "above", "spot", "enters", "log", "code", "place", "symbol", "kinds"),

@@ -217,7 +217,7 @@ BUILT_IN = Parsers(
         _rows("tsc", "tsc", "vue-tsc", "ts-node"),
         _rows("mypy", "mypy", "dmypy"),
         _rows("pyright", "pyright", "basedpyright"),
-        _lines("python.pytest_text:PytestReader", "pytest"),
+        _rows("pytest", "pytest"),
         _rows("unittest", "unittest", "django"),
         _rows("jest", "jest"),
         _rows("vitest", "vitest"),

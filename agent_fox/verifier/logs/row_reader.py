@@ -42,6 +42,7 @@ class RowReader:
         self._above = self._within = ""
         self._listed: list[Draft] | None = [] if any(row.gives == "listed" for row in of.rows) else None
         self._held: list[Draft] = []
+        self._if_empty: list[Failure] = []
         self._is_turned = self._fails_warnings = self._is_whole = False
         self._block, self._places = "", [0]
 
@@ -133,8 +134,14 @@ class RowReader:
         if row.above and not above:
             return False
         groups = {**(above.groupdict() if above else {}), **match.groupdict()}
+        if row.restarts:
+            self.tests.restart()
+        if row.relists:
+            self.tests.relist()
         if row.gives in OF_TESTS and not self._take_test(row, groups):
             return False
+        if row.is_whole:
+            self.tests.pass_over(match.string + "\n", 0, len(match.string) + 1)
         if row.is_json:
             groups = {name: _unescaped(text) for name, text in groups.items()}
         self._within = self._within if row.enters is None else row.enters
@@ -164,8 +171,8 @@ class RowReader:
 
     def _take_test(self, row: Row, groups: Mapping[str, str | None]) -> bool:
         """Whether the line is what the row says of tests."""
-        if row.restarts:
-            self.tests.restart()
+        if row.gives in ("entry", "seen"):
+            self.tests.enlist(row, groups)
         if row.gives == "title":
             return self.tests.name(groups)
         if row.gives == "printed":
@@ -228,7 +235,9 @@ class RowReader:
                 return draft.line is None
 
     def _begin(self, row: Row, draft: Draft) -> None:
-        if row.gives == "fallback":
+        if row.gives == "fallback" and row.if_empty:
+            self._if_empty.append(draft.failure())
+        elif row.gives == "fallback":
             self._findings.fall_back(draft.failure(), on_kind=row.on_kind)
         elif row.gives == "failure":
             self.finish()
@@ -288,8 +297,10 @@ class RowReader:
         for failure in self.tests.told():
             self._findings.gathering.fail(failure)
         summary = self.tests.summary()
-        if summary and not summary.tests and self._format.nothing:
-            self._findings.fall_back(Failure(FailureKind.UNKNOWN, self._format.nothing))
+        if not (summary and (summary.tests or summary.errors)):
+            nothing = [Failure(FailureKind.UNKNOWN, self._format.nothing)] if summary and self._format.nothing else []
+            for failure in self._if_empty[:MOST_KEPT] or nothing:
+                self._findings.fall_back(failure)
         for row in self._format.rows if summary is None else ():
             if row.gives == "running" and (match := row.match(self.tests.last)):
                 self._use(row, match)

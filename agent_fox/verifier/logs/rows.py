@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import LogParser
 
 OF_LINES = ("failure", "fallback", "listed", "held", "heading", "more", "end", "aside", "fails warnings", "asked")
-OF_TESTS = ("test", "title", "printed", "counts", "running")
+OF_TESTS = ("test", "title", "printed", "entry", "seen", "counts", "running")
 GIVES = (*OF_LINES, *OF_TESTS)
 PLACES = ("unknown", "nowhere", "inside", "outside")
-COUNTED = ("tests", "passed", "failed", "errors", "skipped", "xfailed", "xpassed")
+COUNTED = ("tests", "passed", "failed", "errors", "skipped", "xfailed", "xpassed", "broken")
 GROUPS = (
     *("file", "line", "column", "severity", "warning", "code", "message", "symbol", "exception", "test", "caret"),
     *("suite", "folder", "number", "counts", *COUNTED),
@@ -37,8 +37,9 @@ class Row:
     a row that `turns` the log is seen; a heading that names the file, perhaps the line, of the failures below it; more
     about the open failure, or its end; nothing; that warnings fail the run; or a place that is asked about: where code
     was used of which a failure right below, in a file outside of the workspace, comes. Of OF_TESTS: a failed test, to
-    which each line below belongs that no row takes; more of its title; that the rest was printed by it; counts of
-    tests; or, of the last line of a log without counts, a test that was running.
+    which each line below belongs that no row takes; more of its title; that the rest was printed by it; a test in a
+    list of those that failed, or one that was seen to fail, which counts where there is no list; counts of tests; or,
+    of the last line of a log without counts, a test that was running.
     """
 
     patterns: tuple[re.Pattern[str], ...]
@@ -89,6 +90,16 @@ class Row:
     """Whether all tests before it were none: the log shows them behind it."""
     is_empty: bool = False
     """Whether the line says that there are no tests."""
+    if_empty: bool = False
+    """Whether a fallback counts only where no test was counted."""
+    relists: bool = False
+    """Whether the list so far was none."""
+    is_whole: bool = False
+    """Whether the line is all there is of the test, and ends none: it counts where there is no block of the test."""
+    is_part: bool = False
+    """Whether a test of the list is a part of the one whose block shows it."""
+    is_apart: bool = False
+    """Whether no list tells of it: what ended the runner itself."""
     is_last: bool = False
     """Whether a log that has such a line has no counts, and is whole without."""
 
@@ -135,6 +146,10 @@ class Rows:
     """What stands between the parts of a test's name, here and in the log."""
     nested: str = ""
     """What divides a test's name from that of a test within it: where both fail, the inner one counts."""
+    has_files: bool = False
+    """Whether a test's name begins with its file."""
+    joins_unlisted: bool = False
+    """Whether a block of a test that no list names was printed by the test of the block before."""
     has_subtests: bool = False
     """Whether failures are of sub-tests, of which one test may have many."""
     are_last: bool = False
@@ -145,6 +160,7 @@ class Rows:
     marks: tuple[Mark, ...] = field(init=False)
     """Texts and spots of which one stands in every line that matters while nothing is open; empty if none is known."""
     has_tests: bool = field(init=False)
+    has_lists: bool = field(init=False)
     marks_within: Mapping[tuple[str, bool], tuple[Mark, ...]] = field(init=False)
     """The same in each passage of a log of tests, and while a test is open."""
     headings: tuple[Row, ...] = field(init=False)
@@ -171,6 +187,7 @@ class Rows:
             "marks_within": marks_within,
             "has_more": any(row.gives == "more" for row in self.rows),
             "has_tests": any(row.gives in OF_TESTS for row in self.rows),
+            "has_lists": any(row.gives == "entry" for row in self.rows),
             "opened": opened,
             "closed": closed,
         }

@@ -20,7 +20,6 @@ from agent_fox.verifier.logs.jvm.maven import MavenReader
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.line_log import LineReader, SkippingReader, read_block
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.python.pytest_text import PytestReader
 from tests.verifier.logs.at_hand import DATA, workspace
 
 
@@ -113,7 +112,7 @@ SAMPLES = (
     ),
     Sample(
         "pytest",
-        PytestReader,
+        built_in("pytest").reader,
         "pytest/*.txt",
         (
             "============================= test session starts ==============================\n",

@@ -62,7 +62,7 @@ def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place, s
     return Place(match[1], int(match[2])), message
 
 
-def logged_go(text: str, workspace: Workspace, file: str) -> Failure:
+def logged_go(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     place, message = logged_failure(text.split("\n"), workspace) or (None, first_line(text))
     return Failure(FailureKind.TEST_FAILURE, message or "it failed without a word", **at(place))
 

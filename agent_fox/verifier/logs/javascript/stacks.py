@@ -43,7 +43,7 @@ def named_file(message: str, workspace: Workspace) -> str | None:
     return workspace.relative(match["file"] or match["other"]) if match else None
 
 
-def thrown_javascript(text: str, workspace: Workspace, file: str) -> Failure:
+def thrown_javascript(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """What was thrown. Where a file did not load, jest explains itself before it says why."""
     lines = [line.strip() for line in text.split("\n")] if "Details:" in text else []
     details = lines[lines.index("Details:") :] if "Details:" in lines else []
@@ -52,7 +52,7 @@ def thrown_javascript(text: str, workspace: Workspace, file: str) -> Failure:
     return Failure(FailureKind.TEST_FAILURE, message, **place, exception=exception_of(message))
 
 
-def thrown_vitest(text: str, workspace: Workspace, file: str) -> Failure:
+def thrown_vitest(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """The first frame of the project. A function's name may stand before a path, which may hold spaces."""
     message, place = first_line(text), None
     for match in _VITEST_FRAME.finditer(text):
@@ -62,7 +62,7 @@ def thrown_vitest(text: str, workspace: Workspace, file: str) -> Failure:
     return Failure(FailureKind.TEST_FAILURE, message, **at(place), exception=exception_of(message))
 
 
-def uncaught(text: str, workspace: Workspace, file: str) -> Failure | None:
+def uncaught(text: str, workspace: Workspace, file: str, name: str) -> Failure | None:
     """An uncaught error; None for another text."""
     is_error = _MESSAGE.search(text) or "\n    at " in text or "^\n" in text
     return node_failure(text, workspace) if is_error else None
@@ -90,7 +90,7 @@ _CARET = regex(r"\s*\^+\s*$")
 _IMPORTER = regex(r"imported from (?P<file>\S.*)$|^- (?P<required>\S.*)$", re.MULTILINE)
 
 
-def node_failure(text: str, workspace: Workspace, file: str = "") -> Failure:
+def node_failure(text: str, workspace: Workspace, file: str = "", name: str = "") -> Failure:
     """An uncaught error, from its first line to the end of its trace."""
     own_message = next((match["message"] for line in text.split("\n") if (match := _MESSAGE.match(line.strip()))), None)
     message = own_message or _thrown(text)
