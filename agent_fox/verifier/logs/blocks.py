@@ -24,7 +24,8 @@ from agent_fox.verifier.logs.python.tracebacks import (
     thrown_python,
     where_it_stuck,
 )
-from agent_fox.verifier.logs.rows import COUNTED
+from agent_fox.verifier.logs.rows import COUNTED, SAID
+from agent_fox.verifier.logs.rust.panics import panicked
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -50,7 +51,8 @@ class Block:
 
     @property
     def key(self) -> str:
-        return " ".join(filter(None, [self.groups.get("folder"), ".".join(self.names[0]) or self.file]))
+        owner = self.groups.get("folder") or self.groups.get("owner")
+        return " ".join(filter(None, [owner, ".".join(self.names[0]) or self.file]))
 
     def shows(self, listed: Block) -> bool:
         """Whether it is of a test that a list names."""
@@ -103,8 +105,14 @@ class Blocks:
     def enlist(self, row: Row, groups: Groups) -> None:
         """A list of failed tests names one; or a test was seen to fail, of which a list would tell more."""
         tests = self._seen if row.gives == "seen" else self._listed
-        if len(tests) < MOST_KEPT:
-            tests.append(Block(row, groups, groups.get("file") or "", [self._names(groups)]))
+        test = Block(row, groups, groups.get("file") or "", [self._names(groups)])
+        if row.passes:
+            tests[:] = [each for each in tests if each.key != test.key]
+        elif len(tests) < MOST_KEPT and not (row.opens and any(each.key == test.key for each in tests)):
+            tests.append(test)
+        if row.opens:
+            self.end()
+            self.open = test
 
     def _names(self, groups: Groups) -> list[str]:
         """The parts of a test's name, outermost first."""
@@ -156,12 +164,19 @@ class Blocks:
             found = replace(found, file=own_file or found.file, line=line, column=column)
         elif found.file:
             found = replace(found, file=in_folder(found.file, folder.removeprefix(".")))
-        said = (row.message or "").format(**{name: value or "" for name, value in block.groups.items()})
-        failure = replace(found, message=found.message or said, evidence=found.evidence or text, is_error=row.is_error)
+        said = (row.message or "").format(
+            **{SAID: found.message}, **{name: value or "" for name, value in block.groups.items()}
+        )
+        message = said if f"{{{SAID}}}" in (row.message or "") else found.message or said
+        failure = replace(found, message=message, evidence=found.evidence or text, is_error=row.is_error)
         for names in block.names:
             kind = (kind_in(row.kinds, text) if row.kinds and not names else None) or row.kind
             kind = found.kind if row.kind is FailureKind.UNKNOWN else kind
             yield replace(failure, kind=kind, test_name=of.joint.join(names) or None)
+
+    @property
+    def has_counts(self) -> bool:
+        return self._counts is not None
 
     def restart(self) -> None:
         self.open, self._counts = None, None
@@ -195,21 +210,22 @@ class Blocks:
     def _of_list(self, listed: list[Block]) -> Iterator[Block]:
         """For each test of a list the first block left that shows it; one without is what the list says of it."""
         blocks = [block for block in self._kept if not block.row.is_apart]
-        left = self._joined(blocks, {each.key for each in listed}) if self._format.joins_unlisted else blocks
+        left = self._joined(blocks, {each.key for each in listed}) if self._format.list_tells else blocks
         lines = list(self._lines)
         shown = [_taken(left, partial(Block.shows, listed=each)) for each in listed]
         broken = {block.key: block for block in left if block.row.is_error and not block.row.uncounted}
         for each, block in zip(listed, shown, strict=True):
             names = [[each.file, *each.names[0]]] if self._format.has_files and each.names[0] else each.names
             block = block or broken.get(each.key) or _taken(lines, partial(Block.says, listed=each)) or each
-            yield replace(block, names=names, file=block.file or each.file)
+            row, groups = (each.row, each.groups) if self._format.list_tells else (block.row, block.groups)
+            yield replace(block, names=names, file=block.file or each.file, row=row, groups=groups)
         yield from (block for block in self._kept if block.row.is_apart)
 
     def _joined(self, blocks: list[Block], keys: set[str]) -> list[Block]:
-        """A block of a test that is not listed was printed by the one before it."""
+        """A block of a test that is not listed was printed by the one before it; one of the same test is more of it."""
         joined: list[Block] = []
         for block in blocks:
-            if block.key in keys or not joined:
+            if not joined or (block.key in keys and block.key != joined[-1].key):
                 joined.append(block)
             else:
                 joined[-1].shown.extend(list(block.shown))
@@ -217,7 +233,8 @@ class Blocks:
 
     def _believed(self) -> list[Block]:
         """As many of the last as were counted. What a test may have printed counts only where others are too few."""
-        kept, of = list(self._kept) or self._lines, (self._counts or {}).get
+        kept = [block for block in self._kept if not block.row.only_listed] or self._lines
+        of = (self._counts or {}).get
         if self._counts is None or not (self._format.are_last or self._format.has_lists):
             return kept
         unexpected = sum(block.row.passes for block in kept)  # not shown by each version
@@ -297,5 +314,6 @@ READERS: Mapping[str, Reader] = {
     "pytest itself": thrown_by_runner,
     "python threads": where_it_stuck,
     "go": logged_go,
+    "rust": panicked,
     "c": asserted_c,
 }

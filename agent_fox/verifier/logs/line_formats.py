@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PLAIN = (
     *("is_long", "stays", "while_open", "kinds", "reads", "joint", "divider", "nested", "has_subtests", "are_last"),
-    *("nothing", "has_files", "joins_unlisted"),
+    *("nothing", "has_files", "list_tells"),
 )
 """What a file says of its format as it stands."""
 

@@ -26,7 +26,7 @@ from agent_fox.verifier.logs.line_formats import PLAIN, LineFormat, format_of, t
 from agent_fox.verifier.logs.line_log import read_block
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader
-from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, Row
+from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, SAID, Row
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
@@ -41,7 +41,7 @@ _TEXTS: tuple[type, ...] = (str, list)
 _BOOLS = (
     *("is_error", "on_kind", "closes", "joins", "turns", "is_json", "is_long", "stays", "keeps_zero", "while_open"),
     *("is_alike", "uncounted", "passes", "restarts", "is_empty", "is_last", "has_subtests", "are_last"),
-    *("if_empty", "relists", "is_whole", "is_part", "is_apart", "has_files", "joins_unlisted"),
+    *("if_empty", "relists", "is_whole", "is_part", "opens", "only_listed", "is_apart", "has_files", "list_tells"),
 )
 _STRINGS = (
     *("kind", "gives", "message", "above", "spot", "enters", "log", "code", "place", "symbol", "kinds"),
@@ -153,7 +153,7 @@ def _pattern(pattern: str, where: str, lines: list[str], row: Mapping[str, Any])
         return
     if unknown := sorted(set(compiled.groupindex) - set(GROUPS) - said):
         yield f"{where}nothing is made of a group {unknown[0]!r}; the groups are: {', '.join(GROUPS)}"
-    elif missing := sorted(said - set(compiled.groupindex)):
+    elif missing := sorted(said - {SAID} - set(compiled.groupindex)):
         yield f"{where}message {row['message']!r} names {missing[0]!r}, and the pattern {pattern!r} has no such group"
     elif row.get("gives") == "heading" and "file" not in compiled.groupindex:
         yield f"{where}a heading has to name a file by the group `file`"

@@ -20,8 +20,10 @@ PLACES = ("unknown", "nowhere", "inside", "outside")
 COUNTED = ("tests", "passed", "failed", "errors", "skipped", "xfailed", "xpassed", "broken")
 GROUPS = (
     *("file", "line", "column", "severity", "warning", "code", "message", "symbol", "exception", "test", "caret"),
-    *("suite", "folder", "number", "counts", *COUNTED),
+    *("suite", "folder", "owner", "number", "counts", *COUNTED),
 )
+SAID = "said"
+"""In a message, what the text of a failed test says."""
 Mark = tuple[int, str | re.Pattern[str]]
 """A text or a spot, by its number among all of a format."""
 OF_OPEN = ("more", "end", "title", "printed")
@@ -85,7 +87,7 @@ class Row:
     uncounted: bool = False
     """Whether what failed is no test: a file, or what stands around tests."""
     passes: bool = False
-    """Whether the test passed and should not have: one of `xpassed`."""
+    """Whether the test passed and should not have, one of `xpassed`; or, in a list, when it was tried again."""
     restarts: bool = False
     """Whether all tests before it were none: the log shows them behind it."""
     is_empty: bool = False
@@ -96,6 +98,10 @@ class Row:
     """Whether the list so far was none."""
     is_whole: bool = False
     """Whether the line is all there is of the test, and ends none: it counts where there is no block of the test."""
+    only_listed: bool = False
+    """Whether such a test failed only if a list names it."""
+    opens: bool = False
+    """Whether the lines below a test of the list are about it."""
     is_part: bool = False
     """Whether a test of the list is a part of the one whose block shows it."""
     is_apart: bool = False
@@ -148,8 +154,9 @@ class Rows:
     """What divides a test's name from that of a test within it: where both fail, the inner one counts."""
     has_files: bool = False
     """Whether a test's name begins with its file."""
-    joins_unlisted: bool = False
-    """Whether a block of a test that no list names was printed by the test of the block before."""
+    list_tells: bool = False
+    """Whether a list tells all but what was printed: a block of a test that it does not name was printed by the test of
+    the block before."""
     has_subtests: bool = False
     """Whether failures are of sub-tests, of which one test may have many."""
     are_last: bool = False

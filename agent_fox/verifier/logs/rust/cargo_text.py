@@ -11,7 +11,8 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.kinds import kind_in
-from agent_fox.verifier.logs.rust.rust_tests import NextestReader, RustTarget
+from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -107,6 +108,7 @@ def _draft(found: re.Match[str], line: str) -> Draft:
     return Draft(FailureKind.COMPILE_ERROR, message, code=found["code"], is_warning=is_warning, evidence=[line])
 
 
+_NEXTEST = regex(r"\s+(?:Nextest run ID \S+ with|Starting \d+ tests? across )")
 _RUNNING = regex(r"running \d+ tests?$")
 _UNBUILT = regex(r"error: (?P<message>could not compile .*|(?:test|doctest) failed, to rerun.*)")
 _DIFF = regex(r"Diff in (?P<file>.+?)(?::(?P<line>\d+):| at line (?P<at>\d+):)$")
@@ -129,21 +131,27 @@ class CargoReader:
         self._workspace = workspace
         self._findings = Findings()
         self._compiler = RustcReader(self._findings, workspace)
-        self._target: RustTarget | None = None
-        self._nextest: NextestReader | None = None
+        self._target: RowReader | None = None
+        self._nextest: RowReader | None = None
         self._summaries: list[TestSummary] = []
+
+    def skip(self, block: str, at: int) -> int:
+        """Passes over what tests say that pass."""
+        reader = self._nextest or self._target
+        return reader.skip(block, at) if reader else at
 
     def take(self, line: str) -> None:
         if self._nextest is not None:
             self._nextest.take(line)
         elif self._target is not None:
-            if self._target.feed(line):
+            self._target.feed(line)
+            if self._target.tests.has_counts:
                 self._end_target(self._target)
         elif line.startswith("running ") and _RUNNING.match(line):
             self._compiler.finish()
-            self._target = RustTarget()
-        elif line[:1] == " " and NextestReader.begins(line):
-            self._nextest = NextestReader(self._workspace)
+            self._target = self._reader("rust_harness")
+        elif line[:1] == " " and _NEXTEST.match(line):
+            self._nextest = self._reader("nextest")
         elif line.startswith("error: ") and (match := _UNBUILT.match(line)):
             self._compiler.finish()
             self._unbuilt(match["message"], line)
@@ -157,18 +165,20 @@ class CargoReader:
     def parsed(self) -> Parsed:
         self._compiler.finish()
         self._settle(is_over=True)
-        is_complete = self._target is None and (self._nextest is None or self._nextest.summary is not None)
-        for draft in self._nextest.failures() if self._nextest else ():
-            self._findings.keep(draft)
-        if self._target is not None:
-            self._end_target(self._target)
+        is_complete = self._target is None and (self._nextest is None or self._nextest.tests.has_counts)
+        for reader in filter(None, (self._nextest, self._target)):
+            self._end_target(reader)
         return self._findings.parsed(self._summary(), is_complete=is_complete)
 
-    def _end_target(self, target: RustTarget) -> None:
-        for draft in target.failures(self._workspace):
-            self._findings.keep(draft)
-        if target.summary:
-            self._summaries.append(target.summary)
+    def _reader(self, name: str) -> RowReader:
+        return RowReader(built_in(name), Findings(), self._workspace)
+
+    def _end_target(self, target: RowReader) -> None:
+        found = target.parsed()
+        for failure in found.failures:
+            self._findings.gathering.fail(failure)
+        if found.summary:
+            self._summaries.append(found.summary)
         self._target = None
 
     def _unbuilt(self, message: str, line: str) -> None:
@@ -194,8 +204,6 @@ class CargoReader:
             self._compiler.bare[-1].add(line)
 
     def _summary(self) -> TestSummary | None:
-        if self._nextest is not None:
-            return self._nextest.summary
         columns = zip(*map(astuple, self._summaries), strict=True)
         return TestSummary(*map(sum, columns)) if self._summaries else None
 
