@@ -126,8 +126,14 @@ class Blocks:
         self.open.names[-1].extend(self._names(groups))
         return True
 
+    def add(self, line: str) -> None:
+        """A line that no row takes."""
+        if self.open is not None and not self.open.is_printing:
+            self.open.shown.add(line)
+        self.last = line if line.strip() else self.last
+
     def pass_over(self, block: str, at: int, end: int) -> None:
-        """Whole lines, each with its end, that no row takes."""
+        """Many of these, each with its end."""
         if self.open is not None and not self.open.is_printing:
             self.open.shown.extend(block[at : end - 1].split("\n"))
         if last := len(block[max(at, end - 2_000) : end].rstrip()):
@@ -316,4 +322,5 @@ READERS: Mapping[str, Reader] = {
     "go": logged_go,
     "rust": panicked,
     "c": asserted_c,
+    "nothing": lambda text, workspace, file, name: Failure(FailureKind.TEST_FAILURE, ""),
 }

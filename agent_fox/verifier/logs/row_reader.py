@@ -100,12 +100,13 @@ class RowReader:
 
     def feed(self, line: str) -> bool:
         """Whether the line is one of this format."""
-        for row in (self._format.opened if self.is_open else self._format.closed)[self._within]:
+        is_open = self._open is not None or self.tests.open is not None
+        for row in (self._format.opened if is_open else self._format.closed)[self._within]:
             if not (row.joins and self._is_joined) and (match := row.match(line)) and self._use(row, match):
                 self._above = self.tests.last = line
                 return True
         if self._format.has_tests:
-            self.tests.pass_over(line + "\n", 0, len(line) + 1)
+            self.tests.add(line)
             self._above = line
             return self.tests.open is not None
         if not self._format.stays:
@@ -116,7 +117,8 @@ class RowReader:
         return False
 
     def finish(self) -> None:
-        self.tests.end()
+        if self.tests.open is not None:
+            self.tests.end()
         if self._open is not None:
             by_lines = kind_in(self._format.kinds, "\n".join(self._open.evidence)) if self._format.kinds else None
             self._open.kind = by_lines or self._open.kind
@@ -141,7 +143,7 @@ class RowReader:
         if row.gives in OF_TESTS and not self._take_test(row, groups):
             return False
         if row.is_whole:
-            self.tests.pass_over(match.string + "\n", 0, len(match.string) + 1)
+            self.tests.add(match.string)
         if row.is_json:
             groups = {name: _unescaped(text) for name, text in groups.items()}
         self._within = self._within if row.enters is None else row.enters
@@ -253,7 +255,7 @@ class RowReader:
         """One more line about the open failure, and what it tells that was not known."""
         draft = self._open
         if draft is None:
-            self.tests.pass_over(match.string + "\n", 0, len(match.string) + 1)
+            self.tests.add(match.string)
             return
         draft.add(match.string)
         self._is_joining = self._is_joining and row.joins
