@@ -9,23 +9,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import Late
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.drafts import Excerpt
-from agent_fox.verifier.logs.frames import asserted_c
+from agent_fox.verifier.logs.frames import in_folder
 from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running
-from agent_fox.verifier.logs.go.places import in_folder, logged_go
-from agent_fox.verifier.logs.javascript.stacks import node_failure, thrown_javascript, thrown_vitest, uncaught
 from agent_fox.verifier.logs.kinds import kind_in
-from agent_fox.verifier.logs.python.tracebacks import (
-    thrown_by_runner,
-    thrown_doctest,
-    thrown_pytest,
-    thrown_python,
-    where_it_stuck,
-)
 from agent_fox.verifier.logs.rows import COUNTED, SAID
-from agent_fox.verifier.logs.rust.panics import panicked
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -162,7 +153,7 @@ class Blocks:
             return
         text = text or block.groups.get("message") or ""
         own_file, name = self._workspace.relative(block.file), of.joint.join(block.names[-1])
-        found = READERS[row.reads or of.reads](text, self._workspace, block.file, name)
+        found = _read(row.reads or of.reads, text, self._workspace, block.file, name)
         if found is None or (row.is_alike and not text.strip()):
             return
         if not found.line:
@@ -306,21 +297,25 @@ def numbered(failures: Iterable[Failure]) -> Iterator[Failure]:
         yield replace(failure, test_name=f"{failure.test_name} #{seen[key]}") if is_repeated else failure
 
 
-Reader = Callable[[str, "Workspace", str, str], Failure | None]
-"""Gets the text of a failed test, and the file and the name that its title tells."""
-
-READERS: Mapping[str, Reader] = {
-    "javascript": thrown_javascript,
-    "vitest": thrown_vitest,
-    "node": uncaught,
-    "crash": node_failure,
-    "python": thrown_python,
-    "pytest": thrown_pytest,
-    "doctest": thrown_doctest,
-    "pytest itself": thrown_by_runner,
-    "python threads": where_it_stuck,
-    "go": logged_go,
-    "rust": panicked,
-    "c": asserted_c,
-    "nothing": lambda text, workspace, file, name: Failure(FailureKind.TEST_FAILURE, ""),
+_LOGS = "agent_fox.verifier.logs"
+READERS = {
+    "javascript": f"{_LOGS}.javascript.stacks:thrown_javascript",
+    "vitest": f"{_LOGS}.javascript.stacks:thrown_vitest",
+    "node": f"{_LOGS}.javascript.stacks:uncaught",
+    "crash": f"{_LOGS}.javascript.stacks:node_failure",
+    "python": f"{_LOGS}.python.tracebacks:thrown_python",
+    "pytest": f"{_LOGS}.python.tracebacks:thrown_pytest",
+    "doctest": f"{_LOGS}.python.tracebacks:thrown_doctest",
+    "pytest itself": f"{_LOGS}.python.tracebacks:thrown_by_runner",
+    "python threads": f"{_LOGS}.python.tracebacks:where_it_stuck",
+    "go": f"{_LOGS}.go.places:logged_go",
+    "rust": f"{_LOGS}.rust.panics:panicked",
+    "c": f"{_LOGS}.frames:asserted_c",
+    "nothing": f"{_LOGS}.frames:nothing_said",
 }
+"""How the text of a failed test is read, by the words for it; each is loaded when it is asked for."""
+
+
+def _read(how: str, *about: object) -> Failure | None:
+    """`about`: the text, the workspace, and the file and the name that the test's title tells."""
+    return Late[Callable[..., Failure | None]](READERS[how]).load()(*about)

@@ -106,6 +106,16 @@ def c_place(text: str, workspace: Workspace) -> Place | None:
     return next(ours, None)
 
 
+def in_folder(file: str, folder: str) -> str:
+    """The path of a file that is named without its folder; one that has a folder is there already."""
+    return f"{folder}/{file}" if folder and "/" not in file else file
+
+
+def nothing_said(text: str, workspace: Workspace, file: str, name: str) -> Failure:
+    """Of a test whose lines tell nothing of why it failed."""
+    return Failure(FailureKind.TEST_FAILURE, "")
+
+
 def asserted_c(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """The first line with a place."""
     places = ((c_place(line, workspace), line.strip()) for line in text.split("\n"))

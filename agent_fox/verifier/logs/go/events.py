@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import without_colours
-from agent_fox.verifier.logs.frames import at, first_line
+from agent_fox.verifier.logs.frames import at, first_line, in_folder
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
-from agent_fox.verifier.logs.go.places import Packages, Panic, in_folder, logged_failure
+from agent_fox.verifier.logs.go.places import Packages, Panic, logged_failure
 from agent_fox.verifier.logs.go.text import build_kind
 from agent_fox.verifier.logs.line_log import LineStream
 from agent_fox.verifier.logs.streams.records import Record, record_of, text

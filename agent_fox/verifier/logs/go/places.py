@@ -43,11 +43,6 @@ def module_of(packages: Iterable[str]) -> str:
     return "/".join(first[: min(common, usual)])
 
 
-def in_folder(file: str, folder: str) -> str:
-    """The path of a file that Go names without its folder; one that has a folder is there already."""
-    return f"{folder}/{file}" if folder and "/" not in file else file
-
-
 def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place, str] | None:
     """The place and message of what a test logged as wrong: the first line that sounds like it, else the last."""
     text = "\n".join(lines)

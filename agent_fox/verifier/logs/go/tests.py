@@ -10,8 +10,9 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.logs.frames import in_folder
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.go.places import Panic, in_folder, logged_failure
+from agent_fox.verifier.logs.go.places import Panic, logged_failure
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.go.places import Packages
