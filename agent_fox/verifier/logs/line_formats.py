@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,8 @@ if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 
-PLAIN = (
-    *("is_long", "stays", "while_open", "kinds", "reads", "joint", "divider", "nested", "has_subtests", "are_last"),
-    *("nothing", "has_files", "list_tells"),
-)
-"""What a file says of its format as it stands."""
+_MADE = {"tools", "rows", "turned", "words"}
+"""What a file does not say of its format as it stands."""
 
 
 class LineFormat(Rows):
@@ -58,7 +56,7 @@ def format_of(document: Mapping[str, Any]) -> LineFormat:
         rows,
         (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None,
         words={word: name for name, words in document.get("words", {}).items() for word in texts_of(words)},
-        **{key: document[key] for key in PLAIN if key in document},
+        **{each.name: document[each.name] for each in fields(Rows) if each.name in document.keys() - _MADE},
     )
 
 

@@ -22,11 +22,11 @@ from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
 from agent_fox.verifier.logs.document import line_of
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.kinds import DATA, kind_tables, with_parts
-from agent_fox.verifier.logs.line_formats import PLAIN, LineFormat, format_of, texts_of
+from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
 from agent_fox.verifier.logs.line_log import read_block
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader
-from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, SAID, Row
+from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, SAID, Row, Rows
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
@@ -38,26 +38,20 @@ SIZES = (*range(4, 64, 2), 64, 96, 144, 216, 324, 486, 730, 1_100, 1_650, 2_500,
 MOST_PLACES = 24
 
 _TEXTS: tuple[type, ...] = (str, list)
-_BOOLS = (
-    *("is_error", "on_kind", "closes", "joins", "turns", "is_json", "is_long", "stays", "keeps_zero", "while_open"),
-    *("is_alike", "uncounted", "passes", "restarts", "is_empty", "is_last", "has_subtests", "are_last"),
-    *("if_empty", "relists", "is_whole", "is_part", "opens", "only_listed", "is_apart", "has_files", "list_tells"),
-)
-_STRINGS = (
-    *("kind", "gives", "message", "above", "spot", "enters", "log", "code", "place", "symbol", "kinds"),
-    *("reads", "inner", "joint", "divider", "nested", "nothing"),
-)
+_TYPES = {"bool": (bool,), "int": (int,), "tuple[str, ...]": _TEXTS, "tuple[Row, ...]": (list,)}
+"""What a file has for the fields of a format and its rows by their types, where that is no text."""
+_OF_ROW = {each.name: each.type for each in fields(Row) if each.name != "patterns"}
+_OF_FORMAT = {each.name: each.type for each in fields(Rows) if each.init}
 _KEYS: Mapping[str, tuple[type, ...]] = {
-    **dict.fromkeys(("tools", "pattern", "when", "within"), _TEXTS),
-    **dict.fromkeys(_STRINGS, (str,)),
-    **dict.fromkeys(("columns_from", "indent"), (int,)),
-    **dict.fromkeys(_BOOLS, (bool,)),
+    **{name: _TYPES.get(str(written), (str,)) for name, written in (_OF_FORMAT | _OF_ROW).items()},
+    **dict.fromkeys(("tools", "pattern"), _TEXTS),
     **dict.fromkeys(("row", "example"), (list,)),
     **dict.fromkeys(("parts", "turned", "words"), (dict,)),
+    **dict.fromkeys(("log", "code"), (str,)),
 }
-_FILE = ("tools", "kind", "parts", "turned", "words", *PLAIN, "row", "example")
+_FILE = (*(name for name in _OF_FORMAT if name != "rows"), "kind", "parts", "row", "example")
 _EXAMPLE, _TURNED = ("log", "gives"), ("kind", "code")
-_ROW = ("pattern", *(each.name for each in fields(Row) if each.name != "patterns"))
+_ROW = ("pattern", *_OF_ROW)
 _WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
     "kind": lambda: tuple(FailureKind),
     "gives": lambda: GIVES,
