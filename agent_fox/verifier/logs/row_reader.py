@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.blocks import Blocks
 from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT, is_mild
 from agent_fox.verifier.logs.kinds import kind_in
 from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark
@@ -219,6 +220,8 @@ class RowReader:
 
     def _place(self, groups: Mapping[str, str | None], row: Row) -> tuple[str, int | None, int | None]:
         file = groups.get("file")
+        if owner := groups.get("class"):
+            file = java_file(owner, file or f"{owner.rpartition('.')[2].split('$')[0]}.java")
         line, column = _position(groups.get("line")), _column(groups.get("column"), row)
         if not row.keeps_zero:
             line, column = line or None, column or None
