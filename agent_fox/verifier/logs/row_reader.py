@@ -264,6 +264,8 @@ class RowReader:
         self._is_joining = self._is_joining and row.joins
         if not groups:
             return
+        if draft.message in ("", draft.code):  # nothing was said yet
+            draft.message = (groups.get("first") or "").strip() or draft.message
         if text := groups.get("message"):
             draft.message = f"{draft.message} {text.strip()}".strip()
         place = self._place(groups, row)

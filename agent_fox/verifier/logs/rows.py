@@ -20,7 +20,7 @@ PLACES = ("unknown", "nowhere", "inside", "outside")
 COUNTED = ("tests", "passed", "failed", "errors", "skipped", "xfailed", "xpassed", "broken")
 GROUPS = (
     *("file", "line", "column", "severity", "warning", "code", "message", "symbol", "exception", "test", "caret"),
-    *("class", "suite", "folder", "owner", "number", "counts", *COUNTED),
+    *("first", "class", "suite", "folder", "owner", "number", "counts", *COUNTED),
 )
 SAID = "said"
 """In a message, what the text of a failed test says."""
