@@ -98,7 +98,7 @@ class Package:
         """A test comes after all that ran before it, itself among them."""
         self.is_streamed = True
         self.current = test = self.named(name)
-        self.passed.discard(name)
+        self.passed.difference_update((name, *_parents(name)))
         if self.tests.pop(name, None) is test:
             self.tests[name] = test
         test.run()
