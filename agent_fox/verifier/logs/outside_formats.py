@@ -138,7 +138,8 @@ def _patterns(document: Mapping[str, Any]) -> Iterator[str]:
 def _pattern(pattern: str, where: str, lines: list[str], row: Mapping[str, Any]) -> Iterator[str]:
     try:
         compiled = re.compile(pattern)
-        said = {name for _, name, _, _ in Formatter().parse(row.get("message", "")) if name is not None}
+        templates = row.get("message", "") + row.get("code", "")
+        said = {name for _, name, _, _ in Formatter().parse(templates) if name is not None}
     except re.error as error:
         yield f"{where}the pattern {pattern!r} cannot be compiled: {error}"
         return

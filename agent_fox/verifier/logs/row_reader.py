@@ -133,6 +133,8 @@ class RowReader:
 
     def _use(self, row: Row, match: re.Match[str]) -> bool:
         """Whether the row takes the line."""
+        if row.if_unplaced and self._open is not None and self._open.line is not None:
+            return False
         above = row.above.match(self._above) if row.above else None
         if row.above and not above:
             return False
@@ -195,11 +197,7 @@ class RowReader:
             groups = {**groups, **{name: text for name, text in self._heading.items() if not groups.get(name)}}
         of, (file, number, column) = groups.get, self._place(groups, row)
         code = (of("code") or "").strip().rstrip(":") or None
-        message = (
-            (of("message", line) or "").strip()
-            if row.message is None
-            else row.message.format(**{name: text or "" for name, text in groups.items()})
-        )
+        message = (of("message", line) or "").strip() if row.message is None else _filled(row.message, groups)
         if file and self._asked:
             file, number, column = (file, number, column) if self._holds(file) else self._asked
             self._asked = None
@@ -266,15 +264,17 @@ class RowReader:
             return
         if draft.message in ("", draft.code):  # nothing was said yet
             draft.message = (groups.get("first") or "").strip() or draft.message
-        if text := groups.get("message"):
-            draft.message = f"{draft.message} {text.strip()}".strip()
+        if text := _filled(row.message, groups) or groups.get("message"):
+            draft.message = f"{draft.message}{'' if text[0] == ':' else ' '}{text.strip()}".strip()
         place = self._place(groups, row)
         if groups.get("file") and self._takes_place(draft, row, place[0]):
             draft.file, draft.line, draft.column = place
         elif row.place != "unknown":
             return
+        elif not groups.get("file") and draft.line is None:
+            draft.line, draft.column = place[1:]
         draft.is_warning = draft.is_warning or _is_warning(groups)
-        draft.code = draft.code or groups.get("code")
+        draft.code = draft.code or _filled(row.code, groups) or groups.get("code")
         draft.exception = draft.exception or groups.get("exception")
         draft.symbol = draft.symbol or " ".join((groups.get("symbol") or "").split()) or None
         if groups.get("caret") and draft.column is None and len(draft.evidence) > 2:  # a source line is above it
@@ -327,6 +327,10 @@ def _find(mark: str | re.Pattern[str], block: str, at: int) -> int:
 @cache
 def _spot(mark: str) -> re.Pattern[str]:
     return re.compile(re.escape(mark))
+
+
+def _filled(template: str | None, groups: Mapping[str, str | None]) -> str:
+    return (template or "").format(**{name: text or "" for name, text in groups.items()})
 
 
 def _unescaped(text: str | None) -> str | None:

@@ -53,6 +53,10 @@ class Row:
     kind: FailureKind = FailureKind.UNKNOWN
     message: str | None = None
     """What is said in place of the group `message`, which in turn stands for the whole line; `{group}` is its text."""
+    code: str | None = None
+    """What the code is in place of the group `code`, in the same way."""
+    if_unplaced: bool = False
+    """Whether the row is asked only while the line of the open failure is not known."""
     above: re.Pattern[str] | None = None
     """What the line above has to begin with; its groups count too."""
     within: tuple[str, ...] = ("",)
