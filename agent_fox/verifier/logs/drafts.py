@@ -108,25 +108,3 @@ class Findings:
             for failure in self._alone:
                 self.gathering.fail(failure)
         return self.gathering.parsed(summary, is_complete=is_complete)
-
-
-class DraftReader:
-    """A reader that takes some lines of a log, and holds the failure to which the next of them may still belong."""
-
-    def __init__(self, findings: Findings) -> None:
-        self._findings = findings
-        self._open: Draft | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether lines may still follow that belong to the last message."""
-        return self._open is not None
-
-    def _begin(self, draft: Draft) -> None:
-        self.finish()
-        self._open = draft
-
-    def finish(self) -> None:
-        if self._open is not None:
-            self._findings.keep(self._open)
-        self._open = None

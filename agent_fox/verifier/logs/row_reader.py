@@ -52,6 +52,16 @@ class RowReader:
         """Whether lines may still follow that belong to the last failure."""
         return self._open is not None or self.tests.open is not None
 
+    @property
+    def file(self) -> str | None:
+        """Where the open failure is."""
+        return self._open.file if self._open is not None else None
+
+    def leave(self) -> None:
+        """What comes belongs to no passage, nor to a failure before it."""
+        self.finish()
+        self._within = ""
+
     def skip(self, block: str, at: int) -> int:
         """Passes over lines without a mark; those below a test's title belong to the test."""
         if self._open is not None or self._listed is not None:
@@ -198,11 +208,12 @@ class RowReader:
         of, (file, number, column) = groups.get, self._place(groups, row)
         code = (of("code") or "").strip().rstrip(":") or None
         message = (of("message", line) or "").strip() if row.message is None else _filled(row.message, groups)
+        text = code if "code" in groups else message
         if file and self._asked:
             file, number, column = (file, number, column) if self._holds(file) else self._asked
             self._asked = None
         return Draft(
-            kind=(kind_in(row.kinds, code) if row.kinds and code else None) or row.kind,
+            kind=(kind_in(row.kinds, text) if row.kinds and text else None) or row.kind,
             message=message,
             file=file or None,
             line=number,
@@ -264,8 +275,10 @@ class RowReader:
             return
         if draft.message in ("", draft.code):  # nothing was said yet
             draft.message = (groups.get("first") or "").strip() or draft.message
-        if text := _filled(row.message, groups) or groups.get("message"):
-            draft.message = f"{draft.message}{'' if text[0] == ':' else ' '}{text.strip()}".strip()
+        if row.message:
+            draft.message += _filled(row.message, groups)
+        elif text := groups.get("message"):
+            draft.message = f"{draft.message} {text.strip()}".strip()
         place = self._place(groups, row)
         if groups.get("file") and self._takes_place(draft, row, place[0]):
             draft.file, draft.line, draft.column = place

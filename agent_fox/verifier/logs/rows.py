@@ -79,7 +79,7 @@ class Row:
     symbol: re.Pattern[str] | None = None
     """What of the message is the symbol: the group that is found."""
     kinds: str = ""
-    """The table of `data/kinds.toml` that tells the kind by the code, where it does."""
+    """The table of `data/kinds.toml` that tells the kind by the code, or by the message of lines without one."""
     is_json: bool = False
     """Whether the groups are texts as JSON writes them."""
     reads: str = ""
