@@ -153,22 +153,22 @@ class Blocks:
             return
         text = text or block.groups.get("message") or ""
         own_file, name = self._workspace.relative(block.file), of.joint.join(block.names[-1])
-        found = _read(row.reads or of.reads, text, self._workspace, block.file, name)
-        if found is None or (row.is_alike and not text.strip()):
+        failure = _read(row.reads or of.reads, text, self._workspace, block.file, name)
+        if failure is None or (row.is_alike and not text.strip()):
             return
-        if not found.line:
+        if not failure.line:
             line, column = (int(block.groups.get(each) or 0) or None for each in ("line", "column"))
-            found = replace(found, file=own_file or found.file, line=line, column=column)
-        elif found.file:
-            found = replace(found, file=in_folder(found.file, folder.removeprefix(".")))
-        said = (row.message or "").format(
-            **{SAID: found.message}, **{name: value or "" for name, value in block.groups.items()}
+            failure = replace(failure, file=own_file or failure.file, line=line, column=column)
+        elif failure.file:
+            failure = replace(failure, file=in_folder(failure.file, folder.removeprefix(".")))
+        written = (row.message or "").format(
+            **{SAID: failure.message}, **{name: value or "" for name, value in block.groups.items()}
         )
-        message = said if f"{{{SAID}}}" in (row.message or "") else found.message or said
-        failure = replace(found, message=message, evidence=found.evidence or text, is_error=row.is_error)
+        message = written if f"{{{SAID}}}" in (row.message or "") else failure.message or written
+        failure = replace(failure, message=message, evidence=failure.evidence or text, is_error=row.is_error)
         for names in block.names:
             kind = (kind_in(row.kinds, text) if row.kinds and not names else None) or row.kind
-            kind = found.kind if row.kind is FailureKind.UNKNOWN else kind
+            kind = failure.kind if row.kind is FailureKind.UNKNOWN else kind
             yield replace(failure, kind=kind, test_name=of.joint.join(names) or None)
 
     @property
@@ -194,7 +194,7 @@ class Blocks:
             if text := groups.get(name):
                 counts[name] = int(text) if text.isdigit() else counts.get(name, 0) + 1
 
-    def told(self) -> list[Failure]:
+    def believed(self) -> list[Failure]:
         """The failures that are believed. A list decides which there are."""
         self.end()
         listed = self._listed or (self._seen if len(self._seen) >= len(self._kept) else [])

@@ -119,7 +119,7 @@ def nothing_said(text: str, workspace: Workspace, file: str, name: str) -> Failu
 def asserted_c(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """The first line with a place."""
     places = ((c_place(line, workspace), line.strip()) for line in text.split("\n"))
-    place, message = next((found for found in places if found[0]), (None, ""))
+    place, message = next((each for each in places if each[0]), (None, ""))
     return Failure(FailureKind.TEST_FAILURE, message, **at(place))
 
 

@@ -314,7 +314,7 @@ class RowReader:
     def _parsed(self) -> Parsed:
         if not self._format.has_tests:
             return self._findings.parsed()
-        for failure in self.tests.told():
+        for failure in self.tests.believed():
             self._findings.gathering.fail(failure)
         summary = self.tests.summary()
         if not (summary and (summary.tests or summary.errors)):

@@ -51,34 +51,34 @@ def thrown_pytest(text: str, workspace: Workspace, file: str, name: str) -> Fail
     """What the last passage marked `E` says, for the causes of an exception come before it. A syntax error's stands
     below the source it shows.
     """
-    said, ending = _said(text)
-    message = said[-1] if said and said[0].startswith('File "') else next(filter(None, said), first_line(text))
+    marked, ending = _marked(text)
+    message = marked[-1] if marked and marked[0].startswith('File "') else next(filter(None, marked), first_line(text))
     return Failure(
         FailureKind.TEST_FAILURE,
         message,
         **at(_pytest_place(text, workspace)),
-        evidence="\n".join(said),
+        evidence="\n".join(marked),
         exception=python_exception(message) or ending,
     )
 
 
-def _said(text: str) -> tuple[list[str], str | None]:
+def _marked(text: str) -> tuple[list[str], str | None]:
     """The last passage marked `E`, and the exception that the last line with a place names. In `--tb=native` and of
     exception groups, what was raised follows its frames.
     """
-    said, ending, was_said, is_below_frame = list[str](), None, False, False
+    marked, ending, was_marked, is_below_frame = list[str](), None, False, False
     for line in text.split("\n"):
-        is_said = bool(_SAID.match(line))
-        if is_said:
-            said = [*(said if was_said else ()), line[1:].strip()][:MOST_SAID]
+        is_marked = bool(_SAID.match(line))
+        if is_marked:
+            marked = [*(marked if was_marked else ()), line[1:].strip()][:MOST_SAID]
         elif match := _ENDING.match(line):
             ending = match["exception"]
-        was_said = is_said
+        was_marked = is_marked
         if _FRAME.match(line):
             is_below_frame = True
         elif is_below_frame and (raised := _PYTEST_RAISED.match(line)):
-            said, is_below_frame = [raised["message"]], False
-    return said, ending
+            marked, is_below_frame = [raised["message"]], False
+    return marked, ending
 
 
 def _pytest_place(text: str, workspace: Workspace) -> Place | None:
@@ -94,7 +94,7 @@ def thrown_doctest(text: str, workspace: Workspace, file: str, name: str) -> Fai
     end = next((at for at, line in enumerate(lines) if at > start and not line), len(lines))
     message = lines[start] if lines[start].startswith("UNEXPECTED") else " ".join(lines[start:end])
     place = at(_pytest_place(text, workspace))
-    exception = python_exception(message) or _said(text)[1]
+    exception = python_exception(message) or _marked(text)[1]
     return Failure(FailureKind.TEST_FAILURE, message, **place, exception=exception)
 
 

@@ -62,9 +62,9 @@ class CargoReader:
         return RowReader(built_in(name), Findings(), self._workspace)
 
     def _end_target(self, target: RowReader) -> None:
-        found = target.parsed()
-        for failure in found.failures:
+        parsed = target.parsed()
+        for failure in parsed.failures:
             self._findings.gathering.fail(failure)
-        if found.summary:
-            self._summaries.append(found.summary)
+        if parsed.summary:
+            self._summaries.append(parsed.summary)
         self._target = None
