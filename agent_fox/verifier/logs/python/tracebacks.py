@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 MOST_SAID = 40  # lines marked E
+_OURS = "INTERNALERROR> "
 LAST_SHOWN = 20  # lines of what ended a runner
 _RAISED = regex(r"(?P<exception>[A-Za-z_][\w.]*)(?:: .*)?$")
 _TYPED = regex(
@@ -100,7 +101,7 @@ def thrown_doctest(text: str, workspace: Workspace, file: str, name: str) -> Fai
 
 def thrown_by_runner(text: str, workspace: Workspace, file: str, name: str) -> Failure | None:
     """What pytest itself died of, in lines that it marks."""
-    lines = [line.removeprefix("INTERNALERROR> ") for line in text.split("\n")]
+    lines = [line.removeprefix(_OURS) for line in text.split("\n") if line.startswith(_OURS)]
     lines = [line for line in lines if line.strip()]
     raised = next((line for line in reversed(lines) if not line[0].isspace()), lines[-1] if lines else "")
     return _broken(raised, lines, workspace) if lines else None
