@@ -110,6 +110,8 @@ class Package:
             return None
         test = known or self.named(name)
         test.end(outcome)
+        if self.owner == name and outcome != "FAIL":  # it recovered, or only printed that it panicked
+            self.panic = self.owner = None
         return test
 
     def take_panic(self, line: str, owner: str | None = None) -> bool:
@@ -123,7 +125,7 @@ class Package:
 
     def says(self, name: str, line: str) -> None:
         """A line that a test is known to have printed, or none (`""`)."""
-        if self.take_panic(line, name):
+        if (self.panic is None or self.owner == name) and self.take_panic(line, name):
             return
         if name:
             self.tests.get(name, _Test(name)).add(line)
