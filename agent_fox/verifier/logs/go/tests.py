@@ -158,7 +158,8 @@ class GoTests:
 
     def end_package(self, of: Package, package: str, line: str) -> None:
         has_failed = line.startswith("FAIL")
-        self.counts["PASS"] += len(of.passed) + of.unnamed
+        parents = {parent for name in of.tests for parent in _parents(name)}
+        self.counts["PASS"] += len(of.passed - parents) + of.unnamed
         for test in of.leaves():
             if not test.outcome and has_failed and (not of.is_told or of.owner == test.name):
                 test.outcome = "FAIL"  # it ran when the process ended
