@@ -4,7 +4,7 @@ lines mean is elsewhere."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
@@ -25,6 +25,11 @@ class Excerpt:
     def add(self, line: str) -> None:
         kept = self.first if len(self.first) < FIRST else self.last
         kept.append(line[:LONGEST_LINE])
+
+    def extend(self, lines: Sequence[str]) -> None:
+        room = FIRST - len(self.first)
+        self.first.extend(line[:LONGEST_LINE] for line in lines[:room])
+        self.last.extend(line[:LONGEST_LINE] for line in lines[room:][-LAST:])
 
     def __iter__(self) -> Iterator[str]:
         return iter((*self.first, *self.last))
@@ -103,25 +108,3 @@ class Findings:
             for failure in self._alone:
                 self.gathering.fail(failure)
         return self.gathering.parsed(summary, is_complete=is_complete)
-
-
-class DraftReader:
-    """A reader that takes some lines of a log, and holds the failure to which the next of them may still belong."""
-
-    def __init__(self, findings: Findings) -> None:
-        self._findings = findings
-        self._open: Draft | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether lines may still follow that belong to the last message."""
-        return self._open is not None
-
-    def _begin(self, draft: Draft) -> None:
-        self.finish()
-        self._open = draft
-
-    def finish(self) -> None:
-        if self._open is not None:
-            self._findings.keep(self._open)
-        self._open = None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.results import Failure, FailureKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -103,6 +104,23 @@ def c_place(text: str, workspace: Workspace) -> Place | None:
     named = ([group for group in match.groups() if group] for match in sorted(matches, key=re.Match.start))
     ours = (Place(workspace.relative(file), int(line)) for file, line in named if _is_ours(file, workspace))
     return next(ours, None)
+
+
+def in_folder(file: str, folder: str) -> str:
+    """The path of a file that is named without its folder; one that has a folder is there already."""
+    return f"{folder}/{file}" if folder and "/" not in file else file
+
+
+def nothing_said(text: str, workspace: Workspace, file: str, name: str) -> Failure:
+    """Of a test whose lines tell nothing of why it failed."""
+    return Failure(FailureKind.TEST_FAILURE, "")
+
+
+def asserted_c(text: str, workspace: Workspace, file: str, name: str) -> Failure:
+    """The first line with a place."""
+    places = ((c_place(line, workspace), line.strip()) for line in text.split("\n"))
+    place, message = next((each for each in places if each[0]), (None, ""))
+    return Failure(FailureKind.TEST_FAILURE, message, **at(place))
 
 
 def java_place(text: str, test_class: str, module: str = "") -> Place | None:

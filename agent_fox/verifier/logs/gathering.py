@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 
 MOST_KEPT = 1_000
@@ -95,19 +94,3 @@ STILL_RUNNING = "the log ends while this was running"
 def still_running(file: str | None, test: str | None, line: str) -> Failure:
     """What a log names last that does not end in it: what hung, or ended the runner."""
     return Failure(FailureKind.TEST_FAILURE, STILL_RUNNING, file, test_name=test, evidence=line, is_error=True)
-
-
-_MARKS = ("coverage", "Coverage", "threshold")
-_TOO_LITTLE = regex(
-    r"(?:FAIL |ERROR: |Jest: |Error: |\[ERROR\] )?(?P<message>Required test coverage of \S+ not reached.*"
-    r"|Coverage failure: total of .*"
-    r"|Coverage for \w+ \([\d.]+%\) does not meet .*threshold.*"
-    r"|\"?[\w ./-]*\"? ?coverage threshold for .* not met.*"
-    r"|[Cc]overage total of \S+ .*(?:below|under) .*)$"
-)
-
-
-def too_little(line: str) -> Failure | None:
-    """The failure that a line tells of, where it is about a threshold of coverage."""
-    match = _TOO_LITTLE.match(line.strip()) if any(mark in line for mark in _MARKS) else None
-    return Failure(FailureKind.UNKNOWN, match["message"].strip(), evidence=line) if match else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +24,17 @@ if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 
+_MADE = {"tools", "rows", "turned", "words"}
+"""What a file does not say of its format as it stands."""
+
+
 class LineFormat(Rows):
     """A format of lines that reads the logs of its tools."""
 
     __slots__ = ()
 
     def reader(self, workspace: Workspace) -> RowReader:
-        return RowReader(self, Findings(), workspace.relative, workspace.holds)
+        return RowReader(self, Findings(), workspace)
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         return read_lines(lines, self.reader(workspace))
@@ -50,17 +55,18 @@ def format_of(document: Mapping[str, Any]) -> LineFormat:
         tuple(document["tools"]),
         rows,
         (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None,
-        is_long=document.get("is_long", False),
-        stays=document.get("stays", False),
-        while_open=document.get("while_open", False),
-        kinds=document.get("kinds", ""),
+        words={word: name for name, words in document.get("words", {}).items() for word in texts_of(words)},
+        **{each.name: document[each.name] for each in fields(Rows) if each.name in document.keys() - _MADE},
     )
 
 
 def _row(written: Mapping[str, Any], document: Mapping[str, Any], parts: Mapping[str, str]) -> Row:
     known = {"kind": document.get("kind", FailureKind.UNKNOWN), **written}
     patterns = [regex(with_parts(pattern, parts)) for pattern in texts_of(known.pop("pattern"))]
-    known["when"], known["kind"] = texts_of(known.get("when", ())), FailureKind(known["kind"])
+    known["kind"] = FailureKind(known["kind"])
+    known |= {name: texts_of(known[name]) for name in ("when", "within") if name in known}
+    if "inner" in known:
+        known["inner"] = built_in(known["inner"])
     for name in {"above", "spot", "symbol"} & known.keys():
         known[name] = regex(with_parts(known[name], parts))
     return Row(tuple(patterns), **known)

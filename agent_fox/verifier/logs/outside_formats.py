@@ -14,17 +14,19 @@ from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from agent_fox.core.values import to_object
 from agent_fox.core.words import did_you_mean
 from agent_fox.verifier.ground.results import FailureKind
+from agent_fox.verifier.logs.blocks import READERS
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
 from agent_fox.verifier.logs.document import line_of
 from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.kinds import kind_tables, with_parts
+from agent_fox.verifier.logs.kinds import DATA, kind_tables, with_parts
 from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
 from agent_fox.verifier.logs.line_log import read_block
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader
-from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, Row
+from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, SAID, Row, Rows
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
@@ -36,24 +38,27 @@ SIZES = (*range(4, 64, 2), 64, 96, 144, 216, 324, 486, 730, 1_100, 1_650, 2_500,
 MOST_PLACES = 24
 
 _TEXTS: tuple[type, ...] = (str, list)
-_BOOLS = ("is_error", "on_kind", "closes", "joins", "turns", "is_json", "is_long", "stays", "keeps_zero", "while_open")
-_STRINGS = ("kind", "gives", "message", "above", "spot", "within", "enters", "log", "code", "place", "symbol", "kinds")
+_TYPES = {"bool": (bool,), "int": (int,), "tuple[str, ...]": _TEXTS, "tuple[Row, ...]": (list,)}
+"""What a file has for the fields of a format and its rows by their types, where that is no text."""
+_OF_ROW = {each.name: each.type for each in fields(Row) if each.name != "patterns"}
+_OF_FORMAT = {each.name: each.type for each in fields(Rows) if each.init}
 _KEYS: Mapping[str, tuple[type, ...]] = {
-    **dict.fromkeys(("tools", "pattern", "when"), _TEXTS),
-    **dict.fromkeys(_STRINGS, (str,)),
-    **dict.fromkeys(("columns_from", "indent"), (int,)),
-    **dict.fromkeys(_BOOLS, (bool,)),
+    **{name: _TYPES.get(str(written), (str,)) for name, written in (_OF_FORMAT | _OF_ROW).items()},
+    **dict.fromkeys(("tools", "pattern"), _TEXTS),
     **dict.fromkeys(("row", "example"), (list,)),
-    **dict.fromkeys(("parts", "turned"), (dict,)),
+    **dict.fromkeys(("parts", "turned", "words"), (dict,)),
+    **dict.fromkeys(("log", "code"), (str,)),
 }
-_FILE = ("tools", "kind", "parts", "turned", "is_long", "stays", "while_open", "kinds", "row", "example")
+_FILE = (*(name for name in _OF_FORMAT if name != "rows"), "kind", "parts", "row", "example")
 _EXAMPLE, _TURNED = ("log", "gives"), ("kind", "code")
-_ROW = ("pattern", *(each.name for each in fields(Row) if each.name != "patterns"))
+_ROW = ("pattern", *_OF_ROW)
 _WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
     "kind": lambda: tuple(FailureKind),
     "gives": lambda: GIVES,
     "place": lambda: PLACES,
     "kinds": kind_tables,
+    "reads": lambda: tuple(READERS),
+    "inner": lambda: tuple(sorted(file.name.partition(".")[0] for file in DATA.glob("*.lines.toml"))),
 }
 _PIECE = re.compile(r"[A-Za-z]+|\d+|\s+|.")
 
@@ -133,7 +138,8 @@ def _patterns(document: Mapping[str, Any]) -> Iterator[str]:
 def _pattern(pattern: str, where: str, lines: list[str], row: Mapping[str, Any]) -> Iterator[str]:
     try:
         compiled = re.compile(pattern)
-        said = {name for _, name, _, _ in Formatter().parse(row.get("message", "")) if name is not None}
+        templates = row.get("message", "") + row.get("code", "")
+        said = {name for _, name, _, _ in Formatter().parse(templates) if name is not None}
     except re.error as error:
         yield f"{where}the pattern {pattern!r} cannot be compiled: {error}"
         return
@@ -142,7 +148,7 @@ def _pattern(pattern: str, where: str, lines: list[str], row: Mapping[str, Any])
         return
     if unknown := sorted(set(compiled.groupindex) - set(GROUPS) - said):
         yield f"{where}nothing is made of a group {unknown[0]!r}; the groups are: {', '.join(GROUPS)}"
-    elif missing := sorted(said - set(compiled.groupindex)):
+    elif missing := sorted(said - {SAID} - set(compiled.groupindex)):
         yield f"{where}message {row['message']!r} names {missing[0]!r}, and the pattern {pattern!r} has no such group"
     elif row.get("gives") == "heading" and "file" not in compiled.groupindex:
         yield f"{where}a heading has to name a file by the group `file`"
@@ -183,7 +189,7 @@ class _Watched(RowReader):
     """A reader that remembers which patterns took a line."""
 
     def __init__(self, of: LineFormat, workspace: Workspace) -> None:
-        super().__init__(of, Findings(), workspace.relative, workspace.holds)
+        super().__init__(of, Findings(), workspace)
         self.used: set[tuple[int, str]] = set()
         self._number = {id(row): n for n, row in enumerate(of.rows, 1)}
 
@@ -214,5 +220,7 @@ def describe(parsed: Parsed) -> Iterator[str]:
     """What was found, a line each, as `parse-log` prints it and with the code in parentheses."""
     for failure in parsed.failures:
         yield line_of(failure) + (f" ({failure.code})" if failure.code else "")
+    if counts := parsed.summary and to_object(parsed.summary):
+        yield "counts: " + ", ".join(f"{number} {name}" for name, number in counts.items() if number or name == "tests")
     for warning in parsed.warnings:
         yield f"warning: {line_of(warning)}" + (f" ({warning.code})" if warning.code else "")

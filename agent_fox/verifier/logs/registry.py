@@ -2,52 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from agent_fox.core.late import Late
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser
 
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.line_log import LineLog, LineReader
-    from agent_fox.verifier.logs.protocol import Workspace
-
-# Other words for a tool -> the word that its parsers go by.
-ALIASES = {
-    "mvn": "maven",
-    "mvnw": "maven",
-    "gradlew": "gradle",
-    "node --test": "node-test",
-    "node_test": "node-test",
-    "go-test": "go",
-    "go test": "go",
-    "cargo test": "cargo",
-    "cargo-clippy": "clippy",
-    "cargo-nextest": "nextest",
-    "cargo fmt": "cargo-fmt",
-    "go vet": "govet",
-    "py.test": "pytest",
-    "python -m unittest": "unittest",
-    "ruff-check": "ruff",
-    "ruff format": "ruff-format",
-    "typescript": "tsc",
-    "junit-xml": "junit",
-    "surefire": "junit",
-    "bun": "npm",
-}
-# Wrappers that run another tool: the log is the other tool's, whichever it is.
-_SCRIPTS = ("node-test", "jest", "vitest", "mocha", "eslint", "tsc", "prettier", "jasmine", "ava", "uvu", "tap")
-_SESSIONS = ("pytest", "unittest", "ruff", "mypy", "flake8", "black", "isort")
-_WRAPPED = {
-    **dict.fromkeys(("npm", "pnpm", "yarn", "npx"), _SCRIPTS),
-    **dict.fromkeys(("tox", "nox"), _SESSIONS),
-    "node": ("node-test",),
-}
-_C_COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "lld")
-_C_TOOLS = ("make", "gmake", "ninja", "cmake", "ctest", "clang-tidy", "clang-format")
-_LINTERS = ("yamllint", "stylelint", "markdownlint", "codespell", "vulture", "hadolint", "cppcheck", "actionlint")
 _ANY_TOOL = ("junit", "sarif", "checkstyle", "codequality")
 
 P = TypeVar("P", DocumentParser, StreamParser, LogParser)
@@ -72,10 +37,10 @@ class Parsers:
     `fallbacks` read what any tool's log may end with where nothing else is found in it: why it could not start.
     """
 
-    of_documents: tuple[Entry[DocumentParser], ...]
-    of_streams: tuple[Entry[StreamParser], ...]
-    of_texts: tuple[Entry[LogParser], ...]
-    of_fallbacks: tuple[Entry[LogParser], ...] = ()
+    of_documents: Iterable[Entry[DocumentParser]]
+    of_streams: Iterable[Entry[StreamParser]]
+    of_texts: Iterable[Entry[LogParser]]
+    of_fallbacks: Iterable[Entry[LogParser]] = ()
     tool: str = ""
     """Whose logs these are for; empty for all that there are."""
 
@@ -106,7 +71,7 @@ class Parsers:
         """Every word for a tool."""
         groups = (self.of_documents, self.of_streams, self.of_texts, self.of_fallbacks)
         own = {tool for entries in groups for entry in entries for tool in entry.tools}
-        return sorted({*own, *ALIASES, *_WRAPPED})
+        return sorted({*own, *_written()["aliases"], *_written()["wrapped"]})
 
     def known(self, word: str) -> str:
         """The tool that `word` names. Raises UnknownTool."""
@@ -118,7 +83,7 @@ class Parsers:
     def for_tool(self, word: str) -> Parsers:
         """The parsers for the tool that `word` names. Raises UnknownTool."""
         tool = self.known(word)
-        wanted = {tool, *_WRAPPED.get(tool, ())}
+        wanted = {tool, *_written()["wrapped"].get(tool, ())}
         return replace(
             self,
             tool=tool,
@@ -153,99 +118,44 @@ def _given(parser: LogParser) -> Entry[LogParser]:
     return Entry(tuple(parser.tools), lambda: parser)
 
 
-def _lines(place: str, *tools: str) -> Entry[LogParser]:
-    """What the reader of lines at `module:CLASS` of this folder reads."""
-    reader: Late[Callable[[Workspace], LineReader]] = Late(f"agent_fox.verifier.logs.{place}")
-    log: Late[type[LineLog]] = Late("agent_fox.verifier.logs.line_log:LineLog")
-    return Entry(tools, lambda: log.load()(tools, reader.load()))
+def _parser(named: str, tools: tuple[str, ...]) -> object:
+    """What a table names: rows or a table of findings, a reader of lines of this folder, or a parser that is ready."""
+    how, place = named.split(" ")
+    if how == "rows":
+        return _made("line_formats:built_in")(place)
+    if how == "findings":
+        return _made("reports.findings_json:findings_json")(place)
+    return _made("line_log:LineLog")(tools, _made(place)) if how == "lines" else _made(place)
 
 
-def _ready(place: str, *tools: str) -> Entry[P]:
-    """A parser of this folder by `module:NAME`."""
-    entry: Late[P] = Late(f"agent_fox.verifier.logs.{place}")
-    return Entry(tools, entry.load)
+def _made(place: str) -> Callable[..., object]:
+    return Late[Callable[..., object]](f"agent_fox.verifier.logs.{place}").load()
 
 
-def _rows(name: str, *tools: str) -> Entry[LogParser]:
-    """The format of lines that `data/NAME.lines.toml` describes."""
-    made: Late[Callable[[str], LogParser]] = Late("agent_fox.verifier.logs.line_formats:built_in")
-    return Entry(tools, lambda: made.load()(name))
+@cache
+def _written() -> Mapping[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "data" / "tools.toml").read_text(encoding="utf-8"))
 
 
-def _findings(name: str, *tools: str) -> Entry[DocumentParser]:
-    """The JSON that `data/findings.toml` describes under this name."""
-    made: Late[Callable[[str], DocumentParser]] = Late("agent_fox.verifier.logs.reports.findings_json:findings_json")
-    return Entry(tools, lambda: made.load()(name))
+@dataclass(frozen=True, slots=True)
+class _Table(Generic[P]):
+    """The parsers of a table of `data/tools.toml`, which is read when one is asked for."""
+
+    name: str
+
+    def __iter__(self) -> Iterator[Entry[P]]:
+        return iter(_entries(self.name))
+
+
+@cache
+def _entries(table: str) -> tuple[Entry[Any], ...]:
+    return tuple(Entry(tuple(tools), partial(_parser, named, tuple(tools))) for named, *tools in _written()[table])
 
 
 def canonical(word: str) -> str:
     """One word for each tool: `./mvnw`, `MVN` and `maven` are the same."""
     plain = word.strip().lower().replace("\\", "/").rpartition("/")[2].removesuffix(".exe").removesuffix(".cmd")
-    return ALIASES.get(plain, plain)
+    return str(_written()["aliases"].get(plain, plain))
 
 
-BUILT_IN = Parsers(
-    of_documents=(
-        _ready("reports.junit:JUNIT", "junit"),
-        _ready("reports.sarif:SARIF", "sarif"),
-        _ready("reports.checkstyle_xml:CHECKSTYLE", "checkstyle", "pmd"),
-        _findings("pyright", "pyright", "basedpyright"),
-        _findings("code_quality", "codequality", "ruff", "eslint", "mypy", "golangci-lint"),
-        _findings("golangci", "golangci-lint"),
-        _findings("pylint", "pylint"),
-        _findings("pylint_2", "pylint"),
-        _findings("gcc", "gcc", "g++", "cc", "c++", "make"),
-        _findings("rdjson", "ruff", "rdjson"),
-        _findings("eslint", "eslint", "oxlint"),
-        _findings("ruff", "ruff", "ruff-format"),
-        _ready("javascript.json_reports:JEST", "jest", "vitest"),
-        _ready("javascript.json_reports:MOCHA", "mocha"),
-    ),
-    of_streams=(
-        _ready("go.events:GO_JSON", "go", "gotestsum"),
-        _ready("rust.cargo_json:CARGO_JSON", "cargo", "rustc", "clippy"),
-        _ready("javascript.tap:TAP", "tap", "tape", "node-test", "mocha", "vitest", "jest", "bats", "prove"),
-    ),
-    of_texts=(
-        _lines("jvm.maven:MavenReader", "maven", "mvn", "mvnw", "mvnd"),
-        _lines("jvm.gradle:GradleReader", "gradle", "gradlew"),
-        _rows("javac", "javac"),
-        _lines("native.c_build:CBuildReader", *_C_COMPILERS, *_C_TOOLS),
-        _lines("go.text:GotestsumReader", "gotestsum"),
-        _lines("go.text:GoReader", "go", "gotest", "gotestsum", "govet", "golangci-lint", "staticcheck"),
-        _lines("rust.cargo_text:CargoReader", "cargo", "rustc", "clippy", "nextest"),
-        _rows("tsc", "tsc", "vue-tsc", "ts-node"),
-        _rows("mypy", "mypy", "dmypy"),
-        _rows("pyright", "pyright", "basedpyright"),
-        _lines("python.pytest_text:PytestReader", "pytest"),
-        _lines("python.unittest_text:UnittestReader", "unittest", "django"),
-        _lines("javascript.jest:JestReader", "jest"),
-        _lines("javascript.vitest:VitestReader", "vitest"),
-        _lines("javascript.mocha:MochaReader", "mocha"),
-        _lines("javascript.node_spec:NodeSpecReader", "node-test"),
-        _rows("eslint", "eslint"),
-        _rows("ruff", "ruff", "ruff-format"),
-        _rows("flake8", "flake8", "pycodestyle", "pyflakes", "pylint"),
-        _rows("prettier", "prettier"),
-        _rows("black", "black"),
-        _rows("isort", "isort"),
-        _rows("gofmt", "gofmt", "goimports", "gofumpt"),
-        _rows("rustfmt", "rustfmt", "cargo-fmt"),
-        _rows("compileall", "compileall", "py_compile"),
-        _rows("prove", "prove"),
-        _rows("bandit", "bandit"),
-        _rows("shellcheck", "shellcheck"),
-        _rows("biome", "biome"),
-        _rows("oxlint", "oxlint"),
-        _rows("jasmine", "jasmine"),
-        _rows("ava", "ava"),
-        _rows("uvu", "uvu"),
-        _rows("playwright", "playwright"),
-        _rows("linters", *_LINTERS),
-    ),
-    of_fallbacks=(
-        _lines("dependencies:DependencyReader", "npm", "pnpm", "yarn", "pip", "uv", "poetry"),
-        _lines("javascript.stacks:NodeReader", "node", "node-test"),
-        _rows("environment", "environment"),
-    ),
-)
+BUILT_IN = Parsers(_Table("documents"), _Table("streams"), _Table("texts"), _Table("fallbacks"))

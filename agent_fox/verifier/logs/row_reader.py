@@ -9,26 +9,33 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from agent_fox.verifier.ground.results import Failure, FailureKind
+from agent_fox.verifier.logs.blocks import Blocks
 from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT, is_mild
 from agent_fox.verifier.logs.kinds import kind_in
+from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
+    from agent_fox.verifier.logs.protocol import Workspace
     from agent_fox.verifier.logs.rows import Row, Rows
 
 LONG = 1 << 16  # characters
 
 
 class RowReader:
-    """Reads one log, or takes the lines of its format out of one. `relative` makes paths those of the workspace, and
-    `holds` says whether one lies in it.
+    """Reads one log, or takes the lines of its format out of one. `relative` makes paths those of the workspace, where
+    that is not the workspace's own affair.
     """
 
     def __init__(
-        self, of: Rows, findings: Findings, relative: Callable[[str], str], holds: Callable[[str], bool]
+        self, of: Rows, findings: Findings, workspace: Workspace, relative: Callable[[str], str] | None = None
     ) -> None:
-        self._format, self._findings, self._relative, self._holds = of, findings, relative, holds
+        self._format, self._findings = of, findings
+        self._relative, self._holds = relative or workspace.relative, workspace.holds
+        self.tests = Blocks(of, workspace)
         self._asked: tuple[str, int | None, int | None] | None = None
         self._open: Draft | None = None
         self._is_joining = False
@@ -36,34 +43,56 @@ class RowReader:
         self._above = self._within = ""
         self._listed: list[Draft] | None = [] if any(row.gives == "listed" for row in of.rows) else None
         self._held: list[Draft] = []
-        self._is_turned = self._fails_warnings = False
+        self._if_empty: list[Failure] = []
+        self._is_turned = self._fails_warnings = self._is_whole = False
         self._block, self._places = "", [0]
 
     @property
     def is_open(self) -> bool:
         """Whether lines may still follow that belong to the last failure."""
-        return self._open is not None
+        return self._open is not None or self.tests.open is not None
+
+    @property
+    def file(self) -> str | None:
+        """Where the open failure is."""
+        return self._open.file if self._open is not None else None
+
+    def leave(self) -> None:
+        """What comes belongs to no passage, nor to a failure before it."""
+        self.finish()
+        self._within = ""
 
     def skip(self, block: str, at: int) -> int:
-        """Passes over lines without a mark."""
-        if self._open is not None or self._within or self._listed is not None or not self._format.marks:
+        """Passes over lines without a mark; those below a test's title belong to the test."""
+        if self._open is not None or self._listed is not None:
             return at
-        if self._findings.gathering.is_full:
-            return len(block)
-        start = self._next(block, at)
+        if self._format.has_tests:
+            marks = self._format.marks_within[self._within, self.tests.open is not None]
+        elif self._within:
+            return at
+        else:
+            marks = self._format.marks
+            if marks and self._findings.gathering.is_full:
+                return len(block)
+        start = self._next(marks, block, at) if marks else at
         if start > at:
+            if self._format.has_tests:
+                self.tests.pass_over(block, at, start)
             self._look_back(block, at, start)
         return start
 
-    def _next(self, block: str, at: int) -> int:
+    def _next(self, marks: tuple[Mark, ...], block: str, at: int) -> int:
         """Where the next line with a mark begins. Each mark is looked for once from place to place."""
         if block is not self._block:
-            self._block, self._places = block, [-1] * len(self._format.marks)
+            self._block, self._places = block, [-1] * len(self._format.all_marks)
         places, end = self._places, len(block)
-        for n, mark in enumerate(self._format.marks):
-            if places[n] < at:
-                places[n] = _find(mark, block, at)
-        nearest = min(places)
+        nearest = end
+        for n, mark in marks:
+            place = places[n]
+            if place < at:
+                place = places[n] = _find(mark, block, at)
+            if place < nearest:
+                nearest = place
         return end if nearest == end else max(at, block.rfind("\n", at, nearest) + 1)
 
     def _look_back(self, block: str, at: int, start: int) -> None:
@@ -82,11 +111,15 @@ class RowReader:
 
     def feed(self, line: str) -> bool:
         """Whether the line is one of this format."""
-        rows = self._format.closed if self._open is None else self._format.opened
-        for row in rows[self._within]:
+        is_open = self._open is not None or self.tests.open is not None
+        for row in (self._format.opened if is_open else self._format.closed)[self._within]:
             if not (row.joins and self._is_joined) and (match := row.match(line)) and self._use(row, match):
-                self._above = line
+                self._above = self.tests.last = line
                 return True
+        if self._format.has_tests:
+            self.tests.add(line)
+            self._above = line
+            return self.tests.open is not None
         if not self._format.stays:
             self.finish()
         if self._format.while_open:
@@ -95,6 +128,8 @@ class RowReader:
         return False
 
     def finish(self) -> None:
+        if self.tests.open is not None:
+            self.tests.end()
         if self._open is not None:
             by_lines = kind_in(self._format.kinds, "\n".join(self._open.evidence)) if self._format.kinds else None
             self._open.kind = by_lines or self._open.kind
@@ -108,14 +143,24 @@ class RowReader:
 
     def _use(self, row: Row, match: re.Match[str]) -> bool:
         """Whether the row takes the line."""
+        if row.if_unplaced and self._open is not None and self._open.line is not None:
+            return False
         above = row.above.match(self._above) if row.above else None
         if row.above and not above:
             return False
         groups = {**(above.groupdict() if above else {}), **match.groupdict()}
+        if row.restarts:
+            self.tests.restart()
+        if row.relists:
+            self.tests.relist()
+        if row.gives in OF_TESTS and not self._take_test(row, groups):
+            return False
+        if row.is_whole:
+            self.tests.add(match.string)
         if row.is_json:
             groups = {name: _unescaped(text) for name, text in groups.items()}
         self._within = self._within if row.enters is None else row.enters
-        self._is_turned = self._is_turned or row.turns
+        self._is_turned, self._is_whole = self._is_turned or row.turns, self._is_whole or row.is_last
         match row.gives:
             case "more":
                 self._add(row, groups, match)
@@ -132,9 +177,29 @@ class RowReader:
                 self.finish()
             case "failure" | "fallback" | "held" | "listed":
                 self._begin(row, self._draft(row, groups, [above.string] if above else [], match.string))
+        if row.is_empty:
+            self.tests.count({"tests": "0"})
         is_over = self._open is not None and self._open.is_full and not self._format.is_long
         if row.closes or row.gives == "end" or is_over:
             self.finish()
+        return True
+
+    def _take_test(self, row: Row, groups: Mapping[str, str | None]) -> bool:
+        """Whether the line is what the row says of tests."""
+        if row.gives in ("entry", "seen"):
+            self.tests.enlist(row, groups)
+        if row.gives == "title":
+            return self.tests.name(groups)
+        if row.gives == "printed":
+            self.tests.print()
+        if row.gives == "test" and not self.tests.begin(row, groups, groups.get("file") or self._heading.get("file")):
+            return False
+        if row.gives == "counts" or any(map(groups.get, COUNTED)):
+            self.tests.count(groups)
+        if row.gives == "counts" and row.message:
+            self._findings.fall_back(Failure(row.kind, row.message))
+        if row.gives == "running":
+            self._findings.fall_back(self.tests.running(groups))
         return True
 
     def _draft(self, row: Row, groups: Mapping[str, str | None], above: list[str], line: str) -> Draft:
@@ -142,16 +207,13 @@ class RowReader:
             groups = {**groups, **{name: text for name, text in self._heading.items() if not groups.get(name)}}
         of, (file, number, column) = groups.get, self._place(groups, row)
         code = (of("code") or "").strip().rstrip(":") or None
-        message = (
-            (of("message", line) or "").strip()
-            if row.message is None
-            else row.message.format(**{name: text or "" for name, text in groups.items()})
-        )
+        message = (of("message", line) or "").strip() if row.message is None else _filled(row.message, groups)
+        text = code if "code" in groups else message
         if file and self._asked:
             file, number, column = (file, number, column) if self._holds(file) else self._asked
             self._asked = None
         return Draft(
-            kind=(kind_in(row.kinds, code) if row.kinds and code else None) or row.kind,
+            kind=(kind_in(row.kinds, text) if row.kinds and text else None) or row.kind,
             message=message,
             file=file or None,
             line=number,
@@ -167,6 +229,8 @@ class RowReader:
 
     def _place(self, groups: Mapping[str, str | None], row: Row) -> tuple[str, int | None, int | None]:
         file = groups.get("file")
+        if owner := groups.get("class"):
+            file = java_file(owner, file or f"{owner.rpartition('.')[2].split('$')[0]}.java")
         line, column = _position(groups.get("line")), _column(groups.get("column"), row)
         if not row.keeps_zero:
             line, column = line or None, column or None
@@ -185,7 +249,9 @@ class RowReader:
                 return draft.line is None
 
     def _begin(self, row: Row, draft: Draft) -> None:
-        if row.gives == "fallback":
+        if row.gives == "fallback" and row.if_empty:
+            self._if_empty.append(draft.failure())
+        elif row.gives == "fallback":
             self._findings.fall_back(draft.failure(), on_kind=row.on_kind)
         elif row.gives == "failure":
             self.finish()
@@ -200,20 +266,28 @@ class RowReader:
     def _add(self, row: Row, groups: Mapping[str, str | None], match: re.Match[str]) -> None:
         """One more line about the open failure, and what it tells that was not known."""
         draft = self._open
-        assert draft is not None  # only then is such a row asked
+        if draft is None:
+            self.tests.add(match.string)
+            return
         draft.add(match.string)
         self._is_joining = self._is_joining and row.joins
         if not groups:
             return
-        if text := groups.get("message"):
+        if draft.message in ("", draft.code):  # nothing was said yet
+            draft.message = (groups.get("first") or "").strip() or draft.message
+        if row.message:
+            draft.message += _filled(row.message, groups)
+        elif text := groups.get("message"):
             draft.message = f"{draft.message} {text.strip()}".strip()
         place = self._place(groups, row)
         if groups.get("file") and self._takes_place(draft, row, place[0]):
             draft.file, draft.line, draft.column = place
         elif row.place != "unknown":
             return
+        elif not groups.get("file") and draft.line is None:
+            draft.line, draft.column = place[1:]
         draft.is_warning = draft.is_warning or _is_warning(groups)
-        draft.code = draft.code or groups.get("code")
+        draft.code = draft.code or _filled(row.code, groups) or groups.get("code")
         draft.exception = draft.exception or groups.get("exception")
         draft.symbol = draft.symbol or " ".join((groups.get("symbol") or "").split()) or None
         if groups.get("caret") and draft.column is None and len(draft.evidence) > 2:  # a source line is above it
@@ -230,12 +304,28 @@ class RowReader:
             for warning in gathering.warnings.values():
                 gathering.fail(warning)
             gathering.warnings.clear()
-        parsed = self._findings.parsed()
+        parsed = self._parsed()
         kind = self._format.turned[0] if self._format.turned and self._is_turned else None
         if kind is None:
             return parsed
         failures = (replace(failure, kind=kind) if failure.file else failure for failure in parsed.failures)
         return replace(parsed, failures=tuple(failures))
+
+    def _parsed(self) -> Parsed:
+        if not self._format.has_tests:
+            return self._findings.parsed()
+        for failure in self.tests.believed():
+            self._findings.gathering.fail(failure)
+        summary = self.tests.summary()
+        if not (summary and (summary.tests or summary.errors)):
+            nothing = [Failure(FailureKind.UNKNOWN, self._format.nothing)] if summary and self._format.nothing else []
+            for failure in self._if_empty[:MOST_KEPT] or nothing:
+                self._findings.fall_back(failure)
+        for row in self._format.rows if summary is None else ():
+            if row.gives == "running" and (match := row.match(self.tests.last)):
+                self._use(row, match)
+        has_counts = any(row.gives == "counts" for row in self._format.rows)
+        return self._findings.parsed(summary, is_complete=self._is_whole or bool(summary) or not has_counts)
 
 
 def _find(mark: str | re.Pattern[str], block: str, at: int) -> int:
@@ -250,6 +340,10 @@ def _find(mark: str | re.Pattern[str], block: str, at: int) -> int:
 @cache
 def _spot(mark: str) -> re.Pattern[str]:
     return re.compile(re.escape(mark))
+
+
+def _filled(template: str | None, groups: Mapping[str, str | None]) -> str:
+    return (template or "").format(**{name: text or "" for name, text in groups.items()})
 
 
 def _unescaped(text: str | None) -> str | None:

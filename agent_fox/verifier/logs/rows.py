@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -11,11 +11,23 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind
 
 if TYPE_CHECKING:
-    pass
+    from agent_fox.verifier.logs.protocol import LogParser
 
-GIVES = ("failure", "fallback", "listed", "held", "heading", "more", "end", "aside", "fails warnings", "asked")
+OF_LINES = ("failure", "fallback", "listed", "held", "heading", "more", "end", "aside", "fails warnings", "asked")
+OF_TESTS = ("test", "title", "printed", "entry", "seen", "counts", "running")
+GIVES = (*OF_LINES, *OF_TESTS)
 PLACES = ("unknown", "nowhere", "inside", "outside")
-GROUPS = ("file", "line", "column", "severity", "warning", "code", "message", "symbol", "exception", "test", "caret")
+COUNTED = ("tests", "passed", "failed", "errors", "skipped", "xfailed", "xpassed", "broken")
+GROUPS = (
+    *("file", "line", "column", "severity", "warning", "code", "message", "symbol", "exception", "test", "caret"),
+    *("first", "class", "suite", "folder", "owner", "number", "counts", *COUNTED),
+)
+SAID = "said"
+"""In a message, what the text of a failed test says."""
+Mark = tuple[int, str | re.Pattern[str]]
+"""A text or a spot, by its number among all of a format."""
+OF_OPEN = ("more", "end", "title", "printed")
+"""What a row can only give while a failure is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +38,10 @@ class Row:
     `on_kind`, none of its kind); a file that counts where the log holds nothing but listed ones; one that is held until
     a row that `turns` the log is seen; a heading that names the file, perhaps the line, of the failures below it; more
     about the open failure, or its end; nothing; that warnings fail the run; or a place that is asked about: where code
-    was used of which a failure right below, in a file outside of the workspace, comes.
+    was used of which a failure right below, in a file outside of the workspace, comes. Of OF_TESTS: a failed test, to
+    which each line below belongs that no row takes; more of its title; that the rest was printed by it; a test in a
+    list of those that failed, or one that was seen to fail, which counts where there is no list; counts of tests; or,
+    of the last line of a log without counts, a test that was running.
     """
 
     patterns: tuple[re.Pattern[str], ...]
@@ -38,11 +53,15 @@ class Row:
     kind: FailureKind = FailureKind.UNKNOWN
     message: str | None = None
     """What is said in place of the group `message`, which in turn stands for the whole line; `{group}` is its text."""
+    code: str | None = None
+    """What the code is in place of the group `code`, in the same way."""
+    if_unplaced: bool = False
+    """Whether the row is asked only while the line of the open failure is not known."""
     above: re.Pattern[str] | None = None
     """What the line above has to begin with; its groups count too."""
-    within: str = ""
+    within: tuple[str, ...] = ("",)
     enters: str | None = None
-    """The passage that the row belongs to (`*`: any), and the one that begins below it."""
+    """The passages that the row belongs to (`*`: any), and the one that begins below it."""
     columns_from: int = 1
     indent: int = 0
     """Columns before the source line that a caret stands below."""
@@ -60,15 +79,45 @@ class Row:
     symbol: re.Pattern[str] | None = None
     """What of the message is the symbol: the group that is found."""
     kinds: str = ""
-    """The table of `data/kinds.toml` that tells the kind by the code, where it does."""
+    """The table of `data/kinds.toml` that tells the kind by the code, or by the message of lines without one."""
     is_json: bool = False
     """Whether the groups are texts as JSON writes them."""
+    reads: str = ""
+    """How the text of a failed test is read, of READERS in `blocks`, where the format's own way is not."""
+    inner: LogParser | None = None
+    """The format of a compiler whose errors count in place of the failed test that shows them."""
+    is_alike: bool = False
+    """Whether tests whose titles stand below each other failed alike, and the text is of each."""
+    uncounted: bool = False
+    """Whether what failed is no test: a file, or what stands around tests."""
+    passes: bool = False
+    """Whether the test passed and should not have, one of `xpassed`; or, in a list, when it was tried again."""
+    restarts: bool = False
+    """Whether all tests before it were none: the log shows them behind it."""
+    is_empty: bool = False
+    """Whether the line says that there are no tests."""
+    if_empty: bool = False
+    """Whether a fallback counts only where no test was counted."""
+    relists: bool = False
+    """Whether the list so far was none."""
+    is_whole: bool = False
+    """Whether the line is all there is of the test, and ends none: it counts where there is no block of the test."""
+    only_listed: bool = False
+    """Whether such a test failed only if a list names it."""
+    opens: bool = False
+    """Whether the lines below a test of the list are about it."""
+    is_part: bool = False
+    """Whether a test of the list is a part of the one whose block shows it."""
+    is_apart: bool = False
+    """Whether no list tells of it: what ended the runner itself."""
+    is_last: bool = False
+    """Whether a log that has such a line has no counts, and is whole without."""
 
     @property
     def matters_alone(self) -> bool:
         """Whether such a line says something where no failure is open and no passage was entered."""
         is_aside = self.gives == "aside" and self.enters is None and not self.turns
-        return not (is_aside or self.gives in ("more", "end") or self.within not in ("", "*"))
+        return not (is_aside or self.gives in OF_OPEN or {"", "*"}.isdisjoint(self.within))
 
     def match(self, line: str) -> re.Match[str] | None:
         for mark in self.when:
@@ -98,8 +147,33 @@ class Rows:
     """Whether a passage ends at a line that no row takes, as a failure does."""
     kinds: str = ""
     """The table of `data/kinds.toml` that tells a failure's kind by all of its lines, where it does."""
-    marks: tuple[str | re.Pattern[str], ...] = field(init=False)
+    reads: str = ""
+    """How the text of a failed test is read: one of READERS in `blocks`."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Which of COUNTED a word in a line of counts means."""
+    joint: str = " > "
+    divider: str = " > "
+    """What stands between the parts of a test's name, here and in the log."""
+    nested: str = ""
+    """What divides a test's name from that of a test within it: where both fail, the inner one counts."""
+    has_files: bool = False
+    """Whether a test's name begins with its file."""
+    list_tells: bool = False
+    """Whether a list tells all but what was printed: a block of a test that it does not name was printed by the test of
+    the block before."""
+    has_subtests: bool = False
+    """Whether failures are of sub-tests, of which one test may have many."""
+    are_last: bool = False
+    """Whether failures are shown last, as many as are counted: what looks like one before them was printed."""
+    nothing: str = ""
+    """What is said where no test was counted."""
+    all_marks: tuple[str | re.Pattern[str], ...] = field(init=False)
+    marks: tuple[Mark, ...] = field(init=False)
     """Texts and spots of which one stands in every line that matters while nothing is open; empty if none is known."""
+    has_tests: bool = field(init=False)
+    has_lists: bool = field(init=False)
+    marks_within: Mapping[tuple[str, bool], tuple[Mark, ...]] = field(init=False)
+    """The same in each passage of a log of tests, and while a test is open."""
     headings: tuple[Row, ...] = field(init=False)
     """Rows without a mark that only name a file: they are looked for above a failure."""
     has_more: bool = field(init=False)
@@ -110,13 +184,37 @@ class Rows:
     def __post_init__(self) -> None:
         headings = tuple(row for row in self.rows if row.gives == "heading" and not row.when)
         first = [row for row in self.rows if row.matters_alone and row not in headings]
-        has_marks = all(row.when or row.spot for row in first)
-        marks = dict.fromkeys(mark for row in first for mark in (*row.when, row.spot) if mark) if has_marks else ()
-        object.__setattr__(self, "headings", headings)
-        object.__setattr__(self, "marks", tuple(marks))
-        object.__setattr__(self, "has_more", any(row.gives == "more" for row in self.rows))
-        passages = {"", *(row.within for row in self.rows), *(row.enters or "" for row in self.rows)}
-        opened = {name: tuple(row for row in self.rows if row.within in (name, "*")) for name in passages}
-        closed = {name: tuple(row for row in opened[name] if row.gives not in ("more", "end")) for name in passages}
-        object.__setattr__(self, "opened", opened)
-        object.__setattr__(self, "closed", closed)
+        asked = [row for row in self.rows if row.gives != "running"]
+        passages = {"", *(name for row in self.rows for name in (*row.within, row.enters or ""))} - {"*"}
+        opened = {name: tuple(row for row in asked if not {name, "*"}.isdisjoint(row.within)) for name in passages}
+        closed = {name: tuple(row for row in opened[name] if row.gives not in OF_OPEN) for name in passages}
+        all_marks = tuple(dict.fromkeys(mark for row in self.rows for mark in (*row.when, row.spot) if mark))
+        marks_within = {(name, True): _marks(all_marks, rows) for name, rows in opened.items()}
+        marks_within |= {(name, False): _marks(all_marks, _telling(rows)) for name, rows in closed.items()}
+        known = {
+            "headings": headings,
+            "all_marks": all_marks,
+            "marks": _marks(all_marks, first),
+            "marks_within": marks_within,
+            "has_more": any(row.gives == "more" for row in self.rows),
+            "has_tests": any(row.gives in OF_TESTS for row in self.rows),
+            "has_lists": any(row.gives == "entry" for row in self.rows),
+            "opened": opened,
+            "closed": closed,
+        }
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
+
+
+def _telling(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows without those at the end that only keep a line from being a failure's."""
+    while rows and rows[-1].gives == "aside" and rows[-1].enters is None and not rows[-1].turns:
+        rows = rows[:-1]
+    return rows
+
+
+def _marks(all_marks: Sequence[str | re.Pattern[str]], rows: Sequence[Row]) -> tuple[Mark, ...]:
+    """The marks of which one stands in each line that one of the rows takes; empty where a row has none."""
+    of_rows = [mark for row in rows for mark in (*row.when, row.spot) if mark]
+    has_marks = all(row.when or row.spot for row in rows)
+    return tuple((n, mark) for n, mark in enumerate(all_marks) if mark in of_rows) if has_marks else ()

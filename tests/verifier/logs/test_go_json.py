@@ -7,8 +7,9 @@ import json
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
+from agent_fox.verifier.logs.frames import in_folder
 from agent_fox.verifier.logs.go.events import GO_JSON
-from agent_fox.verifier.logs.go.places import in_folder, module_of
+from agent_fox.verifier.logs.go.places import module_of
 from tests.verifier.logs.at_hand import kept, places, read_lines, told
 
 PARSER = GO_JSON
@@ -156,3 +157,18 @@ def test_colours_within_what_a_test_printed_are_gone() -> None:
     )
     (failure,) = read_lines(PARSER, log).failures
     assert (failure.message, failure.evidence) == ("bad", "    a_test.go:5: bad")
+
+
+def test_a_panic_that_a_passing_test_prints_takes_nothing_from_the_next_test() -> None:
+    event = '{"Action":"%s","Package":"example.com/a","Test":"%s"%s}'
+    log = [
+        event % ("run", "TestFine", ""),
+        event % ("output", "TestFine", ',"Output":"panic: only printed\\n"'),
+        event % ("pass", "TestFine", ""),
+        event % ("run", "TestOdd", ""),
+        event % ("output", "TestOdd", ',"Output":"    a_test.go:9: got 1, want 2\\n"'),
+        event % ("fail", "TestOdd", ""),
+        '{"Action":"fail","Package":"example.com/a"}',
+    ]
+    (failure,) = read_lines(GO_JSON, "\n".join(log)).failures
+    assert (failure.test_name, failure.line, failure.message) == ("TestOdd", 9, "got 1, want 2")

@@ -20,8 +20,6 @@ from agent_fox.verifier.logs.jvm.maven import MavenReader
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.line_log import LineReader, SkippingReader, read_block
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.python.pytest_text import PytestReader
-from agent_fox.verifier.logs.python.unittest_text import UnittestReader
 from tests.verifier.logs.at_hand import DATA, workspace
 
 
@@ -114,7 +112,7 @@ SAMPLES = (
     ),
     Sample(
         "pytest",
-        PytestReader,
+        built_in("pytest").reader,
         "pytest/*.txt",
         (
             "============================= test session starts ==============================\n",
@@ -134,7 +132,7 @@ SAMPLES = (
     ),
     Sample(
         "unittest",
-        UnittestReader,
+        built_in("unittest").reader,
         "unittest/*.txt",
         (
             "test_@ (tests.T.test_@) ... ok\n",

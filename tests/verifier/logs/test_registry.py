@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.go.events import GO_JSON
 from agent_fox.verifier.logs.javascript.tap import TAP
+from agent_fox.verifier.logs.kinds import DATA
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
-from agent_fox.verifier.logs.registry import ALIASES, BUILT_IN, UnknownTool, canonical
+from agent_fox.verifier.logs.registry import BUILT_IN, UnknownTool, canonical
 from agent_fox.verifier.logs.reports.findings_json import findings_json
 from agent_fox.verifier.logs.reports.junit import JUNIT
 from agent_fox.verifier.logs.reports.sarif import SARIF
@@ -35,7 +37,10 @@ def test_a_path_to_a_tool_names_it(word: str, tool: str) -> None:
 
 
 def test_an_alias_leads_to_a_tool_with_parsers() -> None:
-    assert all(BUILT_IN.for_tool(alias) for alias in ALIASES)
+    assert all(
+        BUILT_IN.for_tool(alias)
+        for alias in tomllib.loads((DATA / "tools.toml").read_text(encoding="utf-8"))["aliases"]
+    )
 
 
 def test_an_unknown_word_is_told_the_nearest() -> None:

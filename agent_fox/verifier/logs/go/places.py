@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.ground.results import FailureKind
+from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.drafts import Draft
-from agent_fox.verifier.logs.frames import Place
+from agent_fox.verifier.logs.frames import Place, at, first_line
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -43,11 +43,6 @@ def module_of(packages: Iterable[str]) -> str:
     return "/".join(first[: min(common, usual)])
 
 
-def in_folder(file: str, folder: str) -> str:
-    """The path of a file that Go names without its folder; one that has a folder is there already."""
-    return f"{folder}/{file}" if folder and "/" not in file else file
-
-
 def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place, str] | None:
     """The place and message of what a test logged as wrong: the first line that sounds like it, else the last."""
     text = "\n".join(lines)
@@ -60,6 +55,11 @@ def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place, s
     match, n = next(((f, n) for f, n in logged if _SAYS_WRONG.search(f[3])), logged[-1])
     message = match[3].strip() or next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
     return Place(match[1], int(match[2])), message
+
+
+def logged_go(text: str, workspace: Workspace, file: str, name: str) -> Failure:
+    place, message = logged_failure(text.split("\n"), workspace) or (None, first_line(text))
+    return Failure(FailureKind.TEST_FAILURE, message or "it failed without a word", **at(place))
 
 
 MOST_PACKAGES = 10_000

@@ -10,8 +10,9 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.logs.frames import in_folder
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.go.places import Panic, in_folder, logged_failure
+from agent_fox.verifier.logs.go.places import Panic, logged_failure
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.go.places import Packages
@@ -31,7 +32,8 @@ _PASSED = regex(  # a test without sub-tests, and what it logged
     re.VERBOSE,
 )
 MOST_TESTS = 100 * MOST_KEPT  # remembered of one package
-MOST_LINES = 60  # kept of what one test logged
+FIRST, MOST_LINES = 60, 300  # kept of what one test logged: the first, and as many of the last as there is room for
+_NOTHING_SAID = regex(r"(?:FAIL|PASS|ok|exit status \d+|\?|coverage:)|\s*$")
 
 
 @dataclass(slots=True)
@@ -47,8 +49,9 @@ class _Test:
     has_failed: bool = False  # when it ran before
 
     def add(self, line: str) -> None:
-        if len(self.lines) < MOST_LINES:
-            self.lines.append(line)
+        if len(self.lines) >= MOST_LINES:
+            del self.lines[FIRST]
+        self.lines.append(line)
 
     def run(self) -> None:
         """It begins, perhaps again: it failed if it failed once."""
@@ -62,75 +65,181 @@ class _Test:
 
 
 @dataclass(slots=True)
-class _Passed:
-    """Tests that only passed: each name counts once, as long as there are not too many to remember."""
+class Package:
+    """The tests of a package. Of those that only passed each name counts once, while there are not too many."""
 
-    names: set[str] = field(default_factory=set)
+    tests: dict[str, _Test] = field(default_factory=dict)
+    passed: set[str] = field(default_factory=set)
     unnamed: int = 0
+    current: _Test | None = None
+    is_streamed: bool = False  # `-v`: logs come before results
+    panic: Panic | None = None
+    owner: str | None = None  # whose panic it is, where that is known
+    exit: str = ""
+    is_told: bool = False  # of each test that it ended, and of each line whose it is
+    is_unbuilt: bool = False
+    said: list[str] = field(default_factory=list)  # by no test
 
-    def add(self, name: str) -> None:
-        if len(self.names) < MOST_TESTS:
-            self.names.add(name)
+    def named(self, name: str) -> _Test:
+        test = self.tests.get(name)
+        if test is None:
+            test = _Test(name)
+            if len(self.tests) < MOST_TESTS:
+                self.tests[name] = test
+        return test
+
+    def pass_test(self, name: str) -> None:
+        if len(self.passed) < MOST_TESTS:
+            self.passed.add(name)
         else:
             self.unnamed += 1
 
-    def __len__(self) -> int:
-        return len(self.names) + self.unnamed
+    def run(self, name: str) -> None:
+        """A test comes after all that ran before it, itself among them."""
+        self.is_streamed = True
+        self.current = test = self.named(name)
+        self.passed.difference_update((name, *_parents(name)))
+        if self.tests.pop(name, None) is test:
+            self.tests[name] = test
+        test.run()
+
+    def end(self, name: str, outcome: str) -> _Test | None:
+        """The test that ended; None where one printed it: Go says first that it runs one."""
+        known = self.tests.get(name)
+        if self.is_streamed and (known is None or known.outcome):
+            return None
+        test = known or self.named(name)
+        test.end(outcome)
+        if self.owner == name and outcome != "FAIL":  # it recovered, or only printed that it panicked
+            self.panic = self.owner = None
+        return test
+
+    def take_panic(self, line: str, owner: str | None = None) -> bool:
+        """Whether a line belongs to the trace of a panic."""
+        if self.panic is not None and self.panic.takes(line):
+            return True
+        if self.panic is None and Panic.begins(line):
+            self.panic, self.owner = Panic(line), owner
+            return True
+        return False
+
+    def says(self, name: str, line: str) -> None:
+        """A line that a test is known to have printed, or none (`""`)."""
+        if (self.panic is None or self.owner == name) and self.take_panic(line, name):
+            return
+        if name:
+            self.tests.get(name, _Test(name)).add(line)
+        elif not _NOTHING_SAID.match(line) and len(self.said) < FIRST:
+            self.said.append(line)
+
+    @property
+    def unfinished(self) -> list[str]:
+        return [test.name for test in self.tests.values() if not test.outcome]
+
+    def leaves(self) -> list[_Test]:
+        """Tests without sub-tests, and failed tests without a failed sub-test."""
+        parents = {parent for name in self.tests for parent in _parents(name)}
+        guilty = {parent for test in self.tests.values() if test.outcome == "FAIL" for parent in _parents(test.name)}
+        return [
+            test
+            for test in self.tests.values()
+            if test.name not in parents or (test.outcome == "FAIL" and test.name not in guilty)
+        ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Package:
-    """What was known before a package ended."""
+class GoTests:
+    """The tests of all packages: what came of those that ended."""
 
-    tests: dict[str, _Test]
-    passed: _Passed
-    is_streamed: bool
-    ended: int
-    counts: dict[str, int]
-    unfinished: frozenset[str] = frozenset()
+    def __init__(self, packages: Packages, workspace: Workspace) -> None:
+        self._packages = packages
+        self._workspace = workspace
+        self.ended: list[_Test] = []
+        self.counts = {"PASS": 0, "FAIL": 0, "SKIP": 0}
+
+    def end_package(self, of: Package, package: str, line: str) -> None:
+        has_failed = line.startswith("FAIL")
+        parents = {parent for name in of.tests for parent in _parents(name)}
+        self.counts["PASS"] += len(of.passed - parents) + of.unnamed
+        for test in of.leaves():
+            if not test.outcome and has_failed and (not of.is_told or of.owner == test.name):
+                test.outcome = "FAIL"  # it ran when the process ended
+            if test.outcome in self.counts:
+                self.counts[test.outcome] += 1
+            if test.outcome == "FAIL":
+                self.fail(of, test, package)
+        if has_failed and not any(test.outcome == "FAIL" for test in of.tests.values()):
+            self.break_package(of, package, line)
+
+    def fail(self, of: Package, test: _Test, package: str) -> None:
+        test.package = package
+        guilty = of.owner or (of.panic.test if of.panic is not None else "")
+        if guilty in (test.name, test.name.partition("/")[0]) or (guilty is None and not test.lines):
+            test.panic, of.panic = of.panic, None
+        if len(self.ended) < MOST_KEPT:
+            self.ended.append(test)
+
+    def break_package(self, of: Package, package: str, line: str) -> None:
+        """A package failed without a failed test: the process ended on its own."""
+        name = (of.panic.test if of.panic else None) or ""
+        panic = of.panic or (None if of.said else Panic(of.exit or line.replace("\t", " ").strip()))
+        self.ended.append(_Test(name, "FAIL", package, lines=of.said, panic=panic))
+
+    def drafts(self) -> list[Draft]:
+        return [self._draft(test) for test in self.ended]
+
+    def summary(self) -> TestSummary:
+        passed, failed, skipped = self.counts["PASS"], self.counts["FAIL"], self.counts["SKIP"]
+        return TestSummary(passed + failed + skipped, passed, failed, 0, skipped)
+
+    def _draft(self, test: _Test) -> Draft:
+        if test.panic is not None:
+            draft = test.panic.draft(self._workspace, self._packages)
+            draft.test_name = test.name or test.panic.test
+            return draft
+        place, message = logged_failure(test.lines, self._workspace) or (None, "")
+        message = message or " ".join(line.strip() for line in test.lines[:4]) or f"{test.name} failed"
+        folder = self._packages.folder(test.package) if test.package else ""
+        text, file = "\n".join(test.lines), in_folder(place.file, folder) if place else None
+        line = place.line if place else None
+        return Draft(FailureKind.TEST_FAILURE, message, file, line, test_name=test.name or None, evidence=[text])
 
 
 class GoTestReader:
     """Takes the tests out of a log; a package's name comes after its tests."""
 
     def __init__(self, packages: Packages, workspace: Workspace) -> None:
-        self._packages = packages
-        self._workspace = workspace
-        self._tests: dict[str, _Test] = {}
-        self._passed = _Passed()
-        self._ended: list[_Test] = []
-        self._counts = {"PASS": 0, "FAIL": 0, "SKIP": 0}
-        self._current: _Test | None = None
-        self._is_streamed = False  # `-v`: logs come before results
-        self._panic: Panic | None = None
-        self._exit = ""
-        self._before = _Package({}, _Passed(), False, 0, {})
+        self._all = GoTests(packages, workspace)
+        self._package = Package()
+        self._before, self._ended, self._counts = Package(), 0, dict(self._all.counts)
+        self._unfinished: frozenset[str] = frozenset()
         self.has_verbose = False
 
     @property
     def is_running(self) -> bool:
-        return any(not test.outcome for test in self._tests.values())
+        return bool(self._package.unfinished)
 
     def skip(self, block: str, at: int) -> int:
         """Passes over tests that passed and have no sub-tests."""
-        if self._panic is not None:
+        package = self._package
+        if package.panic is not None:
             return at
         last = None
         while (match := _PASSED.match(block, at)) and not self._is_known(match[1]):
-            self._passed.add(match[1])
+            package.pass_test(match[1])
             last, at = match, match.end()
         if last is not None:
-            self.has_verbose = self._is_streamed = True
-            self._current = _Test(last[1], "PASS", lines=last[2].splitlines()[:1])
+            self.has_verbose = package.is_streamed = True
+            package.current = _Test(last[1], "PASS", lines=last[2].splitlines()[:1])
         return at
 
     def _is_known(self, name: str) -> bool:
         """Whether a later line may be about an earlier test of this name."""
-        return name in self._tests or name in self._before.unfinished
+        return name in self._package.tests or name in self._unfinished
 
     def feed(self, line: str) -> bool:
         """Whether the line was about a test."""
-        if self._panic is not None and self._panic.takes(line):
+        package, current = self._package, self._package.current
+        if package.panic is not None and package.panic.takes(line):
             return True
         if line.startswith(_RUNS):
             self._now("RUN", line[len(_RUNS) :])
@@ -140,14 +249,14 @@ class GoTestReader:
             return self._result(match)
         elif line[:4] == "    " and ".go:" in line and (match := _LOGGED.match(line)):
             self._log(len(match["indent"]) - 4, line)
-        elif self._current is not None and self._current.lines and _MORE.match(line):
-            self._current.add(line)
-        elif Panic.begins(line):
-            self._panic = Panic(line)
+        elif current is not None and current.lines and _MORE.match(line):
+            current.add(line)
+        elif package.take_panic(line):
+            return True
         elif line[:1] in "es" and _EXITED.match(line):
-            self._exit = line
-        elif self._current is not None and self._current.outcome == "FAIL" and line not in ("FAIL", "PASS"):
-            self._current.add(line)
+            package.exit = line
+        elif current is not None and current.outcome == "FAIL" and line not in ("FAIL", "PASS"):
+            current.add(line)
             return False
         else:
             return False
@@ -155,132 +264,63 @@ class GoTestReader:
 
     def end_package(self, package: str, line: str) -> None:
         """Everything since the last package was this one's."""
-        has_failed = line.startswith("FAIL")
-        unfinished = frozenset(test.name for test in self._tests.values() if not test.outcome)
-        counts = dict(self._counts)
-        self._before = _Package(self._tests, self._passed, self._is_streamed, len(self._ended), counts, unfinished)
-        self._counts["PASS"] += len(self._passed)
-        for test in self._leaves():
-            self._count(test, package, has_failed)
-        if has_failed and not any(test.outcome == "FAIL" for test in self._tests.values()):
-            self._broken(package, line)
-        self._tests, self._passed = {}, _Passed()
-        self._current, self._panic, self._exit, self._is_streamed = None, None, "", False
+        self._before, self._ended, self._counts = self._package, len(self._all.ended), dict(self._all.counts)
+        self._unfinished = frozenset(self._package.unfinished)
+        self._all.end_package(self._package, package, line)
+        self._package = Package()
 
     def failures(self) -> list[Draft]:
-        cut = [test for test in self._leaves() if test.outcome == "FAIL" or self._is_panicking(test)]
+        package = self._package
+        cut = [test for test in package.leaves() if test.outcome == "FAIL" or self._is_panicking(test)]
         for test in cut:  # the log was cut before the package's end
-            self._end(test, "")
-        if self._panic is not None and not cut:
-            self._broken("", "")
-        return [self._draft(test) for test in self._ended]
+            self._all.fail(package, test, "")
+        if package.panic is not None and not cut:
+            self._all.break_package(package, "", "")
+        return self._all.drafts()
 
     def _is_panicking(self, test: _Test) -> bool:
-        return test is self._current and not test.outcome and self._panic is not None
+        return test is self._package.current and not test.outcome and self._package.panic is not None
 
     def summary(self) -> TestSummary | None:
         """Only `-v` names the tests that passed."""
-        if not self.has_verbose:
-            return None
-        passed, failed, skipped = self._counts["PASS"], self._counts["FAIL"], self._counts["SKIP"]
-        return TestSummary(passed + failed + skipped, passed, failed, 0, skipped)
+        return self._all.summary() if self.has_verbose else None
 
     def _now(self, what: str, name: str) -> None:
-        self.has_verbose = self._is_streamed = True
-        self._current = self._named(name) if what != "PAUSE" else None
-        if self._current is not None and what == "RUN":
-            self._run(self._current)
-
-    def _run(self, test: _Test) -> None:
-        """It comes after all that ran before it, itself among them."""
-        self._passed.names.discard(test.name)
-        if self._tests.pop(test.name, None) is test:
-            self._tests[test.name] = test
-        test.run()
+        self.has_verbose = True
+        if what == "RUN":
+            self._package.run(name)
+        else:
+            self._package.is_streamed = True
+            self._package.current = self._package.named(name) if what != "PAUSE" else None
 
     def _result(self, found: re.Match[str]) -> bool:
-        name, outcome = found["name"], found["how"]
-        if name not in self._tests and name in self._before.unfinished:
-            self._return(self._before)
-        known = self._tests.get(name)
-        if self._is_streamed and (known is None or known.outcome):
-            return False  # a test printed it: Go says first that it runs one
-        test = known or self._named(name)
-        test.end(outcome)
+        if found["name"] not in self._package.tests and found["name"] in self._unfinished:
+            self._return()
+        test = self._package.end(found["name"], found["how"])
+        if test is None:
+            return False
         test.depth = found.start("how") - len("--- ") if found.re == _RESULT else 0
-        if not test.lines or not self._is_streamed:
-            self._current = test
+        if not test.lines or not self._package.is_streamed:
+            self._package.current = test
         return True
 
-    def _return(self, before: _Package) -> None:
+    def _return(self) -> None:
         """The package had not ended: one of its tests printed that."""
-        self._tests, self._passed, self._is_streamed = before.tests, before.passed, before.is_streamed
-        self._counts = before.counts
-        del self._ended[before.ended :]
-        for name in before.unfinished:
-            self._tests[name].outcome = ""
-
-    def _named(self, name: str) -> _Test:
-        test = self._tests.get(name)
-        if test is None:
-            test = _Test(name)
-            if len(self._tests) < MOST_TESTS:
-                self._tests[name] = test
-        return test
+        self._package, self._before = self._before, Package()
+        self._package.current, self._package.panic, self._package.exit = None, None, ""
+        self._all.counts = self._counts
+        del self._all.ended[self._ended :]
+        for name in self._unfinished:
+            self._package.tests[name].outcome = ""
 
     def _log(self, depth: int, line: str) -> None:
         """Without `-v`, a log is indented below its test's result."""
-        if not self._is_streamed:
-            owners = (test for test in reversed(self._tests.values()) if test.depth == depth)
-            self._current = next(owners, self._current)
-        if self._current is not None:
-            self._current.add(line)
-
-    def _leaves(self) -> list[_Test]:
-        """Tests without sub-tests, and failed tests without a failed sub-test."""
-        parents = {parent for name in self._tests for parent in _parents(name)}
-        guilty = {parent for test in self._tests.values() if test.outcome == "FAIL" for parent in _parents(test.name)}
-        return [
-            test
-            for test in self._tests.values()
-            if test.name not in parents or (test.outcome == "FAIL" and test.name not in guilty)
-        ]
-
-    def _count(self, test: _Test, package: str, has_failed: bool) -> None:
-        if not test.outcome and has_failed:
-            test.outcome = "FAIL"  # it ran when the process ended
-        if test.outcome in self._counts:
-            self._counts[test.outcome] += 1
-        if test.outcome == "FAIL":
-            self._end(test, package)
-
-    def _end(self, test: _Test, package: str) -> None:
-        test.package = package
-        guilty = self._panic.test if self._panic is not None else ""
-        if guilty == test.name.partition("/")[0] or (guilty is None and not test.lines):
-            test.panic, self._panic = self._panic, None
-        if len(self._ended) < MOST_KEPT:
-            self._ended.append(test)
-
-    def _broken(self, package: str, line: str) -> None:
-        """The package failed without a failed test: the process ended on its own."""
-        name = (self._panic.test if self._panic else None) or ""
-        message = self._exit or line.replace("\t", " ").strip()
-        self._ended.append(_Test(name, "FAIL", package, panic=self._panic or Panic(message)))
-
-    def _draft(self, test: _Test) -> Draft:
-        if test.panic is not None:
-            draft = test.panic.draft(self._workspace, self._packages)
-            draft.test_name = test.name or test.panic.test
-            return draft
-        draft = Draft(FailureKind.TEST_FAILURE, "", test_name=test.name, evidence=["\n".join(test.lines)])
-        logged = logged_failure(test.lines, self._workspace)
-        if logged:
-            place, draft.message = logged
-            folder = self._packages.folder(test.package) if test.package else ""
-            draft.file, draft.line = in_folder(place.file, folder), place.line
-        draft.message = draft.message or " ".join(line.strip() for line in test.lines[:4]) or f"{test.name} failed"
-        return draft
+        package = self._package
+        if not package.is_streamed:
+            owners = (test for test in reversed(package.tests.values()) if test.depth == depth)
+            package.current = next(owners, package.current)
+        if package.current is not None:
+            package.current.add(line)
 
 
 def _parents(name: str) -> list[str]:

@@ -1,184 +1,47 @@
-"""Logs of go build, go vet and go test as text, `-v` or not: places in sources, missing modules, packages; and the
-lists at the end of gotestsum."""
+"""Logs of go build, go vet and go test as text, `-v` or not: places in sources, missing modules, packages."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
+from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.go.places import Packages, in_folder, logged_failure
+from agent_fox.verifier.logs.go.places import Packages
 from agent_fox.verifier.logs.go.tests import GoTestReader
-from agent_fox.verifier.logs.kinds import kind_in
+from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.logs.go.places import Packages
     from agent_fox.verifier.logs.protocol import Workspace
 
-MOST_LINES = 60
-_FAILED = regex(r"=== FAIL: (?P<package>\S+)(?: (?P<name>\S.*?))? \([\d.]+s\)$")
-_DONE = regex(r"DONE (?:\d+ runs?, )?(?P<tests>\d+) tests?(?P<counts>(?:, \d+ \w+)*) in [\d.]+m?s$")
-_COUNT = regex(r"(\d+) (skipped|failures?|errors?)")
+_PACKAGE = regex(r"# (?P<package>[\w.~/-]+)(?: \[[^\]]+\])?$")
 
 
-@dataclass(slots=True)
-class _Test:
-    package: str
-    name: str
-    lines: list[str] = field(default_factory=list)
-
-    def failure(self, workspace: Workspace) -> Failure:
-        """A package is named from the module's own folder, which a dot stands for."""
-        text = "\n".join(self.lines).strip("\n")
-        place, message = logged_failure(self.lines, workspace) or (None, text.strip().partition("\n")[0])
-        folder = "" if self.package == "." else self.package
-        return Failure(
-            FailureKind.TEST_FAILURE,
-            message or "it failed without a word",
-            file=in_folder(place.file, folder) if place else None,
-            line=place.line if place else None,
-            test_name=self.name or None,
-            evidence=text,
-        )
-
-
-class GotestsumReader:
-    """Reads the lists at the end. The compiler's output is read as go's."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._tests: list[_Test] = []
-        self._open: _Test | None = None
-        self._summary: TestSummary | None = None
-
-    def take(self, line: str) -> None:
-        if line.startswith("=== "):
-            match = _FAILED.match(line)
-            self._open = _Test(match["package"], match["name"] or "") if match else None
-            if self._open is not None and len(self._tests) < MOST_KEPT:
-                self._tests.append(self._open)
-        elif line.startswith("DONE ") and (done := _DONE.match(line)):
-            self._open, self._summary = None, _summary(done)
-        elif self._open is not None and len(self._open.lines) < MOST_LINES:
-            self._open.lines.append(line)
-
-    def parsed(self) -> Parsed:
-        findings = Findings()
-        inner = {(test.package, test.name.rpartition("/")[0]) for test in self._tests if "/" in test.name}
-        for test in self._tests:
-            if (test.package, test.name) not in inner:
-                findings.gathering.fail(test.failure(self._workspace))
-        return findings.parsed(self._summary, is_complete=self._summary is not None)
-
-
-def _summary(done: re.Match[str]) -> TestSummary:
-    counts = {word.rstrip("s"): int(number) for number, word in _COUNT.findall(done["counts"])}
-    tests, skipped, failed = int(done["tests"]), counts.get("skipped", 0), counts.get("failure", 0)
-    return TestSummary(tests, max(0, tests - skipped - failed), failed, 0, skipped)
-
-
-_PLACE = regex(
-    r"(?P<vet>vet: )?(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.(?:go|mod|work|s|c|h|cc|cpp|cgo2\.go)):"
-    r"(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.+)"
-)
-_PACKAGE = regex(r"# (?P<package>[\w.~/-]+)(?: \[(?P<test>[^\]]+)\])?$")
-_LINTER = regex(r" \((?P<code>(?:[A-Z]{1,3}\d{4})|[a-z][a-z0-9]+)\)$")
-_CYCLE = regex(r"\timports (?P<package>\S+): (?P<message>import cycle not allowed.*)")
-_SILENT = regex(
-    r"too many errors|note: module requires Go|go: (?:downloading|finding|found|added|upgraded|extracting"
-    r"|to add|creating)|\t"
-)
-_COMMAND = regex(r"(?:go|package \S+|pattern \S+): (?P<message>.+)")
-
-
-class GoBuildReader(DraftReader):
-    """Takes the lines of Go's compiler, vet and linters out of a log."""
+class GoBuildReader:
+    """Takes the lines of Go's compiler, vet and linters out of a log, which tell where packages lie."""
 
     def __init__(self, findings: Findings, packages: Packages, workspace: Workspace) -> None:
-        super().__init__(findings)
         self._packages = packages
-        self._workspace = workspace
+        self._rows = RowReader(built_in("go_build"), findings, workspace)
         self._package = ""
         self.told: set[str] = set()  # packages whose errors were shown
+        self.finish = self._rows.finish
 
-    def feed(self, line: str) -> bool:
-        """Whether the line was the go command's."""
+    def feed(self, line: str) -> None:
         if line.startswith("# ") and (match := _PACKAGE.match(line)):
-            self._begin_package(match)
-        elif ": " in line and not line[:1].isspace() and (match := _PLACE.match(line)):
-            self._located(match, line)
-        elif line.startswith("\t") and (match := _CYCLE.match(line)):
-            self._keep(FailureKind.COMPILE_ERROR, f"{match['package']}: {match['message']}", line)
-        elif self._open is not None and line.startswith("\t"):
-            self._open.add(line)
-        elif _SILENT.match(line) or not line.strip():
-            return False
-        else:
-            return self._plain(line)
-        return True
+            self._package = match["package"].removesuffix("_test")
+            self._packages.see(self._package)
+        if self._rows.feed(line) and (file := self._rows.file):
+            if self._package and "/vendor/" not in file:
+                self._packages.lies(self._package, file.rpartition("/")[0])
+            if len(self.told) < MOST_KEPT:
+                self.told.add(self._package)
 
     def end_package(self) -> None:
-        self.finish()
+        self._rows.leave()
         self._package = ""
-
-    def _begin_package(self, found: re.Match[str]) -> None:
-        self.finish()
-        self._package = found["package"].removesuffix("_test")
-        self._packages.see(self._package)
-
-    def _located(self, found: re.Match[str], line: str) -> None:
-        self.finish()
-        file = self._workspace.relative(found["file"])
-        if self._package and "/vendor/" not in file:
-            self._packages.lies(self._package, file.rpartition("/")[0])
-        message, code = _message(found["message"])
-        if len(self.told) < MOST_KEPT:
-            self.told.add(self._package)
-        self._open = Draft(
-            kind=build_kind(message, code, is_vet=bool(self._package) and not found["vet"]),
-            message=message,
-            file=file,
-            line=int(found["line"]),
-            column=int(found["column"]) if found["column"] else None,
-            code=code,
-            evidence=[line],
-        )
-
-    def _plain(self, line: str) -> bool:
-        """Lines without a place: the go command's own, and below a package's name the linker's."""
-        if (line.startswith("go: ") or _COMMAND.match(line)) and kind_in("go", line):
-            self._keep(FailureKind.DEPENDENCY_RESOLUTION_FAILURE, line.removeprefix("go: "), line)
-        elif kind_in("go command", line):
-            self._keep(FailureKind.ENVIRONMENT_FAILURE, line.removeprefix("go: "), line)
-        elif self._package:
-            self.finish()
-            self._findings.fall_back(Failure(FailureKind.COMPILE_ERROR, line.strip(), evidence=line), on_kind=True)
-        elif line.startswith("go: "):
-            self._findings.fall_back(Failure(FailureKind.ENVIRONMENT_FAILURE, line.removeprefix("go: "), evidence=line))
-        else:
-            return False
-        return True
-
-    def _keep(self, kind: FailureKind, message: str, line: str) -> None:
-        self.finish()
-        self._findings.keep(Draft(kind, message, evidence=[line]))
-
-
-def _message(text: str) -> tuple[str, str | None]:
-    match = _LINTER.search(text)
-    return (text[: match.start()], match["code"]) if match else (text, None)
-
-
-def build_kind(message: str, code: str | None = None, *, is_vet: bool) -> FailureKind:
-    """`is_vet`: whether the line stands below a package's name, as vet's do, and the compiler's."""
-    if kind := kind_in("go", message):
-        return kind
-    is_lint = (is_vet and kind_in("vet", message)) or (code and code not in ("typecheck", "compile"))
-    return FailureKind.LINT_FAILURE if is_lint else FailureKind.COMPILE_ERROR
 
 
 _PACKAGE_ENDS = regex(

@@ -11,7 +11,7 @@ from agent_fox.verifier.logs.decode import pieces, without_colours
 from agent_fox.verifier.logs.documents import Document
 from agent_fox.verifier.logs.frames import at, first_line
 from agent_fox.verifier.logs.gathering import Counts, Gathering
-from agent_fox.verifier.logs.javascript.stacks import LOADING, exception_of, thrown_at
+from agent_fox.verifier.logs.javascript.stacks import exception_of, kind_of_broken_file, thrown_at
 from agent_fox.verifier.logs.streams.json_stream import EACH, parts
 from agent_fox.verifier.logs.streams.records import Record, number, record, records, text, texts
 
@@ -82,7 +82,7 @@ class _JestReader:
         place = thrown_at(message_text, self._workspace)
         self._found.fail(
             Failure(
-                FailureKind.COMPILE_ERROR if LOADING.search(message_text) else FailureKind.TEST_FAILURE,
+                kind_of_broken_file(message_text),
                 first_line(message_text) or "the file could not be run",
                 **at(place, path or None),
                 evidence=message_text,

@@ -9,19 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.drafts import Excerpt
-from agent_fox.verifier.logs.frames import Place, first_line, javascript_place
-from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.ground.results import Failure, FailureKind
+from agent_fox.verifier.logs.frames import Place, at, first_line, javascript_place
+from agent_fox.verifier.logs.kinds import kind_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-LOADING = regex(
-    r"SyntaxError|Cannot find (?:module|package)|Failed to (?:resolve|load)|Parse failure|Transform failed|ParseError"
-    r"|Unexpected token|does not provide an export|ERR_MODULE_NOT_FOUND|error TS\d+|Expression expected"
-    r"|Jest encountered an unexpected token"
-)
+LOADING = "javascript loading"
 _EXCEPTION = regex(r"(?:Uncaught )?(?P<exception>[A-Za-z_$][\w$.]*(?:Error|Exception)?)(?: \[\w+\])?(?::|$)")
 _PATH = r"(?P<file>(?:file://)?(?:/|\./|[A-Za-z]:[\\/])?[^\s:()][^:()\n]*\.\w+)"
 _BABEL = regex(rf"\w*Error: {_PATH}: .*?\((?P<line>\d+):(?P<column>\d+)\)")
@@ -30,6 +25,8 @@ _ESBUILD = regex(rf"\s*(?:✘ \[ERROR\] .*|{_PATH}:(?P<line>\d+):(?P<column>\d+)
 _OXC = regex(rf"\s*[╭,┌]─+\[ ?{_PATH}:(?P<line>\d+):(?P<column>\d+) ?\]$")
 _NODE = regex(rf"\s*{_PATH}:(?P<line>\d+)$")
 _NAMED_FILE = regex(r"\((?P<file>[^()\n]+\.[cm]?[jt]sx?)\)$|of file (?P<other>\S.*\.[cm]?[jt]sx?)$")
+_VITEST_FRAME = regex(r"^ +❯ (?P<frame>\S.*):(?P<line>\d+):(?P<column>\d+)$", re.MULTILINE)
+_FUNCTION = regex(r"(?:async |new )?[^\s/\\]+ (?=\S)")
 _FROM_ZERO = (_BABEL, _LOADER, _ESBUILD)
 
 
@@ -44,6 +41,31 @@ def named_file(message: str, workspace: Workspace) -> str | None:
     """The test file that mocha names at the end of a message where no trace tells it."""
     match = _NAMED_FILE.search(message)
     return workspace.relative(match["file"] or match["other"]) if match else None
+
+
+def thrown_javascript(text: str, workspace: Workspace, file: str, name: str) -> Failure:
+    """What was thrown. Where a file did not load, jest explains itself before it says why."""
+    lines = [line.strip() for line in text.split("\n")] if "Details:" in text else []
+    details = lines[lines.index("Details:") :] if "Details:" in lines else []
+    message = next((line for line in details if "Error: " in line), first_line(text)).removesuffix(":")
+    place = at(thrown_at(text, workspace), named_file(message, workspace))
+    return Failure(FailureKind.TEST_FAILURE, message, **place, exception=exception_of(message))
+
+
+def thrown_vitest(text: str, workspace: Workspace, file: str, name: str) -> Failure:
+    """The first frame of the project. A function's name may stand before a path, which may hold spaces."""
+    message, place = first_line(text), None
+    for match in _VITEST_FRAME.finditer(text):
+        path = match["frame"] if match["frame"] == file else _FUNCTION.sub("", match["frame"], count=1)
+        place = place or javascript_place(f"at ({path}:{match['line']}:{match['column']})", workspace)
+    place = place or loader_place(text, workspace)
+    return Failure(FailureKind.TEST_FAILURE, message, **at(place), exception=exception_of(message))
+
+
+def uncaught(text: str, workspace: Workspace, file: str, name: str) -> Failure | None:
+    """An uncaught error; None for another text."""
+    is_error = _MESSAGE.search(text) or "\n    at " in text or "^\n" in text
+    return node_failure(text, workspace) if is_error else None
 
 
 def thrown_at(text: str, workspace: Workspace) -> Place | None:
@@ -63,46 +85,18 @@ def loader_place(text: str, workspace: Workspace) -> Place | None:
     return None
 
 
-_HEAD = regex(r"(?:file://|node:|/|[A-Za-z]:[\\/])\S.*:\d+$|\S[^:\n]*\.[cm]?[jt]sx?:\d+$")
-_VERSION = regex(r"Node\.js v\d")
 _MESSAGE = regex(r"(?:Uncaught )?(?P<message>(?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)\b(?: \[\w+\])?(?:: .*)?)$")
 _CARET = regex(r"\s*\^+\s*$")
 _IMPORTER = regex(r"imported from (?P<file>\S.*)$|^- (?P<required>\S.*)$", re.MULTILINE)
 
 
-class NodeReader:
-    """Reads uncaught errors, with the place in the project that they came from."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._found = Gathering()
-        self._crash: Excerpt | None = None
-
-    def take(self, line: str) -> None:
-        if self._crash is None and (_HEAD.match(line) or _is_not_loaded(line)):
-            self._crash = Excerpt()
-        if self._crash is not None:
-            self._crash.add(line)
-        if _VERSION.match(line):
-            self._keep()
-
-    def _keep(self) -> None:
-        text, self._crash = self._crash.text if self._crash is not None else "", None
-        if _MESSAGE.search(text) or "\n    at " in text or "^\n" in text:
-            self._found.fail(node_failure(text, self._workspace))
-
-    def parsed(self) -> Parsed:
-        self._keep()
-        return self._found.parsed()
-
-
-def node_failure(text: str, workspace: Workspace) -> Failure:
+def node_failure(text: str, workspace: Workspace, file: str = "", name: str = "") -> Failure:
     """An uncaught error, from its first line to the end of its trace."""
     own_message = next((match["message"] for line in text.split("\n") if (match := _MESSAGE.match(line.strip()))), None)
     message = own_message or _thrown(text)
-    place, is_loading = thrown_at(text, workspace), bool(LOADING.search(message))
+    place = thrown_at(text, workspace)
     return Failure(
-        FailureKind.COMPILE_ERROR if is_loading else FailureKind.UNKNOWN,
+        kind_in(LOADING, message) or FailureKind.UNKNOWN,
         message,
         file=place.file if place else _importer(text, workspace),
         line=place.line if place else None,
@@ -111,11 +105,6 @@ def node_failure(text: str, workspace: Workspace) -> Failure:
         exception=exception_of(message),
         is_error=True,
     )
-
-
-def _is_not_loaded(line: str) -> bool:
-    """Whether a runner of tests passes on why a file could not be loaded."""
-    return line[:1].isalpha() and bool(_MESSAGE.match(line) and LOADING.search(line))
 
 
 def _thrown(text: str) -> str:
@@ -138,10 +127,6 @@ def _importer(text: str, workspace: Workspace) -> str | None:
 
 
 _FILE = regex(r"^(?:[A-Za-z]:)?[^:*?<>|]*\.[cm]?[jt]sx?$")
-_NOT_LOADED = regex(
-    r"SyntaxError|ERR_MODULE_NOT_FOUND|MODULE_NOT_FOUND|Cannot find (?:module|package)|Failed to (?:load|resolve|parse)"
-    r"|Unexpected token|Transform failed|does not provide an export named"
-)
 _ERROR = regex(r"^(?:Uncaught )?((?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)(?: \[\w+\])?: .+)$")
 
 
@@ -152,7 +137,7 @@ def is_file(name: str) -> bool:
 
 def kind_of_broken_file(text: str) -> FailureKind:
     """What cannot be parsed or resolved never ran: that is no failed test."""
-    return FailureKind.COMPILE_ERROR if _NOT_LOADED.search(text) else FailureKind.TEST_FAILURE
+    return kind_in(LOADING, text) or FailureKind.TEST_FAILURE
 
 
 def broken_file(name: str, before: Sequence[str], text: str, declared: Place | None, workspace: Workspace) -> Failure:

@@ -16,7 +16,6 @@ from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.frames import java_file, java_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.jvm.gradle_problems import Problems
-from agent_fox.verifier.logs.jvm.maven_messages import check_draft
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.row_reader import RowReader
 
@@ -29,8 +28,6 @@ _TASK = regex(
 )
 _FAILED = regex(r"(?P<owner>\S[^>\n]*?)(?P<names>(?: > [^>\n]+)+) FAILED$")
 _COMPLETED = regex(r"(?P<tests>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?$")
-_CHECK = regex(r"\[ant:checkstyle\] \[(?P<level>ERROR|WARN|WARNING|INFO)\] (?P<rest>.*)")
-_PMD = regex(r"(?P<file>(?:[A-Za-z]:)?[^:\n]+\.java):(?P<line>\d+):\t(?P<rule>\w+):\t(?P<message>.*)")
 _SOURCE = regex(r"(?:Note: )?(?P<path>(?:[A-Za-z]:)?[/\\][^:\n]*?/(?P<name>[\w$]+\.(?:java|kt|groovy|scala)))\b")
 _DULL_LINES = regex(  # blank, what a test printed (but no place in a source), a test that did not fail
     r"""(?>(?:\n
@@ -46,7 +43,8 @@ class GradleReader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()
-        self._compiler = RowReader(built_in("javac"), self._findings, workspace.relative, workspace.holds)
+        self._compiler = RowReader(built_in("javac"), self._findings, workspace)
+        self._checks = RowReader(built_in("java_checks"), self._findings, workspace)
         self._problems = Problems(self._findings, workspace)
         self._task = ""
         self._test: TestDraft | None = None
@@ -108,21 +106,8 @@ class GradleReader:
             self._counts.append((int(match["tests"]), int(match["failed"] or 0), int(match["skipped"] or 0)))
         elif line.startswith(("BUILD SUCCESSFUL", "BUILD FAILED")):
             self._is_over = True
-        elif not (("[ant:" in line or ":\t" in line) and self._violation(line)):
+        elif not (("[ant:" in line or ":\t" in line) and self._checks.feed(line.removeprefix("[ant:checkstyle] "))):
             self._compiler.feed(line)
-
-    def _violation(self, line: str) -> bool:
-        """Whether the line is a style checker's."""
-        draft = None
-        if match := _CHECK.match(line):
-            level = "WARNING" if match["level"].startswith("WARN") else "ERROR"
-            draft = check_draft(level, match["rest"], self._workspace)
-        elif match := _PMD.match(line):
-            file = self._workspace.relative(match["file"])
-            draft = Draft(FailureKind.LINT_FAILURE, match["message"], file, int(match["line"]), code=match["rule"])
-        if draft:
-            self._findings.keep(draft)
-        return draft is not None
 
     def _remember(self, line: str) -> None:
         """Sources that the log names with their folders: a test's failure names them without."""

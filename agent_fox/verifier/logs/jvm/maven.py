@@ -14,8 +14,10 @@ from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.jvm.maven_messages import check_draft, format_draft, kind_of, pom_problem, without_help
+from agent_fox.verifier.logs.jvm.maven_messages import kind_of, pom_problem, without_help
 from agent_fox.verifier.logs.jvm.surefire import SurefireReader
+from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -62,6 +64,8 @@ class MavenReader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Findings()
+        self._checks = RowReader(built_in("java_checks"), self._findings, workspace)
+        self._formatters = RowReader(built_in("java_formatters"), self._findings, workspace)
         self._tests = SurefireReader()
         self._compiled: list[Draft] = []
         self._open: Draft | None = None
@@ -158,10 +162,7 @@ class MavenReader:
 
     def _check(self, level: str, text: str) -> bool:
         """Whether the line is a style checker's."""
-        draft = check_draft(level, text, self._workspace) if self._goal is None else None
-        if draft:
-            self._findings.keep(draft)
-        return draft is not None
+        return self._goal is None and self._checks.feed(f"[{level}] {text}")
 
     def _begin(self, found: re.Match[str], level: str, text: str) -> None:
         self._close()
@@ -223,8 +224,8 @@ class MavenReader:
             self._reports += 1
             module = self._module_of.get(goal.symbol or "", self._reports - 1)
             self._remember(module, match["folder"])
-        elif draft := format_draft(text, self._workspace) if goal.kind is FailureKind.FORMAT_FAILURE else None:
-            self._findings.keep(draft)
+        elif goal.kind is FailureKind.FORMAT_FAILURE:
+            self._formatters.feed(text)
         elif goal.kind is FailureKind.TEST_FAILURE and not text.startswith(("\t", "Please refer", "Command was")):
             self._crash(goal, text)
 

@@ -165,6 +165,8 @@ class CaseReader:
         match = self._alike.match(data, at)
         if match is None:
             return at
+        if match.end() > at:
+            self._endings = []
         self.passed += data.count(self.opening, at, match.end())
         return match.end()
 

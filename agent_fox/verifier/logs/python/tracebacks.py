@@ -1,0 +1,119 @@
+"""What Python raised, out of the text of a failed test: of unittest's, of pytest's in each style, of a crash."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind
+from agent_fox.verifier.logs.frames import Place, at, first_line, python_place
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
+
+MOST_SAID = 40  # lines marked E
+_OURS = "INTERNALERROR> "
+LAST_SHOWN = 20  # lines of what ended a runner
+_RAISED = regex(r"(?P<exception>[A-Za-z_][\w.]*)(?:: .*)?$")
+_TYPED = regex(
+    r"(?P<exception>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failed|Warning|Group|Iteration))(?::|$)"
+)
+_SAID = regex(r"E(?:$| )")
+_FRAME = regex(r'[ |]*File ".*", line \d+')
+_PYTEST_RAISED = regex(r"(?: *[|] )?(?P<message>[A-Za-z_][\w.]*(?:: .*)?)$")
+_GROUP_MARK = regex(r"^ *\|", re.MULTILINE)
+_ENDING = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<exception>[A-Za-z_][\w.]*)$")
+_FIXTURE = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.py):(?P<line>\d+)$")
+
+
+def python_exception(message: str) -> str | None:
+    """The exception that a message begins with; pytest leaves it out where an `assert` failed."""
+    if message.startswith("assert "):
+        return "AssertionError"
+    typed = _TYPED.match(message)
+    return typed["exception"] if typed else None
+
+
+def thrown_python(text: str, workspace: Workspace, file: str, name: str) -> Failure:
+    """What was raised last follows its frames, further out than they."""
+    raised, exception, is_below_frame = "", None, False
+    for line in text.split("\n"):
+        if line.startswith("  "):
+            is_below_frame = True
+        elif is_below_frame and (match := _RAISED.match(line)):
+            raised, exception, is_below_frame = line.strip(), match["exception"], False
+    message = raised or first_line(text)
+    place, exception = at(python_place(text, workspace)), exception or python_exception(message)
+    return Failure(FailureKind.TEST_FAILURE, message, **place, exception=exception)
+
+
+def thrown_pytest(text: str, workspace: Workspace, file: str, name: str) -> Failure:
+    """What the last passage marked `E` says, for the causes of an exception come before it. A syntax error's stands
+    below the source it shows.
+    """
+    marked, ending = _marked(text)
+    message = marked[-1] if marked and marked[0].startswith('File "') else next(filter(None, marked), first_line(text))
+    return Failure(
+        FailureKind.TEST_FAILURE,
+        message,
+        **at(_pytest_place(text, workspace)),
+        evidence="\n".join(marked),
+        exception=python_exception(message) or ending,
+    )
+
+
+def _marked(text: str) -> tuple[list[str], str | None]:
+    """The last passage marked `E`, and the exception that the last line with a place names. In `--tb=native` and of
+    exception groups, what was raised follows its frames.
+    """
+    marked, ending, was_marked, is_below_frame = list[str](), None, False, False
+    for line in text.split("\n"):
+        is_marked = bool(_SAID.match(line))
+        if is_marked:
+            marked = [*(marked if was_marked else ()), line[1:].strip()][:MOST_SAID]
+        elif match := _ENDING.match(line):
+            ending = match["exception"]
+        was_marked = is_marked
+        if _FRAME.match(line):
+            is_below_frame = True
+        elif is_below_frame and (raised := _PYTEST_RAISED.match(line)):
+            marked, is_below_frame = [raised["message"]], False
+    return marked, ending
+
+
+def _pytest_place(text: str, workspace: Workspace) -> Place | None:
+    for line in reversed(text.split("\n")):
+        if (fixture := _FIXTURE.match(line)) and workspace.holds(fixture["file"]):
+            return Place(workspace.relative(fixture["file"]), int(fixture["line"]))
+    return python_place(_GROUP_MARK.sub("", text), workspace)
+
+
+def thrown_doctest(text: str, workspace: Workspace, file: str, name: str) -> Failure:
+    lines = [line.strip() for line in text.split("\n")]
+    start = next((at for at, line in enumerate(lines) if line.startswith(("Expected", "UNEXPECTED"))), 0)
+    end = next((at for at, line in enumerate(lines) if at > start and not line), len(lines))
+    message = lines[start] if lines[start].startswith("UNEXPECTED") else " ".join(lines[start:end])
+    place = at(_pytest_place(text, workspace))
+    exception = python_exception(message) or _marked(text)[1]
+    return Failure(FailureKind.TEST_FAILURE, message, **place, exception=exception)
+
+
+def thrown_by_runner(text: str, workspace: Workspace, file: str, name: str) -> Failure | None:
+    """What pytest itself died of, in lines that it marks."""
+    lines = [line.removeprefix(_OURS) for line in text.split("\n") if line.startswith(_OURS)]
+    lines = [line for line in lines if line.strip()]
+    raised = next((line for line in reversed(lines) if not line[0].isspace()), lines[-1] if lines else "")
+    return _broken(raised, lines, workspace) if lines else None
+
+
+def where_it_stuck(text: str, workspace: Workspace, file: str, name: str) -> Failure:
+    """A time limit shows the innermost frame last, a crash first."""
+    lines = text.split("\n")
+    is_crash = lines[0].startswith("Fatal Python error: ")
+    return _broken(lines[0] if is_crash else "", lines[::-1] if is_crash else lines, workspace)
+
+
+def _broken(message: str, lines: list[str], workspace: Workspace) -> Failure:
+    place, evidence = at(python_place("\n".join(lines), workspace)), "\n".join(lines[-LAST_SHOWN:])
+    return Failure(FailureKind.UNKNOWN, message, **place, evidence=evidence, exception=python_exception(message))
