@@ -24,6 +24,7 @@ from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
+    from agent_fox.specs.lines import Line
 
 TASKS = "tasks.md"
 _REQUIREMENTS = frozenset({"requirements.md", "spec.md", "bugfix.md"})
@@ -90,17 +91,48 @@ def _words(text: str, most: int) -> list[str]:
 
 
 class Held:
-    """Texts that were read, by what they are part of: an id, `task 1.1`, `group 1`. The first with a line owns it."""
+    """Texts that were read, by what they are part of: an id, `task 1.1`, `group 1`. The first with a line owns it.
+
+    Most lines are asked for as they were read. What finds the others, by their first words or by any run of words in
+    the midst of a line, is made when the first of them is asked for.
+    """
 
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        self._lines: dict[str, str] = {}
-        for owner, text in texts:
+        self._texts = tuple(texts)
+        self._runs: dict[int, dict[tuple[str, ...], str]] = {}
+
+    @cached_property
+    def _whole(self) -> str:
+        return f"\n{chr(10).join(text for _, text in self._texts)}\n"
+
+    @cached_property
+    def _bare(self) -> frozenset[str]:
+        return frozenset(map(_bare, self._whole.split("\n")))
+
+    @cached_property
+    def _lines(self) -> dict[str, str]:
+        lines: dict[str, str] = {}
+        for owner, text in self._texts:
             for line in text.split("\n"):
-                self._lines.setdefault(line, owner)
-        self._begins: dict[str, str] = {}
+                lines.setdefault(line, owner)
+        return lines
+
+    @cached_property
+    def _begins(self) -> dict[str, str]:
+        begins: dict[str, str] = {}
         for line, owner in self._lines.items():
-            self._begins.setdefault(_first_words(_words(beside_box(line) or line, _SHOWN_WORDS)), owner)
-        self._grams: dict[int, dict[tuple[str, ...], str]] = {}
+            begins.setdefault(_first_words(_words(beside_box(line) or line, _SHOWN_WORDS)), owner)
+        return begins
+
+    def has(self, text: str) -> bool:
+        """Whether a line stands here as it is, or as a piece of another: then it has an owner, whoever that is."""
+        bare = _bare(text)
+        return bare in self._bare or self._has_piece(bare)
+
+    def _has_piece(self, text: str) -> bool:
+        place = self._whole.find(text)
+        around = (self._whole[place - 1], self._whole[place + len(text)]) if place > 0 else ("_", "_")
+        return not any(map(WORD.match, around)) and len(WORD.findall(text)) >= _FEWEST
 
     def owner(self, text: str) -> str | None:
         """What a line is part of; None where nothing that was read has it."""
@@ -121,14 +153,13 @@ class Held:
 
     def _with_runs(self, length: int) -> dict[tuple[str, ...], str]:
         """Every run of so many words; made when it is first asked for."""
-        if length not in self._grams:
-            runs: dict[tuple[str, ...], str] = {}
+        if length not in self._runs:
+            runs = self._runs[length] = {}
             for line, owner in self._lines.items():
                 words = WORD.findall(line)
                 for run in zip(*(islice(words, start, None) for start in range(length)), strict=False):
                     runs.setdefault(run, owner)
-            self._grams[length] = runs
-        return self._grams[length]
+        return self._runs[length]
 
 
 class Known:
@@ -136,46 +167,28 @@ class Known:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
+        self.required, self.planned = Held(_required(spec)), Held(_planned(spec))
+        self._asked = Held((part.id, part.text) for part in spec.parts)
 
-    @cached_property
-    def _required(self) -> Held:
-        return Held(_required(self.spec))
-
-    @cached_property
-    def _planned(self) -> Held:
-        return Held(_planned(self.spec))
-
-    @cached_property
-    def _asked(self) -> Held:
-        return Held((part.id, part.text) for part in self.spec.parts)
-
-    @cached_property
-    def _ids(self) -> frozenset[str]:
-        return frozenset(map(_plain_id, (*self.spec.places, *self.spec.withdrawn, *self.spec.expected)))
-
-    @cached_property
-    def _prefixes(self) -> frozenset[str]:
-        return frozenset(name.rpartition("-")[0] for name in self._ids if ID.fullmatch(name))
+    def holders(self, where: str, *, is_demand: bool) -> tuple[Held, ...]:
+        """What is asked for the owner of a document's line. What a line demands must stand in a text that a verdict is
+        asked about: the words above a requirement's criteria are shown with them, and nothing is asked about them."""
+        if where.rpartition("/")[2] == TASKS:
+            return (self.planned,)
+        required = self._asked if is_demand else self.required
+        return (required, self.planned) if is_whole(self.spec) else (required,)
 
     def owner(self, text: str, where: str) -> str | None:
-        """What a line of a document is part of. What a line demands must stand in a text that a verdict is asked
-        about: the words above a requirement's criteria are shown with them, and nothing is asked about them."""
-        is_of_tasks = where.rpartition("/")[2] == TASKS
-        is_demand = not is_of_tasks and obliges(text)
-        required = None if is_of_tasks else (self._asked if is_demand else self._required).owner(text)
-        return required or (self._planned.owner(text) if is_of_tasks or is_whole(self.spec) else None)
-
-    def planned(self, text: str) -> str | None:
-        """The group or task that a text is part of."""
-        return self._planned.owner(text)
+        """What a line of a document is part of."""
+        holders = self.holders(where, is_demand=obliges(text))
+        return next(filter(None, (held.owner(text) for held in holders)), None)
 
     @cached_property
-    def _texts(self) -> dict[str, str]:
-        """By id or task: its words, with a space around each."""
+    def _texts(self) -> dict[str, list[str]]:
         texts: dict[str, list[str]] = {}
         for owner, text in (*_required(self.spec), *_planned(self.spec)):
             texts.setdefault(owner, []).append(text)
-        return {owner: f" {' '.join(WORD.findall(chr(10).join(several)))} " for owner, several in texts.items()}
+        return texts
 
     def has_words(self, name: str, text: str) -> bool:
         """Whether the words of a line stand, one behind the other, in what an id or a task says. Not of a line that
@@ -184,8 +197,8 @@ class Known:
 
     def holds(self, name: str, text: str) -> bool:
         """Whether the words of a text stand, one behind the other, in what an id or a task says."""
-        words = " ".join(WORD.findall(beside_box(text) or text))
-        return f" {words} " in self._texts.get(name, "")
+        said, words = (WORD.findall(each) for each in ("\n".join(self._texts.get(name, ())), beside_box(text) or text))
+        return f" {' '.join(words)} " in f" {' '.join(said)} "
 
     def in_row(self, cells: Sequence[str]) -> str | None:
         """What a row of an index is about: its first cell is an id that is read, or with which a title begins; each of
@@ -202,21 +215,32 @@ class Known:
         written = {match[0]: identifier for match, identifier in titled if match is not None}
         return written | {name: name for name in self.spec.expected}
 
-    def placed(self, where: str) -> dict[int, str]:
-        """By line of a document: what stands there."""
-        names: dict[int, str] = {}
+    @cached_property
+    def placed(self) -> dict[str, dict[int, str]]:
+        """By document and line: what stands there."""
+        names: dict[str, dict[int, str]] = {}
         for name, place in self.spec.places.items():
             path, _, number = place.rpartition(":")
-            if path == where:
-                names.setdefault(int(number), name)
+            if number.isdecimal():
+                names.setdefault(path, {}).setdefault(int(number), name)
         return names
 
-    def unknown_ids(self, text: str) -> list[str]:
-        """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under."""
-        if not self._prefixes:
-            return []
-        matches = (match for match in ID.finditer(text) if _plain_id(match[0]).rpartition("-")[0] in self._prefixes)
-        return [match[0] for match in matches if _plain_id(match[0]) not in self._ids and _stands_alone(text, match)]
+    def unknown_ids(self, lines: Iterable[Line]) -> dict[str, int]:
+        """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under; each with
+        the first line that has it."""
+        written = frozenset((*self.spec.places, *self.spec.withdrawn, *self.spec.expected))
+        ids = frozenset(_plain_id(name) for name in written if "-" in name)
+        prefixes = frozenset(name.rpartition("-")[0] for name in ids if ID.fullmatch(name))
+        unknown: dict[str, int] = {}
+        lines = tuple(lines)
+        with_one = {line.number: line for prefix in prefixes for line in lines if prefix in line.text}
+        for line in sorted(with_one.values()) if len(prefixes) > 1 else with_one.values():
+            for match in ID.finditer(line.text):
+                name = match[0] if match[0] not in written else ""
+                is_ours = name != "" and _plain_id(name).rpartition("-")[0] in prefixes
+                if is_ours and _plain_id(name) not in ids and _stands_alone(line.text, match):
+                    unknown.setdefault(name, line.number)
+        return unknown
 
 
 def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
@@ -278,14 +302,17 @@ def _planned(spec: Spec) -> Iterator[tuple[str, str]]:
         yield f"group {group.number}", f"{group.title}\n{group.text}"
 
 
+def _bare(line: str) -> str:
+    """A line without the mark and the box of an item."""
+    return ((beside_box(line) if "[" in line else None) or line).strip("-*+ ")
+
+
 def _first_words(words: list[str], start: int = 0) -> str:
     return " ".join(words[start : start + _SHOWN_WORDS])
 
 
 def _stands_alone(text: str, match: re.Match[str]) -> bool:
-    line_begins, line_ends = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
-    before = text[line_begins : match.start()].rpartition("|")[2]
-    after = text[match.end() : line_ends if line_ends >= 0 else len(text)]
+    before, after = text[: match.start()].rpartition("|")[2], text[match.end() :]
     return _DECLARES.match(before) is not None or _IS_LAST.match(after) is not None
 
 
