@@ -16,8 +16,7 @@ from agent_fox.core.spec import Criterion, Dependency, Group, Requirement, Sever
 from agent_fox.specs.files import TextFile
 from agent_fox.specs.places import SpecsMissing
 from agent_fox.specs.plain.dialect import MARK
-from agent_fox.specs.plain.normal_form import normal_form
-from agent_fox.specs.plain.normal_reader import read_normal_form
+from agent_fox.specs.plain.normal_form import normal_form, read_normal_form
 from agent_fox.specs.planner import plan_of
 from agent_fox.specs.reader import read_specs
 from tests.specs.plain.generated import specs as generated
