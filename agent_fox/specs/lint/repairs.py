@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -47,17 +47,17 @@ def reference_spelling(case: Case) -> Iterator[Found]:
     written = {part.id for part in case.spec.parts} | {requirement.id for requirement in case.spec.requirements}
     alike = Counter(_folded(name) for name in written)
     meant = {_folded(name): name for name in written if alike[_folded(name)] == 1 and "-" in name}
+
+    def respelt(found: re.Match[str]) -> str:
+        return found[0] if found[0] in written else meant.get(_folded(found[0]), found[0])
+
     for page, line, raw in _text_lines(case, "tasks.md") if meant else ():
         field = _FIELD.search(raw)
         if field is None:
             continue
-        new = raw[: field.end()] + _TOKEN.sub(_respelt(written, meant), raw[field.end() :])
+        new = raw[: field.end()] + _TOKEN.sub(respelt, raw[field.end() :])
         if new != raw:
             yield _change(page, line, raw, new, "an id is spelt otherwise than it is declared")
-
-
-def _respelt(written: set[str], meant: dict[str, str]) -> Callable[[re.Match[str]], str]:
-    return lambda found: found[0] if found[0] in written else meant.get(_folded(found[0]), found[0])
 
 
 def _folded(name: str) -> str:
