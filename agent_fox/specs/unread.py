@@ -45,6 +45,9 @@ _BEGINNING = 120
 """Characters; in most texts so many words stand in them as are looked at."""
 _FEWEST = 4
 """A text of fewer words is known only as a whole line: one of them stands somewhere in any text."""
+_SEARCHED = 100_000
+"""Characters of texts that are searched for a line; of longer ones an index is made at once, so that time is linear."""
+_FEW_PREFIXES = 8
 _LONG = 8
 """Letters of a language that puts no spaces between its words; a text with so many is known in the midst of another."""
 
@@ -130,7 +133,7 @@ class Held:
         return bare in self._bare or self._has_piece(bare)
 
     def _has_piece(self, text: str) -> bool:
-        place = self._whole.find(text)
+        place = self._whole.find(text) if len(self._whole) <= _SEARCHED else -1
         around = (self._whole[place - 1], self._whole[place + len(text)]) if place > 0 else ("_", "_")
         return not any(map(WORD.match, around)) and len(WORD.findall(text)) >= _FEWEST
 
@@ -167,6 +170,7 @@ class Known:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
+        self._said: dict[str, str] = {}
         self.required, self.planned = Held(_required(spec)), Held(_planned(spec))
         self._asked = Held((part.id, part.text) for part in spec.parts)
 
@@ -197,8 +201,9 @@ class Known:
 
     def holds(self, name: str, text: str) -> bool:
         """Whether the words of a text stand, one behind the other, in what an id or a task says."""
-        said, words = (WORD.findall(each) for each in ("\n".join(self._texts.get(name, ())), beside_box(text) or text))
-        return f" {' '.join(words)} " in f" {' '.join(said)} "
+        if name not in self._said:
+            self._said[name] = f" {' '.join(WORD.findall(chr(10).join(self._texts.get(name, ()))))} "
+        return f" {' '.join(WORD.findall(beside_box(text) or text))} " in self._said[name]
 
     def in_row(self, cells: Sequence[str]) -> str | None:
         """What a row of an index is about: its first cell is an id that is read, or with which a title begins; each of
@@ -232,9 +237,10 @@ class Known:
         ids = frozenset(_plain_id(name) for name in written if "-" in name)
         prefixes = frozenset(name.rpartition("-")[0] for name in ids if ID.fullmatch(name))
         unknown: dict[str, int] = {}
-        lines = tuple(lines)
-        with_one = {line.number: line for prefix in prefixes for line in lines if prefix in line.text}
-        for line in sorted(with_one.values()) if len(prefixes) > 1 else with_one.values():
+        lines = [line for line in lines if "-" in line.text]
+        if len(prefixes) <= _FEW_PREFIXES:
+            lines = sorted({line for prefix in prefixes for line in lines if prefix in line.text})
+        for line in lines:
             for match in ID.finditer(line.text):
                 name = match[0] if match[0] not in written else ""
                 is_ours = name != "" and _plain_id(name).rpartition("-")[0] in prefixes
