@@ -148,8 +148,8 @@ def _lines(texts: Iterable[str], code: Container[int]) -> Iterator[Line]:
     for number, text in enumerate(texts, 1):
         bare = text.lstrip()
         is_code, heading = number in code, None
-        if bare[:1] == "#" and not is_code:
-            heading = _heading(text)
+        if bare[:1] == "#" and not is_code and (match := _HEADING.match(text)):
+            heading = Heading(len(match[1]), (match[2] or "").strip())
         elif bare[:2] in _BOLD and bare[2:3].isdigit() and not is_code:
             text = _BOLD_NUMBER.sub(r"\g<indent>\g<number>", text, count=1)
             bare = text.lstrip()
@@ -171,11 +171,6 @@ def _is_underlined(texts: list[str], place: int, code: Container[int]) -> bool:
     is_title = bool(title.strip()) and len(title) <= _LONGEST_TITLE and not _NO_TITLE.match(title.lstrip())
     is_alone = not before or before.startswith("#")
     return is_title and is_alone and place not in code and _UNDERLINE.match(texts[place]) is not None
-
-
-def _heading(text: str) -> Heading | None:
-    match = _HEADING.match(text)
-    return Heading(len(match[1]), (match[2] or "").strip()) if match else None
 
 
 def _code_lines(texts: list[str], text: str) -> tuple[set[int], list[int]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -244,7 +243,9 @@ class Known:
             for match in ID.finditer(line.text):
                 name = match[0] if match[0] not in written else ""
                 is_ours = name != "" and _plain_id(name).rpartition("-")[0] in prefixes
-                if is_ours and _plain_id(name) not in ids and _stands_alone(line.text, match):
+                before, after = line.text[: match.start()].rpartition("|")[2], line.text[match.end() :]
+                stands_alone = _DECLARES.match(before) or _IS_LAST.match(after)
+                if is_ours and _plain_id(name) not in ids and stands_alone:
                     unknown.setdefault(name, line.number)
         return unknown
 
@@ -252,8 +253,16 @@ class Known:
 def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
     """What is ticked in a spec without groups would never be built, and nobody would miss it."""
     for spec in specs:
-        if spec.is_planned and spec.documents and not spec.groups:
-            yield from (replace(problem, spec=spec.name) for problem in _without_groups(spec, root))
+        where = spec.documents.get(TASKS, spec.path)
+        is_one = spec.is_planned and spec.documents and not spec.groups and where.endswith(".md")
+        read = markdown_at(root / where, root) if is_one else None
+        taken = frozenset(spec.places.values())
+        lines = [line for line in read.words if beside_box(line.text) is not None] if read is not None else []
+        boxes = [line.number for line in lines if f"{where}:{line.number}" not in taken]
+        if boxes:
+            count = "a box" if len(boxes) == 1 else f"{len(boxes)} boxes"
+            what = f"{count}, and no task group among them: nothing of it would be built. Write `- [ ] 1. Title`"
+            yield error(f"{where}:{boxes[0]}", what, spec=spec.name)
 
 
 def counted_documents(spec: Spec) -> Iterator[str]:
@@ -281,18 +290,6 @@ def counted(spec: Spec, root: Path) -> Iterator[Markdown]:
     return filter(None, (markdown_at(root / where, root) for where in counted_documents(spec)))
 
 
-def _without_groups(spec: Spec, root: Path) -> Iterator[Problem]:
-    where = spec.documents.get(TASKS, spec.path)
-    read = markdown_at(root / where, root) if where.endswith(".md") else None
-    taken = frozenset(spec.places.values())
-    lines = [line for line in read.words if beside_box(line.text) is not None] if read is not None else []
-    boxes = [line.number for line in lines if f"{where}:{line.number}" not in taken]
-    if boxes:
-        count = "a box" if len(boxes) == 1 else f"{len(boxes)} boxes"
-        what = f"{count}, and no task group among them: nothing of it would be built. Write `- [ ] 1. Title`"
-        yield error(f"{where}:{boxes[0]}", what)
-
-
 def _required(spec: Spec) -> Iterator[tuple[str, str]]:
     for requirement in spec.requirements:
         yield requirement.id, requirement.title
@@ -315,11 +312,6 @@ def _bare(line: str) -> str:
 
 def _first_words(words: list[str], start: int = 0) -> str:
     return " ".join(words[start : start + _SHOWN_WORDS])
-
-
-def _stands_alone(text: str, match: re.Match[str]) -> bool:
-    before, after = text[: match.start()].rpartition("|")[2], text[match.end() :]
-    return _DECLARES.match(before) is not None or _IS_LAST.match(after) is not None
 
 
 def _plain_id(identifier: str) -> str:

@@ -64,10 +64,6 @@ class Entry:
         return f"{self.document}:{self.line}"
 
     @property
-    def is_demand(self) -> bool:
-        return self.kind == BOX or obliges(self.text)
-
-    @property
     def is_unheard(self) -> bool:
         """Whether nothing that was read holds it, wherever it stands."""
         return self.fate in (Fate.LEFTOVER, Fate.CONTEXT) and self.name not in (_NO_WORDS, _FOREWORD)

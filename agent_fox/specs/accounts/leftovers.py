@@ -91,8 +91,11 @@ class _Document:
         yield from self._others({*silent, *ids.values(), *boxes}, "part of nothing that is to be proven", "requirement")
 
     def _boxes_left(self) -> Iterator[Problem]:
+        """Those below a heading such as a legend's show what boxes are."""
         silent = {entry.line for entry in self.entries if entry.is_unheard and entry.kind == BOX}
-        silent -= {*_samples(self.document)} if silent else silent
+        for block, _ in self.document.blocks.walk() if silent else ():
+            if block.kind is Kind.HEADING and _WORDS["samples"].match(block.text):
+                silent -= {*range(block.line, block.end + 1)}
         yield from self._boxes(silent)
         yield from self._others(silent, "part of no task group", "task")
 
@@ -119,25 +122,14 @@ class _Document:
             yield warning(f"{self.document.where}:{rest[0]}", f"{what}: {listed(rest, _SHOWN)}. Not read; {remedy}")
 
 
-def _samples(document: Markdown) -> Iterator[int]:
-    """The lines under headings, such as a legend's, whose boxes show what boxes are."""
-    for block, _ in document.blocks.walk():
-        if block.kind is Kind.HEADING and _WORDS["samples"].match(block.text):
-            yield from range(block.line, block.end + 1)
-
-
 def _with_sections(document: Markdown, spec: Spec, problems: Collection[Problem]) -> frozenset[int]:
     """The lines that a problem names or a withdrawn id begins, each with what goes on from it: a heading's section, an
     item's wrapped lines."""
     places = {*lines_named(spec, problems), *(spec.places.get(name, "") for name in spec.withdrawn)}
-    lines = lines_at(document.where, places)
-    return frozenset(_with_what_follows(lines, document)) if lines else frozenset()
-
-
-def _with_what_follows(lines: Collection[int], document: Markdown) -> Iterator[int]:
-    yield from lines
-    for block, _ in document.blocks.walk():
+    lines = {*lines_at(document.where, places)}
+    named = frozenset(lines)
+    for block, _ in document.blocks.walk() if named else ():
         own = range(block.line, block.line + len(block.texts))
-        first = next((line for line in own if line in lines), None)
-        if first is not None:
-            yield from range(first, block.end + 1 if block.kind is Kind.HEADING else own.stop)
+        for first in [line for line in own if line in named][:1]:
+            lines.update(range(first, block.end + 1 if block.kind is Kind.HEADING else own.stop))
+    return frozenset(lines)
