@@ -50,13 +50,13 @@ class Markdown:
 @lru_cache(maxsize=_KEPT)
 def read_markdown(file: TextFile) -> Markdown:
     """Scan a text, and report what merges and forgotten marks left in it. `forget_documents` lets go what is kept."""
-    found = scan(file.text)
+    scanned = scan(file.text)
     what = "this code fence is never closed; close it"
-    problems = [warning(f"{file.where}:{number}", what) for number in found.open_fences]
-    if found.open_comment is not None:
-        problems.append(warning(f"{file.where}:{found.open_comment}", "this comment is never closed; close it"))
-    conflicts = _conflicts(file.where, found.lines) if left_by_a_merge(file) is not None else ()
-    return Markdown(file.where, found.lines, (*problems, *conflicts))
+    problems = [warning(f"{file.where}:{number}", what) for number in scanned.open_fences]
+    if scanned.open_comment is not None:
+        problems.append(warning(f"{file.where}:{scanned.open_comment}", "this comment is never closed; close it"))
+    conflicts = _conflicts(file.where, scanned.lines) if left_by_a_merge(file) is not None else ()
+    return Markdown(file.where, scanned.lines, (*problems, *conflicts))
 
 
 forget_documents = read_markdown.cache_clear

@@ -61,7 +61,7 @@ def read_text_file(path: Path, root: Path, limit: int = MAX_FILE_BYTES) -> TextF
 
 def left_by_a_merge(file: TextFile) -> Problem | None:
     """The first line that begins with a mark of a merge, as a problem. Code in Markdown may show one: `document.py`."""
-    if not any(mark in file.text for mark in MERGE_MARKS):
+    if "<<<<<<<" not in file.text and ">>>>>>>" not in file.text:  # far quicker than with the space that ends a mark
         return None
     marked = (number for number, line in enumerate(file.text.split("\n"), 1) if line.startswith(MERGE_MARKS))
     return next((merge_left(file.where, number) for number in marked), None)

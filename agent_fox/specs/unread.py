@@ -169,7 +169,7 @@ class Known:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self._said: dict[str, str] = {}
+        self._joined: dict[str, str] = {}
         self.required, self.planned = Held(_required(spec)), Held(_planned(spec))
         self._asked = Held((part.id, part.text) for part in spec.parts)
 
@@ -200,9 +200,9 @@ class Known:
 
     def holds(self, name: str, text: str) -> bool:
         """Whether the words of a text stand, one behind the other, in what an id or a task says."""
-        if name not in self._said:
-            self._said[name] = f" {' '.join(WORD.findall(chr(10).join(self._texts.get(name, ()))))} "
-        return f" {' '.join(WORD.findall(beside_box(text) or text))} " in self._said[name]
+        if name not in self._joined:
+            self._joined[name] = f" {' '.join(WORD.findall(chr(10).join(self._texts.get(name, ()))))} "
+        return f" {' '.join(WORD.findall(beside_box(text) or text))} " in self._joined[name]
 
     def in_row(self, cells: Sequence[str]) -> str | None:
         """What a row of an index is about: its first cell is an id that is read, or with which a title begins; each of

@@ -152,7 +152,7 @@ class DocumentAccount:
         self.named = lines_at(document.where, named)
         self.placed = known.placed.get(document.where, {})
         self._lines = sorted(self.placed)
-        self._last: tuple[tuple[Block, ...], tuple[str, About]] = (), self._told(())
+        self._last: tuple[tuple[Block, ...], tuple[str, About]] = (), self._nearest_title(())
 
     @property
     def entries(self) -> Iterator[Entry]:
@@ -283,14 +283,14 @@ class DocumentAccount:
         """The nearest title that says what it holds, and what that is. Where none says it, a document with one title
         at most is about what is to be proven or done."""
         if above is not self._last[0]:
-            self._last = above, self._told(above)
+            self._last = above, self._nearest_title(above)
         return self._last[1]
 
-    def _told(self, above: tuple[Block, ...]) -> tuple[str, About]:
+    def _nearest_title(self, above: tuple[Block, ...]) -> tuple[str, About]:
         headings = [block for block in reversed(above) if block.kind is Kind.HEADING]
         titles = ((block.text, self._about(block.text)) for block in headings)
         untold = ("", About.SUBJECT if len(headings) < 2 else About.UNKNOWN)
-        return next((told for told in titles if told[1] is not About.UNKNOWN), untold)
+        return next((each for each in titles if each[1] is not About.UNKNOWN), untold)
 
     def _about(self, title: str) -> About:
         return about(title, self.known.spec.dialect)

@@ -114,9 +114,10 @@ def lint(world: World, asked: Iterable[Rule] | None = None) -> Report:
 def _of_spec(case: Case, asked: Iterable[Rule]) -> Iterator[Finding]:
     """A spec that was taken back is history: nothing of it is judged."""
     checks = ((rule, check_of(rule)) for rule in (asked if not case.spec.is_withdrawn else ()))
-    for rule, found in ((rule, found) for rule, check in checks if check is not None for found in check(case)):
-        there = found if isinstance(found, Found) else Found(case.spec.place(found[0]), found[1])
-        yield rule.finding(there, case.spec.name)
+    for rule, check in checks:
+        for finding in check(case) if check is not None else ():
+            there = finding if isinstance(finding, Found) else Found(case.spec.place(finding[0]), finding[1])
+            yield rule.finding(there, case.spec.name)
 
 
 def _place(finding: Finding) -> tuple[str, int, str, str]:

@@ -269,6 +269,7 @@ def _dependencies_in(line: Line, markdown: Markdown) -> list[Dependency]:
     if match is None:
         return []
     rest = line.text[match.end() :]
-    its, before = (int(found[1]) if (found := group.search(rest)) else None for group in (_ITS_GROUP, _BEFORE_GROUP))
+    numbers = (pattern.search(rest) for pattern in (_ITS_GROUP, _BEFORE_GROUP))
+    its, before = (int(number[1]) if number else None for number in numbers)
     name = (match["ticked"] or match["linked"] or match["name"]).strip()
     return [Dependency(name, its, before, markdown.at(line.number), _ARCHIVED.search(rest) is not None)]

@@ -161,8 +161,8 @@ def _shown_source(spec: Spec) -> str | None:
 
 
 def _set_source(_: Spec, item: _Part, value: str) -> dict[str, Any]:
-    found = _SOURCE.read(value, item.line)
-    return {"source": SourceIssue(found["number"], found["repository"] or "", found["host"] or "")}
+    values = _SOURCE.read(value, item.line)
+    return {"source": SourceIssue(values["number"], values["repository"] or "", values["host"] or "")}
 
 
 def _shown_implied(spec: Spec) -> str | None:
@@ -342,9 +342,9 @@ def read_normal_form(file: TextFile, documents: dict[str, str]) -> tuple[tuple[S
     for part in parts:
         name = None
         try:
-            found = _SPEC.read(part.head, part.line)
-            name = found["name"]
-            specs.append(_read_spec(name, found["title"] or "", part, file.where, documents))
+            values = _SPEC.read(part.head, part.line)
+            name = values["name"]
+            specs.append(_read_spec(name, values["title"] or "", part, file.where, documents))
         except FormBroken as broken:
             problems.append(error(f"{file.where}:{broken.line}", broken.what, spec=name))
     return tuple(specs), tuple(problems)
@@ -363,7 +363,6 @@ def _read_spec(name: str, title: str, part: _Part, where: str, documents: dict[s
         if line.text.strip():
             raise _unexpected(line)
     lines: dict[str, int] = {}
-    labelled = [_COMMAND.read(item.head, item.line) for item in _items(commands)]
     spec = Spec(
         name=name,
         dialect="plain",
@@ -373,7 +372,7 @@ def _read_spec(name: str, title: str, part: _Part, where: str, documents: dict[s
         groups=tuple(_read_group(item, lines) for item in _items(tasks)),
         dependencies=tuple(_read_dependency(item, where) for item in _items(dependencies)),
         traceability=tuple(_read_traces(traces)),
-        test_commands={line["label"]: line["command"] for line in labelled},
+        test_commands=dict(_read_command(item) for item in _items(commands)),
         documents=documents,
     )
     places = {thing: f"{where}:{line}" for thing, line in lines.items()}
@@ -391,8 +390,8 @@ def _with_fields(of: _T, items: Iterable[_Part], fields: Sequence[_Field]) -> _T
 
 
 def _read_requirement(block: _Part, lines: dict[str, int]) -> Requirement:
-    found = _REQUIREMENT.read(block.head, block.line)
-    lines.setdefault(found["id"], block.line)
+    values = _REQUIREMENT.read(block.head, block.line)
+    lines.setdefault(values["id"], block.line)
     rest = _from_text(block.lines)
     quoted = next((n for n, line in enumerate(rest) if not line.text.startswith(">")), len(rest))
     text = esc.text_of("\n".join(line.text[1:].removeprefix(" ") for line in rest[:quoted]))
@@ -400,8 +399,8 @@ def _read_requirement(block: _Part, lines: dict[str, int]) -> Requirement:
     last = next((n for n, line in enumerate(rest) if line.text == _DETAILS), len(rest))
     edge = next((n for n, line in enumerate(rest) if line.text == _EDGE_CASES), last)
     return Requirement(
-        found["id"],
-        found["title"] or "",
+        values["id"],
+        values["title"] or "",
         text,
         tuple(_read_criterion(item, lines) for item in _items(rest[:edge])),
         tuple(_read_criterion(item, lines) for item in _items(rest[edge + 1 : last])),
@@ -410,35 +409,40 @@ def _read_requirement(block: _Part, lines: dict[str, int]) -> Requirement:
 
 
 def _read_criterion(item: _Part, lines: dict[str, int]) -> Criterion:
-    found = _CRITERION.read(item.head, item.line)
-    lines.setdefault(found["id"], item.line)
-    return Criterion(found["id"], replace(item, head=found["text"] or "").text)
+    values = _CRITERION.read(item.head, item.line)
+    lines.setdefault(values["id"], item.line)
+    return Criterion(values["id"], replace(item, head=values["text"] or "").text)
 
 
 def _read_group(item: _Part, lines: dict[str, int]) -> Group:
-    found = _GROUP.read(item.head, item.line)
-    lines.setdefault(f"group {found['number']}", item.line)
+    values = _GROUP.read(item.head, item.line)
+    lines.setdefault(f"group {values['number']}", item.line)
     fields = [below for below in _items(item.lines) if below.field is not None]
     subtasks = tuple(_read_subtask(below, lines) for below in _items(item.lines) if below.field is None)
-    group = Group(found["number"], found["title"] or "", found["state"], subtasks=subtasks)
+    group = Group(values["number"], values["title"] or "", values["state"], subtasks=subtasks)
     group = _with_fields(replace(group, requirements=named_by((), subtasks)), fields, _OF_GROUP)
     has_text = any(below.field is not None and below.field[0] == "Text" for below in fields)
     return group if has_text else replace(group, text=coder_text(group))
 
 
 def _read_subtask(item: _Part, lines: dict[str, int]) -> Subtask:
-    found = _SUBTASK.read(item.head, item.line)
-    lines.setdefault(f"task {found['number']}", item.line)
+    values = _SUBTASK.read(item.head, item.line)
+    lines.setdefault(f"task {values['number']}", item.line)
     below = _items(item.lines)
     details = tuple(entry.text for entry in below if entry.field is None)
-    subtask = Subtask(found["number"], found["title"] or "", found["state"], details=details)
+    subtask = Subtask(values["number"], values["title"] or "", values["state"], details=details)
     return _with_fields(subtask, (entry for entry in below if entry.field is not None), _OF_SUBTASK)
 
 
 def _read_dependency(item: _Part, where: str) -> Dependency:
-    found = _DEPENDENCY.read(item.head, item.line)
-    is_archived = found["is_archived"] is not None
-    return Dependency(found["spec"], found["from_group"], found["to_group"], f"{where}:{item.line}", is_archived)
+    values = _DEPENDENCY.read(item.head, item.line)
+    is_archived = values["is_archived"] is not None
+    return Dependency(values["spec"], values["from_group"], values["to_group"], f"{where}:{item.line}", is_archived)
+
+
+def _read_command(item: _Part) -> tuple[str, str]:
+    values = _COMMAND.read(item.head, item.line)
+    return values["label"], values["command"]
 
 
 def _read_traces(lines: Iterable[_Line]) -> Iterator[Trace]:
