@@ -243,9 +243,10 @@ class Known:
             for match in ID.finditer(line.text):
                 name = match[0] if match[0] not in written else ""
                 is_ours = name != "" and _plain_id(name).rpartition("-")[0] in prefixes
+                if not is_ours or _plain_id(name) in ids:
+                    continue
                 before, after = line.text[: match.start()].rpartition("|")[2], line.text[match.end() :]
-                stands_alone = _DECLARES.match(before) or _IS_LAST.match(after)
-                if is_ours and _plain_id(name) not in ids and stands_alone:
+                if _DECLARES.match(before) or _IS_LAST.match(after):
                     unknown.setdefault(name, line.number)
         return unknown
 
