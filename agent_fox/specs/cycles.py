@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal
 
 from agent_fox.core.graph import Edge, EdgeKind
-from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, warning
 
 if TYPE_CHECKING:
@@ -24,28 +23,8 @@ _BETWEEN_SPECS = (
 _DROPPED = "the verifiers of {specs} would wait for each other (rows {rows}): they do not"
 
 
-@dataclass(frozen=True, slots=True)
-class _Cycle:
-    """The edges of one cycle that come from rows, in order. Chain edges are no row's fault."""
-
-    edges: tuple[Edge, ...]
-    rows: tuple[str, ...]
-
-    @property
-    def first(self) -> str:
-        return _spec(self.edges[0].source) if self.edges else ""
-
-    @property
-    def specs(self) -> str:
-        return " → ".join((*dict.fromkeys(_spec(edge.source) for edge in self.edges), self.first))
-
-    @property
-    def where(self) -> str:
-        return self.rows[0] if self.rows else self.specs
-
-    @property
-    def places(self) -> str:
-        return ", ".join(self.rows)
+_Cycle = tuple[Sequence[Edge], Sequence[str]]
+"""The edges of one cycle that come from rows, in order, and those rows. Chain edges are no row's fault."""
 
 
 def without_cycles(
@@ -80,7 +59,7 @@ def _cycles(left: set[Edge], rows: Mapping[Edge, tuple[str, ...]]) -> Iterator[_
         specs = {_spec(edge.source) for edge in between}
         gates = {e for e in left if e.kind is EdgeKind.GATE and {_spec(e.source), _spec(e.target)} <= specs}
         left -= gates or set(between or on_it)
-        yield _Cycle(tuple(between), tuple(dict.fromkeys(row for edge in between for row in rows[edge])))
+        yield between, list(dict.fromkeys(row for edge in between for row in rows[edge]))
 
 
 def _first_cycle(edges: Iterable[Edge]) -> list[str]:
@@ -96,7 +75,11 @@ def _first_cycle(edges: Iterable[Edge]) -> list[str]:
 
 
 def _problem(cycle: _Cycle, make: Callable[[str, str], Problem], what: str) -> Problem:
-    return replace(make(cycle.where, what.format(specs=cycle.specs, rows=cycle.places)), spec=cycle.first)
+    edges, rows = cycle
+    names = [_spec(edge.source) for edge in edges]
+    first = names[0] if names else ""
+    specs = " → ".join((*dict.fromkeys(names), first))
+    return replace(make(rows[0] if rows else specs, what.format(specs=specs, rows=", ".join(rows))), spec=first)
 
 
 def _spec(node_id: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agent_fox.core.spec import Problem, Severity
 from agent_fox.specs.files import MERGE_MARKS, TextFile, left_by_a_merge, merge_left, read_text_file, warning
-from agent_fox.specs.lines import Line, Scan, scan
+from agent_fox.specs.lines import Line, scan
 from agent_fox.specs.outline import Block, Table, tables_of, tree_of
 
 HEAD = 60
@@ -51,8 +51,12 @@ class Markdown:
 def read_markdown(file: TextFile) -> Markdown:
     """Scan a text, and report what merges and forgotten marks left in it. `forget_documents` lets go what is kept."""
     scanned = scan(file.text)
+    what = "this code fence is never closed; close it"
+    problems = [warning(f"{file.where}:{number}", what) for number in scanned.open_fences]
+    if scanned.open_comment is not None:
+        problems.append(warning(f"{file.where}:{scanned.open_comment}", "this comment is never closed; close it"))
     conflicts = _conflicts(file.where, scanned.lines) if left_by_a_merge(file) is not None else ()
-    return Markdown(file.where, scanned.lines, (*_left_open(file.where, scanned), *conflicts))
+    return Markdown(file.where, scanned.lines, (*problems, *conflicts))
 
 
 forget_documents = read_markdown.cache_clear
@@ -68,13 +72,6 @@ def conflict_in(file: TextFile) -> Problem | None:
     """What a merge left in a Markdown file that is not read further; marks in code are samples."""
     conflicts = _conflicts(file.where, read_markdown(file).lines) if left_by_a_merge(file) is not None else []
     return conflicts[0] if conflicts else None
-
-
-def _left_open(where: str, found: Scan) -> Iterator[Problem]:
-    for number in found.open_fences:
-        yield warning(f"{where}:{number}", "this code fence is never closed; close it")
-    if found.open_comment is not None:
-        yield warning(f"{where}:{found.open_comment}", "this comment is never closed; close it")
 
 
 def _conflicts(where: str, lines: tuple[Line, ...]) -> list[Problem]:

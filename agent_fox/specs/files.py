@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Severity
@@ -60,7 +61,7 @@ def read_text_file(path: Path, root: Path, limit: int = MAX_FILE_BYTES) -> TextF
 
 def left_by_a_merge(file: TextFile) -> Problem | None:
     """The first line that begins with a mark of a merge, as a problem. Code in Markdown may show one: `document.py`."""
-    if not any(mark in file.text for mark in MERGE_MARKS):
+    if "<<<<<<<" not in file.text and ">>>>>>>" not in file.text:  # far quicker than with the space that ends a mark
         return None
     marked = (number for number, line in enumerate(file.text.split("\n"), 1) if line.startswith(MERGE_MARKS))
     return next((merge_left(file.where, number) for number in marked), None)
@@ -101,7 +102,7 @@ def _decoded(content: bytes, where: str) -> TextFile | Problem:
     if b"\0" in content:
         return error(where, "is a binary file; a spec's documents are UTF-8 text")
     try:
-        text = content.decode("utf-8-sig")
+        text = content.removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError as wrong:
         line = content.count(b"\n", 0, wrong.start) + 1
         return error(f"{where}:{line}", "is not UTF-8; save the file as UTF-8")
@@ -109,4 +110,4 @@ def _decoded(content: bytes, where: str) -> TextFile | Problem:
 
 
 def _with_plain_line_ends(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
+from functools import partial
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ _HEADING = regex(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
 _UNDERLINE = regex(r" {0,3}(?:=+|-{4,}) *$")
 _NO_TITLE = regex(r"[|>#<=]|[-*+] |---|\d{1,9}[.)] ")
 _LONGEST_TITLE = 120
+_BOLD = ("**", "__")
 _BOLD_NUMBER = regex(r"(?P<indent> *)(?P<bold>\*\*|__)(?P<number>\d{1,4}[.)])(?P=bold)(?= )")
 
 
@@ -66,8 +68,8 @@ def scan(text: str) -> Scan:
     text, open_comment = _without_comments(text)
     expanded = text.expandtabs(_TAB) if "\t" in text else text
     texts = [line.rstrip() for line in expanded.split("\n")]
-    code, open_fences = _code_lines(texts)
-    _write_in_one_way(texts, code, expanded)
+    code, open_fences = _code_lines(texts, expanded)
+    _write_titles(texts, code, expanded)
     return Scan(tuple(_lines(texts, code)), tuple(open_fences), open_comment)
 
 
@@ -108,7 +110,7 @@ def box_at_start(text: str) -> tuple[str, str] | None:
 def in_bold(line: Line) -> str:
     """The words of a line that is bold as a whole and stands at the left edge, such as `**Requirements**:`; else
     nothing."""
-    text = line.text if not line.is_code and line.text[:2] in ("**", "__") else ""
+    text = line.text if not line.is_code and line.text[:2] in _BOLD else ""
     text = text.rstrip(":：")
     inner = text[2:-2].strip(" :：")
     return inner if len(text) > 4 and text[-2:] == text[:2] and text[:2] not in inner else ""
@@ -142,27 +144,25 @@ def joined(lines: Iterable[Line]) -> str:
 
 
 def _lines(texts: Iterable[str], code: Container[int]) -> Iterator[Line]:
+    made = partial(tuple.__new__, Line)  # without the call of Python's that a named tuple makes for itself
     for number, text in enumerate(texts, 1):
         bare = text.lstrip()
-        is_code = number in code
-        heading = _heading(text) if bare.startswith("#") and not is_code else None
-        yield Line(number, text, len(text) - len(bare), is_code, heading)
+        is_code, heading = number in code, None
+        if bare[:1] == "#" and not is_code and (match := _HEADING.match(text)):
+            heading = Heading(len(match[1]), (match[2] or "").strip())
+        elif bare[:2] in _BOLD and bare[2:3].isdigit() and not is_code:
+            text = _BOLD_NUMBER.sub(r"\g<indent>\g<number>", text, count=1)
+            bare = text.lstrip()
+        yield made((number, text, len(text) - len(bare), is_code, heading))
 
 
-def _write_in_one_way(texts: list[str], code: Container[int], text: str) -> None:
+def _write_titles(texts: list[str], code: Container[int], text: str) -> None:
     """A title with a line of `=` or of four or more `-` below it is written with `#`, as a heading of rank 1 or 2
-    (three `-` are a rule); a number that is bold as the number of a list's item."""
-    if "\n==" in text or "\n----" in text:
-        for place in range(1, len(texts)):
-            if texts[place][:1] in "=-" and texts[place] and _is_underlined(texts, place, code):
-                texts[place - 1 : place + 1] = [
-                    f"{'#' if texts[place][0] == '=' else '##'} {texts[place - 1].strip()}",
-                    "",
-                ]
-    if "**" in text or "__" in text:
-        for place, written in enumerate(texts):
-            if written.lstrip()[:2] in ("**", "__") and place + 1 not in code:
-                texts[place] = _BOLD_NUMBER.sub(r"\g<indent>\g<number>", written, count=1)
+    (three `-` are a rule)."""
+    for place in range(1, len(texts)) if "\n==" in text or "\n----" in text else ():
+        if texts[place][:1] in "=-" and texts[place] and _is_underlined(texts, place, code):
+            mark = "#" if texts[place][0] == "=" else "##"
+            texts[place - 1 : place + 1] = [f"{mark} {texts[place - 1].strip()}", ""]
 
 
 def _is_underlined(texts: list[str], place: int, code: Container[int]) -> bool:
@@ -173,12 +173,7 @@ def _is_underlined(texts: list[str], place: int, code: Container[int]) -> bool:
     return is_title and is_alone and place not in code and _UNDERLINE.match(texts[place]) is not None
 
 
-def _heading(text: str) -> Heading | None:
-    match = _HEADING.match(text)
-    return Heading(len(match[1]), (match[2] or "").strip()) if match else None
-
-
-def _code_lines(texts: list[str]) -> tuple[set[int], list[int]]:
+def _code_lines(texts: list[str], text: str) -> tuple[set[int], list[int]]:
     """Numbers of the lines in fences (the fences too), and of fences that never close: only those go.
 
     A fence inside a list item ends with the item, as soon as a line stands further left.
@@ -186,13 +181,13 @@ def _code_lines(texts: list[str]) -> tuple[set[int], list[int]]:
     code: set[int] = set()
     never_closed: list[int] = []
     opened, mark, indent = 0, "", 0
-    for number, text in enumerate(texts, 1):
-        is_marked = "```" in text or "~~~" in text
+    for number, line in enumerate(texts, 1) if "```" in text or "~~~" in text else ():
+        is_marked = "```" in line or "~~~" in line
         if not (opened or is_marked):
             continue
-        match = _FENCE.match(text) if is_marked else None
-        here = len(text) - len(text.lstrip())
-        if opened and indent >= 2 and text.strip() and here < indent:
+        match = _FENCE.match(line) if is_marked else None
+        here = len(line) - len(line.lstrip())
+        if opened and indent >= 2 and line.strip() and here < indent:
             code.add(opened)
             never_closed.append(opened)
             opened = 0
@@ -211,7 +206,7 @@ def _without_comments(text: str) -> tuple[str, int | None]:
     """The text with its comments blanked out, and the line of one that never closes: that one stays text."""
     if _BEGINS not in text:
         return text, None
-    code, _ = _code_lines(text.split("\n"))
+    code, _ = _code_lines(text.split("\n"), text)
     spans, never_closed = _comments(text, code)
     parts, end = [], 0
     for start, stop in spans:

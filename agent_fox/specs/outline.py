@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,7 +17,7 @@ _IN_BOLD = 7
 """The rank of a title in bold: below every heading with `#`."""
 _DEEPEST_QUOTE, _MOST_MARKS = 8, 8
 _ESCAPED = "\0"
-_RULE = frozenset("|:- ")
+_BOLD, _RULES = ("*", "_"), ("-", "*", "_")
 
 
 class Kind(StrEnum):
@@ -50,12 +51,16 @@ class Block:
     column: int = 0
     mark: str = ""
     box: str | None = None
-    cells: tuple[str, ...] = ()
     children: list[Block] = field(default_factory=list)
 
     @property
     def text(self) -> str:
         return "\n".join(self.texts)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Those of a row."""
+        return cells_of(self.texts[0]) if self.kind is Kind.ROW else ()
 
     def walk(self, above: tuple[Block, ...] = ()) -> Iterator[tuple[Block, tuple[Block, ...]]]:
         """Every block below this one in the order of the document, each with the blocks that it stands in."""
@@ -120,7 +125,8 @@ def tables_of(root: Block) -> Iterator[Table]:
 
 def section_of(above: Iterable[Block]) -> str:
     """The titles of the headings among the blocks that one stands in, in lower case, joined by ` / `."""
-    return " / ".join(block.text.lower() for block in above if block.kind is Kind.HEADING and block.level < _IN_BOLD)
+    titles = [block.texts[0] for block in above if block.kind is Kind.HEADING and block.level < _IN_BOLD]
+    return " / ".join(titles).lower()
 
 
 def _front_matter(lines: Sequence[Line], document: Block) -> int:
@@ -148,54 +154,51 @@ class _Builder:
 
     def read(self, lines: Sequence[Line]) -> None:
         for place, line in enumerate(lines):
-            if self.quoted and not line.text.lstrip().startswith(">"):
+            bare = line.text.lstrip()
+            if self.quoted and bare[:1] != ">":
                 self._end_quote()
-            if line.is_blank and not line.is_code:
+            if bare or line.is_code:
+                self._line(line, bare, lines[place + 1 : place + 2])
+                self.after_gap = False
+            else:
                 self.leaf, self.after_gap = None, True
-                continue
-            following = lines[place + 1].text if place + 1 < len(lines) else ""
-            self._line(line, following)
-            self.after_gap = False
         self._end_quote()
         _close(self.root)
 
-    def _line(self, line: Line, following: str) -> None:
-        bare = line.text.lstrip()
+    def _line(self, line: Line, bare: str, following: Sequence[Line]) -> None:
+        first = bare[:1]
         if line.heading is not None:
             self._heading(line, line.heading)
-        elif self.leaf is None and (title := in_bold(line)):
-            self._heading(line, Heading(_IN_BOLD, title))
         elif line.is_code:
             self._leave_items(line.indent)
             self._go_on(Kind.FENCE, line, line.text)
-        elif bare[0] in "-*_" and is_rule(bare.replace(" ", "")):
+        elif first in _BOLD and self.leaf is None and (title := in_bold(line)):
+            self._heading(line, Heading(_IN_BOLD, title))
+        elif first in _RULES and bare[-1] == first and is_rule(bare.replace(" ", "")):
             self._leave_items(line.indent)
             self._add(Block(Kind.RULE, line.number))
-        elif bare[0] in MARKS and (match := MARK.match(bare)) is not None:
-            self._items(line, match.end())
+        elif first in MARKS and (match := MARK.match(bare)) is not None:
+            self._items(line, match)
         else:
             self._text(line, bare, following)
 
-    def _text(self, line: Line, bare: str, following: str) -> None:
-        if bare.startswith(">"):
+    def _text(self, line: Line, bare: str, following: Sequence[Line]) -> None:
+        is_in_table = self.leaf is not None and self.leaf.kind is Kind.TABLE
+        if bare[0] == ">":
             self._leave_items(line.indent)
             self.leaf = None
             self.quoted.append(line._replace(text=bare[1:].removeprefix(" ")))
-        elif "|" in bare and (self._is_in_table() or is_rule_of_table(following)):
-            self._row(line)
-        elif self._is_in_table() and not self.after_gap and "|" not in bare:
-            self.leaf = None
+        elif "|" in bare and (is_in_table or any(is_rule_of_table(after.text) for after in following)):
+            self._row(line, bare, is_in_table)
+        elif is_in_table:
             self._go_on(Kind.PARAGRAPH, line, bare)
         elif self.leaf is None and bare[0] == "<" and _HTML.match(bare):
             self._leave_items(line.indent)
             self._go_on(Kind.HTML, line, bare)
         else:
-            if self.after_gap or self.leaf is None:
+            if self.leaf is None:
                 self._leave_items(line.indent)
             self._go_on(self.leaf.kind if self.leaf else Kind.PARAGRAPH, line, bare)
-
-    def _is_in_table(self) -> bool:
-        return self.leaf is not None and self.leaf.kind is Kind.TABLE
 
     def _heading(self, line: Line, heading: Heading) -> None:
         self.items, self.leaf = [], None
@@ -206,21 +209,21 @@ class _Builder:
         self._add(block)
         self.headings.append(block)
 
-    def _items(self, line: Line, end: int) -> None:
+    def _items(self, line: Line, match: re.Match[str]) -> None:
         """An item, and the items that begin in the same line: `- 1. text`."""
         self._leave_items(line.indent)
-        place, begins = line.indent, line.indent + end
+        begins = line.indent
         for _ in range(_MOST_MARKS):
-            block = Block(Kind.ITEM, line.number, line.number, column=begins, level=len(self.items) + 1)
-            block.mark = line.text[place:begins].strip()
+            begins += match.end()
+            rest = line.text[begins:]
+            block = Block(Kind.ITEM, line.number, line.number, [], len(self.items) + 1, begins, match["mark"])
             self._add(block)
             self.items.append(block)
-            further = MARK.match(line.text, begins)
+            further = MARK.match(rest) if rest[:1] in MARKS else None
             if further is None:
                 break
-            place, begins = begins, further.end()
-        rest = line.text[begins:]
-        if (box := box_at_start(rest)) is not None:
+            match = further
+        if rest[:1] == "[" and (box := box_at_start(rest)) is not None:
             block.box, rest = box[0], box[1].removeprefix("*").lstrip(" ")
         block.texts.append(rest)
         self.leaf = block
@@ -230,16 +233,16 @@ class _Builder:
         while self.items and indent < self.items[-1].column - (len(self.items[-1].mark) > 1):
             self.items.pop()
 
-    def _row(self, line: Line) -> None:
-        if not self._is_in_table():
+    def _row(self, line: Line, bare: str, is_in_table: bool) -> None:
+        table = self.leaf if is_in_table else None
+        if table is None:
             self._leave_items(line.indent)
             table = Block(Kind.TABLE, line.number, line.number)
             self._add(table)
             self.leaf = table
-        if self.leaf is not None and not is_rule_of_table(line.text):
-            row = Block(Kind.ROW, line.number, line.number, [line.text.strip()], cells=cells_of(line.text))
-            row.level = len(self.leaf.children)
-            self.leaf.children.append(row)
+        if not is_rule_of_table(bare):
+            level = len(table.children)
+            table.children.append(Block(Kind.ROW, line.number, line.number, [bare], level))
 
     def _go_on(self, kind: Kind, line: Line, text: str) -> None:
         if self.leaf is None or self.leaf.kind is not kind:
@@ -281,7 +284,7 @@ def _close(root: Block) -> None:
 
 def is_rule_of_table(text: str) -> bool:
     """Whether a line is what stands between a table's header and its rows: `|---|:-:|`."""
-    return "-" in text and set(text) <= _RULE
+    return "-" in text and not text.strip("|:- ")
 
 
 def cells_of(text: str) -> tuple[str, ...]:

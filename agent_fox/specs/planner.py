@@ -64,20 +64,23 @@ def plan_of(specs: Iterable[Spec], problems: Iterable[Problem] = (), shape: Plan
 def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:
     """A spec's nodes in plan order: its reviewers, its groups with the reviewers of tests, the verifier, the review of
     the whole."""
-    nodes: list[Node] = []
-    if shape.pre_review and not spec.is_baseline:
-        nodes.append(_reviewer(spec, 0, Mode.PRE_REVIEW))
-    if shape.drift_review and not spec.is_baseline:
-        nodes.append(_reviewer(spec, 0, Mode.DRIFT_REVIEW))
+    before = ((Mode.PRE_REVIEW, shape.pre_review), (Mode.DRIFT_REVIEW, shape.drift_review))
+    nodes = [_reviewer(spec, 0, mode) for mode, is_wanted in before if is_wanted and not spec.is_baseline]
     for group in spec.groups:
         nodes.append(_worker(spec, group, shape))
         if shape.audit_review and group.writes_tests_only:
             nodes.append(_reviewer(spec, group.number, Mode.AUDIT_REVIEW))
     if shape.verifier:
-        nodes.append(_verifier(spec))
+        last = max((group.number for group in spec.groups), default=0) + 1
+        nodes.append(Node(_closing(spec.name), f"{spec.name}:{last}", spec.name, last, Archetype.VERIFIER))
         if shape.final_review and not spec.is_baseline:
-            nodes.append(_reviewer(spec, nodes[-1].group, Mode.FINAL_REVIEW))
-    return [replace(node, retry_predecessor=_retries(node, shape)) for node in nodes]
+            nodes.append(_reviewer(spec, last, Mode.FINAL_REVIEW))
+    usual, named = shape.retry_predecessor, shape.overrides
+    return [replace(node, retry_predecessor=named.get(node.id, named.get(spec.name, usual))) for node in nodes]
+
+
+def _closing(spec_name: str) -> str:
+    return f"{spec_name}:{Archetype.VERIFIER}"
 
 
 def _worker(spec: Spec, group: Group, shape: PlanShape) -> Node:
@@ -102,18 +105,6 @@ def _reviewer(spec: Spec, group: int, mode: Mode) -> Node:
     return Node(uid, name, spec.name, group, Archetype.REVIEWER, mode)
 
 
-def _verifier(spec: Spec) -> Node:
-    after = max((group.number for group in spec.groups), default=0) + 1
-    return Node(f"{spec.name}:{Archetype.VERIFIER}", f"{spec.name}:{after}", spec.name, after, Archetype.VERIFIER)
-
-
-def _retries(node: Node, shape: PlanShape) -> bool:
-    for name in (node.id, node.spec_name):
-        if name in shape.overrides:
-            return shape.overrides[name]
-    return shape.retry_predecessor
-
-
 def _edges(
     specs: Iterable[Spec],
     planned: Mapping[str, list[Node]],
@@ -125,7 +116,9 @@ def _edges(
     for spec in specs:
         nodes = planned.get(spec.name, [])
         for before, after in pairwise(nodes):
-            edges[Edge(before.id, after.id, _kind_within(after))] = ()
+            # A final review waits for a verdict, and never begins where there is none.
+            kind = EdgeKind.GATE if after.mode is Mode.FINAL_REVIEW else EdgeKind.CHAIN
+            edges[Edge(before.id, after.id, kind)] = ()
         for row in rows[spec.name]:
             for edge in _between(planned.get(row.spec, []), nodes, row, shape):
                 edges[edge] = tuple(dict.fromkeys((*edges.get(edge, ()), row.where)))
@@ -141,29 +134,21 @@ def _between(before: list[Node], after: list[Node], row: Dependency, shape: Plan
     if source is not None and target is not None:
         yield Edge(source.id, target.id, EdgeKind.DEPENDENCY)
     kind = EdgeKind.GATE if shape.verifier else EdgeKind.DEPENDENCY
-    yield Edge(before[-1].id, (after[0] if shape.gate == "spec" else _last_judge(after)).id, kind)
-
-
-def _kind_within(after: Node) -> EdgeKind:
-    """A final review waits for a verdict, and never begins where there is none: an escalated verifier holds it."""
-    return EdgeKind.GATE if after.mode is Mode.FINAL_REVIEW else EdgeKind.CHAIN
-
-
-def _last_judge(nodes: list[Node]) -> Node:
-    """The node that must not speak before the specs it depends on are done: the verifier, where there is one."""
-    return next((node for node in nodes if _is_closing(node)), nodes[-1])
+    # Who must not speak before the specs it depends on are done: the verifier, where there is one.
+    judge = next((node for node in after if node.uid == _closing(node.spec_name)), after[-1])
+    yield Edge(before[-1].id, (after[0] if shape.gate == "spec" else judge).id, kind)
 
 
 def _group_node(nodes: list[Node], group: int | None, last: bool) -> Node | None:
     """The node of a group; without a number the last or the first one. None where the spec has no groups."""
-    workers = [node for node in nodes if node.id == f"{node.spec_name}:{node.group}" and not _is_closing(node)]
-    if group is not None:
-        workers = [node for node in workers if node.group == group]
+    workers = [
+        node
+        for node in nodes
+        if node.id == f"{node.spec_name}:{node.group}"
+        and node.uid != _closing(node.spec_name)
+        and group in (None, node.group)
+    ]
     return (workers[-1] if last else workers[0]) if workers else None
-
-
-def _is_closing(node: Node) -> bool:
-    return node.uid == f"{node.spec_name}:{Archetype.VERIFIER}"
 
 
 def _remarks(spec: Spec) -> Iterator[Problem]:

@@ -24,7 +24,7 @@ from agent_fox.specs.soundness import soundly_named, unsound
 from agent_fox.specs.unread import without_groups
 
 if TYPE_CHECKING:
-    from agent_fox.core.spec import Dependency, Problem, Spec
+    from agent_fox.core.spec import Problem, Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +123,17 @@ def read_specs(
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """Reading makes millions of small values and no circles: looking for some takes a tenth of the time."""
+    """Reading makes millions of small values and no circles: looking for some takes a tenth of the time. What was made
+    counts as old at the end (`freeze`, `unfreeze`), so that the next small collection does not look at all of it."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_enabled:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
@@ -159,9 +163,11 @@ def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Fo
 
 
 def _read_all(paths: Iterable[Path], root: Path, dialects: Sequence[Dialect], found: _Found, depth: int) -> None:
-    """The specs among paths, and in folders that only group them."""
+    """The specs among paths, and in folders that only group them. A link into a place that is read, or to a folder
+    above one, is passed over."""
     for path in paths:
-        if path.is_symlink() and _is_read_elsewhere(path, found.places):
+        real = Path(os.path.realpath(path)) if path.is_symlink() else None
+        if real is not None and any(real.is_relative_to(at) or at.is_relative_to(real) for at in found.places):
             what = "is a link to what is read under its own name: passed over. Take the link away"
             found.problems.append(warning(place_of(path, root), what, spec=path.name))
             continue
@@ -172,12 +178,6 @@ def _read_all(paths: Iterable[Path], root: Path, dialects: Sequence[Dialect], fo
             _read_all(_candidates(path, is_place=False), root, dialects, found, depth + 1)
             if depth == 1 and before == len(found.specs) + len(found.problems):
                 found.problems += _of_no_dialect(path, root)
-
-
-def _is_read_elsewhere(link: Path, places: Iterable[Path]) -> bool:
-    """Whether a link leads into a place that is read, or to a folder above one."""
-    target = Path(os.path.realpath(link))
-    return any(target.is_relative_to(place) or place.is_relative_to(target) for place in places)
 
 
 def _candidates(folder: Path, *, is_place: bool) -> list[Path]:
@@ -216,7 +216,9 @@ def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found
     found.is_any = True
     dialect = claiming[0]
     if len(claiming) > 1 and isinstance(dialect, LateDialect | PlainDialect):
-        found.problems.append(_two_dialects(path, root, claiming))
+        names = " and ".join(dialect.name for dialect in claiming)
+        what = f"holds documents of {names}: which of them count can't be told. Give each dialect a folder of its own"
+        found.problems.append(error(place_of(path, root), what, spec=path.name))
     elif isinstance(dialect, Collection):
         found.add(*dialect.read_all(path, root), root)
     else:
@@ -226,27 +228,16 @@ def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found
 
 
 def _claiming(path: Path, dialects: Sequence[Dialect]) -> list[Dialect]:
-    """The dialects that say it is theirs. What the table says of the built-in ones is asked once."""
+    """The dialects that say it is theirs: a file may be of one that keeps specs in files, a folder of any. What the
+    table says of the built-in ones is asked once."""
     table = claims(path)
-    askable = _askable(path, dialects)
+    is_file = path.suffix in SPEC_FILES and not path.is_dir()
     return [
         dialect
-        for dialect in askable
-        if (dialect.name in table if isinstance(dialect, LateDialect) else dialect.recognises(path))
+        for dialect in dialects
+        if (not is_file or isinstance(dialect, Collection))
+        and (dialect.name in table if isinstance(dialect, LateDialect) else dialect.recognises(path))
     ]
-
-
-def _askable(path: Path, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
-    """A file may be of a dialect that keeps specs in files; a folder of any."""
-    if path.suffix not in SPEC_FILES or path.is_dir():
-        return dialects
-    return [dialect for dialect in dialects if isinstance(dialect, Collection)]
-
-
-def _two_dialects(path: Path, root: Path, claiming: Iterable[Dialect]) -> Problem:
-    names = " and ".join(dialect.name for dialect in claiming)
-    what = f"holds documents of {names}: which of them count can't be told. Give each dialect a folder of its own"
-    return error(place_of(path, root), what, spec=path.name)
 
 
 def _unrecognised(path: Path, root: Path) -> list[Problem]:
@@ -277,13 +268,9 @@ def _with_names_of_their_own(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], l
 
 
 def _with_archive(spec: Spec, archived: frozenset[str]) -> Spec:
-    """Rows that name a spec in `archive/` are about something that is done."""
-    dependencies = tuple(_marked(dependency, archived) for dependency in spec.dependencies)
-    return replace(spec, dependencies=dependencies) if dependencies != spec.dependencies else spec
-
-
-def _marked(dependency: Dependency, archived: frozenset[str]) -> Dependency:
-    number = int(dependency.spec) if dependency.spec.isdecimal() else None
-    by_number = {int(name.partition("_")[0]) for name in archived if NUMBERED.fullmatch(name)}
-    is_archived = dependency.spec in archived or (number is not None and number in by_number)
-    return replace(dependency, is_archived=True) if is_archived else dependency
+    """Rows that name a spec in `archive/`, by its name or its number, are about something that is done."""
+    numbers = {int(name.partition("_")[0]) for name in archived if NUMBERED.fullmatch(name)}
+    named = [row.spec in archived or (row.spec.isdecimal() and int(row.spec) in numbers) for row in spec.dependencies]
+    rows = zip(spec.dependencies, named, strict=True)
+    dependencies = tuple(replace(row, is_archived=True) if is_named else row for row, is_named in rows)
+    return replace(spec, dependencies=dependencies) if any(named) else spec

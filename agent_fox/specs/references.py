@@ -95,7 +95,9 @@ class _Resolving:
             return f"{spec.name} depends on itself; take the row out"
         for named, group in ((other, row.from_group), (spec, row.to_group)):
             if group is not None and group not in [g.number for g in named.groups]:
-                return f"names group {group} of {named.name}, which has {_groups(named)}. Correct the row"
+                numbers = ", ".join(str(group.number) for group in named.groups)
+                has = f"groups {numbers}" if numbers else "no groups"
+                return f"names group {group} of {named.name}, which has {has}. Correct the row"
         return None
 
     def _nearest(self, name: str) -> str:
@@ -106,11 +108,6 @@ class _Resolving:
         if not near and len(self.by_name) <= _MOST_NAMES:
             near = nearest(name, self.by_name)
         return f". Did you mean {near}?" if near else ". Add it, or correct the row"
-
-
-def _groups(spec: Spec) -> str:
-    numbers = [str(group.number) for group in spec.groups]
-    return f"groups {', '.join(numbers)}" if numbers else "no groups"
 
 
 def _number(name: str) -> int | None:

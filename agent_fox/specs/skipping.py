@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ def without_broken(plan: Plan) -> Skipped:
             reasons.setdefault(problem.spec, f"{problem.where}: {problem.what}")
             places.setdefault(problem.spec, _place(problem.where, problem.spec))
     left = [spec for spec in plan.specs if spec.name not in reasons]
-    while held := _first_held(left, reasons):
+    while held := next(_held(left, reasons), None):
         spec, cause = held
         reasons[spec.name] = f"depends on {cause}, which is left out"
         left.remove(spec)
@@ -44,12 +45,10 @@ def without_broken(plan: Plan) -> Skipped:
     return Skipped(tuple(left), reasons, places)
 
 
-def _first_held(specs: list[Spec], reasons: dict[str, str]) -> tuple[Spec, str] | None:
-    for spec in specs:
-        causes = [row.spec for row in spec.dependencies if row.spec in reasons]
-        if causes and not spec.is_withdrawn:
-            return spec, causes[0]
-    return None
+def _held(specs: list[Spec], reasons: dict[str, str]) -> Iterator[tuple[Spec, str]]:
+    """The specs that depend on one that is left out, each with the first such."""
+    rows = ((spec, row) for spec in specs if not spec.is_withdrawn for row in spec.dependencies)
+    return ((spec, row.spec) for spec, row in rows if row.spec in reasons)
 
 
 def _place(where: str, name: str) -> str:

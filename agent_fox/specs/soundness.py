@@ -34,16 +34,12 @@ def unsound(specs: Iterable[Spec], known: Iterable[Problem]) -> Iterator[Problem
     """Why nothing can be planned by the numbers of a spec; `known` problems report doubled ones already."""
     reported = {problem.spec for problem in known if problem.severity is Severity.ERROR and " twice" in problem.what}
     for spec in specs:
-        yield from _unsound(spec, spec.name in reported)
-
-
-def _unsound(spec: Spec, doubles_are_reported: bool) -> Iterator[Problem]:
-    if not doubles_are_reported:
-        yield from (replace(problem, spec=spec.name) for problem in _doubled(spec))
-    for group in spec.groups:
-        if not 0 <= group.number <= _GREATEST_NUMBER:
-            what = "a group can't have this number. Number groups from 1 on"
-            yield error(spec.place(f"group {group.number}"), what, spec=spec.name)
+        doubled = _doubled(spec) if spec.name not in reported else iter(())
+        yield from (replace(problem, spec=spec.name) for problem in doubled)
+        for group in spec.groups:
+            if not 0 <= group.number <= _GREATEST_NUMBER:
+                what = "a group can't have this number. Number groups from 1 on"
+                yield error(spec.place(f"group {group.number}"), what, spec=spec.name)
 
 
 def _about_name(name: str) -> str:

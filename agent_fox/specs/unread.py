@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from enum import Enum
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -24,6 +23,7 @@ from agent_fox.specs.word_tables import words_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
+    from agent_fox.specs.lines import Line
 
 TASKS = "tasks.md"
 _REQUIREMENTS = frozenset({"requirements.md", "spec.md", "bugfix.md"})
@@ -44,6 +44,9 @@ _BEGINNING = 120
 """Characters; in most texts so many words stand in them as are looked at."""
 _FEWEST = 4
 """A text of fewer words is known only as a whole line: one of them stands somewhere in any text."""
+_SEARCHED = 100_000
+"""Characters of texts that are searched for a line; of longer ones an index is made at once, so that time is linear."""
+_FEW_PREFIXES = 8
 _LONG = 8
 """Letters of a language that puts no spaces between its words; a text with so many is known in the midst of another."""
 
@@ -90,17 +93,48 @@ def _words(text: str, most: int) -> list[str]:
 
 
 class Held:
-    """Texts that were read, by what they are part of: an id, `task 1.1`, `group 1`. The first with a line owns it."""
+    """Texts that were read, by what they are part of: an id, `task 1.1`, `group 1`. The first with a line owns it.
+
+    Most lines are asked for as they were read. What finds the others, by their first words or by any run of words in
+    the midst of a line, is made when the first of them is asked for.
+    """
 
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        self._lines: dict[str, str] = {}
-        for owner, text in texts:
+        self._texts = tuple(texts)
+        self._runs: dict[int, dict[tuple[str, ...], str]] = {}
+
+    @cached_property
+    def _whole(self) -> str:
+        return f"\n{chr(10).join(text for _, text in self._texts)}\n"
+
+    @cached_property
+    def _bare(self) -> frozenset[str]:
+        return frozenset(map(_bare, self._whole.split("\n")))
+
+    @cached_property
+    def _lines(self) -> dict[str, str]:
+        lines: dict[str, str] = {}
+        for owner, text in self._texts:
             for line in text.split("\n"):
-                self._lines.setdefault(line, owner)
-        self._begins: dict[str, str] = {}
+                lines.setdefault(line, owner)
+        return lines
+
+    @cached_property
+    def _begins(self) -> dict[str, str]:
+        begins: dict[str, str] = {}
         for line, owner in self._lines.items():
-            self._begins.setdefault(_first_words(_words(beside_box(line) or line, _SHOWN_WORDS)), owner)
-        self._grams: dict[int, dict[tuple[str, ...], str]] = {}
+            begins.setdefault(_first_words(_words(beside_box(line) or line, _SHOWN_WORDS)), owner)
+        return begins
+
+    def has(self, text: str) -> bool:
+        """Whether a line stands here as it is, or as a piece of another: then it has an owner, whoever that is."""
+        bare = _bare(text)
+        return bare in self._bare or self._has_piece(bare)
+
+    def _has_piece(self, text: str) -> bool:
+        place = self._whole.find(text) if len(self._whole) <= _SEARCHED else -1
+        around = (self._whole[place - 1], self._whole[place + len(text)]) if place > 0 else ("_", "_")
+        return not any(map(WORD.match, around)) and len(WORD.findall(text)) >= _FEWEST
 
     def owner(self, text: str) -> str | None:
         """What a line is part of; None where nothing that was read has it."""
@@ -121,14 +155,13 @@ class Held:
 
     def _with_runs(self, length: int) -> dict[tuple[str, ...], str]:
         """Every run of so many words; made when it is first asked for."""
-        if length not in self._grams:
-            runs: dict[tuple[str, ...], str] = {}
+        if length not in self._runs:
+            runs = self._runs[length] = {}
             for line, owner in self._lines.items():
                 words = WORD.findall(line)
                 for run in zip(*(islice(words, start, None) for start in range(length)), strict=False):
                     runs.setdefault(run, owner)
-            self._grams[length] = runs
-        return self._grams[length]
+        return self._runs[length]
 
 
 class Known:
@@ -136,46 +169,29 @@ class Known:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
+        self._joined: dict[str, str] = {}
+        self.required, self.planned = Held(_required(spec)), Held(_planned(spec))
+        self._asked = Held((part.id, part.text) for part in spec.parts)
 
-    @cached_property
-    def _required(self) -> Held:
-        return Held(_required(self.spec))
-
-    @cached_property
-    def _planned(self) -> Held:
-        return Held(_planned(self.spec))
-
-    @cached_property
-    def _asked(self) -> Held:
-        return Held((part.id, part.text) for part in self.spec.parts)
-
-    @cached_property
-    def _ids(self) -> frozenset[str]:
-        return frozenset(map(_plain_id, (*self.spec.places, *self.spec.withdrawn, *self.spec.expected)))
-
-    @cached_property
-    def _prefixes(self) -> frozenset[str]:
-        return frozenset(name.rpartition("-")[0] for name in self._ids if ID.fullmatch(name))
+    def holders(self, where: str, *, is_demand: bool) -> tuple[Held, ...]:
+        """What is asked for the owner of a document's line. What a line demands must stand in a text that a verdict is
+        asked about: the words above a requirement's criteria are shown with them, and nothing is asked about them."""
+        if where.rpartition("/")[2] == TASKS:
+            return (self.planned,)
+        required = self._asked if is_demand else self.required
+        return (required, self.planned) if is_whole(self.spec) else (required,)
 
     def owner(self, text: str, where: str) -> str | None:
-        """What a line of a document is part of. What a line demands must stand in a text that a verdict is asked
-        about: the words above a requirement's criteria are shown with them, and nothing is asked about them."""
-        is_of_tasks = where.rpartition("/")[2] == TASKS
-        is_demand = not is_of_tasks and obliges(text)
-        required = None if is_of_tasks else (self._asked if is_demand else self._required).owner(text)
-        return required or (self._planned.owner(text) if is_of_tasks or is_whole(self.spec) else None)
-
-    def planned(self, text: str) -> str | None:
-        """The group or task that a text is part of."""
-        return self._planned.owner(text)
+        """What a line of a document is part of."""
+        holders = self.holders(where, is_demand=obliges(text))
+        return next(filter(None, (held.owner(text) for held in holders)), None)
 
     @cached_property
-    def _texts(self) -> dict[str, str]:
-        """By id or task: its words, with a space around each."""
+    def _texts(self) -> dict[str, list[str]]:
         texts: dict[str, list[str]] = {}
         for owner, text in (*_required(self.spec), *_planned(self.spec)):
             texts.setdefault(owner, []).append(text)
-        return {owner: f" {' '.join(WORD.findall(chr(10).join(several)))} " for owner, several in texts.items()}
+        return texts
 
     def has_words(self, name: str, text: str) -> bool:
         """Whether the words of a line stand, one behind the other, in what an id or a task says. Not of a line that
@@ -184,8 +200,9 @@ class Known:
 
     def holds(self, name: str, text: str) -> bool:
         """Whether the words of a text stand, one behind the other, in what an id or a task says."""
-        words = " ".join(WORD.findall(beside_box(text) or text))
-        return f" {words} " in self._texts.get(name, "")
+        if name not in self._joined:
+            self._joined[name] = f" {' '.join(WORD.findall(chr(10).join(self._texts.get(name, ()))))} "
+        return f" {' '.join(WORD.findall(beside_box(text) or text))} " in self._joined[name]
 
     def in_row(self, cells: Sequence[str]) -> str | None:
         """What a row of an index is about: its first cell is an id that is read, or with which a title begins; each of
@@ -202,28 +219,51 @@ class Known:
         written = {match[0]: identifier for match, identifier in titled if match is not None}
         return written | {name: name for name in self.spec.expected}
 
-    def placed(self, where: str) -> dict[int, str]:
-        """By line of a document: what stands there."""
-        names: dict[int, str] = {}
+    @cached_property
+    def placed(self) -> dict[str, dict[int, str]]:
+        """By document and line: what stands there."""
+        names: dict[str, dict[int, str]] = {}
         for name, place in self.spec.places.items():
             path, _, number = place.rpartition(":")
-            if path == where:
-                names.setdefault(int(number), name)
+            if number.isdecimal():
+                names.setdefault(path, {}).setdefault(int(number), name)
         return names
 
-    def unknown_ids(self, text: str) -> list[str]:
-        """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under."""
-        if not self._prefixes:
-            return []
-        matches = (match for match in ID.finditer(text) if _plain_id(match[0]).rpartition("-")[0] in self._prefixes)
-        return [match[0] for match in matches if _plain_id(match[0]) not in self._ids and _stands_alone(text, match)]
+    def unknown_ids(self, lines: Iterable[Line]) -> dict[str, int]:
+        """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under; each with
+        the first line that has it."""
+        written = frozenset((*self.spec.places, *self.spec.withdrawn, *self.spec.expected))
+        ids = frozenset(_plain_id(name) for name in written if "-" in name)
+        prefixes = frozenset(name.rpartition("-")[0] for name in ids if ID.fullmatch(name))
+        unknown: dict[str, int] = {}
+        lines = [line for line in lines if "-" in line.text]
+        if len(prefixes) <= _FEW_PREFIXES:
+            lines = sorted({line for prefix in prefixes for line in lines if prefix in line.text})
+        for line in lines:
+            for match in ID.finditer(line.text):
+                name = match[0] if match[0] not in written else ""
+                is_ours = name != "" and _plain_id(name).rpartition("-")[0] in prefixes
+                if not is_ours or _plain_id(name) in ids:
+                    continue
+                before, after = line.text[: match.start()].rpartition("|")[2], line.text[match.end() :]
+                if _DECLARES.match(before) or _IS_LAST.match(after):
+                    unknown.setdefault(name, line.number)
+        return unknown
 
 
 def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
     """What is ticked in a spec without groups would never be built, and nobody would miss it."""
     for spec in specs:
-        if spec.is_planned and spec.documents and not spec.groups:
-            yield from (replace(problem, spec=spec.name) for problem in _without_groups(spec, root))
+        where = spec.documents.get(TASKS, spec.path)
+        is_one = spec.is_planned and spec.documents and not spec.groups and where.endswith(".md")
+        read = markdown_at(root / where, root) if is_one else None
+        taken = frozenset(spec.places.values())
+        lines = [line for line in read.words if beside_box(line.text) is not None] if read is not None else []
+        boxes = [line.number for line in lines if f"{where}:{line.number}" not in taken]
+        if boxes:
+            count = "a box" if len(boxes) == 1 else f"{len(boxes)} boxes"
+            what = f"{count}, and no task group among them: nothing of it would be built. Write `- [ ] 1. Title`"
+            yield error(f"{where}:{boxes[0]}", what, spec=spec.name)
 
 
 def counted_documents(spec: Spec) -> Iterator[str]:
@@ -251,18 +291,6 @@ def counted(spec: Spec, root: Path) -> Iterator[Markdown]:
     return filter(None, (markdown_at(root / where, root) for where in counted_documents(spec)))
 
 
-def _without_groups(spec: Spec, root: Path) -> Iterator[Problem]:
-    where = spec.documents.get(TASKS, spec.path)
-    read = markdown_at(root / where, root) if where.endswith(".md") else None
-    taken = frozenset(spec.places.values())
-    lines = [line for line in read.words if beside_box(line.text) is not None] if read is not None else []
-    boxes = [line.number for line in lines if f"{where}:{line.number}" not in taken]
-    if boxes:
-        count = "a box" if len(boxes) == 1 else f"{len(boxes)} boxes"
-        what = f"{count}, and no task group among them: nothing of it would be built. Write `- [ ] 1. Title`"
-        yield error(f"{where}:{boxes[0]}", what)
-
-
 def _required(spec: Spec) -> Iterator[tuple[str, str]]:
     for requirement in spec.requirements:
         yield requirement.id, requirement.title
@@ -278,15 +306,13 @@ def _planned(spec: Spec) -> Iterator[tuple[str, str]]:
         yield f"group {group.number}", f"{group.title}\n{group.text}"
 
 
+def _bare(line: str) -> str:
+    """A line without the mark and the box of an item."""
+    return ((beside_box(line) if "[" in line else None) or line).strip("-*+ ")
+
+
 def _first_words(words: list[str], start: int = 0) -> str:
     return " ".join(words[start : start + _SHOWN_WORDS])
-
-
-def _stands_alone(text: str, match: re.Match[str]) -> bool:
-    line_begins, line_ends = text.rfind("\n", 0, match.start()) + 1, text.find("\n", match.end())
-    before = text[line_begins : match.start()].rpartition("|")[2]
-    after = text[match.end() : line_ends if line_ends >= 0 else len(text)]
-    return _DECLARES.match(before) is not None or _IS_LAST.match(after) is not None
 
 
 def _plain_id(identifier: str) -> str:

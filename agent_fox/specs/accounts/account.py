@@ -6,11 +6,11 @@ An item is a heading, a list item, a box, a table's row, or a line with SHALL or
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
@@ -29,7 +29,7 @@ _NUMBERS = regex(r"\blines? (?P<numbers>\d+(?:(?:, | and | to |-|–)\d+(?!\d| m
 """`lines 3, 5 to 7 and 12 more` names 3, 5 and 7; 12 is how many are not named."""
 _DIGITS = regex(r"\d+")
 _BOXES = ("[ ]", "[x]", "[X]")
-_TEXTS = frozenset({Kind.PARAGRAPH, Kind.HTML, Kind.ITEM, Kind.QUOTE, Kind.FRONT_MATTER})
+_TEXTS = (Kind.ITEM, Kind.PARAGRAPH, Kind.HTML, Kind.QUOTE, Kind.FRONT_MATTER)
 _OF_A_GROUP = ("task ", "group ")
 _NO_WORDS = "no words"
 _FOREWORD = "what was said, quoted before all sections"
@@ -64,10 +64,6 @@ class Entry:
         return f"{self.document}:{self.line}"
 
     @property
-    def is_demand(self) -> bool:
-        return self.kind == BOX or obliges(self.text)
-
-    @property
     def is_unheard(self) -> bool:
         """Whether nothing that was read holds it, wherever it stands."""
         return self.fate in (Fate.LEFTOVER, Fate.CONTEXT) and self.name not in (_NO_WORDS, _FOREWORD)
@@ -90,7 +86,7 @@ def account_of(spec: Spec, root: Path, problems: Collection[Problem]) -> Iterato
     named = lines_named(spec, problems)
     known = Known(spec)
     for document in counted(spec, root):
-        yield from DocumentAccount(known, document, named).entries()
+        yield from DocumentAccount(known, document, named).entries
     yield from (entry for _, entries in beside(known, root) for entry in entries)
 
 
@@ -104,7 +100,7 @@ def beside(known: Known, root: Path) -> Iterator[tuple[str, list[Entry]]]:
         if where.endswith(".json"):
             yield where, [*_demanded_in_json(known, file)]
         else:
-            yield where, [*DocumentAccount(known, read_markdown(file)).demands()]
+            yield where, [*DocumentAccount(known, read_markdown(file)).demands]
 
 
 def _demanded_in_json(known: Known, file: TextFile) -> Iterator[Entry]:
@@ -113,7 +109,7 @@ def _demanded_in_json(known: Known, file: TextFile) -> Iterator[Entry]:
     for written, lines in strings_of(file).lines.items():
         if obliges(written):
             text = unescaped(written)
-            owner = known.owner(text, file.where) or known.planned(text)
+            owner = known.owner(text, file.where) or known.planned.owner(text)
             yield Entry(file.where, lines[0], SENTENCE, text, Fate.PART if owner else Fate.LEFTOVER, owner or "")
 
 
@@ -128,37 +124,69 @@ def lines_named(spec: Spec, problems: Collection[Problem]) -> frozenset[str]:
     return frozenset(lines)
 
 
+def lines_at(where: str, places: Iterable[str]) -> frozenset[int]:
+    """Those of the `path:line` that are of a document, as numbers."""
+    parts = (place.rpartition(":") for place in places)
+    return frozenset(int(number) for path, _, number in parts if path == where and number.isdigit())
+
+
+class _Item(NamedTuple):
+    """An item on its way to be an entry: `above` are the blocks that its block stands in."""
+
+    kind: str
+    line: int
+    text: str
+    block: Block
+    above: tuple[Block, ...]
+
+    @property
+    def is_demand(self) -> bool:
+        return self.kind is BOX or obliges(self.text)
+
+
 class DocumentAccount:
-    """The account of one document. `named` are the `path:line` that a problem is about: nothing there is context.
+    """The account of one document. `named` are the `path:line` that a problem is about: nothing there is context."""
 
-    A `is_brief` one does not look for what context is a part of: only what demands, has a box or may be left over.
-    """
-
-    def __init__(
-        self, known: Known, document: Markdown, named: Collection[str] = (), *, is_brief: bool = False
-    ) -> None:
-        self.known, self.document, self.named, self.is_brief = known, document, named, is_brief
-        self.placed = known.placed(document.where)
+    def __init__(self, known: Known, document: Markdown, named: Collection[str] = ()) -> None:
+        self.known, self.document = known, document
+        self.named = lines_at(document.where, named)
+        self.placed = known.placed.get(document.where, {})
         self._lines = sorted(self.placed)
-        self._sections: dict[int, tuple[str, About]] = {}
-        self._others = self._chapters_of_others()
+        self._last: tuple[tuple[Block, ...], tuple[str, About]] = (), self._nearest_title(())
 
+    @property
     def entries(self) -> Iterator[Entry]:
-        for block, above in self.document.blocks.walk():
-            if not self._others or (above[0] if above else block).line not in self._others:
-                yield from self._entries(block, above)
+        return (self._entry(item) for item in self._items())
 
+    @property
+    def doubtful(self) -> Iterator[Entry]:
+        """What is left over, and what demands or has a box and is context. Most of a document stands in what was read
+        as it is, and of the rest most is context: neither is looked at further."""
+        demands, others = (self.known.holders(self.document.where, is_demand=each) for each in (True, False))
+        for item in self._items(self.placed):
+            is_demand = item.is_demand
+            holders = demands if is_demand and obliges(item.text) else others
+            if not (is_demand or self._may_be_left(item)) or any(held.has(item.text) for held in holders):
+                continue
+            entry = self._entry(item)
+            if entry.fate is Fate.LEFTOVER or (entry.fate is Fate.CONTEXT and is_demand):
+                yield entry
+
+    @property
     def demands(self) -> Iterator[Entry]:
         """What says SHALL or MUST or has a box where a title says that the section is about that."""
-        for block, above in self.document.blocks.walk():
-            title, kind = self._section(above)
-            if title and kind is About.SUBJECT:
-                demands = (entry for entry in self._entries(block, above) if entry.is_demand)
-                yield from (self._or_planned(entry) for entry in demands)
+        for item in self._items():
+            if item.is_demand:
+                title, kind = self._section(item.above)
+                if title and kind is About.SUBJECT:
+                    yield self._or_planned(self._entry(item))
+
+    def _may_be_left(self, item: _Item) -> bool:
+        return item.line in self.named or self._without_owner(item)[0] is Fate.LEFTOVER
 
     def _or_planned(self, entry: Entry) -> Entry:
         """A demand that tasks hold is theirs; one that nothing holds is no error: the requirements decide."""
-        planned = self.known.planned(entry.text) if entry.fate is Fate.LEFTOVER else None
+        planned = self.known.planned.owner(entry.text) if entry.fate is Fate.LEFTOVER else None
         return replace(entry, fate=Fate.GROUP, name=planned) if planned else replace(entry, is_subject=False)
 
     def _chapters_of_others(self) -> frozenset[int]:
@@ -179,51 +207,55 @@ class DocumentAccount:
         place = bisect_left(self._lines, first)
         return place < len(self._lines) and self._lines[place] <= last
 
-    def _entries(self, block: Block, above: tuple[Block, ...]) -> Iterator[Entry]:
-        is_header = block.kind is Kind.ROW and block.level == 0
-        if block.kind in (Kind.HEADING, Kind.ITEM, Kind.ROW) and not is_header:
-            kind = BOX if block.box is not None else block.kind.value
-            yield self._entry(kind, block.line, block.texts[0] if block.texts else "", block, above)
-        if block.kind in _TEXTS:
-            first = block.line + (block.kind is Kind.FRONT_MATTER)
-            for place, text in enumerate(block.texts):
-                if obliges(text) and not (block.kind is Kind.ITEM and place == 0):
-                    yield self._entry(SENTENCE, first + place, text, block, above)
+    def _items(self, passed_over: Container[int] = ()) -> Iterator[_Item]:
+        others = self._chapters_of_others()
+        for block, above in self.document.blocks.walk():
+            if others and (above[0] if above else block).line in others:
+                continue
+            kind = block.kind
+            is_item = kind is Kind.ITEM or kind is Kind.HEADING or (kind is Kind.ROW and block.level > 0)
+            if is_item and block.line not in passed_over:
+                yield _Item(
+                    kind if block.box is None else BOX, block.line, block.texts[0] if block.texts else "", block, above
+                )
+            if kind in _TEXTS:
+                own = int(kind is Kind.ITEM)
+                first = block.line + own + (kind is Kind.FRONT_MATTER)
+                for line, text in enumerate(block.texts[own:], first):
+                    if obliges(text) and line not in passed_over:
+                        yield _Item(SENTENCE, line, text, block, above)
 
-    def _entry(self, kind: str, line: int, text: str, block: Block, above: tuple[Block, ...]) -> Entry:
-        fate, name = self._fate(line, kind, text, block, above)
-        is_subject = fate is Fate.LEFTOVER and self._section(above)[1] is About.SUBJECT
-        return Entry(self.document.where, line, kind, text, fate, name, is_subject)
+    def _entry(self, item: _Item) -> Entry:
+        fate, name = self._fate(item)
+        is_subject = fate is Fate.LEFTOVER and self._section(item.above)[1] is About.SUBJECT
+        return Entry(self.document.where, item.line, str(item.kind), item.text, fate, name, is_subject)
 
-    def _fate(self, line: int, kind: str, text: str, block: Block, above: tuple[Block, ...]) -> tuple[Fate, str]:
+    def _fate(self, item: _Item) -> tuple[Fate, str]:
+        line, text = item.line, item.text
         if line in self.placed:
             name = self.placed[line]
             return (Fate.GROUP if name.startswith(_OF_A_GROUP) else Fate.ID), name
         if not WORD.search(text):
             return Fate.CONTEXT, _NO_WORDS
-        if self.is_brief and kind != BOX and not obliges(text):
-            fate = self._without_owner(block, above)
-            if fate[0] is Fate.CONTEXT:
-                return fate
         owner = self.known.owner(text, self.document.where) or self._above(line, text)
-        if owner is None and block.kind is Kind.ROW and not obliges(text):
-            owner = self.known.in_row(block.cells)
-        owner = owner or self._gone_on_with(line, text, block, above)
+        if owner is None and item.kind is Kind.ROW and not obliges(text):
+            owner = self.known.in_row(item.block.cells)
+        owner = owner or self._gone_on_with(item)
         if owner is not None:
             return (Fate.GROUP if owner.startswith(_OF_A_GROUP) else Fate.PART), owner
-        if f"{self.document.where}:{line}" in self.named:
+        if line in self.named:
             return Fate.LEFTOVER, ""
-        return (Fate.CONTEXT, _FOREWORD) if self._is_foreword(above) else self._without_owner(block, above)
+        return (Fate.CONTEXT, _FOREWORD) if self._is_foreword(item.above) else self._without_owner(item)
 
     def _is_foreword(self, above: tuple[Block, ...]) -> bool:
         """Whether it stands in a quote below the title of a plain spec, where a draft has the issue it comes from."""
         first = next((place for place, block in enumerate(above) if block.kind is Kind.QUOTE), None)
         return first is not None and is_whole(self.known.spec) and all(block.level == 1 for block in above[:first])
 
-    def _without_owner(self, block: Block, above: tuple[Block, ...]) -> tuple[Fate, str]:
-        if block.kind is Kind.HEADING:
-            return self._heading(block)
-        title, kind = self._section(above)
+    def _without_owner(self, item: _Item) -> tuple[Fate, str]:
+        if item.block.kind is Kind.HEADING:
+            return self._heading(item.block)
+        title, kind = self._section(item.above)
         return (Fate.CONTEXT, title) if kind is About.CONTEXT else (Fate.LEFTOVER, "")
 
     def _above(self, line: int, text: str) -> str | None:
@@ -232,12 +264,12 @@ class DocumentAccount:
         name = self.placed[self._lines[place - 1]] if place else ""
         return name if name and self.known.has_words(name, text) else None
 
-    def _gone_on_with(self, line: int, text: str, block: Block, above: tuple[Block, ...]) -> str | None:
+    def _gone_on_with(self, item: _Item) -> str | None:
         """The id that the same item or paragraph began with, where that has the line's words or was taken back."""
-        begins = next((other.line for other in above if other.kind is Kind.ITEM), block.line)
-        place = bisect_left(self._lines, line)
+        begins = next((other.line for other in item.above if other.kind is Kind.ITEM), item.block.line)
+        place = bisect_left(self._lines, item.line)
         name = self.placed[self._lines[place - 1]] if place and self._lines[place - 1] >= begins else ""
-        is_part = name in self.known.spec.withdrawn or (name != "" and self.known.holds(name, text))
+        is_part = name in self.known.spec.withdrawn or (name != "" and self.known.holds(name, item.text))
         return name if is_part else None
 
     def _heading(self, block: Block) -> tuple[Fate, str]:
@@ -250,13 +282,15 @@ class DocumentAccount:
     def _section(self, above: tuple[Block, ...]) -> tuple[str, About]:
         """The nearest title that says what it holds, and what that is. Where none says it, a document with one title
         at most is about what is to be proven or done."""
+        if above is not self._last[0]:
+            self._last = above, self._nearest_title(above)
+        return self._last[1]
+
+    def _nearest_title(self, above: tuple[Block, ...]) -> tuple[str, About]:
         headings = [block for block in reversed(above) if block.kind is Kind.HEADING]
-        nearest = headings[0].line if headings else 0
-        if nearest not in self._sections:
-            titles = ((block.text, self._about(block.text)) for block in headings)
-            untold = ("", About.SUBJECT if len(headings) < 2 else About.UNKNOWN)
-            self._sections[nearest] = next((known for known in titles if known[1] is not About.UNKNOWN), untold)
-        return self._sections[nearest]
+        titles = ((block.text, self._about(block.text)) for block in headings)
+        untold = ("", About.SUBJECT if len(headings) < 2 else About.UNKNOWN)
+        return next((each for each in titles if each[1] is not About.UNKNOWN), untold)
 
     def _about(self, title: str) -> About:
         return about(title, self.known.spec.dialect)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Severity
-from agent_fox.specs.accounts.account import BOX, DocumentAccount, Fate, account_of, beside, lines_named
+from agent_fox.specs.accounts.account import BOX, DocumentAccount, Entry, Fate, beside, lines_at, lines_named
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import listed
 from agent_fox.specs.outline import Kind
@@ -37,13 +37,18 @@ def with_leftovers(
     broken = {problem.spec for problem in problems if problem.severity is Severity.ERROR}
     warned = {problem.spec for problem in problems if problem.severity is Severity.WARNING and ":" in problem.where}
     doubtful = [spec for spec in specs if spec.name in warned - broken and not spec.is_withdrawn]
-    accounts = (account_of(spec, root, (*problems, *more)) for spec in doubtful)
-    grave = {entry.where for account in accounts for entry in account if entry.is_grave}
+    grave = {entry.where for spec in doubtful for entry in _grave(spec, root, (*problems, *more))}
     raised = (
         tuple(replace(each, severity=Severity.ERROR) if each.where in grave else each for each in some)
         for some in (problems, more)
     )
     return next(raised), next(raised)
+
+
+def _grave(spec: Spec, root: Path, problems: Collection[Problem]) -> Iterator[Entry]:
+    known, named = Known(spec), lines_named(spec, problems)
+    for document in counted(spec, root):
+        yield from (entry for entry in DocumentAccount(known, document, named).doubtful if entry.is_grave)
 
 
 def _leftovers(spec: Spec, problems: Sequence[Problem], root: Path) -> Iterator[Problem]:
@@ -65,7 +70,7 @@ class _Document:
     def __init__(self, document: Markdown, known: Known, problems: Collection[Problem]) -> None:
         self.document, self.known = document, known
         self.named = _with_sections(document, known.spec, problems)
-        self.entries = [*DocumentAccount(known, document, is_brief=True).entries()]
+        self.entries = [*DocumentAccount(known, document).doubtful]
         self.left = [entry for entry in self.entries if entry.fate is Fate.LEFTOVER]
 
     def problems(self) -> Iterator[Problem]:
@@ -78,8 +83,7 @@ class _Document:
         silent = [entry.line for entry in unheard if not _SPEAKS_OF_WORDS.search(entry.text)]
         what = "SHALL or MUST outside of all that is to be proven: {lines}. Not read; make each an item below a"
         yield from self._report(silent, f"{what} requirement, or say it without these words")
-        lines = reversed([line for line in self.document.words if "-" in line.text])
-        ids = {name: line.number for line in lines for name in self.known.unknown_ids(line.text)}
+        ids = self.known.unknown_ids(self.document.words)
         what = "ids that nothing is read under: {names} ({lines}). Not expected; begin an item with each, or correct it"
         yield from self._report(ids.values(), what, ids)
         boxes = [entry.line for entry in self.left if entry.kind == BOX]
@@ -87,8 +91,11 @@ class _Document:
         yield from self._others({*silent, *ids.values(), *boxes}, "part of nothing that is to be proven", "requirement")
 
     def _boxes_left(self) -> Iterator[Problem]:
+        """Those below a heading such as a legend's show what boxes are."""
         silent = {entry.line for entry in self.entries if entry.is_unheard and entry.kind == BOX}
-        silent -= {*_samples(self.document)} if silent else silent
+        for block, _ in self.document.blocks.walk() if silent else ():
+            if block.kind is Kind.HEADING and _WORDS["samples"].match(block.text):
+                silent -= {*range(block.line, block.end + 1)}
         yield from self._boxes(silent)
         yield from self._others(silent, "part of no task group", "task")
 
@@ -115,26 +122,14 @@ class _Document:
             yield warning(f"{self.document.where}:{rest[0]}", f"{what}: {listed(rest, _SHOWN)}. Not read; {remedy}")
 
 
-def _samples(document: Markdown) -> Iterator[int]:
-    """The lines under headings, such as a legend's, whose boxes show what boxes are."""
-    for block, _ in document.blocks.walk():
-        if block.kind is Kind.HEADING and _WORDS["samples"].match(block.text):
-            yield from range(block.line, block.end + 1)
-
-
 def _with_sections(document: Markdown, spec: Spec, problems: Collection[Problem]) -> frozenset[int]:
     """The lines that a problem names or a withdrawn id begins, each with what goes on from it: a heading's section, an
     item's wrapped lines."""
     places = {*lines_named(spec, problems), *(spec.places.get(name, "") for name in spec.withdrawn)}
-    parts = (place.rpartition(":") for place in places)
-    lines = {int(number) for path, _, number in parts if path == document.where and number.isdigit()}
-    return frozenset(_with_what_follows(lines, document)) if lines else frozenset()
-
-
-def _with_what_follows(lines: set[int], document: Markdown) -> Iterator[int]:
-    yield from lines
-    for block, _ in document.blocks.walk():
+    lines = {*lines_at(document.where, places)}
+    named = frozenset(lines)
+    for block, _ in document.blocks.walk() if named else ():
         own = range(block.line, block.line + len(block.texts))
-        first = next((line for line in own if line in lines), None)
-        if first is not None:
-            yield from range(first, block.end + 1 if block.kind is Kind.HEADING else own.stop)
+        for first in [line for line in own if line in named][:1]:
+            lines.update(range(first, block.end + 1 if block.kind is Kind.HEADING else own.stop))
+    return frozenset(lines)

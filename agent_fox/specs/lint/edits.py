@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,30 +51,25 @@ def is_inside(place: Path, root: Path) -> bool:
 
 def _files(places: list[Path], root: Path) -> Iterator[Path]:
     """Every file below the places, through links to other folders of the repository too: each folder once."""
-    seen = {os.path.realpath(place) for place in places}
-    read = [Path(real) for real in seen]
+    read = [Path(os.path.realpath(place)) for place in places]
+    seen = set(read)
+
+    def is_read(folder: Path) -> bool:
+        """Not where a link leads outside, or to what is read under its own name."""
+        real = Path(os.path.realpath(folder))
+        is_again = folder.is_symlink() and any(real.is_relative_to(at) or at.is_relative_to(real) for at in read)
+        may_hold_specs = not folder.name.startswith(".") and folder.name not in _NO_SPECS
+        if not may_hold_specs or is_again or not real.is_relative_to(root) or real in seen:
+            return False
+        seen.add(real)
+        return True
+
     for place in places:
         if place.is_file():
             yield place
         for folder, folders, names in os.walk(place, followlinks=True):
-            paths = [Path(folder, name) for name in sorted(folders)]
-            folders[:] = [path.name for path in paths if _may_hold_specs(path, root, read) and _is_new(path, seen)]
+            folders[:] = [name for name in sorted(folders) if is_read(Path(folder, name))]
             yield from (Path(folder, name) for name in sorted(names))
-
-
-def _may_hold_specs(folder: Path, root: Path, read: Iterable[Path]) -> bool:
-    """Whether reading goes in there: not where a link leads outside, or to what is read under its own name."""
-    if folder.name.startswith(".") or folder.name in _NO_SPECS:
-        return False
-    real = Path(os.path.realpath(folder))
-    is_again = folder.is_symlink() and any(real.is_relative_to(place) or place.is_relative_to(real) for place in read)
-    return real.is_relative_to(root) and not is_again
-
-
-def _is_new(folder: Path, seen: set[str]) -> bool:
-    before = len(seen)
-    seen.add(os.path.realpath(folder))
-    return len(seen) > before
 
 
 def _content(path: Path, root: Path) -> bytes | None:
@@ -87,7 +83,7 @@ def _content(path: Path, root: Path) -> bytes | None:
 
 
 _BOM = "\ufeff"
-_END = regex(r"\r\n|\r|\n")
+_END = regex(r"(\r\n|\r|\n)")
 
 
 class EditRefused(ValueError):
@@ -96,52 +92,30 @@ class EditRefused(ValueError):
 
 def edited(content: bytes, edits: Iterable[Edit]) -> bytes:
     """The bytes with each line changed that an edit names. Raises EditRefused where one is not as it was read."""
-    text = _decoded(content, edits)
-    mark = _BOM if text.startswith(_BOM) else ""
-    lines = _lines(text.removeprefix(_BOM))
-    usual = next((end for _, end in lines if end), "\n")
-    for edit in edits:
-        if not 0 < edit.line <= len(lines) or lines[edit.line - 1][0] != edit.old:
-            raise EditRefused(f"{edit.path}:{edit.line} is not as it was read; run the command again")
-        lines[edit.line - 1] = _new(edit, lines[edit.line - 1][1], usual)
-    return (mark + "".join(text + end for text, end in lines)).encode("utf-8")
-
-
-def _decoded(content: bytes, edits: Iterable[Edit]) -> str:
     try:
-        return content.decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as wrong:
         where = next((edit.path for edit in edits), "a file")
         raise EditRefused(f"{where} is not UTF-8; save the file as UTF-8") from wrong
-
-
-def _lines(text: str) -> list[tuple[str, str]]:
-    """Each line with its end, as they stand. The last one has none."""
-    lines, begin = [], 0
-    for end in _END.finditer(text):
-        lines.append((text[begin : end.start()], end[0]))
-        begin = end.end()
-    return [*lines, (text[begin:], "")]
-
-
-def _new(edit: Edit, end: str, usual: str) -> tuple[str, str]:
-    if edit.new is None:
-        return "", ""
-    return edit.new.replace("\n", usual), end
+    mark = _BOM if text.startswith(_BOM) else ""
+    lines = _END.split(text.removeprefix(_BOM))  # each line with its end behind it; the last has none
+    usual = lines[1] if len(lines) > 1 else "\n"
+    for edit in edits:
+        place = 2 * (edit.line - 1)
+        if not 0 <= place < len(lines) or lines[place] != edit.old:
+            raise EditRefused(f"{edit.path}:{edit.line} is not as it was read; run the command again")
+        lines[place] = (edit.new or "").replace("\n", usual)
+        if edit.new is None and place + 1 < len(lines):
+            lines[place + 1] = ""
+    return (mark + "".join(lines)).encode("utf-8")
 
 
 def difference(path: str, before: bytes, after: bytes) -> str:
     """What would change, as a unified diff that `git apply` and `patch -p1` take."""
-    old, new = (_kept(content) for content in (before, after))
+    old, new = (list(StringIO(content.decode("utf-8"))) for content in (before, after))
     name = f"{path}\t" if " " in path else path  # patch takes the name to end at a space otherwise
     lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-def _kept(content: bytes) -> list[str]:
-    """Lines that end with `\\n` alone, as diff has them."""
-    parts = content.decode("utf-8").split("\n")
-    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
 
 def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:

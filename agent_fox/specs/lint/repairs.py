@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -13,8 +13,7 @@ from agent_fox.specs.lint.values import Edit, Found, split_place
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Dependency
-    from agent_fox.specs.lint.pages import Page
-    from agent_fox.specs.lint.world import Case
+    from agent_fox.specs.lint.world import Case, Page
     from agent_fox.specs.outline import Row, Table
 
 _UPPER_BOX = regex(r"([ \t]*[-*+][ \t]+\[)X(\](?:[ \t*].*)?)")
@@ -31,7 +30,7 @@ _NAMES_A_SPEC = ("spec", "depends on", "depends on spec", "required spec", "upst
 _SCENARIO_LEVEL = 4
 
 
-def upper_box(case: Case) -> Iterator[Found]:
+def upper_case_box(case: Case) -> Iterator[Found]:
     """Once for a file, with all its boxes. spec-kit's own commands write X."""
     edits: dict[str, list[Edit]] = {}
     for page, line, raw in _text_lines(case, "tasks.md") if case.spec.dialect != SPEC_KIT else ():
@@ -48,17 +47,17 @@ def reference_spelling(case: Case) -> Iterator[Found]:
     written = {part.id for part in case.spec.parts} | {requirement.id for requirement in case.spec.requirements}
     alike = Counter(_folded(name) for name in written)
     meant = {_folded(name): name for name in written if alike[_folded(name)] == 1 and "-" in name}
+
+    def respelt(found: re.Match[str]) -> str:
+        return found[0] if found[0] in written else meant.get(_folded(found[0]), found[0])
+
     for page, line, raw in _text_lines(case, "tasks.md") if meant else ():
         field = _FIELD.search(raw)
         if field is None:
             continue
-        new = raw[: field.end()] + _TOKEN.sub(_respelt(written, meant), raw[field.end() :])
+        new = raw[: field.end()] + _TOKEN.sub(respelt, raw[field.end() :])
         if new != raw:
             yield _change(page, line, raw, new, "an id is spelt otherwise than it is declared")
-
-
-def _respelt(written: set[str], meant: dict[str, str]) -> Callable[[re.Match[str]], str]:
-    return lambda found: found[0] if found[0] in written else meant.get(_folded(found[0]), found[0])
 
 
 def _folded(name: str) -> str:
@@ -142,13 +141,3 @@ def _text_lines(case: Case, name: str) -> Iterator[tuple[Page, int, str]]:
 
 def _change(page: Page, line: int, old: str, new: str | None, what: str) -> Found:
     return Found(page.at(line), what, (Edit(page.where, line, old, new),))
-
-
-REPAIRS = {
-    "upper-case-box": upper_box,
-    "reference-spelling": reference_spelling,
-    "doubled-separator": doubled_separator,
-    "scenario-level": scenario_level,
-    "doubled-dependency": doubled_dependency,
-    "dependency-by-number": dependency_by_number,
-}

@@ -4,7 +4,7 @@ The findings as `lint --json` prints them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,8 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Severity
 from agent_fox.core.values import Json, dataclass, to_object
 from agent_fox.specs.files import TextFile, read_text_file
-from agent_fox.specs.lint.repairs import REPAIRS
-from agent_fox.specs.lint.shape import SHAPE
-from agent_fox.specs.lint.stale import STALE, modified_twice
-from agent_fox.specs.lint.tracing import TRACING
+from agent_fox.specs.lint import repairs, shape, stale, tracing, wording
 from agent_fox.specs.lint.values import Edit, Finding, Found, Level, Rule, rules, split_place
-from agent_fox.specs.lint.wording import WORDING
 from agent_fox.specs.lint.world import OPEN_QUESTION, Case, World
 
 if TYPE_CHECKING:
@@ -75,8 +71,15 @@ def _closing_edit(root: Path, where: str) -> tuple[Edit, ...]:
     return (Edit(path, len(lines), last, new),)
 
 
-_OF_A_SPEC: Mapping[str, Callable[[Case], Iterable[Found]]] = {**TRACING, **SHAPE, **WORDING, **STALE, **REPAIRS}
-_OF_THE_PLAN: Mapping[str, Callable[[World], Iterable[Found]]] = {"modified-twice": modified_twice}
+def check_of(rule: Rule) -> Callable[[Case], Iterable[Found | tuple[str, str]]] | None:
+    """The function that looks for it in one spec, which is called as the rule is; None for what reading and planning
+    say. It gives places, or names of what the spec holds, with what is wrong there."""
+    name = rule.id.replace("-", "_")
+    return next(
+        (vars(module)[name] for module in (tracing, shape, wording, stale, repairs) if name in vars(module)), None
+    )
+
+
 _NO_REPOSITORY = "the files of the repository are not here"
 
 
@@ -104,18 +107,17 @@ def lint(world: World, asked: Iterable[Rule] | None = None) -> Report:
     for spec in world.plan.specs:
         findings += _of_spec(Case(world, spec, spec.path not in seen), able)
         seen.add(spec.path)
-    for rule in able:
-        if check := _OF_THE_PLAN.get(rule.id):
-            findings += (rule.finding(place, None) for place in check(world))
     left = tuple((rule.id, _NO_REPOSITORY) for rule in wanted if rule not in able)
     return Report(tuple(sorted(dict.fromkeys(findings), key=_place)), left, len(world.plan.specs))
 
 
 def _of_spec(case: Case, asked: Iterable[Rule]) -> Iterator[Finding]:
     """A spec that was taken back is history: nothing of it is judged."""
-    for rule in asked if not case.spec.is_withdrawn else ():
-        if check := _OF_A_SPEC.get(rule.id):
-            yield from (rule.finding(place, case.spec.name) for place in check(case))
+    checks = ((rule, check_of(rule)) for rule in (asked if not case.spec.is_withdrawn else ()))
+    for rule, check in checks:
+        for finding in check(case) if check is not None else ():
+            there = finding if isinstance(finding, Found) else Found(case.spec.place(finding[0]), finding[1])
+            yield rule.finding(there, case.spec.name)
 
 
 def _place(finding: Finding) -> tuple[str, int, str, str]:

@@ -46,7 +46,6 @@ class Found:
     where: str
     what: str
     edits: tuple[Edit, ...] = ()
-    spec: str | None = None
     level: Level | None = None
 
 
@@ -93,8 +92,7 @@ class Rule:
 
     def finding(self, found: Found, spec: str | None) -> Finding:
         path, line = split_place(found.where)
-        level = found.level or self.level
-        return Finding(path, line, self.id, level, found.spec or spec, found.what, self.remedy, found.edits)
+        return Finding(path, line, self.id, found.level or self.level, spec, found.what, self.remedy, found.edits)
 
 
 @cache

@@ -33,76 +33,55 @@ _UNCLEAR = regex(r"\[\s?NEEDS[ _-]CLARIFICATION\b", re.IGNORECASE)
 _UNWRITTEN = regex(r"\b(?:TBD|TBC|FIXME|XXX)\b|\bTODO\b\s?[:(]|\?\?\?")
 
 
-def no_obligation(case: Case) -> Iterator[Found]:
-    """A criterion that obliges nobody: no SHALL or MUST, and none of the forms that its dialect has beside them."""
-    if not case.is_english or not _obliges_usually(case):
+def no_obligation(case: Case) -> Iterator[tuple[str, str]]:
+    """A criterion that obliges nobody: no SHALL or MUST, and none of the forms that its dialect has beside them. A spec
+    that writes nothing so has a form of its own, which is not judged."""
+    texts = [part.text[:_LOOK] for part in case.spec.parts]
+    if not case.is_english or not any(map(_OBLIGES.search, texts)):
         return
-    obliges = _shall if case.spec.dialect in _EARS_ALONE else _shall_or_given
-    for part in case.spec.parts:
-        is_fine = obliges(part.text[:_LOOK]) or part.id.startswith(_OTHERWISE_WORDED)
+    is_ears = case.spec.dialect in _EARS_ALONE
+    for part, text in zip(case.spec.parts, texts, strict=True):
+        is_fine = bool(_OBLIGES.search(text)) or part.id.startswith(_OTHERWISE_WORDED)
+        is_fine = is_fine or bool(not is_ears and _GIVEN.search(text) and _THEN.search(text))
         if not is_fine and is_english(part.text):
-            yield Found(case.spec.place(part.id), f"{part.id} says neither SHALL nor MUST: {_shown(part)}")
+            yield part.id, f"{part.id} says neither SHALL nor MUST: {_shown(part)}"
 
 
-def _obliges_usually(case: Case) -> bool:
-    """A spec that writes nothing so has a form of its own, which is not judged."""
-    return any(_OBLIGES.search(part.text[:_LOOK]) for part in case.spec.parts)
-
-
-def _shall(text: str) -> bool:
-    return _OBLIGES.search(text) is not None
-
-
-def _shall_or_given(text: str) -> bool:
-    return _shall(text) or (_GIVEN.search(text) is not None and _THEN.search(text) is not None)
-
-
-def no_condition(case: Case) -> Iterator[Found]:
-    """A scenario without WHEN or THEN, and an IF without THEN: EARS names both."""
-    if case.spec.dialect == SPEC_KIT or not case.is_english:
-        return
-    for part in case.spec.parts:
+def if_without_then(case: Case) -> Iterator[tuple[str, str]]:
+    """An IF without THEN: EARS names both."""
+    for part in case.spec.parts if case.spec.dialect != SPEC_KIT and case.is_english else ():
         text = part.text[:_LOOK]
         if _IF.match(text) and not _THEN.search(text) and is_english(part.text):
-            yield Found(case.spec.place(part.id), f"{part.id} says IF without THEN: {_shown(part)}")
+            yield part.id, f"{part.id} says IF without THEN: {_shown(part)}"
 
 
-def vague(case: Case) -> Iterator[Found]:
+def vague_word(case: Case) -> Iterator[tuple[str, str]]:
     """A word that everyone measures differently, in a sentence without any measure."""
     for part in case.spec.parts if case.is_english else ():
         text = _CODE.sub(" ", part.text[:_LOOK])
         words = dict.fromkeys(word.lower() for word in _WORDS["vague"].findall(text))
         if words and not _MEASURE.search(text) and is_english(part.text):
-            yield Found(case.spec.place(part.id), f"{part.id} says {', '.join(words)} and gives no measure")
+            yield part.id, f"{part.id} says {', '.join(words)} and gives no measure"
 
 
-def unclear(case: Case) -> Iterator[Found]:
+def needs_clarification(case: Case) -> Iterator[Found]:
     """A question that was left in a document, where reading does not say so itself."""
     for page in case.pages:
-        for line in page.markdown.lines if _UNCLEAR.search(page.file.text) else ():
-            is_reported = line.is_code or page.at(line.number) in case.world.questions
+        for line in page.markdown.words if _UNCLEAR.search(page.file.text) else ():
+            is_reported = page.at(line.number) in case.world.questions
             if not is_reported and _UNCLEAR.search(_CODE.sub(" ", line.text)):
                 yield Found(page.at(line.number), "a question is left open here: NEEDS CLARIFICATION")
 
 
-def unwritten(case: Case) -> Iterator[Found]:
+def unwritten(case: Case) -> Iterator[tuple[str, str]]:
     for part in case.spec.parts:
         match = _UNWRITTEN.search(_CODE.sub(" ", part.text[:_LOOK]))
         if match:
-            yield Found(case.spec.place(part.id), f"{part.id} is not written to its end: {match[0].strip(' :(')}")
+            yield part.id, f"{part.id} is not written to its end: {match[0].strip(' :(')}"
         elif not part.text.strip():
-            yield Found(case.spec.place(part.id), f"{part.id} has no text")
+            yield part.id, f"{part.id} has no text"
 
 
 def _shown(part: Criterion) -> str:
     text = " ".join(part.text[:200].split())
     return text if len(text) <= 70 else text[:69] + "…"
-
-
-WORDING = {
-    "no-obligation": no_obligation,
-    "if-without-then": no_condition,
-    "vague-word": vague,
-    "needs-clarification": unclear,
-    "unwritten": unwritten,
-}

@@ -1,9 +1,10 @@
-"""What the rules look at: the plan, and one spec at a time with its documents; is it English? No rule is here."""
+"""What the rules look at: the plan, one spec at a time, and its documents as raw lines and as Markdown, what its test
+specification has; is it English? No rule is here."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +12,20 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.plan.blame import named_owners
 from agent_fox.core.regex import regex
-from agent_fox.specs.lint.pages import Page, TestEntries, entries_of, read_pages
+from agent_fox.specs.common.id_ranges import PartIndex, index_of
+from agent_fox.specs.document import Markdown, read_markdown
+from agent_fox.specs.files import TextFile, read_text_file
 
 if TYPE_CHECKING:
     from agent_fox.config import LintSettings
     from agent_fox.core.graph import Plan
     from agent_fox.core.spec import Spec
 
+ENTRY = regex(r"(?<![\w-])TS-\d{1,9}-[A-Z]{0,10}-?\d{1,9}(?![A-Za-z0-9-])", re.IGNORECASE)
+_JSON_ENTRY = regex(r'"id"[ \t]*:[ \t]*"(TS-[\w-]{1,60})"')
+_REQUIREMENT = regex(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*(?![A-Za-z0-9*])")
+_FIELD = regex(r"\W{0,8}(?:requirements?|validates|verifies|covers|traces)\b[^:]{0,40}:", re.IGNORECASE)
+_DECLARES = regex(r"\s*(?:\||\*\*|[-*+]\s|\d{1,4}[.)]\s)")
 OPEN_QUESTION = "needs clarification: "
 """How the sentence of a problem begins that is an open question."""
 _WORD = regex(r"[^\W\d_]{1,40}")
@@ -35,6 +43,47 @@ _LONGEST_LOOK = 20_000
 
 
 @dataclass(frozen=True)
+class Page:
+    """One document of a spec, by its name in the folder. Lines are numbered from 1, without their ends."""
+
+    name: str
+    file: TextFile
+
+    @property
+    def where(self) -> str:
+        return self.file.where
+
+    @cached_property
+    def raw(self) -> list[str]:
+        return self.file.text.split("\n")
+
+    @cached_property
+    def markdown(self) -> Markdown:
+        """The page as Markdown; empty for a page of another kind."""
+        return read_markdown(self.file) if self.name.endswith(".md") else Markdown(self.where, ())
+
+    @property
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """The lines that are neither code nor in a comment."""
+        if self.name.endswith(".md"):
+            return ((line.number, line.text) for line in self.markdown.words)
+        return enumerate(self.raw, 1)
+
+    def at(self, number: int) -> str:
+        return f"{self.where}:{number}"
+
+
+def read_pages(spec: Spec, root: Path) -> Iterator[Page]:
+    """Those documents that can be read; reading the spec reports what is wrong with the others. A spec that is one
+    file is its own document."""
+    itself = {Path(spec.path).name: spec.path} if Path(spec.path).suffix else {}
+    for name, path in (spec.documents or itself).items():
+        read = read_text_file(root / path, root)
+        if isinstance(read, TextFile):
+            yield Page(name, read)
+
+
+@dataclass(frozen=True)
 class World:
     """The plan as it was read, below `root`. `is_repository`: the files that specs speak of lie there too."""
 
@@ -42,6 +91,11 @@ class World:
     plan: Plan
     settings: LintSettings
     is_repository: bool
+
+    @cached_property
+    def first_modified(self) -> dict[tuple[str, str], tuple[Spec, str]]:
+        """By capability and title the change that was seen first to modify it, with the place; as far as was looked."""
+        return {}
 
     @cached_property
     def questions(self) -> frozenset[str]:
@@ -75,10 +129,68 @@ class Case:
 
     @cached_property
     def test_entries(self) -> TestEntries:
-        return entries_of(self.spec, self.pages)
+        return _entries_of(self)
 
     def page(self, *names: str) -> Page | None:
+        """The first that has one of the names."""
         return next((page for name in names for page in self.pages if page.name == name), None)
+
+
+@dataclass(frozen=True)
+class TestEntries:
+    """What a test specification has: `declared` entries, requirement ids they have `named`, and ids `unknown` to the
+    spec, with their places."""
+
+    __test__ = False
+
+    declared: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
+    unknown: tuple[tuple[str, str], ...] = ()
+
+
+def _entries_of(case: Case) -> TestEntries:
+    page = case.page("test_spec.md", "test_spec.json")
+    if page is None:
+        return TestEntries()
+    index = index_of(case.spec.requirements, case.spec.name.partition("_")[0])
+    named: set[str] = set()
+    unknown: dict[tuple[str, str], None] = {}
+    for number, text in _fields(page):
+        ids, left = _read(index, text)
+        named.update(ids)
+        unknown.update(dict.fromkeys((name, page.at(number)) for name in left))
+    return TestEntries(frozenset(_declared(page)), frozenset(named), tuple(unknown))
+
+
+def _declared(page: Page) -> Iterator[str]:
+    if page.name.endswith(".json"):
+        return (match[1].upper() for match in _JSON_ENTRY.finditer(page.file.text))
+    lines = (line for line in page.markdown.words if line.heading is not None or _DECLARES.match(line.text))
+    return (name.upper() for line in lines for name in ENTRY.findall(line.text))
+
+
+def _fields(page: Page) -> Iterator[tuple[int, str]]:
+    """Lines that say which requirements an entry shows: fields, and the rows of tables."""
+    if page.name.endswith(".json"):
+        yield from ((number, line) for number, line in enumerate(page.raw, 1) if "REQ-" in line)
+    is_open = False
+    for line in page.markdown.lines:
+        bare = line.text.lstrip()
+        is_field = not line.is_code and (_FIELD.match(line.text) is not None or bare.startswith("|"))
+        is_open = is_field or (is_open and not line.is_blank and not bare.startswith("**"))
+        if is_open and not line.is_code:
+            yield line.number, line.text
+
+
+def _read(index: PartIndex, text: str) -> tuple[tuple[str, ...], list[str]]:
+    """The ids that a line names, and those that are unknown. What it does not write as a whole id is no reference that
+    could be stale, nor is an id with the number of another spec."""
+    body = text.partition(":")[2] if _FIELD.match(text) else text
+    ids, unknown = index.expand(body.replace("|", " "))
+    whole = {name: name.partition("-REQ-")[0] for name in _REQUIREMENT.findall(body)}
+    own = int(index.prefix) if index.prefix.isdecimal() else None
+    others = {name for name, number in whole.items() if own is not None and number.isdecimal() and int(number) != own}
+    return ids, [name for name in unknown if name in whole and name not in others and "PROP" not in name]
 
 
 def is_english(text: str) -> bool:

@@ -33,7 +33,7 @@ _OTHERS_DOCUMENTS = frozenset(
 
 _Read = Callable[[TextFile, dict[str, str]], tuple[tuple[Spec, ...], tuple[Problem, ...]]]
 _TOML: Late[_Read] = Late("agent_fox.specs.plain.toml_form:read_plain_toml")
-_NORMAL_FORM: Late[_Read] = Late("agent_fox.specs.plain.normal_reader:read_normal_form")
+_NORMAL_FORM: Late[_Read] = Late("agent_fox.specs.plain.normal_form:read_normal_form")
 _MARKDOWN: Late[_Read] = Late("agent_fox.specs.plain.markdown:read_plain_markdown")
 _LARGEST_FORM = 8 * MAX_FILE_BYTES  # a normal form holds the specs of a whole repository
 

@@ -47,6 +47,8 @@ def draft_of(title: str, body: str, source: str) -> Draft:
     every = list(dict.fromkeys(criteria_in(lines)))
     criteria = tuple(every[:MOST_CRITERIA])
     missing = (*([] if criteria else [NO_CRITERIA]), NO_COMMANDS)
+    ids = ", ".join(f"1.{number}" for number in range(1, len(criteria) + 1))
+    named = f"\n  - _Requirements: {ids}_" if criteria else ""
     heading = one_line(title, LONGEST_TITLE).lstrip("#").strip() or "Untitled"
     text = "\n\n".join(
         (
@@ -60,7 +62,7 @@ def draft_of(title: str, body: str, source: str) -> Draft:
             "\n".join(f"- {criterion}" for criterion in criteria)
             or "<!-- - WHEN something happens, THE program SHALL do something that a test can see. -->",
             "## Tasks",
-            tasks(heading, len(criteria)),
+            f"- [ ] Write failing tests{named}\n- [ ] {heading}{named}",
             "## Test commands",
             "<!-- - all tests: `python -m pytest -q` -->",
         )
@@ -96,12 +98,6 @@ def quoted(lines: Sequence[Line]) -> str:
     shown = text[:LONGEST_QUOTE]
     more = f"\n> ({len(text) - len(shown):,} more characters in the issue)" if len(shown) < len(text) else ""
     return f"> {shown}{more}" if shown else "> (the issue has no text)"
-
-
-def tasks(title: str, count: int) -> str:
-    ids = ", ".join(f"1.{number}" for number in range(1, count + 1))
-    named = f"\n  - _Requirements: {ids}_" if count else ""
-    return f"- [ ] Write failing tests{named}\n- [ ] {title}{named}"
 
 
 def name_for(title: str, number: int) -> str:

@@ -53,7 +53,7 @@ def words(texts: Iterable[str]) -> str:
 
 def text_of(shown: str) -> str:
     """What was escaped, as it was."""
-    return _REFERENCE.sub(lambda found: _letter(int(found[1])) or found[0], shown) if "&#" in shown else shown
+    return _REFERENCE.sub(lambda found: chr(int(found[1])) if int(found[1]) <= _LARGEST else found[0], shown)
 
 
 def word_of(shown: str) -> str:
@@ -81,7 +81,3 @@ def _edges(line: str) -> str:
 
 def _right_edge(line: str) -> str:
     return line[:-1] + reference(line[-1]) if line[-1:].isspace() else line
-
-
-def _letter(number: int) -> str:
-    return chr(number) if number <= _LARGEST else ""

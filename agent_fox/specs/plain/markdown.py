@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
@@ -22,10 +23,15 @@ from agent_fox.specs.word_tables import words_in
 
 _ENDED = regex(r"[\W_]{0,12}(?:status[\W_]{1,6})?(?P<word>superseded|withdrawn|baseline)\b", re.IGNORECASE)
 _WORDS = words_in(__file__)
-_EDGES = regex(r"edge cases\b", re.IGNORECASE)
-_TASKS = regex(r"(?:.* )?(?:tasks?|task groups?|groups|plan|steps|to-?do)$", re.IGNORECASE)
-_COMMANDS = regex(r"(?:.* )?(?:test(?:ing)? commands?|commands?|tests?|how to test)$", re.IGNORECASE)
-_DEPENDS = regex(r"(?:depends on|dependenc(?:y|ies)|after|needs)$", re.IGNORECASE)
+_KINDS = {
+    "edges": regex(r"edge cases\b", re.IGNORECASE),
+    "commands": regex(r"(?:.* )?(?:test(?:ing)? commands?|commands?|tests?|how to test)$", re.IGNORECASE),
+    "depends": regex(r"(?:depends on|dependenc(?:y|ies)|after|needs)$", re.IGNORECASE),
+    "requirements": _WORDS["requirements"],
+    "tasks": regex(r"(?:.* )?(?:tasks?|task groups?|groups|plan|steps|to-?do)$", re.IGNORECASE),
+}
+"""What a section is by its title, the first that fits."""
+_LISTED = regex(r"\s*(?:[-*+]|\d{1,3}[.)]) ")
 _NO_LABEL = regex(r"(?P<mark>\s*[-*+] +)(?P<command>`[^`]+`)\s*$")
 _NO_TICKS = regex(r"(?P<mark>\s*[-*+] +[^:`]{1,80}: +)(?P<command>[^`\s][^`]*)$")
 _NAME = (
@@ -107,7 +113,9 @@ class _Reading:
             title=self.part.title or self.name,
             requirements=requirements.requirements,
             groups=tasks.groups,
-            dependencies=without_doubles([*self._dependencies(), *read_dependencies(whole, self.name)]),
+            dependencies=without_doubles(
+                [row for _, rows in self._rows() for row in rows] + [*read_dependencies(whole, self.name)]
+            ),
             traceability=traces,
             test_commands=self._commands(),
             withdrawn=requirements.withdrawn,
@@ -138,9 +146,12 @@ class _Reading:
         lines = [_with_command(line) for line in self._lines("commands")]
         return read_commands(Markdown(self.markdown.where, (heading, *lines)))
 
-    def _dependencies(self) -> list[Dependency]:
-        lines = [line for line in self._lines("depends") if not _says_nothing(line)]
-        return [row for line in lines for row in _dependencies_in(line, self.markdown)]
+    def _rows(self) -> Iterator[tuple[Line, list[Dependency]]]:
+        """The lines that say what is waited for. A table is read elsewhere, and `none` is an answer."""
+        for line in self._lines("depends"):
+            is_other = line.is_code or line.is_blank or "|" in line.text or line.heading is not None
+            if not is_other and line.text.strip(" *+-.").lower() not in _NOTHING:
+                yield line, _dependencies_in(line, self.markdown)
 
     def _ended(self, spec: Spec) -> tuple[Spec, list[Problem]]:
         """A spec whose first words say that it was taken back expects nothing."""
@@ -162,8 +173,8 @@ class _Reading:
             if section.kind == "aside" and section.heading is not None:
                 what = f'the boxes under "{section.title}" are no tasks: not read. Move those that are'
                 yield warning(self.markdown.at(section.heading.number), what)
-        for line in self._lines("depends"):
-            if not (_says_nothing(line) or _dependencies_in(line, self.markdown)):
+        for line, rows in self._rows():
+            if not rows:
                 yield warning(self.markdown.at(line.number), "this line names no spec: not read. Write its name first")
 
     def _missing(self) -> Iterable[Problem]:
@@ -202,7 +213,10 @@ def _sections(lines: Iterable[Line]) -> list[_Section]:
     sections = [_Section(None, "")]
     lines = tuple(lines)
     if not any(line.heading is not None and line.heading.level <= 2 for line in lines):
-        lines = tuple(map(_with_bold_heading, lines))
+        bold = ((line, in_bold(line)) for line in lines)
+        lines = tuple(
+            line._replace(heading=Heading(2, title)) if title and _known_kind(title) else line for line, title in bold
+        )
     for line in lines:
         if line.heading is not None and line.heading.level <= 2:
             sections.append(_Section(line, "?"))
@@ -215,20 +229,8 @@ def _sections(lines: Iterable[Line]) -> list[_Section]:
     return sections
 
 
-def _with_bold_heading(line: Line) -> Line:
-    title = in_bold(line)
-    return line._replace(heading=Heading(2, title)) if title and _known_kind(title) else line
-
-
 def _known_kind(title: str) -> str | None:
-    kinds = (
-        ("edges", _EDGES),
-        ("commands", _COMMANDS),
-        ("depends", _DEPENDS),
-        ("requirements", _WORDS["requirements"]),
-        ("tasks", _TASKS),
-    )
-    return next((kind for kind, pattern in kinds if pattern.match(title)), None)
+    return next((kind for kind, pattern in _KINDS.items() if pattern.match(title)), None)
 
 
 def _kind(section: _Section) -> str:
@@ -241,11 +243,10 @@ def _kind(section: _Section) -> str:
 
 def _guess(sections: Sequence[_Section]) -> None:
     """In another language: of the sections before the tasks that hold lists, the last is the requirements."""
-    first_tasks = next((n for n, section in enumerate(sections) if section.kind == "tasks"), len(sections))
-    for section in reversed(sections[1:first_tasks]):
-        if section.kind == "?" and any(re.match(r"\s*(?:[-*+]|\d{1,3}[.)]) ", line.text) for line in section.lines):
-            section.kind = "requirements"
-            return
+    before = takewhile(lambda section: section.kind != "tasks", sections)
+    listed = [s for s in before if s.kind == "?" and any(_LISTED.match(line.text) for line in s.lines)]
+    for section in listed[-1:]:
+        section.kind = "requirements"
 
 
 def _with_command(line: Line) -> Line:
@@ -259,12 +260,6 @@ def _with_command(line: Line) -> Line:
     return line
 
 
-def _says_nothing(line: Line) -> bool:
-    """A line without a dependency: a table is read elsewhere, and `none` is an answer."""
-    is_other = line.is_code or line.is_blank or "|" in line.text or line.heading is not None
-    return is_other or line.text.strip(" *+-.").lower() in _NOTHING
-
-
 def _dependencies_in(line: Line, markdown: Markdown) -> list[Dependency]:
     """One spec and its groups, or names alone with commas between."""
     if _NAMES.fullmatch(line.text):
@@ -274,12 +269,7 @@ def _dependencies_in(line: Line, markdown: Markdown) -> list[Dependency]:
     if match is None:
         return []
     rest = line.text[match.end() :]
-    its, before = _ITS_GROUP.search(rest), _BEFORE_GROUP.search(rest)
-    row = Dependency(
-        (match["ticked"] or match["linked"] or match["name"]).strip(),
-        int(its[1]) if its else None,
-        int(before[1]) if before else None,
-        markdown.at(line.number),
-        _ARCHIVED.search(rest) is not None,
-    )
-    return [row]
+    numbers = (pattern.search(rest) for pattern in (_ITS_GROUP, _BEFORE_GROUP))
+    its, before = (int(number[1]) if number else None for number in numbers)
+    name = (match["ticked"] or match["linked"] or match["name"]).strip()
+    return [Dependency(name, its, before, markdown.at(line.number), _ARCHIVED.search(rest) is not None)]

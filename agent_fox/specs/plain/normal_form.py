@@ -1,30 +1,213 @@
-"""Specs printed as one Markdown document that says everything that a plan needs. Reading it back is not here."""
+"""The normal form: specs as one Markdown document that says everything that a plan needs, and the same specs read back.
+
+What a line and a field look like stands in tables that writing and reading both go by.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from dataclasses import field as attribute
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Criterion, Dependency, Group, Requirement, Spec, Subtask, TaskState, Trace
+from agent_fox.core.spec import (
+    Criterion,
+    Dependency,
+    Group,
+    Problem,
+    Requirement,
+    SourceIssue,
+    Spec,
+    Subtask,
+    TaskState,
+    Trace,
+)  # fmt: skip
 from agent_fox.specs.common.task_lists import named_by
+from agent_fox.specs.files import TextFile, error
+from agent_fox.specs.plain import escapes as esc
 from agent_fox.specs.plain.dialect import MARK
-from agent_fox.specs.plain.escapes import block, one_line, quoted, reference, word, words
 
-ALL = "*"
-NONE = "none"
-BOXES = {TaskState.OPEN: " ", TaskState.IN_PROGRESS: "-", TaskState.DONE: "x", TaskState.SKIPPED: "~"}
-FIELD = regex(r"_([A-Z][a-z]+):(?: (.*))?_")
-BASELINE, TAKEN_BACK = "baseline", "taken back"
-OPTIONAL, PARALLEL, CHECKPOINT, TESTS_ONLY = "optional", "parallel", "checkpoint", "writes tests only"
-REQUIREMENTS, TASKS = "Requirements", "Tasks"
-TRACEABILITY, DEPENDS_ON, TEST_COMMANDS = "Traceability", "Depends on", "Test commands"
-EDGE_CASES = "Edge cases:"
-DETAILS = "Details:"
-TRACE_HEADER = "| Requirement | Test specs | Tasks | Tests |"
-TRACE_RULE = "|---|---|---|---|"
-
+_ALL, _NONE = "*", "none"
+_BOXES = {TaskState.OPEN: " ", TaskState.IN_PROGRESS: "-", TaskState.DONE: "x", TaskState.SKIPPED: "~"}
+_SECTIONS = ("Requirements", "Tasks", "Traceability", "Depends on", "Test commands")
+_EDGE_CASES, _DETAILS = "Edge cases:", "Details:"
+_TRACE_HEAD = ("| Requirement | Test specs | Tasks | Tests |", "|---|---|---|---|")
+_CONFLICT = ("<<<<<<< ", "=======", ">>>>>>> ")
+_FIELD = regex(r"_([A-Z][a-z]+):(?: (.*))?_")
+_VALUE = regex(r"\{(\w+):(\w+)\}")
 _BACKTICKS = regex("`+")
+_T = TypeVar("_T", Spec, Group, Subtask)
+
+
+class FormBroken(Exception):
+    """A line that this form does not have: where it stands, and what is wrong with it."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.line, self.what = line, what
+
+
+def _state_of(box: str) -> TaskState:
+    states = {shown: state for state, shown in _BOXES.items()} | {"X": TaskState.DONE}
+    if box not in states:
+        raise ValueError(f"[{box}] is no box of this form; known are [ ], [-], [x] and [~]")
+    return states[box]
+
+
+_KINDS: Mapping[str, tuple[str, Callable[[Any], str], Callable[[str], object]]] = {
+    "word": (esc.WORD, esc.word, esc.word_of),
+    "quoted": ("`[^`]*`", esc.quoted, esc.word_of),
+    "line": (".*", esc.one_line, esc.text_of),
+    "shown": (".*", str, str),
+    "label": ("[^:`]*", lambda text: esc.one_line(text, also=":`"), esc.text_of),
+    "number": (r"-?\d{1,9}", str, int),
+    "box": (".", _BOXES.__getitem__, _state_of),
+    "colon": (":", str, str),
+    "archived": (r"\(archived\)", lambda _: "(archived)", bool),
+}
+"""What a value looks like, how it is written, and how it is read."""
+
+
+class _Shape:
+    """A line, with an example: pieces that hold `{name:kind}`. The first is always there, each of the others where its
+    value is."""
+
+    def __init__(self, example: str, *pieces: str) -> None:
+        self.example, self.pieces = example, pieces
+
+    @cached_property
+    def _kinds(self) -> dict[str, str]:
+        return dict(_VALUE.findall("".join(self.pieces)))
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        first, *others = map(_pattern_of, self.pieces)
+        return re.compile(first + "".join(f"(?:{piece})?" for piece in others))
+
+    def write(self, of: object, **more: object) -> str:
+        """The line of a value's attributes, and of what else is named."""
+        values = {name: more[name] if name in more else getattr(of, name) for name in self._kinds}
+        first, *others = self.pieces
+        there = (piece for piece in others if values[_VALUE.findall(piece)[0][0]] not in (None, ""))
+        return _VALUE.sub(lambda match: _KINDS[match[2]][1](values[match[1]]), "".join((first, *there)))
+
+    def read(self, text: str, line: int) -> dict[str, Any]:
+        """The values, None for each that is not there."""
+        match = self._pattern.fullmatch(text)
+        if match is None:
+            raise FormBroken(line, f"expected a line such as `{self.example}`")
+        try:
+            return {name: match[name] and _KINDS[kind][2](match[name]) for name, kind in self._kinds.items()}
+        except ValueError as wrong:
+            raise FormBroken(line, str(wrong)) from wrong
+
+
+def _pattern_of(piece: str) -> str:
+    texts = _VALUE.split(piece)
+    values = (f"(?P<{name}>{_KINDS[kind][0]})" for name, kind in zip(texts[1::3], texts[2::3], strict=True))
+    return "".join(re.escape(text) + next(values, "") for text in texts[::3])
+
+
+_SPEC = _Shape("# Spec: `name`: Title", "Spec: {name:quoted}", ": {title:line}")
+_REQUIREMENT = _Shape("### ID: Title", "{id:word}", ": {title:line}")
+_CRITERION = _Shape("- **ID** text", "**{id:word}**", " {text:shown}")
+_GROUP = _Shape("- [ ] 1. Title", "[{state:box}] {number:number}.", " {title:line}")
+_SUBTASK = _Shape("- [ ] 1.1 Title", "[{state:box}] {number:word}", " {title:line}")
+_DEPENDENCY = _Shape(
+    "- 01_core: its group 2 before group 1", "{spec:word}", "{colon:colon}", " its group {from_group:number}",
+    " before group {to_group:number}", " {is_archived:archived}",
+)  # fmt: skip
+_COMMAND = _Shape("- all_tests: `command`", "{label:label}: {command:quoted}")
+_SOURCE = _Shape(
+    "_Source: #12 of `owner/name` on `host`_", "#{number:number}", " of {repository:quoted}", " on {host:quoted}"
+)
+
+
+class _Field(NamedTuple):
+    """One `_Name: value_`: how it is shown, None where it is not, and what its item and its value set."""
+
+    name: str
+    show: Callable[[Any], str | None]
+    sets: Callable[[Any, _Part, str], dict[str, Any]]
+
+
+def _flags(name: str, **words: str) -> _Field:
+    """Attributes that are true or false, each by its word."""
+
+    def sets(_: object, item: _Part, value: str) -> dict[str, Any]:
+        named = value.split(", ")
+        for mark in named:
+            if mark not in words.values():
+                raise FormBroken(item.line, f"{mark!r} is no mark here; known are: {', '.join(words.values())}")
+        return {key: word in named for key, word in words.items()}
+
+    return _Field(name, lambda of: ", ".join(word for key, word in words.items() if getattr(of, key)) or None, sets)
+
+
+def _listed(name: str, key: str, usual: Callable[[Any], tuple[str, ...]] = lambda _: ()) -> _Field:
+    """A list of names, which is written where it is not the usual one."""
+    return _Field(
+        name,
+        lambda of: None if getattr(of, key) == usual(of) else esc.words(getattr(of, key)),
+        lambda _, item, value: {key: _words_of(value, item.line)},
+    )
+
+
+def _shown_source(spec: Spec) -> str | None:
+    return None if spec.source is None else _SOURCE.write(spec.source)
+
+
+def _set_source(_: Spec, item: _Part, value: str) -> dict[str, Any]:
+    values = _SOURCE.read(value, item.line)
+    return {"source": SourceIssue(values["number"], values["repository"] or "", values["host"] or "")}
+
+
+def _shown_implied(spec: Spec) -> str | None:
+    if not spec.implied:
+        return None
+    return _ALL if spec.implied == _ids_of(spec) else esc.words(sorted(spec.implied))
+
+
+def _set_implied(spec: Spec, item: _Part, value: str) -> dict[str, Any]:
+    return {"implied": _ids_of(spec) if value == _ALL else frozenset(_words_of(value, item.line))}
+
+
+def _ids_of(spec: Spec) -> frozenset[str]:
+    return frozenset({each.id for each in spec.requirements} | {part.id for part in spec.parts})
+
+
+_OF_SPEC = (
+    _Field(
+        "Origin",
+        lambda spec: esc.one_line(spec.origin or f"{spec.dialect}, {spec.path}"),
+        lambda _, item, value: {"origin": esc.text_of(value)},
+    ),
+    _flags("State", is_baseline="baseline", is_withdrawn="taken back"),
+    _Field("Source", _shown_source, _set_source),
+    _listed("Withdrawn", "withdrawn"),
+    _Field("Implied", _shown_implied, _set_implied),
+)
+_OF_GROUP = (
+    _flags(
+        "Marks", optional="optional", parallel="parallel", is_checkpoint="checkpoint",
+        writes_tests_only="writes tests only",
+    ),
+    _Field(
+        "Archetype",
+        lambda group: None if group.archetype is None else esc.word(group.archetype),
+        lambda _, item, value: {"archetype": esc.word_of(value)},
+    ),
+    _listed("Requirements", "requirements", lambda group: named_by((), group.subtasks)),
+    _Field("Text", lambda _: None, lambda _, item, value: {"text": "" if value == _NONE else _fenced(item)}),
+)  # fmt: skip
+_OF_SUBTASK = (
+    _flags("Marks", optional="optional", parallel="parallel"),
+    _listed("After", "after"),
+    _listed("Requirements", "requirements"),
+)
 
 
 def normal_form(specs: Iterable[Spec]) -> str:
@@ -33,88 +216,64 @@ def normal_form(specs: Iterable[Spec]) -> str:
 
 
 def _spec(spec: Spec) -> Iterator[str]:
-    title = one_line(spec.title)
-    yield from ("", f"# Spec: {quoted(spec.name)}" + (f": {title}" if title else ""))
-    yield from _section("", (f"- {line}" for line in _facts(spec)))
-    yield from _section(
-        REQUIREMENTS, (line for requirement in spec.requirements for line in _requirement(requirement)), ""
+    yield from ("", f"# {_SPEC.write(spec)}", "", *_items_of(_fields(spec, _OF_SPEC)))
+    rows = [((trace.requirement,), trace.tests_specified, trace.tasks, trace.tests) for trace in spec.traceability]
+    commands = (_COMMAND.write(None, label=label, command=command) for label, command in spec.test_commands.items())
+    bodies = (
+        [line for requirement in spec.requirements for line in _requirement(requirement)],
+        [line for group in spec.groups for line in _group(group)],
+        [*(_TRACE_HEAD if rows else ()), *(f"| {' | '.join(map(esc.words, row))} |" for row in rows)],
+        [*_items_of(map(_dependency, spec.dependencies))],
+        [*_items_of(commands)],
     )
-    yield from _section(TASKS, (line for group in spec.groups for line in _group(group)), "")
-    yield from _section(TRACEABILITY, _traces(spec.traceability))
-    yield from _section(DEPENDS_ON, (f"- {_dependency(row)}" for row in spec.dependencies))
-    yield from _section(TEST_COMMANDS, (f"- {_command(*item)}" for item in spec.test_commands.items()))
+    for title, body in zip(_SECTIONS, bodies, strict=True):
+        if body:
+            yield from ("", f"## {title}", *(() if body[0] == "" else ("",)), *body)
 
 
-def _section(title: str, lines: Iterable[str], before: str | None = None) -> Iterator[str]:
-    """A heading and its lines, where there are any."""
-    body = list(lines)
-    if body and title:
-        yield from ("", f"## {title}")
-    if body:
-        yield from body if before is not None else ("", *body)
+def _fields(of: object, fields: Iterable[_Field]) -> Iterator[str]:
+    shown = ((each.name, each.show(of)) for each in fields)
+    return (f"_{name}: {value}_" if value else f"_{name}:_" for name, value in shown if value is not None)
 
 
-def _facts(spec: Spec) -> Iterator[str]:
-    yield _field("Origin", one_line(spec.origin or f"{spec.dialect}, {spec.path}"))
-    states = [name for name, holds in ((BASELINE, spec.is_baseline), (TAKEN_BACK, spec.is_withdrawn)) if holds]
-    if states:
-        yield _field("State", ", ".join(states))
-    if spec.source is not None:
-        repository = f" of {quoted(spec.source.repository)}" if spec.source.repository else ""
-        host = f" on {quoted(spec.source.host)}" if spec.source.host else ""
-        yield _field("Source", f"#{spec.source.number}{repository}{host}")
-    if spec.withdrawn:
-        yield _field("Withdrawn", words(spec.withdrawn))
-    if spec.implied:
-        yield _field("Implied", ALL if spec.implied == ids_of(spec.requirements) else words(sorted(spec.implied)))
+def _items_of(texts: Iterable[str]) -> Iterator[str]:
+    return (f"- {text}" for text in texts)
 
 
-def ids_of(requirements: Iterable[Requirement]) -> frozenset[str]:
-    return frozenset(
-        i for requirement in requirements for i in (requirement.id, *(part.id for part in requirement.parts))
-    )
+def _item(lines: Sequence[str]) -> Iterator[str]:
+    yield f"- {lines[0]}".rstrip()
+    yield from _indented(lines[1:])
 
 
-def _requirement(requirement: Requirement) -> Iterator[str]:
-    title = one_line(requirement.title)
-    yield from ("", f"### {word(requirement.id)}" + (f": {title}" if title else ""))
-    if requirement.text:
-        yield from ("", *(f"> {line}".rstrip() for line in block(requirement.text)))
-    if requirement.criteria:
-        yield from ("", *(line for criterion in requirement.criteria for line in _criterion(criterion)))
-    if requirement.edge_cases:
-        yield from ("", EDGE_CASES, "", *(line for case in requirement.edge_cases for line in _criterion(case)))
-    if requirement.details:
-        yield from ("", DETAILS, "", *(line for detail in requirement.details for line in _detail(detail)))
-
-
-def _detail(detail: str) -> Iterator[str]:
-    first, *others = block(detail)
-    yield f"- {first}".rstrip()
-    yield from indented(others, 2)
-
-
-def _criterion(criterion: Criterion) -> Iterator[str]:
-    first, *others = block(criterion.text)
-    yield f"- **{word(criterion.id)}** {first}".rstrip()
-    yield from indented(others, 2)
-
-
-def indented(lines: Iterable[str], columns: int) -> Iterator[str]:
+def _indented(lines: Iterable[str], columns: int = 2) -> Iterator[str]:
     return (" " * columns + line if line else "" for line in lines)
 
 
+def _requirement(requirement: Requirement) -> Iterator[str]:
+    yield from ("", f"### {_REQUIREMENT.write(requirement)}")
+    if requirement.text:
+        yield from ("", *(f"> {line}".rstrip() for line in esc.block(requirement.text)))
+    if requirement.criteria:
+        yield from ("", *(line for criterion in requirement.criteria for line in _criterion(criterion)))
+    if requirement.edge_cases:
+        yield from ("", _EDGE_CASES, "", *(line for case in requirement.edge_cases for line in _criterion(case)))
+    if requirement.details:
+        yield from ("", _DETAILS, "", *(line for detail in requirement.details for line in _item(esc.block(detail))))
+
+
+def _criterion(criterion: Criterion) -> Iterator[str]:
+    first, *others = esc.block(criterion.text)
+    return _item([_CRITERION.write(criterion, text=first), *others])
+
+
 def _group(group: Group) -> Iterator[str]:
-    lines = list(_group_lines(group))
-    yield from ("", *lines)
-    if group.text == coder_text(group):
-        return
+    yield from ("", *_group_lines(group))
     if not group.text:
-        yield f"  - {_field('Text', NONE)}"
-        return
-    fence = "`" * max(3, *(len(run) + 1 for run in _BACKTICKS.findall(group.text)), 0)
-    yield from (f"  - {_field('Text', '')}", "", f"    {fence}markdown")
-    yield from indented([*block(group.text), fence], 4)
+        yield f"  - _Text: {_NONE}_"
+    elif group.text != coder_text(group):
+        fence = "`" * max(3, *(len(run) + 1 for run in _BACKTICKS.findall(group.text)), 0)
+        yield from ("  - _Text:_", "", f"    {fence}markdown")
+        yield from _indented([*esc.block(group.text), fence], 4)
 
 
 def coder_text(group: Group) -> str:
@@ -126,56 +285,230 @@ def coder_text(group: Group) -> str:
 
 
 def _group_lines(group: Group) -> Iterator[str]:
-    yield f"- [{BOXES[group.state]}] {group.number}. {one_line(group.title)}".rstrip()
-    marks = (
-        (OPTIONAL, group.optional),
-        (PARALLEL, group.parallel),
-        (CHECKPOINT, group.is_checkpoint),
-        (TESTS_ONLY, group.writes_tests_only),
-    )
-    yield from (f"  - {line}" for line in _marks(marks))
-    if group.archetype is not None:
-        yield f"  - {_field('Archetype', word(group.archetype))}"
-    if group.requirements != named_by((), group.subtasks):
-        yield f"  - {_field('Requirements', words(group.requirements))}"
+    yield f"- {_GROUP.write(group)}"
+    yield from _indented(_items_of(_fields(group, _OF_GROUP)))
     for subtask in group.subtasks:
-        yield from indented(_subtask(subtask), 2)
+        yield from _indented(_subtask(subtask))
 
 
 def _subtask(subtask: Subtask) -> Iterator[str]:
-    yield f"- [{BOXES[subtask.state]}] {word(subtask.number)} {one_line(subtask.title)}".rstrip()
-    yield from (f"  - {line}" for line in _marks(((OPTIONAL, subtask.optional), (PARALLEL, subtask.parallel))))
-    if subtask.after:
-        yield f"  - {_field('After', words(subtask.after))}"
+    yield f"- {_SUBTASK.write(subtask)}"
+    yield from _indented(_items_of(_fields(subtask, _OF_SUBTASK[:2])))
     for detail in subtask.details:
-        first, *others = block(detail)
-        yield f"  - {reference('_') + first[1:] if FIELD.fullmatch(first) else first}".rstrip()
-        yield from indented(others, 4)
-    if subtask.requirements:
-        yield f"  - {_field('Requirements', words(subtask.requirements))}"
-
-
-def _marks(marks: Iterable[tuple[str, bool]]) -> Iterator[str]:
-    named = [name for name, holds in marks if holds]
-    if named:
-        yield _field("Marks", ", ".join(named))
-
-
-def _field(name: str, value: str) -> str:
-    return f"_{name}: {value}_" if value else f"_{name}:_"
-
-
-def _traces(traces: Iterable[Trace]) -> Iterator[str]:
-    cells = [((trace.requirement,), trace.tests_specified, trace.tasks, trace.tests) for trace in traces]
-    rows = [f"| {' | '.join(map(words, row))} |" for row in cells]
-    return iter([TRACE_HEADER, TRACE_RULE, *rows] if rows else [])
+        first, *others = esc.block(detail)
+        yield from _indented(_item([esc.reference("_") + first[1:] if _FIELD.fullmatch(first) else first, *others]))
+    yield from _indented(_items_of(_fields(subtask, _OF_SUBTASK[2:])))
 
 
 def _dependency(row: Dependency) -> str:
-    its = f" its group {row.from_group}" if row.from_group is not None else ""
-    before = f" before group {row.to_group}" if row.to_group is not None else ""
-    return word(row.spec) + (f":{its}{before}" if its or before else "") + (" (archived)" if row.is_archived else "")
+    colon = None if row.from_group is row.to_group is None else ":"
+    return _DEPENDENCY.write(row, colon=colon, is_archived=row.is_archived or None)
 
 
-def _command(label: str, command: str) -> str:
-    return f"{one_line(label, also=':`')}: {quoted(command)}"
+class _Line(NamedTuple):
+    number: int
+    text: str
+
+
+@dataclass(slots=True)
+class _Part:
+    """A heading or a list item: what stands behind its mark, and the lines below; an item's are moved to the left."""
+
+    line: int
+    head: str
+    lines: list[_Line] = attribute(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The whole item as the text that it was printed from."""
+        return esc.text_of("\n".join([self.head, *(line.text for line in _trimmed(self.lines))]))
+
+    @property
+    def field(self) -> tuple[str, str] | None:
+        """The name and the value of `_Name: value_`."""
+        match = _FIELD.fullmatch(self.head)
+        return (match[1], match[2] or "") if match else None
+
+
+def read_normal_form(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
+    """The specs of a document. One with a line that can't be understood is an error, and the others are read."""
+    before, *parts = _sections([_Line(*line) for line in enumerate(file.text.split("\n"), 1)][1:], "# ")
+    specs: list[Spec] = []
+    problems = [
+        error(f"{file.where}:{line.number}", _unexpected(line).what) for line in before.lines if line.text.strip()
+    ]
+    if not parts:
+        problems.append(error(file.where, "holds no spec; print it anew with `agent-fox plan --format markdown`"))
+    for part in parts:
+        name = None
+        try:
+            values = _SPEC.read(part.head, part.line)
+            name = values["name"]
+            specs.append(_read_spec(name, values["title"] or "", part, file.where, documents))
+        except FormBroken as broken:
+            problems.append(error(f"{file.where}:{broken.line}", broken.what, spec=name))
+    return tuple(specs), tuple(problems)
+
+
+def _read_spec(name: str, title: str, part: _Part, where: str, documents: dict[str, str]) -> Spec:
+    parts: dict[str, list[_Line]] = {title: [] for title in ("", *_SECTIONS)}
+    for section in _sections(part.lines, "## "):
+        if section.head not in parts:
+            what = f"there is no section {section.head!r}; known are: {', '.join(_SECTIONS)}"
+            raise FormBroken(section.line, what)
+        parts[section.head] += section.lines
+    facts, requirements, tasks, traces, dependencies, commands = parts.values()
+    before, *blocks = _sections(requirements, "### ")
+    for line in before.lines:
+        if line.text.strip():
+            raise _unexpected(line)
+    lines: dict[str, int] = {}
+    spec = Spec(
+        name=name,
+        dialect="plain",
+        path=where,
+        title=title,
+        requirements=tuple(_read_requirement(block, lines) for block in blocks),
+        groups=tuple(_read_group(item, lines) for item in _items(tasks)),
+        dependencies=tuple(_read_dependency(item, where) for item in _items(dependencies)),
+        traceability=tuple(_read_traces(traces)),
+        test_commands=dict(_read_command(item) for item in _items(commands)),
+        documents=documents,
+    )
+    places = {thing: f"{where}:{line}" for thing, line in lines.items()}
+    return replace(_with_fields(spec, _items(facts), _OF_SPEC), places=places)
+
+
+def _with_fields(of: _T, items: Iterable[_Part], fields: Sequence[_Field]) -> _T:
+    by_name = {each.name: each for each in fields}
+    for item in items:
+        name, value = item.field or ("", "")
+        if name not in by_name:
+            raise FormBroken(item.line, f"{item.head[:60]!r} is no field here; known are: {', '.join(by_name)}")
+        of = replace(of, **by_name[name].sets(of, item, value))
+    return of
+
+
+def _read_requirement(block: _Part, lines: dict[str, int]) -> Requirement:
+    values = _REQUIREMENT.read(block.head, block.line)
+    lines.setdefault(values["id"], block.line)
+    rest = _from_text(block.lines)
+    quoted = next((n for n, line in enumerate(rest) if not line.text.startswith(">")), len(rest))
+    text = esc.text_of("\n".join(line.text[1:].removeprefix(" ") for line in rest[:quoted]))
+    rest = rest[quoted:]
+    last = next((n for n, line in enumerate(rest) if line.text == _DETAILS), len(rest))
+    edge = next((n for n, line in enumerate(rest) if line.text == _EDGE_CASES), last)
+    return Requirement(
+        values["id"],
+        values["title"] or "",
+        text,
+        tuple(_read_criterion(item, lines) for item in _items(rest[:edge])),
+        tuple(_read_criterion(item, lines) for item in _items(rest[edge + 1 : last])),
+        tuple(item.text for item in _items(rest[last + 1 :])),
+    )
+
+
+def _read_criterion(item: _Part, lines: dict[str, int]) -> Criterion:
+    values = _CRITERION.read(item.head, item.line)
+    lines.setdefault(values["id"], item.line)
+    return Criterion(values["id"], replace(item, head=values["text"] or "").text)
+
+
+def _read_group(item: _Part, lines: dict[str, int]) -> Group:
+    values = _GROUP.read(item.head, item.line)
+    lines.setdefault(f"group {values['number']}", item.line)
+    fields = [below for below in _items(item.lines) if below.field is not None]
+    subtasks = tuple(_read_subtask(below, lines) for below in _items(item.lines) if below.field is None)
+    group = Group(values["number"], values["title"] or "", values["state"], subtasks=subtasks)
+    group = _with_fields(replace(group, requirements=named_by((), subtasks)), fields, _OF_GROUP)
+    has_text = any(below.field is not None and below.field[0] == "Text" for below in fields)
+    return group if has_text else replace(group, text=coder_text(group))
+
+
+def _read_subtask(item: _Part, lines: dict[str, int]) -> Subtask:
+    values = _SUBTASK.read(item.head, item.line)
+    lines.setdefault(f"task {values['number']}", item.line)
+    below = _items(item.lines)
+    details = tuple(entry.text for entry in below if entry.field is None)
+    subtask = Subtask(values["number"], values["title"] or "", values["state"], details=details)
+    return _with_fields(subtask, (entry for entry in below if entry.field is not None), _OF_SUBTASK)
+
+
+def _read_dependency(item: _Part, where: str) -> Dependency:
+    values = _DEPENDENCY.read(item.head, item.line)
+    is_archived = values["is_archived"] is not None
+    return Dependency(values["spec"], values["from_group"], values["to_group"], f"{where}:{item.line}", is_archived)
+
+
+def _read_command(item: _Part) -> tuple[str, str]:
+    values = _COMMAND.read(item.head, item.line)
+    return values["label"], values["command"]
+
+
+def _read_traces(lines: Iterable[_Line]) -> Iterator[Trace]:
+    for line in lines:
+        if not line.text.strip() or line.text in _TRACE_HEAD:
+            continue
+        cells = line.text.split("|")
+        if len(cells) != 6 or cells[0] or cells[-1]:
+            raise _unexpected(line)
+        requirement, *others = (_words_of(cell.strip(), line.number) for cell in cells[1:-1])
+        if len(requirement) != 1:
+            raise FormBroken(line.number, "a row names one requirement")
+        yield Trace(requirement[0], *others)
+
+
+def _words_of(value: str, line: int) -> tuple[str, ...]:
+    words = esc.words_of(value)
+    if words is None:
+        raise FormBroken(line, f"{value!r} is no list of names; put commas between them, and odd ones into backticks")
+    return words
+
+
+def _sections(lines: Iterable[_Line], mark: str) -> list[_Part]:
+    """Cut at headings that begin with the mark; what stands before the first has an empty one in line 0."""
+    sections = [_Part(0, "")]
+    for line in lines:
+        if line.text.startswith(mark):
+            sections.append(_Part(line.number, line.text[len(mark) :]))
+        else:
+            sections[-1].lines.append(line)
+    return sections
+
+
+def _items(lines: Iterable[_Line]) -> list[_Part]:
+    """List items at the left edge. Raises FormBroken at anything else."""
+    items: list[_Part] = []
+    for line in lines:
+        if line.text.startswith("- ") or line.text == "-":
+            items.append(_Part(line.number, line.text[2:]))
+        elif items and (line.text.startswith("  ") or not line.text.strip()):
+            items[-1].lines.append(_Line(line.number, line.text[2:]))
+        elif line.text.strip():
+            raise _unexpected(line)
+    return items
+
+
+def _fenced(item: _Part) -> str:
+    """The text in the fence below an item."""
+    lines = _trimmed(_from_text(item.lines))
+    if len(lines) < 2 or not all(line.text.startswith("```") for line in (lines[0], lines[-1])):
+        raise FormBroken(item.line, "a text in a fence belongs below this line")
+    return esc.text_of("\n".join(line.text for line in lines[1:-1]))
+
+
+def _from_text(lines: Sequence[_Line]) -> Sequence[_Line]:
+    """Without the empty lines at the beginning."""
+    return lines[next((n for n, line in enumerate(lines) if line.text.strip()), len(lines)) :]
+
+
+def _trimmed(lines: Sequence[_Line]) -> Sequence[_Line]:
+    """Without the empty lines at the end: a text's own are escaped."""
+    end = next((n for n in range(len(lines), 0, -1) if lines[n - 1].text.strip()), 0)
+    return lines[:end]
+
+
+def _unexpected(line: _Line) -> FormBroken:
+    if line.text.startswith(_CONFLICT):
+        return FormBroken(line.number, "a merge conflict was left here; resolve it")
+    return FormBroken(line.number, "this line is not of the normal form; see docs/plain.md, or print the form anew")

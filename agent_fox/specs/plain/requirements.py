@@ -85,7 +85,7 @@ class _Cut:
         mark = _ITEM.match(line.text) if not line.is_code and line.heading is None else None
         if line.heading is not None:
             self._heading(line, line.heading)
-        elif self.is_aside and not self._ends_aside(line):
+        elif self._goes_on_aside(line):
             self._lose(line)
         elif line.is_code:
             self._text(line)
@@ -109,22 +109,21 @@ class _Cut:
             self.headed, self.level = _Part(line.number, 0, heading=heading.title), heading.level
             self.found.append(self.headed)
 
-    def _ends_aside(self, line: Line) -> bool:
-        """Whether another label stands there; until then, notes go on."""
-        self.is_aside = _LABEL.match(line.text.strip()) is None or line.is_code or is_aside(_label(line.text))
-        return not self.is_aside
+    def _goes_on_aside(self, line: Line) -> bool:
+        """Notes go on until another label stands there."""
+        if self.is_aside:
+            self.is_aside = _LABEL.match(line.text.strip()) is None or line.is_code or is_aside(_label(line.text))
+        return self.is_aside
 
     def _is_label(self, line: Line) -> bool:
         """A line of its own that says what the items below it are."""
-        match = _LABEL.match(line.text.strip()) if self.found else None
-        if match is None or not (self._names_a_kind(line.text) or (match["bold"] and line.indent < 2)):
+        match, label = _LABEL.match(line.text.strip()) if self.found else None, _label(line.text)
+        is_edge = _EDGE.match(label) is not None
+        if match is None or not (is_edge or _CRITERIA.match(label) or (match["bold"] and line.indent < 2)):
             return False
-        self.is_edge, self.item = _EDGE.match(_label(line.text)) is not None, None
-        self.is_aside = match["bold"] is not None and is_aside(_label(line.text))
+        self.is_edge, self.item = is_edge, None
+        self.is_aside = match["bold"] is not None and is_aside(label)
         return True
-
-    def _names_a_kind(self, text: str) -> bool:
-        return bool(_EDGE.match(_label(text)) or _CRITERIA.match(_label(text)))
 
     def _item(self, new: _Part) -> None:
         if self.headed is not None:

@@ -119,7 +119,8 @@ class _Counting:
 
 
 def _with_marks(group: Group) -> Group:
-    title, marks = _marks(group.title)
+    """The group, and its subtasks, with what words in brackets at the ends of their titles say of them."""
+    title, marks, _ = _marks(group.title)
     return replace(
         group,
         title=title,
@@ -131,21 +132,20 @@ def _with_marks(group: Group) -> Group:
 
 
 def _subtask_with_marks(subtask: Subtask) -> Subtask:
-    title, marks = _marks(subtask.title)
-    after = [name for mark in marks if mark.startswith("after ") for name in re.split(r",\s?", mark[6:])]
-    return replace(
-        subtask,
-        title=title,
-        optional=subtask.optional or "optional" in marks,
-        parallel=subtask.parallel or "parallel" in marks,
-        after=(*subtask.after, *after),
-    )
+    title, marks, after = _marks(subtask.title)
+    is_optional, is_parallel = subtask.optional or "optional" in marks, subtask.parallel or "parallel" in marks
+    return replace(subtask, title=title, optional=is_optional, parallel=is_parallel, after=(*subtask.after, *after))
 
 
-def _marks(title: str) -> tuple[str, list[str]]:
-    """The title without the words in brackets at its end that mark it, and those."""
+def _marks(title: str) -> tuple[str, list[str], list[str]]:
+    """The title without the words in brackets at its end that mark it, those, and the tasks that it waits for."""
     marks: list[str] = []
-    while len(marks) < _MOST_MARKS and (match := _MARK.search(title)):
-        marks.append(match["word"].lower() if match["after"] is None else f"after {match['after']}")
+    after: list[str] = []
+    for _ in range(_MOST_MARKS):
+        match = _MARK.search(title)
+        if match is None:
+            break
+        marks.append(match["word"].lower())
+        after += re.split(r",\s?", match["after"]) if match["after"] else []
         title = title[: match.start()]
-    return title, marks
+    return title, marks, after

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_fox.core.spec import Problem, Severity, Spec
-from agent_fox.specs.accounts.account import Entry, Fate, account_of, lines_named
+from agent_fox.specs.accounts.account import BOX, DocumentAccount, Entry, Fate, account_of, lines_named
 from agent_fox.specs.reader import read_specs
-from agent_fox.specs.unread import counted_documents
+from agent_fox.specs.unread import Known, counted, counted_documents, obliges
 from tests.specs.made.forms import FORMS, made_by, write
 from tests.specs.second_count import items
 
@@ -47,6 +47,23 @@ def test_each_line_of_a_hard_document_goes_where_a_person_would_put_it(case: str
     assert wrong == {}
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_passed_over_quickly_is_left_over_nowhere(case: str) -> None:
+    """The quick look of each reading finds the leftovers, and the demands that nothing holds, of the whole account."""
+    specs, _ = read_specs(READING / case, READING)
+    for spec in specs:
+        for document in counted(spec, READING):
+            account = DocumentAccount(Known(spec), document)
+            whole, quick = list(account.entries), list(account.doubtful)
+            assert [entry for entry in whole if entry.fate is Fate.LEFTOVER] == [
+                entry for entry in quick if entry.fate is Fate.LEFTOVER
+            ]
+            unheard = [entry for entry in whole if entry.is_unheard and (entry.kind == BOX or obliges(entry.text))]
+            assert [entry for entry in quick if entry.is_unheard] == [
+                entry for entry in whole if entry.fate is Fate.LEFTOVER or entry in unheard
+            ]
+
+
 def is_so(wanted: str, entry: Entry | None, is_told: bool, is_error: bool) -> bool:
     """Whether what came of a line is what was wanted. A line that is no item of its own is part of the one above."""
     kind, _, name = wanted.partition(" ")
@@ -75,10 +92,10 @@ def uncounted(place: Path, root: Path) -> Iterator[str]:
         for entry in entries:
             if entry.document in seen:
                 seen[entry.document].add((entry.line, entry.kind))
-    for where, counted in seen.items():
+    for where, there in seen.items():
         expected = items((root / where).read_text("utf-8"))
-        yield from (f"- {where}:{line} {kind}" for line, kind in sorted(expected - counted) if kind != " ")
-        yield from (f"+ {where}:{line} {kind}" for line, kind in sorted(counted - expected))
+        yield from (f"- {where}:{line} {kind}" for line, kind in sorted(expected - there) if kind != " ")
+        yield from (f"+ {where}:{line} {kind}" for line, kind in sorted(there - expected))
 
 
 @pytest.mark.parametrize("place", PLACES, ids=[place.name for place in PLACES])

@@ -11,8 +11,7 @@ from agent_fox.core.spec import Spec
 from agent_fox.specs.files import TextFile
 from agent_fox.specs.plain import toml_door
 from agent_fox.specs.plain.dialect import MARK, example
-from agent_fox.specs.plain.normal_form import normal_form
-from agent_fox.specs.plain.normal_reader import read_normal_form
+from agent_fox.specs.plain.normal_form import normal_form, read_normal_form
 from agent_fox.specs.planner import plan_of
 from agent_fox.specs.reader import read_specs
 

@@ -16,8 +16,7 @@ from agent_fox.core.spec import Criterion, Dependency, Group, Requirement, Sever
 from agent_fox.specs.files import TextFile
 from agent_fox.specs.places import SpecsMissing
 from agent_fox.specs.plain.dialect import MARK
-from agent_fox.specs.plain.normal_form import normal_form
-from agent_fox.specs.plain.normal_reader import read_normal_form
+from agent_fox.specs.plain.normal_form import normal_form, read_normal_form
 from agent_fox.specs.planner import plan_of
 from agent_fox.specs.reader import read_specs
 from tests.specs.plain.generated import specs as generated
@@ -127,6 +126,8 @@ def test_what_steers_a_terminal_is_written_out() -> None:
         ("### 1: R", "### one two", 9, "### ID: Title"),
         ("## Tasks", "<<<<<<< ours", 11, "merge"),
         ("- [ ] 1. A", "- [ ] 1. A\n  - _Marks: fast_", 14, "'fast' is no mark"),
+        ("_Origin: plain, a.md_", "_Origin: plain, a.md_\n- _State: lost_", 6, "'lost' is no mark"),
+        ("- [ ] 1. A", "- [?] 1. A\n  - _Colour: red_", 13, "no box"),
         ("- [ ] 1. A", "- [ ] 1. A\n  - _Colour: red_", 14, "no field"),
         ("- [ ] 1. A", "- [ ] 1. A\n  - _Requirements: 1 and 2_", 14, "no list of names"),
     ],
