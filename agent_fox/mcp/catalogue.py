@@ -18,7 +18,7 @@ from agent_fox.mcp.inputs import (
 )
 from agent_fox.verifier.ground.results import Tool
 
-VERSION = 2
+VERSION = 3
 """Of the descriptors: raised with every change of a name, schema, description or hint that clients can see."""
 
 

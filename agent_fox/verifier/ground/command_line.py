@@ -21,6 +21,10 @@ _ASSIGNMENT = regex(r"^([A-Za-z_]\w*)=(.*)$", re.DOTALL)
 _NOT_A_SUITE = frozenset({"single_test", "linter", "lint", "type_check", "build"})
 
 
+_DEEPEST = 4
+"""How often `**` may stand in a glob: each one more costs as much again."""
+
+
 class CommandRefused(ValueError):
     """A command line that can't be run without a shell, or says nothing."""
 
@@ -74,6 +78,8 @@ def _named(word: str, folder: Path) -> Iterator[str]:
     parts = [part for part, following in pairwise([*given, ""]) if (part, following) != ("**", "**")]
     if "**" not in parts:
         yield from glob.glob(word, root_dir=folder)  # noqa: PTH207 (no error for any word)
+        return
+    if parts.count("**") > _DEEPEST:
         return
     start = next(number for number, part in enumerate(parts) if glob.has_magic(part))
     for place, folders, names in os.walk(folder.joinpath(*parts[:start])):

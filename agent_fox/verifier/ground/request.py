@@ -65,6 +65,7 @@ class Prepared:
     readable: folders beside the workspace that it has to read.
     products: files that the build makes beside the sources, and which git does not track; they are no source.
     missing: what of the tool's work is left undone, such as for a program that is not there; the rest alone is no pass.
+    guess: why the runner may be the wrong one; that none of its tests passes is no failure of theirs then.
     only_reads: it changes nothing in the workspace, and may run beside what does.
     expands: globs among its words, and those of `before`, become the names of the files that they match, in order.
     notes: what a reader of the result must know, such as settings of the project that leave tests out.
@@ -86,6 +87,7 @@ class Prepared:
     products: tuple[str, ...] = ()
     idle: str | None = None
     missing: str = ""
+    guess: str = ""
     readable: tuple[Path, ...] = ()
     only_reads: bool = False
     expands: bool = False

@@ -24,6 +24,8 @@ _JAVA_FRAME = regex(r"^\s*at (?:[\w.@-]*/){0,2}([\w.$<>-]+)\(([\w$-]+\.(?:java|k
 _RUST_PLACE = regex(r"panicked at (?:'[^\n]*', )?([^\s:][^:\n]*\.rs):(\d+):(\d+)")
 _GO_PLACE = regex(r"^[ \t]*([\w./\\-]+\.go):(\d+):", re.MULTILINE)
 _GO_TRACE = regex(r"Error Trace:\s+(\S+\.go):(\d+)")
+OF_A_BUILD = "../../"
+"""What Meson's compilers put before a file, as they run in the profile's `build/verifier`."""
 _C_FILE = r"((?:[A-Za-z]:)?[^\s:()\[\]][^:()\[\]\n]{0,500}\.(?:cc?|cpp|cxx|hh?|hpp|mm?))"
 _C_PLACES = (
     regex(  # GoogleTest, Catch2, doctest, munit, Criterion, cmocka, CppUTest, acutest, Boost.Test, Unity, Check, assert
@@ -101,7 +103,8 @@ def go_place(text: str, workspace: Workspace) -> Place | None:
 def c_place(text: str, workspace: Workspace) -> Place | None:
     """The place that a failed assertion names first, of C itself or of a framework for tests in C and C++."""
     matches = (match for pattern in _C_PLACES for match in pattern.finditer(text))
-    named = ([group for group in match.groups() if group] for match in sorted(matches, key=re.Match.start))
+    groups = ([group for group in match.groups() if group] for match in sorted(matches, key=re.Match.start))
+    named = ((file.removeprefix(OF_A_BUILD), line) for file, line in groups)
     ours = (Place(workspace.relative(file), int(line)) for file, line in named if _is_ours(file, workspace))
     return next(ours, None)
 

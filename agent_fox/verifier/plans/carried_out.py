@@ -121,7 +121,7 @@ class PlanRun:
         try:
             available = self.verifier.available(_request(step))
         except Refused:
-            return True
+            return False  # the step says so itself
         return isinstance(available, Unavailable) and available.kind in _NOT_OURS
 
     def _absence(self, step: Step) -> str | None:

@@ -238,7 +238,7 @@ class Verifier:
         hidden = replace(self._hidden, folders=(*self._hidden.folders, bench.private, *copied))
         result = result_of_run(request, prepared, ran, self.context.profile.id, hidden)
         if prepared.parser == "compileall" and self.context.base:
-            result = without_data_of_tests(result, self.context.files_changed)
+            result = without_data_of_tests(result, self.context.root, self.context.files_changed)
         around = Surroundings(
             self.context.files_changed,
             declared=declared_packages(self.context.root) if result.failures else frozenset(),

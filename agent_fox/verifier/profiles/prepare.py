@@ -264,6 +264,7 @@ def _filled(filling: _Filling, request: Request, search: Search) -> Prepared:
         only_reads=command.only_reads,
         expands=command.expands,
         missing=desk.facts.missing if request.tool.runs_tests else "",
+        guess=desk.facts.guess if request.tool.runs_tests else "",
         readable=(_REPORTERS,) if Values.REPORTERS in names_of(command.argv) else (),
     )
 

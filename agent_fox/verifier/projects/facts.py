@@ -100,6 +100,8 @@ def _note(path: str, text: str) -> str:
 _RULE = regex(r"^([^\s#:=][^:=#\n]*?)\s*:(?![=:]*=)", re.MULTILINE)
 _ASSIGNMENT = regex(r"^([A-Za-z_]\w*)\s*[:?+]?=\s*(.*?)\s*(?:#.*)?$", re.MULTILINE)
 _VARIABLE = regex(r"\$[({](\w+)[)}]")
+_TITLES = {SystemKind.CMAKE: "CMake", SystemKind.MESON: "Meson", SystemKind.MAKE: "make"}
+_ENDINGS = regex(r"(?:WILL_FAIL|DISABLED|SKIP_RETURN_CODE|SKIP_REGULAR_EXPRESSION|should_fail)\b[^)\n]*")
 _MESON_TEST = regex(r"(?m)^\s*test\s*\(")
 _TESTING = regex(r"(?i)\benable_testing\s*\(|\binclude\s*\(\s*CTest\s*\)")
 _IGNORED = regex(r"^\t\s*@?-.*(?:test|check).*|^\.IGNORE\b.*", re.MULTILINE)
@@ -124,23 +126,29 @@ def cargo_facts(manifests: Manifests, place: Place) -> Facts:
 
 
 def c_facts(manifests: Manifests, place: Place) -> Facts:
-    folder = place.folder
+    folder, kind = place.folder, place.system.kind
     traits = {"clang-format"} if manifests.is_file(join(folder, ".clang-format")) else set()
-    if place.system.kind is SystemKind.CMAKE:
-        return Facts(frozenset(traits), notes=_cmake_notes(manifests, folder))
-    if place.system.kind is SystemKind.MESON:
-        return Facts(frozenset(traits))
-    path = join(folder, makefile_of(manifests, folder) or "Makefile")
+    beside = tuple(_beside(manifests, folder, kind))
+    path = join(folder, place.system.manifest)
     text = manifests.text(path) or ""
+    if kind is not SystemKind.MAKE:
+        endings = (f"{path} changes what counts as failed: {each.strip()[:120]}" for each in _ENDINGS.findall(text))
+        return Facts(frozenset(traits), notes=(*beside, *endings))
     targets = _targets(text)
     traits |= {f"make-{name}" for name in ("test", "check") if name in targets}
     products = tuple(
         join(folder, name) for name in targets if _NATIVE_NAME.fullmatch(name) and not name.startswith((".", "/"))
     )
     notes = tuple(f"{path} ignores failures: {line.strip()[:120]}" for line in _IGNORED.findall(text))
-    if manifests.is_file(join(folder, CMAKE)):
-        notes += (f"{join(folder, CMAKE)} is not run beside make; --profile c-cmake takes it instead",)
-    return Facts(frozenset(traits), notes=notes, products=products[:_MOST_PRODUCTS])
+    return Facts(frozenset(traits), notes=(*notes, *beside), products=products[:_MOST_PRODUCTS])
+
+
+def _beside(manifests: Manifests, folder: str, taken: SystemKind) -> Iterator[str]:
+    """The other build files of C in this folder, which are not run."""
+    files = {SystemKind.CMAKE: CMAKE, SystemKind.MESON: MESON, SystemKind.MAKE: makefile_of(manifests, folder) or ""}
+    for kind, name in files.items():
+        if kind is not taken and name and manifests.is_file(join(folder, name)):
+            yield f"{join(folder, name)} is not run beside {_TITLES[taken]}; --profile c-{kind} takes it instead"
 
 
 def _targets(text: str) -> list[str]:
@@ -148,16 +156,6 @@ def _targets(text: str) -> list[str]:
     values = dict(_ASSIGNMENT.findall(text))
     rule_heads = (_VARIABLE.sub(lambda found: values.get(found[1], ""), head) for head in _RULE.findall(text))
     return list(dict.fromkeys(name for head in rule_heads for name in head.split() if "%" not in name))
-
-
-def _cmake_notes(manifests: Manifests, folder: str) -> tuple[str, ...]:
-    path = join(folder, CMAKE)
-    settings = re.findall(
-        r"(?:WILL_FAIL|DISABLED|SKIP_RETURN_CODE|SKIP_REGULAR_EXPRESSION)\b[^)\n]*", manifests.text(path) or ""
-    )
-    beside = makefile_of(manifests, folder)
-    chosen = (f"{join(folder, beside)} is not run beside CMake; --profile c-make takes it instead",) if beside else ()
-    return (*chosen, *(f"{path} changes what counts as failed: {each.strip()[:120]}" for each in settings))
 
 
 _READERS: dict[SystemKind, Callable[[Manifests, Place], Facts]] = {

@@ -70,6 +70,7 @@ def javascript_facts(manifests: Manifests, place: Place) -> Facts:
         products=ignored if script and script.before else (),
         before=script.before if script else (),
         missing=_unbuilt(script, ignored) if script else "",
+        guess=next(_other_script(written, scripts, script), "") if script else "",
     )
 
 
@@ -88,7 +89,7 @@ def _with_build(script: Script | None, scripts: Mapping[str, str], ignored: Sequ
     """With what the script `build` runs where the tests are products, and nothing builds them."""
     if script is None or not _unbuilt(script, ignored) or "build" not in scripts:
         return script
-    before = builds(f"npm run build && {script.runner}", scripts)
+    before = builds("npm run build", scripts)
     note = f"before the tests, as the script `build` does: {shown(before)}"
     return replace(script, before=before, notes=(*script.notes, note)) if before else script
 
@@ -131,7 +132,7 @@ def _package(manifests: Manifests, folder: str) -> Record:
 def _tools(manifests: Manifests, folder: str, package: Record) -> Iterator[str]:
     declared = {name for key in _DEPENDENCIES for name in record(package.get(key))}
     names = manifests.names(folder)
-    tools = (*RUNNERS, "eslint", "xo", "oxlint", "prettier")
+    tools = (*RUNNERS, "eslint", "xo", "oxlint", "standard", "prettier")
     yield from (tool for tool in tools if tool in declared or tool in package)
     yield from ("biome" for name in declared if name == "@biomejs/biome")
     yield from (tool for tool, rule in _CONFIGURED.items() if any(re.fullmatch(rule, name) for name in names))

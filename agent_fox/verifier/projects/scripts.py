@@ -27,6 +27,8 @@ EMPTY_SCRIPT = "no test specified"
 _PREFIXES = frozenset({"cross-env", "env", "npx", "dotenv", "c8", "nyc"})
 _MANAGERS = frozenset({"npm", "pnpm", "yarn"})
 _SOME_SCRIPTS = regex(r"/\^([\w:-]+)(?:\.\*)?/")
+_OF_PACKAGES = regex(r"-ws|-w|--workspaces?(?:=.*)?|-r|--recursive|--filter(?:=.*)?")
+"""Options by which a manager runs the script of other packages."""
 _CALLERS = frozenset({"run-s", "run-p", "npm-run-all", "concurrently"})
 """Programs that run several scripts, by their names or `test:*`; the last takes commands, and `npm:NAME`."""
 _OF_A_PACKAGE = regex(r"(?:\./)?node_modules/(?:\.bin/)?([\w-]+)(?:/[\w./-]+)?")
@@ -50,8 +52,11 @@ _BUILDING = frozenset({"parcel", "vite"})
 _BUILD_FILE = regex(r"(?:.*/)?[\w.-]*(?:build|bundle|compile|generate)[\w.-]*")
 _ENDLESS = regex(r"-w|--watch(?:=.*)?|serve|--serve(?:=.*)?|--noEmit")
 """Words by which a builder never ends, or builds nothing."""
-_OUTSIDE = regex(r"^/|(?:^|[/=])\.\.(?:/|$)|^node_modules/?$|^\.(?:git)?/?$")
-"""Words that lead out of the package, or name what is no product of a build."""
+_OUTSIDE = regex(r"^/|(?:^|[/=])\.\.(?:/|$)|(?:^|[/=])\.git(?:/|$)")
+"""Words that lead out of the package, or into git's own folder."""
+_REMOVERS = frozenset({"del", "del-cli", "mv", "rimraf", "rm", "shx"})
+_NO_PRODUCT = regex(r"^(?:\./)*(?:node_modules|\.|\*+)?/?$")
+"""What no build may remove: the package, all in it, or what is installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,7 @@ def _all_lines(written: str, scripts: Mapping[str, str]) -> list[str]:
 
 
 def _builds(lines: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    return tuple(build for line in lines if (build := _build(line)))
+    return tuple(dict.fromkeys(build for line in lines if (build := _build(line))))
 
 
 def _build(line: str) -> tuple[str, ...] | None:
@@ -130,6 +135,8 @@ def _build(line: str) -> tuple[str, ...] | None:
     else:
         is_build = program in _BUILDERS and (program not in _BUILDING or rest[:1] == ["build"])
     if not is_build or any(_ENDLESS.fullmatch(word) or _OUTSIDE.search(word) for word in rest):
+        return None
+    if program in _REMOVERS and any(_NO_PRODUCT.search(word) for word in rest):
         return None
     assigned = [f"{name}={value}" for name, value in variables.items()]
     return (*(["env", *assigned] if assigned else []), program, *rest)
@@ -156,7 +163,7 @@ def _called(argv: list[str], others: Mapping[str, str]) -> list[str]:
         words = [word.removeprefix("npm:") for word in argv[1:] if not word.startswith("-")]
         named = [others[name] for word in words for name in others if _is_named(word, name)]
         return [*named, *(word for word in words if " " in word and argv[0] == "concurrently")]
-    if argv[0] not in _MANAGERS:
+    if argv[0] not in _MANAGERS or any(_OF_PACKAGES.fullmatch(word) for word in argv):
         return []
     name, *given = (argv[2:] if argv[1] in ("run", "run-script") else argv[1:]) or [""]
     if name in others:

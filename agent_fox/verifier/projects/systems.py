@@ -95,6 +95,7 @@ class Facts:
     are imported from. variables: what the project's own test script
     sets. notes: settings of the project that leave tests out. products: files that its build makes beside the sources.
     before: commands that build what its tests need. missing: why what its tests say may be old, and is no pass.
+    guess: why it may be another runner that its tests want; where none of them passes, that says nothing of them.
     """
 
     traits: frozenset[str] = frozenset()
@@ -105,3 +106,4 @@ class Facts:
     products: tuple[str, ...] = ()
     before: tuple[tuple[str, ...], ...] = ()
     missing: str = ""
+    guess: str = ""

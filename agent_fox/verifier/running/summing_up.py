@@ -66,12 +66,14 @@ def result_of_run(
     )
 
 
-def without_data_of_tests(result: VerificationResult, changed: frozenset[str]) -> VerificationResult:
+def without_data_of_tests(result: VerificationResult, root: Path, changed: frozenset[str]) -> VerificationResult:
     """The result of compiling Python without files that tests read, such as source that is wrong on purpose.
 
-    They lie beside tests, no runner collects them, and the change has not touched them. They stay as warnings.
+    They lie beside tests, in no package, no runner collects them, and the change has not touched them. They stay as
+    warnings.
     """
-    data = tuple(each for each in result.failures if each.file and _is_data(each.file) and each.file not in changed)
+    unchanged = (each for each in result.failures if each.file and each.file not in changed)
+    data = tuple(each for each in unchanged if each.file and _is_data(root / each.file, each.file))
     if result.tool is not Tool.COMPILE or result.status is not Status.FAILED or not data:
         return result
     rest = tuple(failure for failure in result.failures if failure not in data)
@@ -83,9 +85,9 @@ def without_data_of_tests(result: VerificationResult, changed: frozenset[str]) -
     return replace(passed, status=Status.PASSED, summary="passed")
 
 
-def _is_data(path: str) -> bool:
-    name = PurePath(path).name
-    return belongs_to_tests(path) and not is_collected(path, Language.PYTHON) and name not in _IMPORTED
+def _is_data(file: Path, path: str) -> bool:
+    is_beside = belongs_to_tests(path) and not is_collected(path, Language.PYTHON)
+    return is_beside and file.name not in _IMPORTED and not file.with_name("__init__.py").exists()
 
 
 def not_run(request: Request, why: Unavailable, profile: str) -> VerificationResult:
@@ -168,8 +170,10 @@ def _status(prepared: Prepared, ran: Executed, reasons: Sequence[Failure]) -> St
 
     A part of the work that passed is no pass of the whole.
     """
-    status = ran.outcome.status
+    status, tests = ran.outcome.status, ran.outcome.parsed.summary
     if ran.end.start_error or ran.end.cancelled:
+        return Status.ERRORED
+    if prepared.guess and status is Status.FAILED and not (tests and tests.passed):
         return Status.ERRORED
     if status is not Status.PASSED or not reasons:
         return Status.SKIPPED if status is Status.PASSED and prepared.missing else status
@@ -223,6 +227,8 @@ def _summary(status: Status, failures: Sequence[Failure], tests: TestSummary | N
 
 def _whole(summary: str, status: Status, prepared: Prepared) -> str:
     """The summary, with what of the work was left undone."""
+    if prepared.guess and status is Status.ERRORED:
+        return f"{summary}; {prepared.guess}"
     done = f"{PurePath(prepared.display[0]).name} passed" if status is Status.SKIPPED else summary
     return f"{done}; not all of it ran: {prepared.missing}" if prepared.missing else summary
 

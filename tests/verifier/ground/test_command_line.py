@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,13 @@ def test_links_between_packages_are_not_followed_in_circles(tmp_path: Path) -> N
         for other in names:
             (tmp_path / "packages" / name / "linked" / other).symlink_to(tmp_path / "packages" / other)
     assert len(expanded(("node", "--test", "packages/**/*.test.js"), tmp_path)) == 2 + len(names)
+
+
+def test_a_glob_of_many_folders_takes_no_ages(tmp_path: Path) -> None:
+    deep = "/".join(["a"] * 24)
+    write(tmp_path, {f"{deep}/b.js": ""})
+    words = ("tape", "**/a/" * 12 + "c.js")
+    started = time.monotonic()
+    assert expanded(words, tmp_path) == words
+    assert expanded(("tape", "**/a/**/a/**/b.js"), tmp_path) == ("tape", f"{deep}/b.js")
+    assert time.monotonic() - started < 5

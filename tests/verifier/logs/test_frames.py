@@ -63,6 +63,7 @@ def test_java_without_a_frame_of_the_test_takes_the_first_of_the_project() -> No
         ("  tests/x.c:12: Check a == b... failed", ("tests/x.c", 12)),  # acutest
         ("adds failed:\n\ttests/x.c:12: foo should be 7", ("tests/x.c", 12)),  # MinUnit
         ("prog: src/a.c:12: main: Assertion `x == 1' failed.", ("src/a.c", 12)),  # assert of glibc
+        ("prog: ../../src/a.c:12: main: Assertion `x == 1' failed.", ("src/a.c", 12)),  # the same, built by Meson
         ("Assertion failed: (x == 1), function main, file src/a.c, line 12.", ("src/a.c", 12)),  # assert of macOS
         ("tests/x.cpp:12: FAILED:\n  REQUIRE( a == b )", ("tests/x.cpp", 12)),  # Catch2
         ("tests/x.cpp(12): ERROR: CHECK( a == b ) is NOT correct!", ("tests/x.cpp", 12)),  # doctest

@@ -132,6 +132,19 @@ def test_the_packages_of_a_workspace_are_tested_where_its_root_names_no_runner(t
     assert report.notes == ("run_unit_tests is no part of this plan for packages/types: no test runner is named there",)
 
 
+def test_a_package_that_is_refused_is_told_and_not_passed_over(tmp_path: Path) -> None:
+    package = '{"name": "a", "scripts": {"test": "node --test"}}'
+    files = {
+        "package.json": '{"workspaces": ["packages/*"]}',
+        "packages/a/package.json": package,
+        "packages/a/a.test.js": "",
+    }
+    tools = verifier(write(tmp_path / "root", files), profile="javascript-npm", modules=("packages/b",))
+    report = PlanRun(tools, plan(Step(Tool.UNIT_TESTS))).report()
+    assert [outcome.step.title for outcome in report.outcomes] == ["run_unit_tests(packages/b)"]
+    assert report.status is not ReportStatus.PASSED
+
+
 def test_a_scan_without_advisories_is_errored_and_never_passed(project: Path) -> None:
     report = PlanRun(verifier(project), plan(Step(Tool.COMPILE), Step(Tool.SECURITY_SCAN))).report()
     assert report.outcomes[1].result.status is Status.SKIPPED

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shutil
 import threading
 import time
@@ -281,3 +282,28 @@ def test_source_that_is_wrong_on_purpose_is_no_failure_where_it_is_data_of_tests
     assert compiled("cart.py") == (Status.FAILED, 1, 1)
     write(project, {"tests/conftest.py": "", "src/data/wrong.py": broken})
     assert compiled("cart.py") == (Status.FAILED, 1, 1)
+    write(project, {"src/data/wrong.py": "", "cart/testing/__init__.py": "", "cart/testing/helper.py": broken})
+    assert compiled("cart.py") == (Status.FAILED, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("script", "test", "status"),
+    [
+        ("zap test", "suite('a', () => {})\n", Status.ERRORED),
+        ("zap test", "require('node:test')('adds', () => require('node:assert').equal(1 + 1, 3))\n", Status.ERRORED),
+        (
+            "zap test",
+            "const t = require('node:test')\nt('one', () => {})\nt('two', () => { throw 1 })\n",
+            Status.FAILED,
+        ),
+        ("zap test", "require('node:test')('adds', () => {})\n", Status.PASSED),
+        ("node --test", "suite('a', () => {})\n", Status.FAILED),
+    ],
+)
+def test_a_runner_that_was_guessed_fails_no_tests_where_none_of_them_passes(
+    tmp_path: Path, script: str, test: str, status: Status
+) -> None:
+    files = {"package.json": json.dumps({"scripts": {"test": script}}), "test/a.test.js": test}
+    result = verifier(write(tmp_path / "root", files), profile="javascript-npm").run(UNIT_TESTS)
+    assert result.status is status
+    assert ("calls no runner that is known" in result.summary) == (status is Status.ERRORED)

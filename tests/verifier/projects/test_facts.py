@@ -257,7 +257,11 @@ def test_meson_is_taken_where_it_names_tests_and_builds_no_package_of_python(
     tmp_path: Path, files: dict[str, str], kinds: list[str]
 ) -> None:
     manifests = Manifests(write(tmp_path, {"a.c": "", **files}))
-    assert [system.kind for system in to_verify(manifests, detected(manifests).systems)] == kinds
+    taken = to_verify(manifests, detected(manifests).systems)
+    assert [system.kind for system in taken] == kinds
+    notes = [note for system in taken for note in facts_of(manifests, Place(system, ".")).notes if "beside" in note]
+    others = {"meson.build", "CMakeLists.txt", "Makefile"} & files.keys() if kinds not in ([], ["python"]) else set()
+    assert len(notes) == max(0, len(others) - 1)
 
 
 def test_ordinary_settings_are_not_told(tmp_path: Path) -> None:
