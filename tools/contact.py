@@ -209,6 +209,7 @@ def obtained(project: Project, root: Path, sources: Path | None) -> subprocess.C
 def judge(row: Row, project: Project, way: Way, root: Path, seconds: float) -> None:
     """Fill the row: by hand, as it is, after its remedy, and with each thing planted."""
     row.state = MET
+    started(["git", "checkout", "--quiet", "--", project.tests, project.source], root, 60)  # as an ended run left them
     begun = time.monotonic()
     row.hand = typed(project.hand, root, seconds).returncode
     row.hand_seconds = round(time.monotonic() - begun, 1)

@@ -91,6 +91,8 @@ def test_a_made_project_is_met_once_and_each_planted_thing_is_found(
     pinned.write_text(ways + "\n[[project]]\n" + "".join(f'{name} = "{value}"\n' for name, value in row.items()))
     monkeypatch.setattr(contact, "PINNED", pinned)
     words = [f"--{name}={tmp_path / name}" for name in ("folder", "sources", "rows")]
+    main([*words, "--install"])
+    (tmp_path / "folder" / "made" / "checkout" / "it.py").write_text("left by a run that was ended: (\n")
     assert main(words) == 0
     met = json.loads((tmp_path / "rows").read_text())
     found = {
