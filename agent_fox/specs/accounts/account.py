@@ -265,7 +265,11 @@ class DocumentAccount:
         return name if name and self.known.has_words(name, text) else None
 
     def _gone_on_with(self, item: _Item) -> str | None:
-        """The id that the same item or paragraph began with, where that has the line's words or was taken back."""
+        """The id that the same item or paragraph began with, where that has the line's words or was taken back; or one
+        that was taken back, whose heading stands above."""
+        titles = (self.placed.get(block.line) for block in reversed(item.above) if block.kind is Kind.HEADING)
+        if (titled := next(filter(None, titles), None)) in self.known.spec.withdrawn:
+            return titled
         begins = next((other.line for other in item.above if other.kind is Kind.ITEM), item.block.line)
         place = bisect_left(self._lines, item.line)
         name = self.placed[self._lines[place - 1]] if place and self._lines[place - 1] >= begins else ""
