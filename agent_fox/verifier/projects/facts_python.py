@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.streams.records import Record, record, text
@@ -31,6 +32,8 @@ _STARTERS = ("hatch", "pdm", "tox", "uv")
 
 _ENV = regex(r"testenv(?::(?:py|test|unit).*)?$")
 _DEFAULT = regex(r"\{(?:posargs|args):([^{}]*)\}")
+_FLAG = regex(r"-[hlqsvx]+|-r\w+|.+=.*|--(?:doctest-modules|exitfirst|no-\w+|pyargs|quiet|showlocals|strict(?:-\w+)?|verbose)")
+"""Options of pytest behind which a word is no value of theirs; of those that are not known it may be."""
 _INSIDE = regex(r"\w[\w.-]*(?:/[\w.-]*\w[\w.-]*)*/?")
 _LOOKED_AT = 50  # test files
 _INI_FILES = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "mypy.ini")
@@ -68,10 +71,11 @@ def _collected(manifests: Manifests, folder: str, tools: Record) -> tuple[str, .
     lines = [line for _, value in sorted(of_tox) for line in value.splitlines()]
     for line in (*lines, *of_hatch):
         _, called, rest = line.partition("pytest")
-        words = [path for word in rest.split() if (path := _DEFAULT.sub(r"\1", word)) and "{" not in path]
-        paths = [word for word in words if _exists(manifests, folder, word)]
+        words = _DEFAULT.sub(r"\1", rest).split()
+        free = [word for before, word in pairwise(("", *words)) if before[:1] != "-" or _FLAG.fullmatch(before)]
+        paths = tuple(word for word in free if _exists(manifests, folder, word))
         if called and paths:
-            return tuple(paths)
+            return paths
     return ()
 
 

@@ -44,6 +44,14 @@ HATCH = '[tool.hatch.envs.default.scripts]\ntest = "pytest {args:tests}"\n[tool.
         ({"tox.ini": "[pytest]\ntestpaths = bench\n[testenv]\ncommands = pytest {posargs:tests}\n"}, ()),
         ({"pyproject.toml": f"{HATCH}testpaths = ['bench']\n"}, ()),
         ({"tox.ini": "[testenv]\ncommands = flake8 tests\n"}, ()),
+        ({"tox.ini": "[testenv]\ncommands = pytest -v --doctest-modules --ignore bench {posargs}\n"}, ()),
+        ({"tox.ini": "[testenv]\ncommands = pytest --ignore bench tests\n"}, ("tests",)),
+        ({"tox.ini": "[testenv]\ncommands = pytest --rootdir bench -vv tests\n"}, ("tests",)),
+        ({"tox.ini": "[testenv]\ncommands = pytest -n auto --cov bench -rA tests\n"}, ("tests",)),
+        ({"tox.ini": "[testenv]\ncommands = pytest -x --strict-markers --no-header tests\n"}, ("tests",)),
+        ({"tox.ini": "[testenv]\ncommands = pytest --doctest-modules --durations=3 tests bench\n"}, ("tests", "bench")),
+        ({"tox.ini": "[testenv]\ncommands = pytest {posargs:-n auto --ignore bench tests}\n"}, ("tests",)),
+        ({"tox.ini": "[testenv]\ncommands = pytest --deselect tests\n"}, ()),
     ],
 )  # fmt: skip
 def test_pytest_is_given_the_folders_that_the_project_s_own_command_names(
