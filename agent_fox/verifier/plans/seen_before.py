@@ -112,9 +112,10 @@ class Look:
 
     def keep(self, outcomes: Sequence[StepOutcome], began: int) -> None:
         """Keep what may be taken again, where nothing was changed since `began` (nanoseconds of the clock)."""
-        passed = {each.step: each.result for each in outcomes if each.step in self._commands and is_plain(each.result)}
-        if all(result.seen_at for result in passed.values()):
+        ours = {each.step: each.result for each in outcomes if each.step in self._commands}
+        if all(result.seen_at for result in ours.values()):
             return
+        passed = {step: result for step, result in ours.items() if is_plain(result)}
         ground = self._ground()
         if ground is None or ground.standing.newest > began - _CLOCK_STEP:
             self._seen.file.unlink(missing_ok=True)

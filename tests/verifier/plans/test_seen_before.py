@@ -289,6 +289,16 @@ def test_what_a_run_itself_left_is_no_reason_to_run_again_and_what_came_later_is
     assert world.taken() == set()
 
 
+def test_nor_is_what_a_step_left_that_had_to_run_beside_results_that_were_taken(world: World, bare: Path) -> None:
+    world.keep(result(), result(Tool.COMPILE, Status.FAILED))
+    again = world.seen.look(world.commands).taken[TESTS]
+    began = time.time_ns()
+    write(bare, {"build/of-the-compiler": "2\n"})
+    world.keep(again, result(Tool.COMPILE, Status.FAILED), began=began)
+    assert world.taken() == {Tool.UNIT_TESTS}
+    assert world.seen.look(world.commands).taken[TESTS].seen_at == again.seen_at
+
+
 def verified(root: Path, profile: str, plan: Plan) -> dict[str, tuple[Status, bool]]:
     """How each step ended, and whether it was executed."""
     tools = verifier(root, profile, caches=root.parent / "caches")
