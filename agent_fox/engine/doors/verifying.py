@@ -195,11 +195,13 @@ def _made_ready(checkout: Checkout, wish: Wish, listener: Listener, stop: thread
 def _seen_before(
     checkout: Checkout, wish: Wish, contexts: Sequence[RunContext], *, is_flaky: bool
 ) -> list[SeenBefore | None]:
-    """What was seen last time, by profile; nothing in CI, whose word is the last, or where everything is to run."""
-    if wish.is_fresh or checkout.environ.get("CI"):
+    """What was seen last time, by profile; nothing in CI, whose word is the last."""
+    if checkout.environ.get("CI"):
         return [None] * len(contexts)
-    folder = checkout.state / "seen"
-    return [SeenBefore(context, folder / f"{context.profile.id}.json", is_flaky) for context in contexts]
+    folder, is_fresh = checkout.state / "seen", wish.is_fresh
+    return [
+        SeenBefore(context, folder / f"{context.profile.id}.json", is_flaky, is_fresh=is_fresh) for context in contexts
+    ]
 
 
 def _policy_once(runs: Sequence[PlanRun]) -> list[PlanRun]:

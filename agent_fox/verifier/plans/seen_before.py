@@ -61,13 +61,14 @@ class SeenBefore:
     """The results of the last verification of one workspace with one profile, in a file outside of it.
 
     is_flaky: some tests of it are known to be flaky: then all tests run. short: seconds of a suite of which each call
-    may be watched, by a Python that has nothing cheaper.
+    may be watched, by a Python that has nothing cheaper. is_fresh: everything runs, unwatched, and is kept.
     """
 
     context: RunContext
     file: Path
     is_flaky: bool = False
     short: float = SHORT
+    is_fresh: bool = False
 
     def look(self, prepared: Mapping[Step, Prepared]) -> Look:
         """What of it holds for these steps and their commands now."""
@@ -90,10 +91,10 @@ class Look:
         self.tests = {
             step: ReusedTests(seen.file.with_name(f"{seen.file.stem}-tests.json"), command, seen.short)
             for step, command in self._commands.items()
-            if not is_flaky and ReusedTests.fits(step, prepared[step], root)
+            if not (is_flaky or seen.is_fresh) and ReusedTests.fits(step, prepared[step], root)
         }
         try:
-            kept = _Kept.model_validate_json(seen.file.read_bytes())
+            kept = None if seen.is_fresh else _Kept.model_validate_json(seen.file.read_bytes())
         except (OSError, ValidationError):  # what cannot be read was not seen
             kept = None
         is_known = kept is not None or any(tests.file.exists() for tests in self.tests.values())

@@ -32,7 +32,9 @@ _STARTERS = ("hatch", "pdm", "tox", "uv")
 
 _ENV = regex(r"testenv(?::(?:py|test|unit).*)?$")
 _DEFAULT = regex(r"\{(?:posargs|args):([^{}]*)\}")
-_FLAG = regex(r"-[hlqsvx]+|-r\w+|.+=.*|--(?:doctest-modules|exitfirst|no-\w+|pyargs|quiet|showlocals|strict(?:-\w+)?|verbose)")
+_FLAG = regex(
+    r"-[hlqsvx]+|-r\w+|.+=.*|--(?:doctest-modules|exitfirst|no-\w+|pyargs|quiet|showlocals|strict(?:-\w+)?|verbose)"
+)
 """Options of pytest behind which a word is no value of theirs; of those that are not known it may be."""
 _INSIDE = regex(r"\w[\w.-]*(?:/[\w.-]*\w[\w.-]*)*/?")
 _LOOKED_AT = 50  # test files

@@ -266,6 +266,16 @@ def test_nothing_of_another_day_or_of_another_command_is_taken(world: World) -> 
     assert world.taken() == set()
 
 
+def test_where_everything_is_to_run_nothing_is_taken_and_all_is_kept(world: World) -> None:
+    world.keep(result(Tool.COMPILE))
+    usual, world.seen = world.seen, replace(world.seen, is_fresh=True)
+    assert world.taken() == set()
+    world.keep(result(), result(Tool.COMPILE))
+    assert world.taken() == set()
+    world.seen = usual
+    assert world.taken() == {Tool.UNIT_TESTS, Tool.COMPILE}
+
+
 def test_what_cannot_be_read_was_not_seen(world: World) -> None:
     world.keep(result())
     world.seen.file.write_text("{ damaged")
