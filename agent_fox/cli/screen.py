@@ -39,6 +39,24 @@ def json_option(command: _Command) -> _Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")(command)
 
 
+def signing_options(command: _Command) -> _Command:
+    """By which key a person signs: `key`, `ssh_key`, `passphrase_file`."""
+    options = (
+        click.option(
+            "--key", metavar="FILE",
+            help="Sign with this key of `agent-fox keys`, by file or by name. Unset: the only one that may waive.",
+        ),
+        click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent."),
+        click.option(
+            "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
+            help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
+        ),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def sarif_option(command: _Command) -> _Command:
     """The option `--sarif`, for commands whose findings have places."""
     path = click.Path(dir_okay=False, path_type=Path)

@@ -19,7 +19,7 @@ from agent_fox.cli.evidence.waiver_lines import as_document, document_of
 from agent_fox.cli.names import specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
-from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.screen import json_option, plain, print_json, signing_options
 from agent_fox.config import load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import NEVER, AboutExpectation, Statement, describe
@@ -49,14 +49,7 @@ Sign = Callable[[Place], "waiver_signing.Signing"]
 @click.command("agree", short_help="Agree that a committed test was rightly changed, signed.")
 @click.argument("words", nargs=-1, metavar="[SPEC REQ]", shell_complete=specs)
 @click.option("--reason", default="", metavar="TEXT", help="Why. Unset: the reason that the coder gave.")
-@click.option(
-    "--key", metavar="FILE", help="Sign with this key of `agent-fox keys`. Unset: the only one that may waive."
-)
-@click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent.")
-@click.option(
-    "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
-    help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
-)  # fmt: skip
+@signing_options
 @waive.comment_option
 @click.option("--list", "is_list", is_flag=True, help="List agreements, and which of them count.")
 @click.option("--revoke", metavar="ID", help="End this agreement for good, with --reason.")

@@ -16,7 +16,7 @@ from agent_fox.cli.evidence import waive
 from agent_fox.cli.evidence.waive import Act, Place
 from agent_fox.cli.evidence.waiver_lines import as_document
 from agent_fox.cli.place import here
-from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.screen import json_option, plain, print_json, signing_options
 from agent_fox.config import FILE, hidden_folder, load
 from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
@@ -96,14 +96,7 @@ def write(agent: str, names: tuple[str, ...], as_json: bool) -> None:
 @command.command("accept", short_help="Let proposed hidden checks count, once you have read them.")
 @click.option("--agent", metavar="NAME", help="Have this backend read them, of another vendor than who wrote them.")
 @click.option("--reason", default=REASON, metavar="TEXT", help="What is signed beside their hash.")
-@click.option(
-    "--key", metavar="FILE", help="Sign with this key of `agent-fox keys`. Unset: the only one that may waive."
-)
-@click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent.")
-@click.option(
-    "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
-    help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
-)  # fmt: skip
+@signing_options
 @json_option
 def accept(
     agent: str | None, reason: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None, as_json: bool

@@ -15,7 +15,7 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import OWN, here
-from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.screen import json_option, plain, print_json, signing_options
 from agent_fox.core.formal.specification import (
     LIBRARY,
     Author,
@@ -74,15 +74,7 @@ LAUNCH, NODE = "AGENT_FOX_LAUNCH", "AGENT_FOX_NODE"
 
 SHOWN_RECORDS = 10
 NOTHING = "nothing to check yet: what a spec's specifications.toml asks for counts from the next `agent-fox run`"
-key_options = (
-    click.option("--key", metavar="FILE", help="Sign with this key of `agent-fox keys`, by file or by name."),
-    click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent."),
-    click.option(
-        "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
-        help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
-    ),
-    click.option("--note", default="", metavar="TEXT", help="Why; kept in the library's history."),
-)  # fmt: skip
+note_option = click.option("--note", default="", metavar="TEXT", help="Why; kept in the library's history.")
 
 
 @click.group(
@@ -169,6 +161,8 @@ def proposer() -> Author:
 
 @command.command("adopt", short_help="Make a proposal count, signed by a person.")
 @click.argument("address")
+@signing_options
+@note_option
 @json_option
 def adopt(
     address: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None, note: str, as_json: bool
@@ -179,16 +173,14 @@ def adopt(
 
 @command.command("withdraw", short_help="Withdraw a specification, signed by a person.")
 @click.argument("address")
+@signing_options
+@note_option
 @json_option
 def withdraw(
     address: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None, note: str, as_json: bool
 ) -> None:
     """Withdraw the specification at ADDRESS. For one that a spec asks for, edit its specifications.toml instead."""
     tell(decide(address, State.WITHDRAWN, (key, ssh_key, passphrase_file), note), as_json)
-
-
-for option in key_options:
-    adopt, withdraw = option(adopt), option(withdraw)
 
 
 def decide(address: str, state: State, keys: tuple[str | None, str | None, Path | None], note: str) -> Change:

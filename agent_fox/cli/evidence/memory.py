@@ -16,7 +16,7 @@ from agent_fox.cli.evidence.waive import Act, Place
 from agent_fox.cli.names import specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
-from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.screen import json_option, plain, print_json, signing_options
 from agent_fox.config import load
 from agent_fox.core.late import late_module
 from agent_fox.core.memory import SHOWN_ID, Birth, Item, Remembered, Status, Step, item_id, roots
@@ -52,18 +52,8 @@ C = TypeVar("C", bound=Callable[..., object])
 
 def key_options(command: C) -> C:
     """Why, and with which key a person signs."""
-    options = (
-        click.option("--reason", default="", metavar="TEXT", help="Why. It stands in the item's history."),
-        click.option("--key", metavar="FILE", help="Sign with this key of `agent-fox keys`. Unset: the only one."),
-        click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the agent."),
-        click.option(
-            "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
-            help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
-        ),
-    )  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+    reason = click.option("--reason", default="", metavar="TEXT", help="Why. It stands in the item's history.")
+    return reason(signing_options(command))
 
 
 @click.group("memory", invoke_without_command=True, short_help="Show what once failed, and why it should hold now.")

@@ -16,7 +16,7 @@ from agent_fox.cli.evidence.waive import Place
 from agent_fox.cli.evidence.waiver_lines import as_document
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
-from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.screen import json_option, plain, print_json, signing_options
 from agent_fox.config import load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.training import LONGEST_TERM, SELECTORS, Act, is_selector
@@ -45,14 +45,7 @@ ACTS = (*(act.value for act in Act), "revoke", "ask", "list")
 @click.option("--license", default="", metavar="SPDX", help="The licence of others' texts in it, such as MIT.")
 @click.option("--reason", default="", metavar="TEXT", help="Why.")
 @click.option("--expires", default="", metavar="WHEN", help="30d, 12h, 2w, or a date (to its end, UTC).")
-@click.option(
-    "--key", metavar="FILE", help="Sign with this key of `agent-fox keys`. Unset: the only one that may waive."
-)
-@click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent.")
-@click.option(
-    "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
-    help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
-)  # fmt: skip
+@signing_options
 @json_option
 def command(
     act: str, selector: str, purpose: str, license: str, reason: str, expires: str, key: str | None,

@@ -16,7 +16,7 @@ from agent_fox.cli.evidence.waiver_lines import as_document, document_of, held_l
 from agent_fox.cli.names import specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
-from agent_fox.cli.screen import columns, cut, json_option, plain, print_json
+from agent_fox.cli.screen import columns, cut, json_option, plain, print_json, signing_options
 from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, TRAINING, AboutFinding, Statement, Subject, describe
@@ -83,16 +83,7 @@ comment_option = click.option(
 @click.option("--spec", metavar="SPEC", shell_complete=specs, help="The spec, where several have a REQ of that id.")
 @click.option("--reason", default="", metavar="TEXT", help="Why. Shown in every report while the waiver holds.")
 @click.option("--expires", default="", metavar="WHEN", help="30d, 12h, 2w, or a date (to its end, UTC).")
-@click.option(
-    "--key",
-    metavar="FILE",
-    help="Sign with this key of `agent-fox keys`, by file or by name. Unset: the only one that may waive.",
-)
-@click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent.")
-@click.option(
-    "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
-    help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
-)  # fmt: skip
+@signing_options
 @click.option("--depends-on", multiple=True, metavar="PATH", help="End the waiver when this file changes. Repeatable.")
 @click.option("--finding", "is_finding", is_flag=True, help="Waive a finding of `agent-fox gate`: TASK CHECK [HASH].")
 @comment_option
