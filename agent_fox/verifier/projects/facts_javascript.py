@@ -45,6 +45,8 @@ _TO_PACKAGES = regex(
 """A script by which the packages of a workspace are tested: `turbo run test`, `pnpm -r test`."""
 _FOLDER = regex(r"[\w.-]*[\w-][\w.*-]*(?:/[\w.*-]+)*")
 _MOST_IGNORED = 200  # lines of a .gitignore
+_ENDING = regex(r"(?:\*\*/)?\*\.\w[\w.]*")
+_DECLARATIONS = ("*.d.ts", "**/*.d.ts", "/**/*.d.ts")
 _TEST_FILE = regex(r".+[.\-_]test\.[cm]?js|test-.+\.[cm]?js|test\.[cm]?js")
 
 
@@ -67,7 +69,7 @@ def javascript_facts(manifests: Manifests, place: Place) -> Facts:
         {"script": script.options if script else (), "targets": script.targets if script else ()},
         variables=dict(script.variables) if script else {},
         notes=(*notes, *_package_notes(place.folder, packages[0])),
-        products=ignored if script and script.before else (),
+        products=(*ignored, *_ignored_files(manifests, folders)) if script and script.before else (),
         before=script.before if script else (),
         missing=_unbuilt(script, ignored) if script else "",
         guess=next(_other_script(written, scripts, script), "") if script else "",
@@ -110,9 +112,19 @@ def _is_below(path: str, folder: str) -> bool:
 def _ignored(manifests: Manifests, folders: Iterable[str]) -> Iterator[str]:
     """The folders that .gitignore names: builds write there."""
     for folder in folders:
-        lines = (manifests.text(join(folder, ".gitignore")) or "").splitlines()
-        names = (line.strip().strip("/") for line in islice(lines, _MOST_IGNORED))
+        names = (line.strip("/") for line in _ignoring(manifests, folder))
         yield from (f"{join(folder, name)}/" for name in names if _FOLDER.fullmatch(name) and name != "node_modules")
+
+
+def _ignored_files(manifests: Manifests, folders: Iterable[str]) -> Iterator[str]:
+    """The files that .gitignore names by how they end; those that git tracks all the same stay source."""
+    for folder in folders:
+        yield from (join(folder, f"**/{line}") for line in _ignoring(manifests, folder) if _ENDING.fullmatch(line))
+
+
+def _ignoring(manifests: Manifests, folder: str) -> Iterator[str]:
+    lines = (manifests.text(join(folder, ".gitignore")) or "").splitlines()
+    return (line.strip() for line in islice(lines, _MOST_IGNORED))
 
 
 def _by_use(manifests: Manifests, folder: str, traits: set[str]) -> Script | None:
@@ -136,6 +148,8 @@ def _tools(manifests: Manifests, folder: str, package: Record) -> Iterator[str]:
     yield from (tool for tool in tools if tool in declared or tool in package)
     yield from ("biome" for name in declared if name == "@biomejs/biome")
     yield from (tool for tool, rule in _CONFIGURED.items() if any(re.fullmatch(rule, name) for name in names))
+    if any(line in _DECLARATIONS for line in _ignoring(manifests, folder)):
+        yield "declarations-built"
     if "yarn.lock" in names and "# yarn lockfile v1" in (manifests.text(join(folder, "yarn.lock")) or "")[:300]:
         yield "yarn-classic"
 

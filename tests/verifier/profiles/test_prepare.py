@@ -395,3 +395,24 @@ def test_packages_of_the_project_that_are_missing_come_with_their_remedy(tmp_pat
     pnpm = ask(root, "javascript-pnpm", Tool.UNIT_TESTS, search=stand_in(root, "node", "pnpm"))
     assert isinstance(pnpm, Unavailable)
     assert pnpm.reason.endswith(": pnpm install")
+
+
+@pytest.mark.parametrize(
+    ("ignored", "is_skipped"),
+    [
+        ("*.d.ts\n*.map\n", True),
+        ("node_modules/\n**/*.d.ts\n", True),
+        ("dist/\n", False),
+        ("# *.d.ts\n", False),
+        ("", False),
+    ],
+)
+def test_declarations_that_git_ignores_as_products_are_not_checked_and_that_is_said(
+    tmp_path: Path, ignored: str, is_skipped: bool
+) -> None:
+    files = {"package.json": "{}", "tsconfig.json": "{}", ".gitignore": ignored, "node_modules/.bin/tsc": ""}
+    root = project(tmp_path / "root", files)
+    (root / "node_modules/.bin/tsc").chmod(0o755)
+    prepared = command(root, "javascript-npm", Tool.COMPILE)
+    assert ("--skipLibCheck" in prepared.argv) == is_skipped
+    assert any("git ignores *.d.ts" in note for note in prepared.notes) == is_skipped

@@ -82,6 +82,13 @@ def test_tests_that_a_build_makes_are_built_first_or_are_no_pass(
     assert bool(found.products) == bool(before)
 
 
+def test_files_that_git_ignores_by_their_end_are_products_where_a_build_goes_before_the_tests(tmp_path: Path) -> None:
+    ignored = "*.d.ts\n**/*.map\n*.log\nnode_modules/\n!/index.d.ts\n# *.css\n*.js?\n"
+    for script, products in (("tsc && node --test", ["**/*.d.ts", "**/**/*.map", "**/*.log"]), ("node --test", [])):
+        files = {"package.json": json.dumps({"scripts": {"test": script}}), ".gitignore": ignored}
+        assert [*facts(tmp_path, files).products] == products
+
+
 @pytest.mark.parametrize(
     ("script", "runner"),
     [
