@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import Late
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
-from agent_fox.verifier.logs.drafts import Excerpt
 from agent_fox.verifier.logs.frames import in_folder
-from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Excerpt, still_running
 from agent_fox.verifier.logs.kinds import kind_in
 from agent_fox.verifier.logs.rows import COUNTED, SAID
 
@@ -65,16 +64,16 @@ class Blocks:
         self._format, self._workspace = of, workspace
         self.open: Block | None = None
         self._kept: deque[Block] = deque(maxlen=2 * MOST_KEPT)
-        self._listed: list[Block] = []
+        self.listed: list[Block] = []
         self._seen: list[Block] = []
         self._lines: list[Block] = []
-        self._counts: dict[str, int] | None = None
+        self.counts: dict[str, int] | None = None
         self.last = ""
 
     def begin(self, row: Row, groups: Groups, file: str | None) -> bool:
         """Whether a test failed whose title a line is, rather than that one was printed like it."""
         number = len(self._kept) + (self.open is not None) + 1
-        is_next = number <= (self._counts or {}).get("failed", number)
+        is_next = number <= (self.counts or {}).get("failed", number)
         if (written := groups.get("number")) and not (is_next and int(written) == number):
             return False
         if row.place == "inside" and not self._workspace.holds(file or ""):
@@ -95,7 +94,7 @@ class Blocks:
 
     def enlist(self, row: Row, groups: Groups) -> None:
         """A list of failed tests names one; or a test was seen to fail, of which a list would tell more."""
-        tests = self._seen if row.gives == "seen" else self._listed
+        tests = self._seen if row.gives == "seen" else self.listed
         test = Block(row, groups, groups.get("file") or "", [self._names(groups)])
         if row.passes:
             tests[:] = [each for each in tests if each.key != test.key]
@@ -130,11 +129,6 @@ class Blocks:
         if last := len(block[max(at, end - 2_000) : end].rstrip()):
             last += max(at, end - 2_000)
             self.last = block[max(at, block.rfind("\n", at, last) + 1) : block.find("\n", last)]
-
-    def print(self) -> None:
-        """The rest of the open block was printed by the test."""
-        if self.open is not None:
-            self.open.is_printing = True
 
     def end(self) -> None:
         block, self.open = self.open, None
@@ -171,22 +165,15 @@ class Blocks:
             kind = failure.kind if row.kind is FailureKind.UNKNOWN else kind
             yield replace(failure, kind=kind, test_name=of.joint.join(names) or None)
 
-    @property
-    def has_counts(self) -> bool:
-        return self._counts is not None
-
     def restart(self) -> None:
-        self.open, self._counts = None, None
+        self.open, self.counts = None, None
         self._kept.clear()
-
-    def relist(self) -> None:
-        self._listed = []
 
     def count(self, groups: Groups) -> None:
         """Counts in a line, by groups with the names of COUNTED, or by words. What is no number counts one."""
-        counts = self._counts = self._counts if self._counts is not None else {}
+        counts = self.counts = self.counts if self.counts is not None else {}
         if (words := groups.get("counts")) is not None or "counts" in groups:
-            self._counts = counts = {name: counts[name] for name in ("tests", "broken") if name in counts}
+            self.counts = counts = {name: counts[name] for name in ("tests", "broken") if name in counts}
             for number, word, other, its_number in _COUNT.findall(words or ""):
                 if name := self._format.words.get((word or other).strip()):
                     counts[name] = counts.get(name, 0) + int(number or its_number)
@@ -197,7 +184,7 @@ class Blocks:
     def believed(self) -> list[Failure]:
         """The failures that are believed. A list decides which there are."""
         self.end()
-        listed = self._listed or (self._seen if len(self._seen) >= len(self._kept) else [])
+        listed = self.listed or (self._seen if len(self._seen) >= len(self._kept) else [])
         self._kept = deque(self._of_list(listed) if listed else self._believed())
         for block in self._kept:
             block.failures = list(self._failures(block)) if block.failures is None else block.failures
@@ -231,8 +218,8 @@ class Blocks:
     def _believed(self) -> list[Block]:
         """As many of the last as were counted. What a test may have printed counts only where others are too few."""
         kept = [block for block in self._kept if not block.row.only_listed] or self._lines
-        of = (self._counts or {}).get
-        if self._counts is None or not (self._format.are_last or self._format.has_lists):
+        of = (self.counts or {}).get
+        if self.counts is None or not (self._format.are_last or self._format.has_lists):
             return kept
         unexpected = sum(block.row.passes for block in kept)  # not shown by each version
         failed = unexpected + of("failed", 0) + of("errors", 0)
@@ -252,15 +239,15 @@ class Blocks:
 
     def summary(self) -> TestSummary | None:
         """The counts, after what was told. A file that could not be run is an error of no test."""
-        if self._counts is None:
+        if self.counts is None:
             return None
-        of, broken = self._counts.get, sum(block.row.uncounted for block in self._kept)
+        of, broken = self.counts.get, sum(block.row.uncounted for block in self._kept)
         failed, errors = of("failed", 0) + of("xpassed", 0), of("errors", broken)
         skipped, xfailed, passed = of("skipped", 0), of("xfailed", 0), of("passed", 0)
         tests = of("tests")
         if tests is None:
             tests = passed + failed + errors + skipped + xfailed - min(of("broken") or broken, errors)
-        elif "passed" not in self._counts:
+        elif "passed" not in self.counts:
             passed = max(0, tests - skipped - xfailed - self._failed_tests(failed + of("errors", 0)))
         return TestSummary(tests, passed, failed, errors, skipped, xfailed)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import astuple, replace
+from dataclasses import replace
 
-from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.gathering import Gathering
-from agent_fox.verifier.logs.javascript.stacks import is_file
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
+from agent_fox.verifier.logs.frames import is_file
+from agent_fox.verifier.logs.gathering import Gathering, summed
 
 _NOTHING = Parsed()
 
@@ -18,8 +18,7 @@ def merged(readings: Iterable[Parsed]) -> Parsed:
     """Readings of different parts of a run, such as one report for each module: counts add up."""
     gathering, summary, is_complete = Gathering(), None, True
     for reading in readings:
-        summary = _sum(summary, reading.summary)
-        is_complete = is_complete and reading.is_complete
+        summary, is_complete = summed((summary, reading.summary)), is_complete and reading.is_complete
         for failure in reading.failures:
             gathering.fail(failure)
         for warning in reading.warnings:
@@ -31,13 +30,17 @@ def completed(better: Parsed, other: Parsed) -> Parsed:
     """`better`, and of `other` (a reading of the same run, less to be trusted) what `better` does not know."""
     if better == _NOTHING:
         return other
-    gathering = Gathering()
-    names = _by_name(other)
-    known_better = (_placed(failure, names.get(_short(failure))) for failure in better.failures)
-    for failure in [*known_better, *_new_failures(better, other)]:
+    gathering, names = Gathering(), Counter(map(_short, other.failures))
+    of_name = {name: failure for failure in other.failures if names[name := _short(failure)] == 1 and name}
+    for failure in better.failures:
+        known = of_name.get(_short(failure))
+        if known and known.line and not failure.line:  # the log names the place that the report does not
+            failure = replace(failure, kind=known.kind, file=known.file, line=known.line, column=known.column)
         gathering.fail(failure)
-    known = {_place(warning) for warning in better.warnings}
-    for warning in [*better.warnings, *(w for w in other.warnings if _place(w) not in known)]:
+    for failure in _new_failures(better, other):
+        gathering.fail(failure)
+    places = {_place(warning) for warning in better.warnings}
+    for warning in (*better.warnings, *(each for each in other.warnings if _place(each) not in places)):
         gathering.warn(warning)
     is_known = better.summary is not None and (better.is_complete or other.summary is None)
     summary = better.summary if is_known else other.summary
@@ -61,19 +64,6 @@ def _new_failures(better: Parsed, other: Parsed) -> Iterable[Failure]:
             yield failure
 
 
-def _by_name(reading: Parsed) -> dict[str, Failure]:
-    """The failures whose test names are unique."""
-    names = Counter(_short(failure) for failure in reading.failures)
-    return {name: failure for failure in reading.failures if names[name := _short(failure)] == 1 and name}
-
-
-def _placed(failure: Failure, other: Failure | None) -> Failure:
-    """A failure whose report names no line, with the place that the log names for the same test."""
-    if failure.line or other is None or not other.line:
-        return failure
-    return replace(failure, kind=other.kind, file=other.file, line=other.line, column=other.column)
-
-
 def _place(failure: Failure) -> tuple[str | None, int | None, str]:
     """Where a failure is; without a line, what it says."""
     return (failure.file, failure.line, "" if failure.line else failure.message)
@@ -83,9 +73,3 @@ def _short(failure: Failure) -> str:
     """The name of a test without what tools put before it."""
     name = (failure.test_name or "").removesuffix("()")
     return name if is_file(name) else re.split(r"::| > |\.(?=\w+$)", name)[-1]
-
-
-def _sum(one: TestSummary | None, other: TestSummary | None) -> TestSummary | None:
-    if one is None or other is None:
-        return one or other
-    return TestSummary(*(a + b for a, b in zip(astuple(one), astuple(other), strict=True)))

@@ -32,6 +32,12 @@ def stands_first(head: str, at: int) -> bool:
     return len(before) <= MOST_LINES and all(_PREAMBLE.match(line) for line in before)
 
 
+def begin_of(head: str) -> int | None:
+    """Where a document of XML or JSON begins: at the start of a line."""
+    start = _START.search(head)
+    return start.end() if start else None
+
+
 class Cut(ValueError):
     """A document that cannot be read to its end. The message says why."""
 
@@ -52,10 +58,11 @@ class Document:
 
     begins: re.Pattern[str]
     reader: Callable[[Workspace], DocumentReader]
+    stands_alone: bool = True
 
     def recognises(self, head: str) -> bool:
-        start = _START.search(head)
-        return start is not None and bool(self.begins.match(head, start.end())) and stands_first(head, start.end())
+        at = begin_of(head)
+        return at is not None and bool(self.begins.match(head, at)) and stands_first(head, at)
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
         reader = self.reader(workspace)

@@ -1,27 +1,28 @@
-"""What a parser gathers while it reads: each failure once, counted without end, kept up to a limit."""
+"""What a parser gathers while it reads: failures whose lines are still coming, each failure once, up to a limit; counts
+of tests. What lines mean is elsewhere."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, field, fields, replace
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 
 MOST_KEPT = 1_000
 LONGEST_EVIDENCE = 1_500  # characters
 LONGEST_MESSAGE = 500
+MOST_LINES = 40  # of evidence
 
-Key = tuple[str, str | None, int | None, int | None, str | None, str]
-
-
-def key_of(failure: Failure) -> Key:
-    """What makes two reports of a failure the same one."""
-    return (failure.kind, failure.file, failure.line, failure.column, failure.test_name, failure.message)
+Key = tuple[object, ...]
 
 
 def bounded(failure: Failure) -> Failure:
     """The failure with its texts cut to their limits."""
-    message, evidence = failure.message.strip(), failure.evidence.strip("\n")
-    message, evidence = cut(message, LONGEST_MESSAGE), cut(evidence, LONGEST_EVIDENCE)
+    message, evidence = (
+        cut(failure.message.strip(), LONGEST_MESSAGE),
+        cut(failure.evidence.strip("\n"), LONGEST_EVIDENCE),
+    )
     if message == failure.message and evidence == failure.evidence:
         return failure
     return replace(failure, message=message, evidence=evidence)
@@ -32,11 +33,49 @@ def cut(text: str, longest: int) -> str:
 
 
 @dataclass(slots=True)
+class Draft:
+    """One diagnostic or failed test, to which the following lines still add."""
+
+    kind: FailureKind
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    symbol: str | None = None
+    test_name: str | None = None
+    code: str | None = None
+    exception: str | None = None
+    is_error: bool = False
+    is_warning: bool = False
+    evidence: list[str] = field(default_factory=list)
+    _length: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more evidence is kept."""
+        return len(self.evidence) >= MOST_LINES or self._length >= LONGEST_EVIDENCE
+
+    def add(self, line: str) -> None:
+        if not self.is_full:
+            self.evidence.append(line)
+            self._length += len(line) + 1
+
+    def failure(self) -> Failure:
+        return Failure(**{name: getattr(self, name) for name in _KEPT}, evidence="\n".join(self.evidence))
+
+
+_KEPT = tuple(each.name for each in fields(Failure) if each.name != "evidence")
+
+
+@dataclass(slots=True)
 class Gathering:
-    """Failures and warnings in the order they came, and the counts of tests."""
+    """Failures and warnings in the order they came. A fallback says that something failed, and counts only where
+    nothing says more."""
 
     failures: dict[Key, Failure] = field(default_factory=dict)
     warnings: dict[Key, Failure] = field(default_factory=dict)
+    _alone: list[Failure] = field(default_factory=list)
+    _of_kind: list[Failure] = field(default_factory=list)
 
     def fail(self, failure: Failure) -> None:
         _keep(self.failures, failure)
@@ -44,24 +83,61 @@ class Gathering:
     def warn(self, warning: Failure) -> None:
         _keep(self.warnings, warning)
 
+    def keep(self, draft: Draft) -> None:
+        (self.warn if draft.is_warning else self.fail)(draft.failure())
+
+    def fall_back(self, failure: Failure, *, on_kind: bool = False) -> None:
+        """Keep `failure` if the log names no other; with `on_kind`, if it names none of the same kind."""
+        fallbacks = self._of_kind if on_kind else self._alone
+        if len(fallbacks) < MOST_LINES:
+            fallbacks.append(failure)
+
     @property
     def is_full(self) -> bool:
         """Whether another failure would not be kept."""
         return len(self.failures) >= MOST_KEPT
 
-    @property
-    def is_warned(self) -> bool:
-        """Whether another warning would not be kept."""
-        return len(self.warnings) >= MOST_KEPT
-
     def parsed(self, summary: TestSummary | None = None, *, is_complete: bool = True) -> Parsed:
+        kinds = {failure.kind for failure in self.failures.values()}
+        for failure in self._of_kind:
+            if failure.kind not in kinds:
+                self.fail(failure)
+        for failure in () if self.failures else self._alone:
+            self.fail(failure)
         return Parsed(tuple(self.failures.values()), tuple(self.warnings.values()), summary, is_complete)
 
 
 def _keep(kept: dict[Key, Failure], failure: Failure) -> None:
     if len(kept) < MOST_KEPT:
         short = bounded(failure)
-        kept.setdefault(key_of(short), short)
+        kept.setdefault((short.kind, short.file, short.line, short.column, short.test_name, short.message), short)
+
+
+FIRST, LAST = 60, 240  # lines
+LONGEST_LINE = 2_000  # characters
+
+
+@dataclass(slots=True)
+class Excerpt:
+    """The first and the last lines of a passage of any length."""
+
+    first: list[str] = field(default_factory=list)
+    last: deque[str] = field(default_factory=lambda: deque(maxlen=LAST))
+
+    def add(self, line: str) -> None:
+        (self.first if len(self.first) < FIRST else self.last).append(line[:LONGEST_LINE])
+
+    def extend(self, lines: Sequence[str]) -> None:
+        room = FIRST - len(self.first)
+        self.first.extend(line[:LONGEST_LINE] for line in lines[:room])
+        self.last.extend(line[:LONGEST_LINE] for line in lines[room:][-LAST:])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*self.first, *self.last))
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self)
 
 
 @dataclass(slots=True)
@@ -78,6 +154,12 @@ class Counts:
     def summary(self) -> TestSummary:
         tests = self.passed + self.failures + self.errors + self.skipped + self.xfailed - self.uncounted
         return TestSummary(tests, self.passed, self.failures, self.errors, self.skipped, self.xfailed)
+
+
+def summed(summaries: Iterable[TestSummary | None]) -> TestSummary | None:
+    """The counts of the parts of a run together, of those that have any."""
+    columns = [astuple(summary) for summary in summaries if summary is not None]
+    return TestSummary(*map(sum, zip(*columns, strict=True))) if columns else None
 
 
 MILD = ("warning", "warn", "info", "information", "note", "message")

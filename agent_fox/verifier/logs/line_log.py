@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.logs.decode import Lines
+from agent_fox.verifier.logs.decode import LONGEST_RECORD, Lines
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
@@ -23,8 +23,7 @@ _LINES_OF_BLOCK = 1_000
 class LineReader(Protocol):
     """What is known of one log while it is read."""
 
-    def take(self, line: str) -> None: ...
-
+    def take(self, line: str) -> object: ...
     def parsed(self) -> Parsed: ...
 
 
@@ -50,7 +49,7 @@ class LineLog:
 
 @dataclass(frozen=True, slots=True)
 class LineStream:
-    """A StreamParser that makes a new reader for each log."""
+    """A DocumentParser that makes a new reader for each log of lines."""
 
     reader: Callable[[Workspace], LineReader]
     recognises: Callable[[str], bool]
@@ -59,10 +58,8 @@ class LineStream:
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         return read_lines(lines, self.reader(workspace))
 
-
-def last_line(block: str, at: int, end: int) -> str:
-    """The last of the whole lines from `at` to `end`, without its end."""
-    return block[block.rfind("\n", at, end - 1) + 1 : end - 1]
+    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
+        return self.parse(Lines(file, LONGEST_RECORD), workspace)
 
 
 def read_lines(lines: Iterable[str], reader: LineReader) -> Parsed:

@@ -10,6 +10,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from itertools import product
 from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.blocks import READERS
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
 from agent_fox.verifier.logs.document import line_of
-from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import DATA, kind_tables, with_parts
 from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
 from agent_fox.verifier.logs.line_log import read_block
@@ -50,6 +51,7 @@ _KEYS: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("log", "code"), (str,)),
 }
 _FILE = (*(name for name in _OF_FORMAT if name != "rows"), "kind", "parts", "row", "example")
+_TABLES = ("row", "example")
 _EXAMPLE, _TURNED = ("log", "gives"), ("kind", "code")
 _ROW = ("pattern", *_OF_ROW)
 _WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
@@ -82,20 +84,16 @@ def outside_format(path: Path) -> LineFormat:
 
 def problems(document: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with a format; what comes later is only looked at where all before it is right."""
-    for problem in _written(document):
-        yield problem
-        return
-    for problem in _patterns(document):
-        yield problem
-        return
+    for look in (_written, _patterns):
+        if problem := next(look(document), None):
+            yield problem
+            return
     yield from _examples(document)
 
 
 def _written(document: Mapping[str, Any]) -> Iterator[str]:
     """Whether keys, types and words are those of a format."""
-    if wrong := list(_table(document, "", _FILE, ("tools", "row", "example"))):
-        yield from wrong
-        return
+    yield from _table(document, "", _FILE, ("tools", "row", "example"))
     for n, row in enumerate(document["row"], 1):
         yield from _table(row, f"row {n}: ", _ROW, ("pattern",))
     for n, example in enumerate(document["example"], 1):
@@ -107,20 +105,15 @@ def _table(table: Mapping[str, object], where: str, keys: tuple[str, ...], neede
     for key, value in table.items():
         if key not in keys:
             yield f"{where}there is no key {key!r}{did_you_mean(key, keys, '; there are: ' + ', '.join(keys))}"
-        elif not _is_of_type(value, (list,) if (key, keys) == ("gives", _EXAMPLE) else _KEYS[key], key):
+        elif not isinstance(value, (list,) if (key, keys) == ("gives", _EXAMPLE) else _KEYS[key]) or (
+            isinstance(value, list) and not all(isinstance(each, dict if key in _TABLES else str) for each in value)
+        ):
             yield f"{where}{key} is of the wrong type: {value!r}"
         elif key in _WORDS and isinstance(value, str) and value not in _WORDS[key]():
             yield f"{where}{key} is {value!r}; it has to be one of: {', '.join(_WORDS[key]())}"
     for key in needed:
         if key not in table or (table[key] == [] and key != "gives"):
             yield f"{where}{key} is missing"
-
-
-def _is_of_type(value: object, types: tuple[type, ...], key: str) -> bool:
-    inner = dict if key in ("row", "example") else str
-    return isinstance(value, types) and not (
-        isinstance(value, list) and not all(isinstance(each, inner) for each in value)
-    )
 
 
 def _patterns(document: Mapping[str, Any]) -> Iterator[str]:
@@ -153,10 +146,8 @@ def _pattern(pattern: str, where: str, lines: list[str], row: Mapping[str, Any])
     elif row.get("gives") == "heading" and "file" not in compiled.groupindex:
         yield f"{where}a heading has to name a file by the group `file`"
     elif slow := slow_on(compiled, lines):
-        yield (
-            f"{where}the pattern {pattern!r} takes far longer the longer a line is ({slow}); make repeats that may "
-            "take the same text possessive (`++`, `*+`), or give them an end"
-        )
+        advice = "make repeats that may take the same text possessive (`++`, `*+`), or give them an end"
+        yield f"{where}the pattern {pattern!r} takes far longer the longer a line is ({slow}); {advice}"
 
 
 def slow_on(pattern: re.Pattern[str], lines: list[str]) -> str:
@@ -168,20 +159,12 @@ def slow_on(pattern: re.Pattern[str], lines: list[str]) -> str:
     near = next((line for line in lines if pattern.match(line)), lines[0] if lines else "a")
     pieces, before = _PIECE.findall(near[:200])[:MOST_PLACES], ""
     for piece, following in zip(pieces, [*pieces[1:], ""], strict=True):
-        for pump in dict.fromkeys((piece[:1], piece[:1] + following[:1])):
-            if slow := _slow_on(pattern, before, pump):
-                return slow
+        for pump, size in product(dict.fromkeys((piece[:1], piece[:1] + following[:1])), SIZES):
+            times, start = size // len(pump), time.process_time()
+            pattern.match(before + pump * times + "\x00")
+            if (seconds := time.process_time() - start) > (SLOWEST if size == LONGEST_LINE else SLOWEST / 4):
+                return f"{seconds:.1f} s where {pump!r} comes {times} times after {before[-20:]!r}"
         before += piece
-    return ""
-
-
-def _slow_on(pattern: re.Pattern[str], before: str, pump: str) -> str:
-    for size in SIZES:
-        times = size // len(pump)
-        start = time.process_time()
-        pattern.match(before + pump * times + "\x00")
-        if (seconds := time.process_time() - start) > (SLOWEST if size == LONGEST_LINE else SLOWEST / 4):
-            return f"{seconds:.1f} s where {pump!r} comes {times} times after {before[-20:]!r}"
     return ""
 
 
@@ -189,7 +172,7 @@ class _Watched(RowReader):
     """A reader that remembers which patterns took a line."""
 
     def __init__(self, of: LineFormat, workspace: Workspace) -> None:
-        super().__init__(of, Findings(), workspace)
+        super().__init__(of, Gathering(), workspace)
         self.used: set[tuple[int, str]] = set()
         self._number = {id(row): n for n, row in enumerate(of.rows, 1)}
 

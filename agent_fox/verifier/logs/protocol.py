@@ -30,8 +30,11 @@ class Workspace:
 
     def relative(self, path: str) -> str:
         """`path` (or file URL) relative to the root where it lies inside, else as it stands; `/`, no `./`."""
-        clean = _without_scheme(path.strip()).replace("\\", "/")
-        if not clean:
+        clean = path.strip()
+        if clean.startswith("file:"):
+            clean = unquote(re.sub(r"^file:(//(localhost)?(?=/))?", "", clean))
+            clean = clean[1:] if clean.startswith("/") and _DRIVE.match(clean) else clean
+        if not (clean := clean.replace("\\", "/")):
             return clean
         root, clean = str(self.root).replace("\\", "/").rstrip("/"), posixpath.normpath(clean)
         is_inside = _comparable(clean).startswith(_comparable(root) + "/")
@@ -41,13 +44,6 @@ class Workspace:
         """Whether a path lies in the workspace: relative and not leaving it, or below the root."""
         inside = self.relative(path)
         return bool(inside) and not (inside.startswith(("/", "../")) or _DRIVE.match(inside))
-
-
-def _without_scheme(path: str) -> str:
-    if not path.startswith("file:"):
-        return path
-    local = unquote(re.sub(r"^file:(//(localhost)?(?=/))?", "", path))
-    return local[1:] if local.startswith("/") and _DRIVE.match(local) else local
 
 
 def _comparable(path: str) -> str:
@@ -70,25 +66,15 @@ class LogParser(Protocol):
 
 
 @runtime_checkable
-class StreamParser(Protocol):
-    """Reads a format made for programs, line by line; other lines may stand between.
+class DocumentParser(Protocol):
+    """Reads what a tool writes for programs: a document (XML, JSON) that is a report or the whole output, or a stream
+    of lines, between which others may stand.
 
     `stands_alone`: whether it says everything, so that the parser of the tool's text need not read the log too.
     """
 
     @property
     def stands_alone(self) -> bool: ...
-
-    def recognises(self, head: str) -> bool:
-        """Whether a log or report that begins with `head` is in this format."""
-        ...
-
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed: ...
-
-
-@runtime_checkable
-class DocumentParser(Protocol):
-    """Reads one document (XML, JSON) that a tool writes as a report or as its whole output."""
 
     def recognises(self, head: str) -> bool:
         """Whether a log or report that begins with `head` is in this format; a few lines may stand before it."""

@@ -132,7 +132,7 @@ class Row:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Rows:
     """The rows of one format, in the order in which they are asked; the first that fits takes a line."""
 
@@ -167,43 +167,32 @@ class Rows:
     """Whether failures are shown last, as many as are counted: what looks like one before them was printed."""
     nothing: str = ""
     """What is said where no test was counted."""
-    all_marks: tuple[str | re.Pattern[str], ...] = field(init=False)
-    marks: tuple[Mark, ...] = field(init=False)
-    """Texts and spots of which one stands in every line that matters while nothing is open; empty if none is known."""
-    has_tests: bool = field(init=False)
-    has_lists: bool = field(init=False)
-    marks_within: Mapping[tuple[str, bool], tuple[Mark, ...]] = field(init=False)
-    """The same in each passage of a log of tests, and while a test is open."""
-    headings: tuple[Row, ...] = field(init=False)
-    """Rows without a mark that only name a file: they are looked for above a failure."""
-    has_more: bool = field(init=False)
-    opened: Mapping[str, tuple[Row, ...]] = field(init=False)
-    """The rows of each passage, and those that are asked while no failure is open."""
-    closed: Mapping[str, tuple[Row, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
-        headings = tuple(row for row in self.rows if row.gives == "heading" and not row.when)
-        first = [row for row in self.rows if row.matters_alone and row not in headings]
-        asked = [row for row in self.rows if row.gives != "running"]
-        passages = {"", *(name for row in self.rows for name in (*row.within, row.enters or ""))} - {"*"}
-        opened = {name: tuple(row for row in asked if not {name, "*"}.isdisjoint(row.within)) for name in passages}
-        closed = {name: tuple(row for row in opened[name] if row.gives not in OF_OPEN) for name in passages}
-        all_marks = tuple(dict.fromkeys(mark for row in self.rows for mark in (*row.when, row.spot) if mark))
-        marks_within = {(name, True): _marks(all_marks, rows) for name, rows in opened.items()}
-        marks_within |= {(name, False): _marks(all_marks, _telling(rows)) for name, rows in closed.items()}
-        known = {
-            "headings": headings,
-            "all_marks": all_marks,
-            "marks": _marks(all_marks, first),
-            "marks_within": marks_within,
-            "has_more": any(row.gives == "more" for row in self.rows),
-            "has_tests": any(row.gives in OF_TESTS for row in self.rows),
-            "has_lists": any(row.gives == "entry" for row in self.rows),
-            "opened": opened,
-            "closed": closed,
-        }
-        for name, value in known.items():
-            object.__setattr__(self, name, value)
+        rows = self.rows
+        self.has_more = any(row.gives == "more" for row in rows)
+        self.has_tests = any(row.gives in OF_TESTS for row in rows)
+        self.has_lists = any(row.gives == "entry" for row in rows)
+        # Rows without a mark that only name a file: they are looked for above a failure.
+        self.headings = tuple(row for row in rows if row.gives == "heading" and not row.when)
+        # The rows of each passage, and those that are asked while no failure is open.
+        asked = [row for row in rows if row.gives != "running"]
+        passages = {"", *(name for row in rows for name in (*row.within, row.enters or ""))} - {"*"}
+        self.opened = {name: tuple(row for row in asked if {name, "*"} & {*row.within}) for name in passages}
+        self.closed = {name: tuple(row for row in self.opened[name] if row.gives not in OF_OPEN) for name in passages}
+        # Texts and spots of which one stands in every line that matters while nothing is open, none where one has none;
+        # and the same in each passage of a log of tests, and while a test is open.
+        self.all_marks = tuple(dict.fromkeys(mark for row in rows for mark in (*row.when, row.spot) if mark))
+        first = [row for row in rows if row.matters_alone and row not in self.headings]
+        self.marks = self._marks(first)
+        self.marks_within = {(name, True): self._marks(of) for name, of in self.opened.items()}
+        self.marks_within |= {(name, False): self._marks(_telling(of)) for name, of in self.closed.items()}
+
+    def _marks(self, rows: Sequence[Row]) -> tuple[Mark, ...]:
+        """The marks of which one stands in each line that one of the rows takes; empty where a row has none."""
+        of_rows = [mark for row in rows for mark in (*row.when, row.spot) if mark]
+        has_marks = all(row.when or row.spot for row in rows)
+        return tuple((n, mark) for n, mark in enumerate(self.all_marks) if mark in of_rows) if has_marks else ()
 
 
 def _telling(rows: Sequence[Row]) -> Sequence[Row]:
@@ -211,10 +200,3 @@ def _telling(rows: Sequence[Row]) -> Sequence[Row]:
     while rows and rows[-1].gives == "aside" and rows[-1].enters is None and not rows[-1].turns:
         rows = rows[:-1]
     return rows
-
-
-def _marks(all_marks: Sequence[str | re.Pattern[str]], rows: Sequence[Row]) -> tuple[Mark, ...]:
-    """The marks of which one stands in each line that one of the rows takes; empty where a row has none."""
-    of_rows = [mark for row in rows for mark in (*row.when, row.spot) if mark]
-    has_marks = all(row.when or row.spot for row in rows)
-    return tuple((n, mark) for n, mark in enumerate(all_marks) if mark in of_rows) if has_marks else ()

@@ -76,27 +76,24 @@ def outcome_of(ending: Ending, readings: Readings) -> Outcome:
 
 
 def _timed_out(both: Parsed, readings: Readings) -> Outcome:
-    known = tuple(failure for failure in both.failures if failure.kind is not FailureKind.UNKNOWN)
-    known = tuple(_hung(failure) for failure in known)
-    if not any(failure.kind is FailureKind.TIMEOUT for failure in known):
-        known = (*known, _failure(FailureKind.TIMEOUT, "it did not end in time", readings))
-    return Outcome(Status.TIMED_OUT, replace(both, failures=known))
-
-
-def _hung(failure: Failure) -> Failure:
-    if failure.message != STILL_RUNNING:
-        return failure
-    return replace(failure, kind=FailureKind.TIMEOUT, message="it did not end in time")
+    hung = {"kind": FailureKind.TIMEOUT, "message": "it did not end in time"}
+    known = [replace(each, **hung) if each.message == STILL_RUNNING else each for each in both.failures]
+    return _ended(
+        Status.TIMED_OUT, FailureKind.TIMEOUT, hung["message"], replace(both, failures=tuple(known)), readings
+    )
 
 
 def _unable(code: int, both: Parsed, readings: Readings) -> Outcome:
-    known = tuple(failure for failure in both.failures if failure.kind is not FailureKind.UNKNOWN)
-    if not any(failure.kind is FailureKind.ENVIRONMENT_FAILURE for failure in known):
-        line_said = (
-            next((line for line in reversed(readings.tail) if _MISSING.search(line)), "") if code != KILLED else ""
-        )
-        known = (*known, _failure(FailureKind.ENVIRONMENT_FAILURE, line_said or _ENVIRONMENT[code], readings))
-    return Outcome(Status.ERRORED, replace(both, failures=known))
+    said = (line for line in reversed(readings.tail) if code != KILLED and _MISSING.search(line))
+    return _ended(Status.ERRORED, FailureKind.ENVIRONMENT_FAILURE, next(said, _ENVIRONMENT[code]), both, readings)
+
+
+def _ended(status: Status, kind: FailureKind, message: str, both: Parsed, readings: Readings) -> Outcome:
+    """What is known of why, with a failure of this kind."""
+    known = [failure for failure in both.failures if failure.kind is not FailureKind.UNKNOWN]
+    if not any(failure.kind is kind for failure in known):
+        known.append(_failure(kind, message, readings))
+    return Outcome(status, replace(both, failures=tuple(known)))
 
 
 def _failed(tool: str, code: int | None, both: Parsed, readings: Readings) -> Outcome:
@@ -104,7 +101,9 @@ def _failed(tool: str, code: int | None, both: Parsed, readings: Readings) -> Ou
         not both.failures and bool(_EMPTY.search("\n".join(line.strip() for line in readings.tail)))
     )
     if not both.failures:
-        message = NO_TESTS_RAN if has_run_nothing else _generic(code)
+        message = f"it failed with exit code {code}" if code is not None else "how it ended is not known"
+        message = f"it was ended by signal {code - SIGNAL_BASE}" if code and code > SIGNAL_BASE else message
+        message = NO_TESTS_RAN if has_run_nothing else message
         both = replace(both, failures=(_failure(FailureKind.UNKNOWN, message, readings),))
     kinds = {failure.kind for failure in both.failures}
     is_unable = kinds == {FailureKind.ENVIRONMENT_FAILURE} or has_run_nothing
@@ -112,14 +111,6 @@ def _failed(tool: str, code: int | None, both: Parsed, readings: Readings) -> Ou
         has_no_tests = both.summary is not None and both.summary.tests == 0
         is_unable = is_unable or has_no_tests or code is None or (tool, code) in _COULD_NOT_RUN
     return Outcome(Status.ERRORED if is_unable else Status.FAILED, both)
-
-
-def _generic(code: int | None) -> str:
-    if code is None:
-        return "how it ended is not known"
-    if code > SIGNAL_BASE:
-        return f"it was ended by signal {code - SIGNAL_BASE}"
-    return f"it failed with exit code {code}"
 
 
 def _failure(kind: FailureKind, message: str, readings: Readings) -> Failure:

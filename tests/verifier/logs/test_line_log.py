@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.decode import lines
-from agent_fox.verifier.logs.go.events import GO_JSON
-from agent_fox.verifier.logs.go.text import GoReader
+from agent_fox.verifier.logs.go.logs import GO_JSON, GoReader
 from agent_fox.verifier.logs.javascript.tap import TAP
 from agent_fox.verifier.logs.jvm.gradle import GradleReader
 from agent_fox.verifier.logs.jvm.maven import MavenReader

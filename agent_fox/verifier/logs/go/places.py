@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.drafts import Draft
-from agent_fox.verifier.logs.frames import Place, at, first_line
+from agent_fox.verifier.logs.frames import Place, at, first_line, place_of
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -23,7 +22,7 @@ _SAYS_WRONG = regex(
     r"|invalid|missing|wrong)\b",
     re.IGNORECASE,
 )
-_TESTIFY = regex(r"Error Trace:\s+(\S+\.go):(\d+)")
+_TESTIFY = regex(r"Error Trace:\s+(?P<file>\S+\.go):(?P<line>\d+)")
 _TESTIFY_ERROR = regex(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
 
 
@@ -43,22 +42,23 @@ def module_of(packages: Iterable[str]) -> str:
     return "/".join(first[: min(common, usual)])
 
 
-def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place, str] | None:
+def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place | None, str]:
     """The place and message of what a test logged as wrong: the first line that sounds like it, else the last."""
     text = "\n".join(lines)
     trace, error = _TESTIFY.search(text), _TESTIFY_ERROR.search(text)
     if trace and error:
-        return Place(workspace.relative(trace[1]), int(trace[2])), error[1].strip()
+        return place_of(trace, workspace), error[1].strip()
     logged = [(match, n) for n, line in enumerate(lines) if (match := _LOG_LINE.match(line))]
     if not logged:
-        return None
+        return None, ""
     match, n = next(((f, n) for f, n in logged if _SAYS_WRONG.search(f[3])), logged[-1])
     message = match[3].strip() or next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
     return Place(match[1], int(match[2])), message
 
 
 def logged_go(text: str, workspace: Workspace, file: str, name: str) -> Failure:
-    place, message = logged_failure(text.split("\n"), workspace) or (None, first_line(text))
+    place, message = logged_failure(text.split("\n"), workspace)
+    message = message if place else first_line(text)
     return Failure(FailureKind.TEST_FAILURE, message or "it failed without a word", **at(place))
 
 
@@ -70,7 +70,7 @@ class Packages:
     """The packages that a log names, and what it tells of their module's path."""
 
     names: set[str] = field(default_factory=set)
-    _module: str | None = None
+    _module: str = ""
 
     def see(self, package: str) -> None:
         if len(self.names) < MOST_PACKAGES:
@@ -85,15 +85,16 @@ class Packages:
             self._module = package[: -len(folder) - 1]
 
     def folder(self, package: str) -> str:
-        """The folder of a package below the workspace; `""` is the workspace itself."""
-        known = self._module or ""
-        module = known if known and f"{package}/".startswith(f"{known}/") else self._guess(package)
-        return package[len(module) + 1 :]
+        """The folder of a package below the workspace; `""` is the workspace itself.
 
-    def _guess(self, package: str) -> str:
-        """Without evidence: the packages' common path where it is a package itself, else what hosts usually use."""
-        common = posixpath.commonpath([*self.names, package])
-        return common if common in self.names and len(self.names) > 1 else module_of({*self.names, package})
+        Without evidence: below the packages' common path where that is a package, else below what hosts usually use.
+        """
+        module = self._module
+        if not (module and f"{package}/".startswith(f"{module}/")):
+            common = posixpath.commonpath([*self.names, package])
+            is_package = common in self.names and len(self.names) > 1
+            module = common if is_package else module_of({*self.names, package})
+        return package[len(module) + 1 :]
 
 
 MOST_LINES = 400  # kept of one trace
@@ -101,7 +102,6 @@ _BEGINS = regex(
     r"(?:panic|fatal error|runtime): (?!goroutine)|unexpected fault address|SIG[A-Z]+: |WARNING: DATA RACE$"
 )
 _FIRST = "pfruSW"
-_TIMEOUT = regex(r"panic: test timed out after ")
 _RUNNING = regex(r"\t\t?(?P<name>(?:Test|Fuzz|Example|Benchmark)\S*) \([\dhms.]+\)$")
 _FUNCTION = regex(r"(?P<package>[\w.~/-]+?)\.(?P<name>[\w.*()\[\]]+)\(.*\)$|created by ")
 _PLACE = regex(r"[\t ]+(?P<file>(?:[A-Za-z]:)?[/\\][^:\n]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
@@ -129,25 +129,24 @@ class Panic:
         return True
 
     @property
-    def test(self) -> str | None:
+    def test(self) -> str:
         """The test that a timeout names, or the first that a stack trace shows."""
-        named = next((match["name"] for line in self._lines if (match := _RUNNING.match(line))), None)
-        traced = (match["name"] for line in self._lines if (match := _TEST.search(line)))
-        return named.partition("/")[0] if named else next(traced, None)
+        for pattern in (_RUNNING, _TEST):
+            matches = (pattern.match(line) if pattern is _RUNNING else pattern.search(line) for line in self._lines)
+            if match := next(filter(None, matches), None):
+                return match["name"].partition("/")[0]
+        return ""
 
-    def draft(self, workspace: Workspace, packages: Packages) -> Draft:
-        is_timeout = bool(_TIMEOUT.match(self._lines[0]))
-        draft = Draft(
-            kind=FailureKind.TIMEOUT if is_timeout else FailureKind.TEST_FAILURE,
-            message=self._lines[0].removesuffix(" [recovered]"),
-            is_error=True,
-            evidence=["\n".join(self._lines)],
-        )
+    def failure(self, test: str, workspace: Workspace, packages: Packages) -> Failure:
+        place = None
         for above, line in zip(self._lines, self._lines[1:], strict=False):
             match = _PLACE.match(line)
             if match and workspace.holds(match["file"]) and not _LIBRARY.search(match["file"]):
-                draft.file, draft.line = workspace.relative(match["file"]), int(match["line"])
+                place = place_of(match, workspace)
                 if function := _FUNCTION.match(above):
-                    packages.lies(function["package"] or "", draft.file.rpartition("/")[0])
+                    packages.lies(function["package"] or "", place.file.rpartition("/")[0])
                 break
-        return draft
+        first, text, name = self._lines[0], "\n".join(self._lines), test or self.test or None
+        kind = FailureKind.TIMEOUT if first.startswith("panic: test timed out after ") else FailureKind.TEST_FAILURE
+        message = first.removesuffix(" [recovered]")
+        return Failure(kind, message, **at(place), test_name=name, evidence=text, is_error=True)

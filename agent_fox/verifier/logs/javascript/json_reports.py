@@ -25,11 +25,10 @@ _SKIPPED = ("pending", "skipped", "todo", "disabled")
 
 
 class _JestReader:
-    """Reads the files, their tests, and why a file could not be run."""
+    """Reads the files, their tests, and why a file could not be run: what could not be loaded, or its hooks threw."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._found = Gathering()
-        self._counts = Counts()
+        self._found, self._counts = Gathering(), Counts()
         self._has_read = False
         self._workspace = workspace
 
@@ -43,53 +42,32 @@ class _JestReader:
 
     def _take(self, file: Record) -> None:
         self._has_read = True
-        path = self._workspace.relative(text(file.get("name")) or text(file.get("testFilePath")))
+        path = self._workspace.relative(text(file.get("name")) or text(file.get("testFilePath"))) or None
         tests = list(records(file.get("assertionResults") or file.get("testResults")))
         for test in tests:
             self._test(test, path)
-        has_failed = any(test.get("status") == "failed" for test in tests)
-        if file.get("status") == "failed" and not has_failed:
-            self._broken(file, path)
+        if file.get("status") == "failed" and not any(test.get("status") == "failed" for test in tests):
+            self._counts.errors += 1
+            self._counts.uncounted += 1
+            thrown = _TITLE.sub("", without_colours(text(file.get("message")) or text(file.get("failureMessage"))))
+            message, place = first_line(thrown), at(thrown_at(thrown, self._workspace), path)
+            known = {**place, "evidence": thrown, "exception": exception_of(message), "is_error": True}
+            self._found.fail(Failure(kind_of_broken_file(thrown), message or "the file could not be run", **known))
 
-    def _test(self, test: Record, path: str) -> None:
-        status = text(test.get("status"))
+    def _test(self, test: Record, path: str | None) -> None:
+        status, declared = text(test.get("status")), record(test.get("location"))
         self._counts.passed += status == "passed"
         self._counts.skipped += status in _SKIPPED
         self._counts.failures += status == "failed"
-        if status == "failed" and not self._found.is_full:
-            name = " > ".join(filter(None, [*texts(test.get("ancestorTitles")), text(test.get("title"))]))
-            for each in texts(test.get("failureMessages")) or ["the test failed"]:
-                self._found.fail(self._failure(test, name, without_colours(each), path))
-
-    def _failure(self, test: Record, name: str, text: str, path: str) -> Failure:
-        place, declared = thrown_at(text, self._workspace), record(test.get("location"))
-        return Failure(
-            FailureKind.TEST_FAILURE,
-            first_line(text).removeprefix("Error: "),
-            file=place.file if place else path or None,
-            line=place.line if place else number(declared.get("line")),
-            column=place.column if place else number(declared.get("column")),
-            test_name=name or None,
-            evidence=text,
-            exception=exception_of(first_line(text)),
-        )
-
-    def _broken(self, file: Record, path: str) -> None:
-        """A file that could not be loaded, or whose hooks threw."""
-        self._counts.errors += 1
-        self._counts.uncounted += 1
-        message_text = _TITLE.sub("", without_colours(text(file.get("message")) or text(file.get("failureMessage"))))
-        place = thrown_at(message_text, self._workspace)
-        self._found.fail(
-            Failure(
-                kind_of_broken_file(message_text),
-                first_line(message_text) or "the file could not be run",
-                **at(place, path or None),
-                evidence=message_text,
-                exception=exception_of(first_line(message_text)),
-                is_error=True,
-            )
-        )
+        if status != "failed" or self._found.is_full:
+            return
+        name = " > ".join(filter(None, [*texts(test.get("ancestorTitles")), text(test.get("title"))])) or None
+        for thrown in map(without_colours, texts(test.get("failureMessages")) or ["the test failed"]):
+            known = {"file": path, "line": number(declared.get("line")), "column": number(declared.get("column"))}
+            known = {**known, **at(thrown_at(thrown, self._workspace), path)}
+            message, exception = first_line(thrown).removeprefix("Error: "), exception_of(first_line(thrown))
+            known = {**known, "test_name": name, "evidence": thrown, "exception": exception}
+            self._found.fail(Failure(FailureKind.TEST_FAILURE, message, **known))
 
 
 _STATS, _FAILURES = ("stats",), ("failures", EACH)
@@ -110,30 +88,21 @@ class _MochaReader:
                 of = [number(record(value).get(word)) or 0 for word in ("passes", "failures", "pending")]
                 self._summary = Counts(of[0], of[1], skipped=of[2]).summary()
             else:
-                self._found.fail(_mocha_failure(record(value), self._workspace))
+                self._fail(record(value))
 
     def parsed(self, *, is_complete: bool) -> Parsed:
         return self._found.parsed(self._summary, is_complete=is_complete)
 
-
-def _mocha_failure(test: Record, workspace: Workspace) -> Failure:
-    thrown = record(test.get("err"))
-    thrown_text = text(thrown.get("stack")) or text(thrown.get("message"))
-    place, message = thrown_at(thrown_text, workspace), first_line(thrown_text) or "the test failed"
-    return Failure(
-        FailureKind.TEST_FAILURE,
-        message,
-        **at(place, workspace.relative(text(test.get("file"))) or None),
-        test_name=_name(text(test.get("fullTitle")), text(test.get("title"))),
-        evidence=thrown_text,
-        exception=exception_of(message) or text(thrown.get("name")) or None,
-    )
-
-
-def _name(full: str, title: str) -> str | None:
-    """mocha joins the titles of groups by spaces: only the last one can be recognised."""
-    groups = full.removesuffix(title).strip()
-    return " > ".join(part for part in (groups, title) if part) or None
+    def _fail(self, test: Record) -> None:
+        """A test that failed. mocha joins the titles of groups by spaces: only the last one can be recognised."""
+        error, title = record(test.get("err")), text(test.get("title"))
+        thrown = text(error.get("stack")) or text(error.get("message"))
+        place, message = thrown_at(thrown, self._workspace), first_line(thrown) or "the test failed"
+        name = " > ".join(filter(None, (text(test.get("fullTitle")).removesuffix(title).strip(), title))) or None
+        known = at(place, self._workspace.relative(text(test.get("file"))) or None)
+        exception = exception_of(message) or text(error.get("name")) or None
+        known = {**known, "test_name": name, "evidence": thrown, "exception": exception}
+        self._found.fail(Failure(FailureKind.TEST_FAILURE, message, **known))
 
 
 JEST = Document(_BEGINS, _JestReader)

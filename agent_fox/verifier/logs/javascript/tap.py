@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.documents import stands_first
+from agent_fox.verifier.logs.frames import is_file
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gathering
-from agent_fox.verifier.logs.javascript.stacks import is_file, test_path
-from agent_fox.verifier.logs.javascript.tap_failures import TapTest, crash_of, failure_of, is_parents
+from agent_fox.verifier.logs.javascript.stacks import test_path
+from agent_fox.verifier.logs.javascript.tap_failures import TapTest, crash_of, failure_of
 from agent_fox.verifier.logs.line_log import LineStream
 
 if TYPE_CHECKING:
@@ -46,10 +47,7 @@ class _Reader:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._found = Gathering()
-        self._counts = Counts()
-        self._groups: dict[int, str] = {}
-        self._seen: dict[int, bool] = {}  # depth of sub-tests read -> whether one failed
+        self._begin()
         self._braced: list[TapTest] = []
         self._test: TapTest | None = None
         self._yaml_indent: int | None = None
@@ -57,12 +55,16 @@ class _Reader:
         self._is_dull = False  # the block is of a test that passed
         self._is_quoting = False  # a value in quotes goes on over lines of any indentation
         self._between: deque[str] = deque(maxlen=MOST_LINES)
-        self._top = 0
         self._planned: int | None = None
         self._has_bailed = False
 
+    def _begin(self) -> None:
+        self._found, self._counts, self._top = Gathering(), Counts(), 0
+        self._groups: dict[int, str] = {}
+        self._seen: dict[int, bool] = {}  # depth of sub-tests read -> whether one failed
+
     def take(self, line: str) -> None:
-        if self._yaml_indent is not None and self._take_yaml(line):
+        if self._yaml_indent is not None and self._take_yaml(line, self._yaml_indent):
             return
         if "ok" in line and (match := _TEST.match(line)):
             self._take_test(len(match[1]) // _STEP, not match[2], match[3])
@@ -73,15 +75,26 @@ class _Reader:
             self._yaml_indent = len(line) - len(line.lstrip())
             self._indentation, self._is_dull = " " * self._yaml_indent, self._test.is_ok
         elif self._braced and line.strip() == "}":
-            self._close_brace()
+            self._settle()
+            self._end_test(test := self._braced.pop())
+            self._groups.pop(test.depth, None)
+            self._settle()
         elif line.startswith("TAP version") and self._planned is None:
-            self._restart()
+            self._settle()  # what came before was printed by something else
+            self._begin()
         elif "Bail" in line and (match := _BAIL.match(line)):
-            self._bail(match[1])
+            self._settle()
+            self._has_bailed = True
+            message = f"Bail out! {match[1]}".strip()
+            self._found.fail(Failure(FailureKind.TEST_FAILURE, message, evidence=message, is_error=True))
         elif line.startswith("1..") and (match := _PLAN.match(line)):
             self._planned = int(match[1])
         else:
-            self._take_other(line)
+            stripped = _COMMENT.sub("", line)
+            if self._test and len(self._test.after) < MOST_LINES:
+                self._test.after.append(stripped)
+            else:
+                self._between.append(_plain(stripped))
 
     def skip(self, block: str, at: int) -> int:
         """Passes over tests that passed and have no sub-tests."""
@@ -89,48 +102,35 @@ class _Reader:
             return at
         deepest = max(self._seen, default=0)
         while (match := _PASSED.match(block, at)) and (depth := len(match[1]) // _STEP) >= deepest:
-            self._pass(depth, match[2])
+            self._settle()
+            if match[2] is not None:
+                self._groups[depth] = match[2]
+            self._between.clear()
+            self._seen.setdefault(depth, False)
+            self._top += depth == 0
+            self._counts.passed += 1
             deepest, at = depth, match.end()
         return at
 
-    def _pass(self, depth: int, group: str | None) -> None:
-        self._settle()
-        if group is not None:
-            self._groups[depth] = group
-        self._between.clear()
-        self._seen.setdefault(depth, False)
-        self._top += depth == 0
-        self._counts.passed += 1
-
-    def _restart(self) -> None:
-        """What came before the first line of TAP was printed by something else."""
-        self._settle()
-        self._found, self._counts, self._top, self._seen, self._groups = Gathering(), Counts(), 0, {}, {}
-
-    def _take_yaml(self, line: str) -> bool:
+    def _take_yaml(self, line: str, expected: int) -> bool:
         """Whether the line belongs to the YAML block, which also ends where its indentation does."""
         if self._is_quoting:
-            self._quote(line)
+            self._is_quoting = not _CLOSES_QUOTE.search(line)
+            if self._test and len(self._test.yaml[-1]) < LONGEST_EVIDENCE:
+                self._test.yaml[-1] += f"\\n{line}"
             return True
         if self._is_dull and line.startswith(self._indentation) and line[-3:] != "...":
             return True
         stripped = line.lstrip()
         indent = len(line) - len(stripped)
-        if indent == self._yaml_indent and stripped.rstrip() == "...":
+        is_end = indent == expected and stripped.rstrip() == "..."
+        if is_end or (stripped and indent < expected):
             self._settle()
-            return True
-        if stripped and indent < (self._yaml_indent or 0):
-            self._settle()
-            return False
+            return is_end
         if self._test and not self._test.is_ok and len(self._test.yaml) < MOST_LINES:
             self._test.yaml.append(line)
             self._is_quoting = bool(_OPEN_QUOTE.match(line))
         return True
-
-    def _quote(self, line: str) -> None:
-        self._is_quoting = not _CLOSES_QUOTE.search(line)
-        if self._test and len(self._test.yaml[-1]) < LONGEST_EVIDENCE:
-            self._test.yaml[-1] += f"\\n{line}"
 
     def _take_test(self, depth: int, is_ok: bool, rest: str) -> None:
         self._settle()
@@ -144,64 +144,33 @@ class _Reader:
         if is_open:
             self._groups[depth] = name
             self._braced.append(test)
-            return
-        test.has_children, test.has_failed = self._take_children(depth)
-        self._seen[depth] = self._seen.get(depth, False) or not (is_ok or is_excused)
-        self._test = test
-
-    def _take_children(self, depth: int) -> tuple[bool, bool]:
-        """Whether there were sub-tests below `depth`, and whether one failed; the next test starts without."""
-        deeper = [level for level in self._seen if level > depth]
-        if not deeper:
-            return False, False
-        failed = [self._seen.pop(level) for level in deeper]
-        return bool(deeper), any(failed)
-
-    def _close_brace(self) -> None:
-        self._settle()
-        test = self._braced.pop()
-        test.has_children, test.has_failed = self._take_children(test.depth)
-        self._seen[test.depth] = self._seen.get(test.depth, False) or not (test.is_ok or test.is_excused)
-        self._groups.pop(test.depth, None)
-        self._test = test
-        self._settle()
-
-    def _take_other(self, line: str) -> None:
-        stripped = _COMMENT.sub("", line)
-        if self._test and len(self._test.after) < MOST_LINES:
-            self._test.after.append(stripped)
         else:
-            self._between.append(_plain(stripped))
+            self._end_test(test)
 
-    def _bail(self, reason: str) -> None:
-        self._settle()
-        self._has_bailed = True
-        message = f"Bail out! {reason}".strip()
-        self._found.fail(Failure(FailureKind.TEST_FAILURE, message, evidence=message, is_error=True))
+    def _end_test(self, test: TapTest) -> None:
+        """Which sub-tests the test had is known now; the next one starts without."""
+        failed = [self._seen.pop(depth) for depth in [each for each in self._seen if each > test.depth]]
+        test.has_children, test.has_failed = bool(failed), any(failed)
+        self._seen[test.depth] = self._seen.get(test.depth, False) or test.fails
+        self._test = test
 
     def _settle(self) -> None:
         """Counts the last test, and keeps it if it failed on its own account."""
         if self._test is None:
             return
         test, self._test, self._yaml_indent, self._is_quoting = self._test, None, None, False
-        fails = not (test.is_ok or test.is_excused)
-        is_own = fails and not is_parents(test)
+        is_own = test.fails and not test.is_parents
         if is_own and not self._found.is_full:
-            self._found.fail(failure_of(test, self._name(test), self._workspace, self._file(test)))
+            name = test_path([self._groups.get(depth, "") for depth in range(test.depth)] + [test.name])
+            around = self._groups.get(0, "") if test.depth else ""  # the outermost test, perhaps named by its file
+            file = self._workspace.relative(around) if is_file(around) else None
+            self._found.fail(failure_of(test, name, self._workspace, file))
         if not test.has_children or is_own:
             self._counts.skipped += test.is_excused
             self._counts.passed += test.is_ok and not test.is_excused
             self._counts.failures += is_own
-        if test.after and not test.yaml and not fails:
+        if test.after and not test.yaml and not test.fails:
             self._between.extend(test.after)
-
-    def _name(self, test: TapTest) -> str:
-        return test_path([self._groups.get(depth, "") for depth in range(test.depth)] + [test.name])
-
-    def _file(self, test: TapTest) -> str | None:
-        """The file that the outermost of the tests around it is named by."""
-        outermost = self._groups.get(0, "") if test.depth else ""
-        return self._workspace.relative(outermost) if is_file(outermost) else None
 
     def parsed(self) -> Parsed:
         self._settle()

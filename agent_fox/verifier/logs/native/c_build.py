@@ -1,27 +1,26 @@
-"""Logs of C and C++ builds: compiler, linker, make or ninja, CMake and CTest, mixed as they come."""
+"""Logs of C and C++ builds: compiler, linker, make or ninja, CMake and CTest, mixed as they come; and which folder the
+relative paths in them are meant from: make and ninja say where they go. Nothing here reads a disk."""
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.folders import Folders
+from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
-    from agent_fox.verifier.logs.folders import Folders
     from agent_fox.verifier.logs.protocol import Workspace
 
 _COMMAND = regex(
     r"(?:\[\s*\d+(?:%|/\d+)\] |(?:[\w./-]*/)?(?:[\w-]*gcc|[\w-]*g\+\+|cc|c\+\+|clang|clang\+\+)(?:-\d+)? )"
 )
-
-
 _ENDINGS = (":", "内")
 
 
@@ -29,16 +28,13 @@ class CBuildReader:
     """Reads what compilers of C and C++ print, alone or within make, ninja and CMake."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._folders = Folders(workspace)
-        self._findings = Findings()
-        self._workspace = workspace
+        self._folders = folders = _Folders(workspace)
+        self._findings, self._workspace = Gathering(), workspace
         self._ctest = self._rows("ctest", workspace.relative)
-        self._compiler = self._rows("c_compiler", self._folders.relative)
-        cmake = RowReader(built_in("cmake"), self._findings, workspace)
-        linker = self._rows("linker", self._folders.source)
-        sanitizer = self._rows("sanitizer", self._folders.relative)
+        self._compiler = self._rows("c_compiler", folders.relative)
+        cmake, make = self._rows("cmake", workspace.relative), self._rows("make", folders.source)
+        linker, sanitizer = self._rows("linker", folders.source), self._rows("sanitizer", folders.relative)
         self._open = (self._ctest, cmake, sanitizer, linker, self._compiler)
-        make = self._rows("make", self._folders.source)
         self._readers = (cmake, sanitizer, make, linker, self._compiler)
         self._is_open = False  # the next line may belong to the last one
 
@@ -49,18 +45,73 @@ class CBuildReader:
         if ": " not in line and "：" not in line and _COMMAND.match(line):
             self._folders.note_sources(line)
             self._compiler.finish()
-        elif self._is_open or ": " in line or line[-1:] in _ENDINGS or "：" in line:
-            self._show(line)
-
-    def _show(self, line: str) -> None:
-        if self._folders.feed(line):
+        elif not (self._is_open or ": " in line or line[-1:] in _ENDINGS or "：" in line) or self._folders.feed(line):
             return
-        is_test = self._ctest.is_open or "Test" in line
-        if not (is_test and self._ctest.feed(line)) and not any(reader.feed(line) for reader in self._readers):
-            self._compiler.finish()
-        self._is_open = any(reader.is_open for reader in self._open)
+        else:
+            is_test = (self._ctest.is_open or "Test" in line) and self._ctest.feed(line)
+            if not is_test and not any(reader.feed(line) for reader in self._readers):
+                self._compiler.finish()
+            self._is_open = any(reader.is_open for reader in self._open)
 
     def parsed(self) -> Parsed:
         for reader in self._open:
             reader.finish()
         return replace(self._ctest.parsed(), is_complete=True)
+
+
+MOST_SOURCES = 5_000
+_ENTERS = regex(
+    r"(?:[\w./+-]*make|ninja)(?:\[(?P<level>\d+)\])?(?:\.exe)?: [^'`‘«„“]*['`‘«„“] ?(?P<folder>[^'’»“”]+?) ?['’»“”]"
+)
+_ABSOLUTE = regex(r"/|[A-Za-z]:")
+_LEAVES = regex(r"Leaving|verlassen|quitte|Saliendo|Saindo|Uscita|离开|離開|出ます|Выход|Opuszczenie")
+_SUFFIXES = frozenset(("c", "cc", "cpp", "cxx", "c++", "C", "m", "mm", "s", "S", "f90", "f"))
+_NAMED = _SUFFIXES | {"o", "obj"}
+_OF_TARGET = regex(r"CMakeFiles/[^/]+\.dir/")
+_AROUND = "'\"`(),;"
+
+
+class _Folders:
+    """Follows the folders that a build enters, and the sources that its commands name."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._entered: dict[int, str] = {}
+        self._sources: dict[str, str] = {}
+        self._of_objects: dict[str, str] = {}
+
+    def feed(self, line: str) -> bool:
+        """Whether the line names a folder."""
+        match = _ENTERS.match(line) if (": " in line and "ake" in line[:20]) or line.startswith("ninja: ") else None
+        if not match or not (_ABSOLUTE.match(match["folder"]) or "ntering directory" in line):
+            return False
+        level = int(match["level"] or 0)
+        self._entered = {other: folder for other, folder in self._entered.items() if other < level}
+        if not _LEAVES.search(line):
+            self._entered[level] = match["folder"]
+        return True
+
+    def note_sources(self, line: str) -> None:
+        """Remember the sources of a command line, by their names."""
+        words = line.split() if len(self._sources) < MOST_SOURCES else []
+        for word in (word.strip(_AROUND) for word in words if "." in word):
+            path = word.removesuffix(".o").removesuffix(".obj")
+            name = path.rpartition("/")[2]
+            is_source = word.rpartition(".")[2] in _NAMED and name.rpartition(".")[2] in _SUFFIXES
+            if is_source and name not in self._sources:
+                self._sources[name] = self.relative(path)
+                if _OF_TARGET.search(path):  # an object of CMake's, which mirrors the project's folders
+                    self._of_objects[name] = self._workspace.relative(_OF_TARGET.sub("", path))
+
+    def source(self, name: str) -> str:
+        """The path of a source that the linker names without a folder; the name itself where no command does."""
+        path = self.relative(name)
+        return self._of_objects.get(name) or (self._sources.get(path, path) if "/" not in path else path)
+
+    def relative(self, path: str) -> str:
+        """`path`, meant from the folder that was entered last, relative to the workspace."""
+        clean = path.replace("\\", "/")
+        if not self._entered or clean.startswith("/") or re.match(r"[A-Za-z]:/", clean):
+            return self._workspace.relative(clean)
+        folder = self._entered[max(self._entered)].replace("\\", "/")
+        return self._workspace.relative(posixpath.normpath(posixpath.join(folder, clean)))

@@ -1,4 +1,5 @@
-"""`go test -json`: events of tests and builds, one a line, and the compiler's lines between them."""
+"""Logs of go build, go vet and go test: places in sources, missing modules, tests and packages; as text, `-v` or not,
+or as the events of `go test -json`, one a line, with the compiler's lines between them."""
 
 from __future__ import annotations
 
@@ -6,17 +7,82 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import without_colours
-from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Gathering
 from agent_fox.verifier.logs.go.places import Packages
-from agent_fox.verifier.logs.go.tests import GoTests, Package
-from agent_fox.verifier.logs.go.text import GoBuildReader
+from agent_fox.verifier.logs.go.tests import GoTestReader, GoTests, Package
+from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.line_log import LineStream
+from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.streams.records import Record, record_of, text
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.ground.results import Parsed
     from agent_fox.verifier.logs.protocol import Workspace
+
+_PACKAGE = regex(r"# (?P<package>[\w.~/-]+)(?: \[[^\]]+\])?$")
+_PACKAGE_ENDS = regex(
+    r"(?P<how>ok  |FAIL|\?   )\t(?P<package>[\w.~/-]+)(?:\t(?P<time>[\d.]+s|\(cached\)))?[\t ]?"
+    r"(?P<note>\[.*\])?(?:\tcoverage: .*)?$"
+)
+_UNBUILT = regex(r"\[(?:build|setup) failed\]")
+
+
+class _BuildReader:
+    """Takes the lines of Go's compiler, vet and linters out of a log, which tell where packages lie."""
+
+    def __init__(self, findings: Gathering, packages: Packages, workspace: Workspace) -> None:
+        self._packages = packages
+        self._rows = RowReader(built_in("go_build"), findings, workspace)
+        self._package = ""
+        self.told: set[str] = set()  # packages whose errors were shown
+        self.finish = self._rows.finish
+
+    def feed(self, line: str) -> None:
+        if line.startswith("# ") and (match := _PACKAGE.match(line)):
+            self._package = match["package"].removesuffix("_test")
+            self._packages.see(self._package)
+        if self._rows.feed(line) and (file := self._rows.file):
+            if self._package and "/vendor/" not in file:
+                self._packages.lies(self._package, file.rpartition("/")[0])
+            if len(self.told) < MOST_KEPT:
+                self.told.add(self._package)
+
+    def end_package(self) -> None:
+        self._rows.leave()
+        self._package = ""
+
+
+class GoReader:
+    """Reads what the go command prints for people."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._findings, self._packages = Gathering(), Packages()
+        self._build = _BuildReader(self._findings, self._packages, workspace)
+        self._tests = GoTestReader(self._packages, workspace)
+
+    def skip(self, block: str, at: int) -> int:
+        return self._tests.skip(block, at)
+
+    def take(self, line: str) -> None:
+        if "\t" in line and (match := _PACKAGE_ENDS.match(line)):
+            package = match["package"]
+            self._packages.see(package)
+            self._build.end_package()
+            if not _UNBUILT.search(match["note"] or ""):
+                self._tests.end_package(package, line)
+            elif package not in self._build.told:
+                unbuilt = Failure(FailureKind.COMPILE_ERROR, f"{package}: build failed", evidence=line)
+                self._findings.fall_back(unbuilt, on_kind=True)
+        elif not self._tests.feed(line):
+            self._build.feed(line)
+
+    def parsed(self) -> Parsed:
+        self._build.finish()
+        for failure in self._tests.failures():
+            self._findings.fail(failure)
+        return self._findings.parsed(self._tests.summary(), is_complete=not self._tests.is_running)
+
 
 _OURS = regex(r'^\{(?:"Time":"[^"]*",|"ImportPath":"[^"]*",)?"Action":"[a-z-]+"', re.MULTILINE)
 _TEXT_RUN = regex(r"^(?:=== RUN|--- (?:FAIL|PASS|SKIP)|(?:FAIL|ok  )\t(?!.*\[(?:build|setup) failed\]))", re.MULTILINE)
@@ -29,15 +95,14 @@ _PASSED = regex(  # all events of a test that passed, with none of another's bet
         {_TIME}"pass","Package":"(?P=package)","Test":"(?P=test)"(?:,"Elapsed":[\d.e+-]++)?\}}\n""",
     re.VERBOSE,
 )
-_UNBUILT = regex(r"\[(?:build|setup) failed\]")
 
 
-class _Reader:
+class _EventReader:
     """Reads the events, which tell of each line whose it is."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._findings, self._folders = Findings(), Packages()
-        self._build = GoBuildReader(self._findings, self._folders, workspace)
+        self._findings, self._folders = Gathering(), Packages()
+        self._build = _BuildReader(self._findings, self._folders, workspace)
         self._tests = GoTests(self._folders, workspace)
         self._open: dict[str, Package] = {}
         self._has_tests = False
@@ -58,10 +123,11 @@ class _Reader:
             self._build.feed(line)
             return
         action, name, output = text(event.get("Action")), text(event.get("Package")), text(event.get("Output"))
+        output = without_colours(output).rstrip("\n")
         if action == "build-output":
-            self._build.feed(without_colours(output).rstrip("\n"))
+            self._build.feed(output)
         elif name:
-            self._in_package(name, action, event, without_colours(output).rstrip("\n"))
+            self._in_package(name, action, event, output)
 
     def _package(self, name: str) -> Package:
         if name not in self._open:
@@ -89,8 +155,8 @@ class _Reader:
         self._build.finish()
         for name, package in self._open.items():  # the log was cut
             self._tests.end_package(package, name, "")
-        for draft in self._tests.drafts():
-            self._findings.keep(draft)
+        for failure in self._tests.failures():
+            self._findings.fail(failure)
         return self._findings.parsed(self._tests.summary() if self._has_tests else None, is_complete=not self._open)
 
 
@@ -99,4 +165,4 @@ def _recognises(head: str) -> bool:
     return match is not None and not _TEXT_RUN.search(head, 0, match.start())
 
 
-GO_JSON = LineStream(_Reader, _recognises)
+GO_JSON = LineStream(_EventReader, _recognises)

@@ -1,43 +1,48 @@
-"""JSON that linters and compilers write: findings, each in the tool's own words, by the table `data/findings.toml`."""
+"""JSON and XML that linters and compilers write: findings, each in the tool's own words, by `data/findings.toml`."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces
-from agent_fox.verifier.logs.documents import stands_first
+from agent_fox.verifier.logs.documents import Cut, begin_of, stands_first
 from agent_fox.verifier.logs.gathering import Gathering
-from agent_fox.verifier.logs.streams.json_stream import JsonCut, parts, start_of
+from agent_fox.verifier.logs.kinds import DATA, written
+from agent_fox.verifier.logs.streams.json_stream import parts, start_of
 from agent_fox.verifier.logs.streams.records import Record, number, record, record_of, records, text
+from agent_fox.verifier.logs.streams.xml_stream import feed_xml
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-DATA = Path(__file__).parents[1] / "data"
 USUAL = ("file", "line", "column", "message", "severity")
 """What entries have under these very names where the table says nothing else."""
+LONGEST_TEXT = 2_000  # characters kept of what stands in an element
 
 
 @dataclass(frozen=True, slots=True)
-class FindingsJson:
-    """Reads the entries at one of `paths` of documents that `begins` fits and that have all `keys` near the beginning.
+class Findings:
+    """Reads the entries of documents that `begins` fits and that have all `keys` near the beginning: in JSON what is at
+    one of `paths`, in XML the `elements`, as objects of their attributes, their `text` and the `within` around them.
 
     `fields` says where an entry has its `file`, `line`, `column`, `message`, `code` and `severity`: keys with dots
     between them, and `|` between places of which the first that holds something counts.
     """
 
     begins: re.Pattern[str]
-    paths: tuple[tuple[str, ...], ...]
     fields: Mapping[str, str]
+    paths: tuple[tuple[str, ...], ...] = ()
+    elements: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    within: str = ""
+    """Of XML: the elements one of which is in every document, and the one around those of a file, which names it."""
     keys: tuple[str, ...] = ()
     mild: tuple[str, ...] = ()
     """Severities, in small letters, that fail nothing; `grave`, where it is given: those that do."""
@@ -55,15 +60,18 @@ class FindingsJson:
     before: str = ""
     behind: str = ""
     """What stands before a message and behind it and is none of it; `{code}` is the code."""
+    no_code: re.Pattern[str] | None = None
+    """What in the field `code` is no part of it."""
     is_clean: re.Pattern[str] | None = None
     """A whole document without a finding, which has no keys."""
     may_follow: bool = False
     """Whether any text may stand above it."""
     is_of_lines: bool = False
     """Whether it may also be an object a line."""
+    stands_alone: bool = True
 
     def recognises(self, head: str) -> bool:
-        at = start_of(head)
+        at = begin_of(head) if self.elements else start_of(head)
         if at is None or not (self.may_follow or stands_first(head, at)):
             return False
         if self.is_clean and self.is_clean.match(head, at):
@@ -73,10 +81,10 @@ class FindingsJson:
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
         gathering, is_complete = Gathering(), True
         try:
-            for entry in self._entries(file):
+            for entry in self._elements(file) if self.elements else self._entries(file):
                 for finding in records(entry.get(self.inner)) if self.inner else (entry,):
                     self._keep(finding, entry, gathering, workspace)
-        except JsonCut:
+        except Cut:
             is_complete = False
         return gathering.parsed(is_complete=is_complete)
 
@@ -89,9 +97,21 @@ class FindingsJson:
                 return
         yield from (record(value) for _, value in parts(pieces(file), self.paths))
 
+    def _elements(self, file: BinaryIO) -> Iterator[Record]:
+        reader = _Elements(self)
+        try:
+            for _ in feed_xml(file, reader):
+                yield from reader.taken()
+        finally:
+            yield from reader.taken()
+        if not reader.is_ours:
+            raise Cut("it is another document")
+
     def _keep(self, finding: Record, entry: Record, gathering: Gathering, workspace: Workspace) -> None:
         of = {name: _at(finding, places) for name, places in self.fields.items()}
-        code, message, severity = text(of.get("code")), text(of.get("message")), str(of.get("severity")).lower()
+        code, message = text(of.get("code")), text(of.get("message"))
+        code = self.no_code.sub("", code) if self.no_code else code
+        severity = str(of.get("severity")).strip().lower()
         if severity in self.silent:
             return
         failure = Failure(
@@ -107,6 +127,35 @@ class FindingsJson:
         (gathering.warn if is_mild else gathering.fail)(failure)
 
 
+class _Elements:
+    """Makes objects of the elements of an XML document."""
+
+    def __init__(self, of: Findings) -> None:
+        self._of, self._file, self._ready = of, "", list[Record]()
+        self._open: Record | None = None
+        self._text, self.is_ours = "", False
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self.is_ours = self.is_ours or tag in self._of.roots
+        if tag == self._of.within:
+            self._file = attributes.get("name", "")
+        elif tag in self._of.elements:
+            self._open, self._text = {self._of.within: self._file, **attributes}, ""
+
+    def characters(self, text: str) -> None:
+        if self._open is not None and len(self._text) < LONGEST_TEXT:
+            self._text += text
+
+    def end(self, tag: str) -> None:
+        if tag in self._of.elements and self._open is not None:
+            self._ready.append({**self._open, "text": self._text.strip()})
+            self._open = None
+
+    def taken(self) -> list[Record]:
+        taken, self._ready = self._ready, []
+        return taken
+
+
 def _at(entry: Record, places: str) -> object:
     """The value at the first of the places that holds one. Of an array it is the first element's."""
     for place in places.split("|"):
@@ -120,25 +169,22 @@ def _at(entry: Record, places: str) -> object:
 
 def _position(value: object, first: int) -> int | None:
     """A line or column counted from 1, of one that is counted from `first`."""
+    value = int(value) if isinstance(value, str) and value.isdecimal() else value
     return number(value + 1 - first) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 @cache
-def _formats() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads((DATA / "findings.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def findings_json(name: str) -> FindingsJson:
+def findings(name: str) -> Findings:
     """The format of this name in `data/findings.toml`."""
     known: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in _formats()[name].items()
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in written(DATA / "findings.toml")[name].items()
     }
-    for key in {"begins", "is_clean"} & known.keys():
+    for key in {"begins", "is_clean", "no_code"} & known.keys():
         known[key] = regex(known[key])
-    known["paths"] = tuple(tuple(path.split(".")) for path in known["paths"])
+    known["paths"] = tuple(tuple(path.split(".")) for path in known.get("paths", ()))
     known["fields"] = {word: known["fields"].get(word, word) for word in USUAL} | known["fields"]
     known["kinds"] = {code: FailureKind(kind) for code, kind in known.get("kinds", {}).items()}
     known["kind"] = FailureKind(known.get("kind", FailureKind.LINT_FAILURE))
     del known["example"]
-    return FindingsJson(**known)
+    return Findings(**known)

@@ -1,0 +1,141 @@
+"""Logs of cargo and rustc: what the compiler says, and the tests of every target or those of cargo-nextest, as text and
+as JSON between lines of other text (libtest's `--format json` too)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
+from agent_fox.verifier.logs.gathering import Counts, Gathering, summed
+from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.line_log import LineStream
+from agent_fox.verifier.logs.row_reader import RowReader
+from agent_fox.verifier.logs.rust.panics import panicked
+from agent_fox.verifier.logs.streams.records import Record, number, record, record_of, records, text
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
+
+_NEXTEST = regex(r"\s+(?:Nextest run ID \S+ with|Starting \d+ tests? across )")
+_RUNNING = regex(r"running \d+ tests?$")
+
+
+class CargoReader:
+    """Reads what cargo and rustc print for people."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._findings = Gathering()
+        self._compiler = RowReader(built_in("rustc"), self._findings, workspace)
+        self._target: RowReader | None = None
+        self._nextest: RowReader | None = None
+        self._summary: TestSummary | None = None
+
+    def skip(self, block: str, at: int) -> int:
+        """Passes over what tests say that pass."""
+        reader = self._nextest or self._target
+        return reader.skip(block, at) if reader else at
+
+    def take(self, line: str) -> None:
+        if self._nextest is not None:
+            self._nextest.take(line)
+        elif self._target is not None:
+            self._target.feed(line)
+            if self._target.tests.counts is not None:
+                self._end_target(self._target)
+        elif line.startswith("running ") and _RUNNING.match(line):
+            self._compiler.finish()
+            self._target = RowReader(built_in("rust_harness"), Gathering(), self._workspace)
+        elif line[:1] == " " and _NEXTEST.match(line):
+            self._nextest = RowReader(built_in("nextest"), Gathering(), self._workspace)
+        else:
+            self._compiler.feed(line)
+
+    def parsed(self) -> Parsed:
+        self._compiler.finish()
+        is_complete = self._target is None and (self._nextest is None or self._nextest.tests.counts is not None)
+        for reader in filter(None, (self._nextest, self._target)):
+            self._end_target(reader)
+        return self._findings.parsed(self._summary, is_complete=is_complete)
+
+    def _end_target(self, target: RowReader) -> None:
+        parsed = target.parsed()
+        for failure in parsed.failures:
+            self._findings.fail(failure)
+        self._summary, self._target = summed((self._summary, parsed.summary)), None
+
+
+_OURS = regex(r'^\{"(?:reason|\$message_type|type)": ?"', re.MULTILINE)
+_TEXT_RUN = regex(r"^(?:running \d+ tests?$|error(?:\[E\d+\])?: )", re.MULTILINE)
+_SUMMARY = regex(r"^(?:aborting due to|\d+ warnings? emitted|Some errors have detailed|For more information)")
+
+
+class _JsonReader:
+    """Reads compiler messages, and the events of tests."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._found, self._counts = Gathering(), Counts()
+        self._workspace = workspace
+
+    def take(self, line: str) -> None:
+        message = record_of(line) if line.startswith("{") else None
+        if message is None:
+            return
+        if message.get("reason") == "compiler-message":
+            self._diagnostic(record(message.get("message")))
+        elif "spans" in message and "level" in message:
+            self._diagnostic(message)
+        elif message.get("type") == "test":
+            self._test(message)
+
+    def _diagnostic(self, message: Record) -> None:
+        level, said = text(message.get("level")), text(message.get("message"))
+        if _SUMMARY.match(said) or not (level.startswith("error") or level == "warning"):
+            return
+        code, span = text(record(message.get("code")).get("code")), self._span(message)
+        (self._found.warn if level == "warning" else self._found.fail)(
+            Failure(
+                FailureKind.LINT_FAILURE if code.startswith("clippy::") else FailureKind.COMPILE_ERROR,
+                said,
+                file=self._workspace.relative(text(span.get("file_name"))) or None,
+                line=number(span.get("line_start")),
+                column=number(span.get("column_start")),
+                evidence=text(message.get("rendered")) or said,
+                code=code or None,
+            )
+        )
+
+    def _span(self, message: Record) -> Record:
+        """The primary span; of code that a macro wrote, where the workspace calls the macro."""
+        spans = list(records(message.get("spans")))
+        span = next((each for each in spans if each.get("is_primary") is True), spans[0] if spans else {})
+        while (file := text(span.get("file_name"))).startswith(("<", "/rustc/")) or not self._workspace.holds(file):
+            outer = record(record(span.get("expansion")).get("span"))
+            if not outer:
+                break
+            span = outer
+        return span
+
+    def _test(self, event: Record) -> None:
+        how, name = event.get("event"), text(event.get("name"))
+        self._counts.passed += how == "ok"
+        self._counts.skipped += how == "ignored"
+        if how == "failed":
+            self._counts.failures += 1
+            output = text(event.get("stdout")) or text(event.get("message"))
+            self._found.fail(replace(panicked(output, self._workspace, "", name), test_name=name or None))
+
+    def parsed(self) -> Parsed:
+        summary = self._counts.summary()
+        return self._found.parsed(summary if summary.tests else None)
+
+
+def _recognises(head: str) -> bool:
+    match = _OURS.search(head)
+    return match is not None and not _TEXT_RUN.search(head, 0, match.start())
+
+
+CARGO_JSON = LineStream(_JsonReader, _recognises, stands_alone=False)  # tests that `cargo test` ran print for people
