@@ -76,11 +76,9 @@ def outcome_of(ending: Ending, readings: Readings) -> Outcome:
 
 
 def _timed_out(both: Parsed, readings: Readings) -> Outcome:
-    hung = {"kind": FailureKind.TIMEOUT, "message": "it did not end in time"}
-    known = [replace(each, **hung) if each.message == STILL_RUNNING else each for each in both.failures]
-    return _ended(
-        Status.TIMED_OUT, FailureKind.TIMEOUT, hung["message"], replace(both, failures=tuple(known)), readings
-    )
+    late, kind = "it did not end in time", FailureKind.TIMEOUT
+    hung = (replace(f, kind=kind, message=late) if f.message == STILL_RUNNING else f for f in both.failures)
+    return _ended(Status.TIMED_OUT, kind, late, replace(both, failures=tuple(hung)), readings)
 
 
 def _unable(code: int, both: Parsed, readings: Readings) -> Outcome:

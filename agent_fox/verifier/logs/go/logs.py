@@ -3,15 +3,14 @@ or as the events of `go test -json`, one a line, with the compiler's lines betwe
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import without_colours
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Gathering
 from agent_fox.verifier.logs.go.places import Packages
 from agent_fox.verifier.logs.go.tests import GoTestReader, GoTests, Package
+from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.line_log import LineStream
 from agent_fox.verifier.logs.row_reader import RowReader
@@ -20,12 +19,7 @@ from agent_fox.verifier.logs.streams.records import Record, record_of, text
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-_PACKAGE = regex(r"# (?P<package>[\w.~/-]+)(?: \[[^\]]+\])?$")
-_PACKAGE_ENDS = regex(
-    r"(?P<how>ok  |FAIL|\?   )\t(?P<package>[\w.~/-]+)(?:\t(?P<time>[\d.]+s|\(cached\)))?[\t ]?"
-    r"(?P<note>\[.*\])?(?:\tcoverage: .*)?$"
-)
-_UNBUILT = regex(r"\[(?:build|setup) failed\]")
+_LIKE = patterns_in(__file__)
 
 
 class _BuildReader:
@@ -39,7 +33,7 @@ class _BuildReader:
         self.finish = self._rows.finish
 
     def feed(self, line: str) -> None:
-        if line.startswith("# ") and (match := _PACKAGE.match(line)):
+        if line.startswith("# ") and (match := _LIKE["package"].match(line)):
             self._package = match["package"].removesuffix("_test")
             self._packages.see(self._package)
         if self._rows.feed(line) and (file := self._rows.file):
@@ -65,11 +59,11 @@ class GoReader:
         return self._tests.skip(block, at)
 
     def take(self, line: str) -> None:
-        if "\t" in line and (match := _PACKAGE_ENDS.match(line)):
+        if "\t" in line and (match := _LIKE["package_ends"].match(line)):
             package = match["package"]
             self._packages.see(package)
             self._build.end_package()
-            if not _UNBUILT.search(match["note"] or ""):
+            if not _LIKE["unbuilt"].search(match["note"] or ""):
                 self._tests.end_package(package, line)
             elif package not in self._build.told:
                 unbuilt = Failure(FailureKind.COMPILE_ERROR, f"{package}: build failed", evidence=line)
@@ -84,19 +78,6 @@ class GoReader:
         return self._findings.parsed(self._tests.summary(), is_complete=not self._tests.is_running)
 
 
-_OURS = regex(r'^\{(?:"Time":"[^"]*",|"ImportPath":"[^"]*",)?"Action":"[a-z-]+"', re.MULTILINE)
-_TEXT_RUN = regex(r"^(?:=== RUN|--- (?:FAIL|PASS|SKIP)|(?:FAIL|ok  )\t(?!.*\[(?:build|setup) failed\]))", re.MULTILINE)
-_FRAMING = regex(r"^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- (?:PASS|FAIL|SKIP|BENCH):)")
-_TIME = r'\{(?:"Time":"[^"\\]*+",)?"Action":'
-_PASSED = regex(  # all events of a test that passed, with none of another's between them
-    rf"""{_TIME}"run","Package":"(?P<package>[^"\\]++)","Test":"(?P<test>[^"\\]++)"\}}\n
-        (?>(?:{_TIME}"output","Package":"(?P=package)","Test":"(?P=test)",
-           "Output":"[^"\\\n]*+(?>(?:\\[^\n][^"\\\n]*+)*)"(?:,"OutputType":"[\w-]*+")?\}}\n)*)
-        {_TIME}"pass","Package":"(?P=package)","Test":"(?P=test)"(?:,"Elapsed":[\d.e+-]++)?\}}\n""",
-    re.VERBOSE,
-)
-
-
 class _EventReader:
     """Reads the events, which tell of each line whose it is."""
 
@@ -109,7 +90,7 @@ class _EventReader:
 
     def skip(self, block: str, at: int) -> int:
         """Passes over tests that passed and have no sub-tests."""
-        while (match := _PASSED.match(block, at)) and "/" not in match[2]:
+        while (match := _LIKE["passed"].match(block, at)) and "/" not in match[2]:
             package = self._package(match[1])
             if match[2] in package.tests:
                 break
@@ -140,9 +121,9 @@ class _EventReader:
         match action:
             case "run":
                 package.run(test)
-            case "output" if not (("--- " in output or "=== " in output) and _FRAMING.match(output)):
+            case "output" if not (("--- " in output or "=== " in output) and _LIKE["framing"].match(output)):
                 package.says(test, output)
-                package.is_unbuilt = package.is_unbuilt or bool(_UNBUILT.search(output))
+                package.is_unbuilt = package.is_unbuilt or bool(_LIKE["unbuilt"].search(output))
             case "pass" | "fail" | "skip" if test:
                 self._has_tests = package.end(test, action.upper()) is not None or self._has_tests
             case "pass" | "fail" | "skip":
@@ -161,8 +142,8 @@ class _EventReader:
 
 
 def _recognises(head: str) -> bool:
-    match = _OURS.search(head)
-    return match is not None and not _TEXT_RUN.search(head, 0, match.start())
+    match = _LIKE["ours"].search(head)
+    return match is not None and not _LIKE["text_run"].search(head, 0, match.start())
 
 
 GO_JSON = LineStream(_EventReader, _recognises)

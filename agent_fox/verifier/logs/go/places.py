@@ -8,22 +8,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.frames import Place, at, first_line, place_of
+from agent_fox.verifier.logs.kinds import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
+_LIKE = patterns_in(__file__)
+
 _HOSTS_WITH_OWNERS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitee.com")
-_LOG_LINE = regex(r"^\s+(?:[\w./-]*/)?([\w.-]+\.go):(\d+): ?(.*)$")
-_SAYS_WRONG = regex(
-    r"!=|\b(?:want(?:ed)?|got|expected|unexpected|errors?|fail(?:ed|ure)?|not|should|must|mismatch|differ\w*|bad"
-    r"|invalid|missing|wrong)\b",
-    re.IGNORECASE,
-)
-_TESTIFY = regex(r"Error Trace:\s+(?P<file>\S+\.go):(?P<line>\d+)")
-_TESTIFY_ERROR = regex(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
 
 
 def module_of(packages: Iterable[str]) -> str:
@@ -45,13 +39,13 @@ def module_of(packages: Iterable[str]) -> str:
 def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place | None, str]:
     """The place and message of what a test logged as wrong: the first line that sounds like it, else the last."""
     text = "\n".join(lines)
-    trace, error = _TESTIFY.search(text), _TESTIFY_ERROR.search(text)
+    trace, error = _LIKE["testify"].search(text), _LIKE["testify_error"].search(text)
     if trace and error:
         return place_of(trace, workspace), error[1].strip()
-    logged = [(match, n) for n, line in enumerate(lines) if (match := _LOG_LINE.match(line))]
+    logged = [(match, n) for n, line in enumerate(lines) if (match := _LIKE["log_line"].match(line))]
     if not logged:
         return None, ""
-    match, n = next(((f, n) for f, n in logged if _SAYS_WRONG.search(f[3])), logged[-1])
+    match, n = next(((f, n) for f, n in logged if _LIKE["says_wrong"].search(f[3])), logged[-1])
     message = match[3].strip() or next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
     return Place(match[1], int(match[2])), message
 
@@ -98,16 +92,7 @@ class Packages:
 
 
 MOST_LINES = 400  # kept of one trace
-_BEGINS = regex(
-    r"(?:panic|fatal error|runtime): (?!goroutine)|unexpected fault address|SIG[A-Z]+: |WARNING: DATA RACE$"
-)
 _FIRST = "pfruSW"
-_RUNNING = regex(r"\t\t?(?P<name>(?:Test|Fuzz|Example|Benchmark)\S*) \([\dhms.]+\)$")
-_FUNCTION = regex(r"(?P<package>[\w.~/-]+?)\.(?P<name>[\w.*()\[\]]+)\(.*\)$|created by ")
-_PLACE = regex(r"[\t ]+(?P<file>(?:[A-Za-z]:)?[/\\][^:\n]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
-_TEST = regex(r"\.(?P<name>(?:Test|Fuzz|Example|Benchmark)\w*)(?:\.func\d+[\d.]*)?\(")
-_LIBRARY = regex(r"/pkg/mod/|/vendor/|_testmain\.go$")
-_ENDS = regex(r"(?:FAIL|ok  |PASS|---|===)(?:[\t ]|$)|exit status \d+$")
 
 
 class Panic:
@@ -118,11 +103,11 @@ class Panic:
 
     @staticmethod
     def begins(line: str) -> bool:
-        return line[:1] in _FIRST and bool(_BEGINS.match(line))
+        return line[:1] in _FIRST and bool(_LIKE["begins"].match(line))
 
     def takes(self, line: str) -> bool:
         """Whether the line still belongs to it."""
-        if _ENDS.match(line):
+        if _LIKE["ends"].match(line):
             return False
         if len(self._lines) < MOST_LINES:
             self._lines.append(line)
@@ -131,19 +116,18 @@ class Panic:
     @property
     def test(self) -> str:
         """The test that a timeout names, or the first that a stack trace shows."""
-        for pattern in (_RUNNING, _TEST):
-            matches = (pattern.match(line) if pattern is _RUNNING else pattern.search(line) for line in self._lines)
-            if match := next(filter(None, matches), None):
+        for find in (_LIKE["running"].match, _LIKE["test"].search):
+            if match := next(filter(None, map(find, self._lines)), None):
                 return match["name"].partition("/")[0]
         return ""
 
     def failure(self, test: str, workspace: Workspace, packages: Packages) -> Failure:
         place = None
         for above, line in zip(self._lines, self._lines[1:], strict=False):
-            match = _PLACE.match(line)
-            if match and workspace.holds(match["file"]) and not _LIBRARY.search(match["file"]):
+            match = _LIKE["place"].match(line)
+            if match and workspace.holds(match["file"]) and not _LIKE["library"].search(match["file"]):
                 place = place_of(match, workspace)
-                if function := _FUNCTION.match(above):
+                if function := _LIKE["function"].match(above):
                     packages.lies(function["package"] or "", place.file.rpartition("/")[0])
                 break
         first, text, name = self._lines[0], "\n".join(self._lines), test or self.test or None

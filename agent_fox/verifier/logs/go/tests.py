@@ -6,33 +6,22 @@ import re
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.go.places import Panic, logged_failure
+from agent_fox.verifier.logs.kinds import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.go.places import Packages
     from agent_fox.verifier.logs.protocol import Workspace
 
-_RESULT = regex(r"(?P<indent> *)--- (?P<how>FAIL|PASS|SKIP|BENCH): (?P<name>\S+) \([\d.]+s\)$")
-_GLUED = regex(r"(?<=\S)--- (?P<how>FAIL|PASS|SKIP): (?P<name>[^\s/]+) \([\d.]+s\)$")
+_LIKE = patterns_in(__file__)
+
 _RUNS = "=== RUN   "
-_NOW = regex(r"\x16?=== (?P<what>RUN|CONT|NAME|PAUSE) +(?P<name>\S+)$")
-_LOGGED = regex(r"(?P<indent> {4,})[\w.+-]+\.go:\d+: ?")
-_MORE = regex(r" {8,}|\t")
-_EXITED = regex(r"(?:exit status \d+|signal: .+)$")
-_PASSED = regex(  # a test without sub-tests, and what it logged
-    r"""===[ ]RUN[ ]{3}([^\s/]++)\n
-        ((?>(?:[ ]{4}[^\n-]*+(?>(?:-(?!--[ ])[^\n-]*+)*)\n)*))
-        ---[ ]PASS:[ ]\1[ ]\([\d.]++s\)\n(?![ \t])""",
-    re.VERBOSE,
-)
 MOST_TESTS = 100 * MOST_KEPT  # remembered of one package
 FIRST, MOST_LINES = 60, 300  # kept of what one test logged: the first, and as many of the last as there is room for
-_NOTHING_SAID = regex(r"(?:FAIL|PASS|ok|exit status \d+|\?|coverage:)|\s*$")
 
 
 @dataclass(slots=True)
@@ -117,7 +106,7 @@ class Package:
             return
         if name:
             self.tests.get(name, _Test(name)).add(line)
-        elif not _NOTHING_SAID.match(line) and len(self.said) < FIRST:
+        elif not _LIKE["nothing_said"].match(line) and len(self.said) < FIRST:
             self.said.append(line)
 
     @property
@@ -202,10 +191,10 @@ class GoTestReader:
 
     def skip(self, block: str, at: int) -> int:
         """Passes over tests that passed and have no sub-tests, where no later line may be about an earlier test."""
-        package, last = self._package, None
+        package, last, passed = self._package, None, _LIKE["passed"].match
         if package.panic is not None:
             return at
-        while (match := _PASSED.match(block, at)) and not (match[1] in package.tests or match[1] in self._unfinished):
+        while (match := passed(block, at)) and match[1] not in package.tests and match[1] not in self._unfinished:
             package.pass_test(match[1])
             last, at = match, match.end()
         if last is not None:
@@ -220,17 +209,17 @@ class GoTestReader:
             return True
         if line.startswith(_RUNS):
             self._now("RUN", line[len(_RUNS) :])
-        elif "=== " in line[:5] and (match := _NOW.match(line)):
+        elif "=== " in line[:5] and (match := _LIKE["now"].match(line)):
             self._now(*match.groups())
-        elif "--- " in line and (match := _RESULT.match(line) or _GLUED.search(line)):
+        elif "--- " in line and (match := _LIKE["result"].match(line) or _LIKE["glued"].search(line)):
             return self._result(match)
-        elif line[:4] == "    " and ".go:" in line and (match := _LOGGED.match(line)):
+        elif line[:4] == "    " and ".go:" in line and (match := _LIKE["logged"].match(line)):
             self._log(len(match["indent"]) - 4, line)
-        elif current is not None and current.lines and _MORE.match(line):
+        elif current is not None and current.lines and _LIKE["more"].match(line):
             current.add(line)
         elif package.take_panic(line):
             return True
-        elif line[:1] in "es" and _EXITED.match(line):
+        elif line[:1] in "es" and _LIKE["exited"].match(line):
             package.exit = line
         else:
             if current is not None and current.outcome == "FAIL" and line not in ("FAIL", "PASS"):
@@ -274,7 +263,7 @@ class GoTestReader:
         test = self._package.end(found["name"], found["how"])
         if test is None:
             return False
-        test.depth = found.start("how") - len("--- ") if found.re == _RESULT else 0
+        test.depth = found.start("how") - len("--- ") if found.re == _LIKE["result"] else 0
         if not test.lines or not self._package.is_streamed:
             self._package.current = test
         return True

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, BinaryIO
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import pieces, without_colours
 from agent_fox.verifier.logs.documents import Document
 from agent_fox.verifier.logs.frames import at, first_line
 from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.javascript.stacks import exception_of, kind_of_broken_file, thrown_at
+from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.streams.json_stream import EACH, parts
 from agent_fox.verifier.logs.streams.records import Record, number, record, records, text, texts
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
+_LIKE = patterns_in(__file__)
+
 _FILES = ("testResults", EACH)
-_BEGINS = regex(r'\{\s*"(?:num(?:Total|Failed|Passed)Test|testResults|success"\s*:\s*\w+,\s*"num)')
-_TITLE = regex(r"^\s*● .*$", re.MULTILINE)
 _SKIPPED = ("pending", "skipped", "todo", "disabled")
 
 
@@ -49,7 +48,8 @@ class _JestReader:
         if file.get("status") == "failed" and not any(test.get("status") == "failed" for test in tests):
             self._counts.errors += 1
             self._counts.uncounted += 1
-            thrown = _TITLE.sub("", without_colours(text(file.get("message")) or text(file.get("failureMessage"))))
+            said = text(file.get("message")) or text(file.get("failureMessage"))
+            thrown = _LIKE["title"].sub("", without_colours(said))
             message, place = first_line(thrown), at(thrown_at(thrown, self._workspace), path)
             known = {**place, "evidence": thrown, "exception": exception_of(message), "is_error": True}
             self._found.fail(Failure(kind_of_broken_file(thrown), message or "the file could not be run", **known))
@@ -63,15 +63,14 @@ class _JestReader:
             return
         name = " > ".join(filter(None, [*texts(test.get("ancestorTitles")), text(test.get("title"))])) or None
         for thrown in map(without_colours, texts(test.get("failureMessages")) or ["the test failed"]):
-            known = {"file": path, "line": number(declared.get("line")), "column": number(declared.get("column"))}
-            known = {**known, **at(thrown_at(thrown, self._workspace), path)}
-            message, exception = first_line(thrown).removeprefix("Error: "), exception_of(first_line(thrown))
-            known = {**known, "test_name": name, "evidence": thrown, "exception": exception}
-            self._found.fail(Failure(FailureKind.TEST_FAILURE, message, **known))
+            place, message = at(thrown_at(thrown, self._workspace), path), first_line(thrown)
+            for each in ("line", "column"):
+                place.setdefault(each, number(declared.get(each)))
+            known = {**place, "test_name": name, "evidence": thrown, "exception": exception_of(message)}
+            self._found.fail(Failure(FailureKind.TEST_FAILURE, message.removeprefix("Error: "), **known))
 
 
 _STATS, _FAILURES = ("stats",), ("failures", EACH)
-_MOCHA = regex(r'\{\s*"stats"\s*:\s*\{\s*"suites"')
 
 
 class _MochaReader:
@@ -105,5 +104,5 @@ class _MochaReader:
         self._found.fail(Failure(FailureKind.TEST_FAILURE, message, **known))
 
 
-JEST = Document(_BEGINS, _JestReader)
-MOCHA = Document(_MOCHA, _MochaReader)
+JEST = Document(_LIKE["begins"], _JestReader)
+MOCHA = Document(_LIKE["mocha"], _MochaReader)

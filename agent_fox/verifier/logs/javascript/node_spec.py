@@ -7,21 +7,18 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.frames import Place, at, first_line, is_file, place_in, place_of
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
 from agent_fox.verifier.logs.javascript.stacks import broken_file, test_path
+from agent_fox.verifier.logs.kinds import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
+_LIKE = patterns_in(__file__)
+
 MOST_LINES = 120  # of what is said about one test
-_LINE = regex(r"^( *)([✖✔▶﹣⚠]) (.*?)(?: \((\d[\d.]*)ms\)(?: # (.*))?)?$")
-_TOTAL = regex(r"^ℹ (tests|suites|pass|fail|cancelled|skipped|todo) (\d+)$")
-_AT = regex(r"^test at (?P<file>.+):(?P<line>\d+):(?P<column>\d+)$")
-_OF_INNER = regex(r"'?\d+ subtests? failed'?$")
-_NAMED = regex(r"^\[?([A-Za-z_$][\w$.]*)(?: \[\w+\])?: (.*)$")
 
 
 @dataclass(slots=True)
@@ -53,11 +50,11 @@ class NodeSpecReader:
     def take(self, line: str) -> None:
         if line == "✖ failing tests:":
             self._is_again, self._open = True, None
-        elif match := _AT.match(line) if self._is_again else None:
+        elif match := _LIKE["at"].match(line) if self._is_again else None:
             self._at, self._open = place_of(match, self._workspace), None
-        elif (match := _LINE.match(line)) and (match[4] or match[2] == "▶"):
+        elif (match := _LIKE["line"].match(line)) and (match[4] or match[2] == "▶"):
             self._take_test(match)
-        elif _TOTAL.match(line):
+        elif _LIKE["total"].match(line):
             self._has_totals, self._open = True, None
         elif self._open and (not line.strip() or line.startswith("  " * (self._open.depth + 1))):
             self._open.said += [line] if len(self._open.said) < MOST_LINES else []
@@ -96,7 +93,8 @@ class NodeSpecReader:
             if broken := next(same, None):
                 broken.at, broken.said = again.at, again.said or broken.said
         if not self._has_totals:
-            self._broken = [each for each in self._broken if not _OF_INNER.match(first_line("\n".join(each.said)))]
+            of_inner = _LIKE["of_inner"].match
+            self._broken = [each for each in self._broken if not of_inner(first_line("\n".join(each.said)))]
             self._counts.failures = len(self._broken)
         for broken in self._broken:
             gathering.fail(_failure(broken, self._workspace))
@@ -109,7 +107,7 @@ def _failure(broken: _Broken, workspace: Workspace) -> Failure:
     name, text = broken.path[-1], "\n".join(broken.said)
     if is_file(name):
         return broken_file(name, broken.before, text, broken.at, workspace)
-    named = _NAMED.match(first_line(text))
+    named = _LIKE["named"].match(first_line(text))
     return Failure(
         FailureKind.TEST_FAILURE,
         (named[2] if named else first_line(text).strip("'")) or name,

@@ -3,39 +3,31 @@ dies."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.frames import Place, at, first_line, is_file, place_in
-from agent_fox.verifier.logs.kinds import kind_in
+from agent_fox.verifier.logs.kinds import kind_in, patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
+_LIKE = patterns_in(__file__)
+
 LOADING = "javascript loading"
-_EXCEPTION = regex(r"(?:Uncaught )?((?:[A-Za-z_$][\w$.]*)?(?:Error|Exception))(?: \[\w+\])?(?::|$)")
-_NAMED_FILE = regex(r"\((?P<file>[^()\n]+\.[cm]?[jt]sx?)\)$|of file (?P<other>\S.*\.[cm]?[jt]sx?)$")
-_VITEST_FRAME = regex(r"^ +❯ (?P<frame>\S.*):(?P<line>\d+):(?P<column>\d+)$", re.MULTILINE)
-_FUNCTION = regex(r"(?:async |new )?[^\s/\\]+ (?=\S)")
-_MESSAGE = regex(r"(?:Uncaught )?((?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)\b(?: \[\w+\])?(?:: .*)?)$")
-_ERROR = regex(r"^(?:Uncaught )?((?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)(?: \[\w+\])?: .+)$")
-_CARET = regex(r"\s*\^+\s*$")
-_IMPORTER = regex(r"imported from (?P<file>\S.*)$|^- (?P<required>\S.*)$", re.MULTILINE)
 
 
 def exception_of(message: str) -> str | None:
     """The class of the error that a message begins with."""
-    match = _EXCEPTION.match(message)
+    match = _LIKE["exception"].match(message)
     return match[1] if match else None
 
 
 def named_file(message: str, workspace: Workspace) -> str | None:
     """The test file that mocha names at the end of a message where no trace tells it."""
-    match = _NAMED_FILE.search(message)
+    match = _LIKE["named_file"].search(message)
     return workspace.relative(match["file"] or match["other"]) if match else None
 
 
@@ -51,8 +43,8 @@ def thrown_javascript(text: str, workspace: Workspace, file: str, name: str) -> 
 def thrown_vitest(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """The first frame of the project. A function's name may stand before a path, which may hold spaces."""
     message, place = first_line(text), None
-    for match in _VITEST_FRAME.finditer(text):
-        path = match["frame"] if match["frame"] == file else _FUNCTION.sub("", match["frame"], count=1)
+    for match in _LIKE["vitest_frame"].finditer(text):
+        path = match["frame"] if match["frame"] == file else _LIKE["function"].sub("", match["frame"], count=1)
         place = place or place_in(f"at ({path}:{match['line']}:{match['column']})", workspace, "javascript")
     place = place or place_in(text, workspace, "loader")
     return Failure(FailureKind.TEST_FAILURE, message, **at(place), exception=exception_of(message))
@@ -66,7 +58,7 @@ def thrown_at(text: str, workspace: Workspace) -> Place | None:
 
 def uncaught(text: str, workspace: Workspace, file: str, name: str) -> Failure | None:
     """An uncaught error; None for another text."""
-    is_error = _MESSAGE.search(text) or "\n    at " in text or "^\n" in text
+    is_error = _LIKE["message"].search(text) or "\n    at " in text or "^\n" in text
     return node_failure(text, workspace) if is_error else None
 
 
@@ -74,15 +66,15 @@ def node_failure(text: str, workspace: Workspace, file: str = "", name: str = ""
     """An uncaught error, from its first line to the end of its trace. What is thrown and is no error stands below the
     caret."""
     lines = text.split("\n")
-    messages = (match[1] for line in lines if (match := _MESSAGE.match(line.strip())))
+    messages = (match[1] for line in lines if (match := _LIKE["message"].match(line.strip())))
     message = next(messages, None) or first_line(text.partition("^\n")[2]) or first_line(text)
     known = {**at(thrown_at(text, workspace)), "exception": exception_of(message), "evidence": text, "is_error": True}
     if not known["file"]:
-        match = _IMPORTER.search(text)
+        match = _LIKE["importer"].search(text)
         path = (match["file"] or match["required"]) if match else ""
         known["file"] = workspace.relative(path) if workspace.holds(path) else None
     elif known["column"] is None:
-        caret = next((line for line in lines if _CARET.match(line)), "")
+        caret = next((line for line in lines if _LIKE["caret"].match(line)), "")
         known["column"] = caret.find("^") + 1 or None
     return Failure(kind_in(LOADING, message) or FailureKind.UNKNOWN, message, **known)
 
@@ -108,7 +100,7 @@ def broken_file(name: str, before: Sequence[str], text: str, declared: Place | N
 
 def error_line(lines: Iterable[str]) -> str:
     """The line that names the error that Node died of, empty without one."""
-    return next((match[1] for line in lines if (match := _ERROR.match(line))), "")
+    return next((match[1] for line in lines if (match := _LIKE["error"].match(line))), "")
 
 
 def test_path(names: Iterable[str]) -> str:

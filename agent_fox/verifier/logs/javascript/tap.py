@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.documents import stands_first
 from agent_fox.verifier.logs.frames import is_file
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gathering
 from agent_fox.verifier.logs.javascript.stacks import test_path
 from agent_fox.verifier.logs.javascript.tap_failures import TapTest, crash_of, failure_of
+from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_log import LineStream
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
+_LIKE = patterns_in(__file__)
+
 MOST_LINES = 120  # of what is said about one test
 _STEP = 4  # columns a sub-test is indented by
-_STARTS = regex(r"^(?:TAP version 1[234]|(?:not )?ok 1\b)", re.MULTILINE)
-_OPEN_QUOTE = regex(r'^\s*[\w-]+: "(?:[^"\\]|\\.)*$')
-_CLOSES_QUOTE = regex(r'(?<!\\)"\s*$')
-_TEST = regex(r"^((?: {4})*)(not )?ok\b(?: +\d+)?(?: +- +| +|$)(.*)$")
-_SUBTEST = regex(r"^((?: {4})*)# Subtest(?:: (.*))?$")
-_DIRECTIVE = regex(r"(?:^|[^\\])# *(SKIP|TODO)\b", re.IGNORECASE)
-_TIME = regex(r"\s+# (?:time|duration_ms)[ =]\S+")
-_COMMENT = regex(r"^\s*# ?")
-_SPEC = regex(r"^\s*[✔✖▶✓✗×] ", re.MULTILINE)
-_PLANNED = regex(r"^1\.\.\d", re.MULTILINE)
-_PLAN = regex(r"^1\.\.(\d+)")
-_BAIL = regex(r"^\s*Bail out!\s*(.*)$")
-_PASSED = regex(  # with its YAML block, or before another test: whatever else follows belongs to it
-    r"""(?P<indent>(?>(?:[ ]{4})*))
-        (?:\#[ ]Subtest:[ ]([^\n\#]*+)\n (?P=indent))?
-        ok[ ]\d++ (?:[ ]-[ ][^\n\#{]*+)? \n
-        (?:(?P=indent)[ ]{2}---\n (?>(?:(?P=indent)[ ]{2}(?!\.\.\.)[^\n]*+\n)*) (?P=indent)[ ]{2}\.\.\.\n
-          |(?=(?P=indent)(?:\#[ ]Subtest|(?:not[ ])?ok[ ])))""",
-    re.VERBOSE,
-)
 
 
 class _Reader:
@@ -66,9 +47,9 @@ class _Reader:
     def take(self, line: str) -> None:
         if self._yaml_indent is not None and self._take_yaml(line, self._yaml_indent):
             return
-        if "ok" in line and (match := _TEST.match(line)):
+        if "ok" in line and (match := _LIKE["test"].match(line)):
             self._take_test(len(match[1]) // _STEP, not match[2], match[3])
-        elif "# Subtest" in line and (match := _SUBTEST.match(line)):
+        elif "# Subtest" in line and (match := _LIKE["subtest"].match(line)):
             self._settle()
             self._groups[len(match[1]) // _STEP] = _plain(match[2] or "")
         elif self._test and line.endswith("---") and line.strip() == "---":
@@ -82,15 +63,15 @@ class _Reader:
         elif line.startswith("TAP version") and self._planned is None:
             self._settle()  # what came before was printed by something else
             self._begin()
-        elif "Bail" in line and (match := _BAIL.match(line)):
+        elif "Bail" in line and (match := _LIKE["bail"].match(line)):
             self._settle()
             self._has_bailed = True
             message = f"Bail out! {match[1]}".strip()
             self._found.fail(Failure(FailureKind.TEST_FAILURE, message, evidence=message, is_error=True))
-        elif line.startswith("1..") and (match := _PLAN.match(line)):
+        elif line.startswith("1..") and (match := _LIKE["plan"].match(line)):
             self._planned = int(match[1])
         else:
-            stripped = _COMMENT.sub("", line)
+            stripped = _LIKE["comment"].sub("", line)
             if self._test and len(self._test.after) < MOST_LINES:
                 self._test.after.append(stripped)
             else:
@@ -101,7 +82,7 @@ class _Reader:
         if self._yaml_indent is not None:
             return at
         deepest = max(self._seen, default=0)
-        while (match := _PASSED.match(block, at)) and (depth := len(match[1]) // _STEP) >= deepest:
+        while (match := _LIKE["passed"].match(block, at)) and (depth := len(match[1]) // _STEP) >= deepest:
             self._settle()
             if match[2] is not None:
                 self._groups[depth] = match[2]
@@ -115,7 +96,7 @@ class _Reader:
     def _take_yaml(self, line: str, expected: int) -> bool:
         """Whether the line belongs to the YAML block, which also ends where its indentation does."""
         if self._is_quoting:
-            self._is_quoting = not _CLOSES_QUOTE.search(line)
+            self._is_quoting = not _LIKE["closes_quote"].search(line)
             if self._test and len(self._test.yaml[-1]) < LONGEST_EVIDENCE:
                 self._test.yaml[-1] += f"\\n{line}"
             return True
@@ -129,14 +110,14 @@ class _Reader:
             return is_end
         if self._test and not self._test.is_ok and len(self._test.yaml) < MOST_LINES:
             self._test.yaml.append(line)
-            self._is_quoting = bool(_OPEN_QUOTE.match(line))
+            self._is_quoting = bool(_LIKE["open_quote"].match(line))
         return True
 
     def _take_test(self, depth: int, is_ok: bool, rest: str) -> None:
         self._settle()
         is_open = rest.endswith("{")
-        is_excused = "#" in rest and bool(_DIRECTIVE.search(rest))
-        name = _plain(_TIME.sub("", rest.removesuffix("{")).strip()) if "#" in rest or is_open else rest.strip()
+        is_excused = "#" in rest and bool(_LIKE["directive"].search(rest))
+        name = _plain(_LIKE["time"].sub("", rest.removesuffix("{")).strip()) if "#" in rest or is_open else rest.strip()
         name = self._workspace.relative(name) if is_file(name) else name
         test = TapTest(depth, name, is_ok, is_excused, list(self._between))
         self._between.clear()
@@ -184,18 +165,18 @@ def _plain(text: str) -> str:
     """Without TAP's escapes, nor a directive."""
     if "#" not in text:
         return text
-    directive = _DIRECTIVE.search(text)
+    directive = _LIKE["directive"].search(text)
     return (text[: directive.start() + 1].rstrip(" #") if directive else text).replace("\\#", "#")
 
 
 def _recognises(head: str) -> bool:
-    match = _STARTS.search(head)
+    match = _LIKE["starts"].search(head)
     if match is None:
         return False
-    is_ours = match[0].startswith("TAP") or bool(_PLANNED.search(head))
+    is_ours = match[0].startswith("TAP") or bool(_LIKE["planned"].search(head))
     if stands_first(head, match.start()):
-        return is_ours or not _SPEC.search(head)
-    return match[0].startswith("TAP") and not _SPEC.search(head)  # something was printed while a file was loaded
+        return is_ours or not _LIKE["spec"].search(head)
+    return match[0].startswith("TAP") and not _LIKE["spec"].search(head)  # printed while a file was loaded
 
 
 TAP = LineStream(_Reader, _recognises)

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.frames import Place, at, first_line, is_file, place_in
 from agent_fox.verifier.logs.javascript.stacks import broken_file, error_line, kind_of_broken_file, named_file
+from agent_fox.verifier.logs.kinds import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
+
+_LIKE = patterns_in(__file__)
 
 
 @dataclass(slots=True)
@@ -69,11 +71,6 @@ def crash_of(lines: list[str], workspace: Workspace) -> Failure | None:
     return Failure(kind_of_broken_file(text), error, **known)
 
 
-_KEY = regex(r"^([\w-]+):(?: (.*))?$")
-_BLOCK = regex(r"^[|>][+-]?\d*$")
-_FLOW = regex(r"(\w+): *(?:\"([^\"]*)\"|'([^']*)'|([^,}\s]+))")
-_POSITION = regex(r"^(?:[^(]*\()?((?:file://)?(?:[A-Za-z]:)?[^():]+):(\d+)(?::(\d+))?\)?$")
-
 Fields = dict[str, str]
 
 
@@ -83,10 +80,10 @@ def fields_of(lines: Sequence[str]) -> Fields:
     nested: dict[str, list[str]] = {}
     key = ""
     for line in textwrap.dedent("\n".join(lines)).split("\n"):
-        match = _KEY.match(line)
+        match = _LIKE["key"].match(line)
         if match:
             key, value = match[1], (match[2] or "").strip()
-            fields[key] = "" if _BLOCK.match(value) else _unquoted(value)
+            fields[key] = "" if _LIKE["block"].match(value) else _unquoted(value)
             nested[key] = []
         elif key:
             nested[key].append(line)
@@ -107,13 +104,13 @@ def _place_of(fields: Fields, workspace: Workspace) -> Place | None:
     stack, stands = fields.get("stack", ""), fields.get("at", "")
     if place := place_in(stack, workspace, "javascript") or place_in(stands, workspace, "javascript"):
         return place
-    pairs = {key: a or b or c for key, a, b, c in _FLOW.findall(stands)}
+    pairs = {key: a or b or c for key, a, b, c in _LIKE["flow"].findall(stands)}
     file, line = pairs.get("file") or pairs.get("fileName"), pairs.get("line") or pairs.get("lineNumber", "")
     column = pairs.get("column") or pairs.get("columnNumber", "")
     if file and line.isdigit():
         return Place(workspace.relative(file), int(line), int(column) if column.isdigit() else None)
     for text in (stands, fields.get("location", "")):
-        match = _POSITION.match(text)
+        match = _LIKE["position"].match(text)
         if match and workspace.holds(match[1]) and "node_modules/" not in match[1]:
             return Place(workspace.relative(match[1]), int(match[2]), int(match[3]) if match[3] else None)
     return None

@@ -11,33 +11,18 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.frames import java_file, java_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Gathering, summed
-from agent_fox.verifier.logs.kinds import kind_in
+from agent_fox.verifier.logs.kinds import kind_in, patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-_TASK = regex(
-    r"(?:> Task )?(?P<task>(?::[\w.-]+)+?)(?P<glued>(?:[A-Za-z]:[\\/]|/|error: |warning: |[ew]: |Note: "
-    r"|WARNING: ).*| (?:FAILED|UP-TO-DATE|NO-SOURCE|SKIPPED|FROM-CACHE))?$"
-)
-_FAILED = regex(r"(?P<owner>\S[^>\n]*?)(?P<names>(?: > [^>\n]+)+) FAILED$")
-_COMPLETED = regex(r"(?P<tests>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?$")
-_SOURCE = regex(r"(?:Note: )?(?P<path>(?:[A-Za-z]:)?[/\\][^:\n]*?/(?P<name>[\w$]+\.(?:java|kt|groovy|scala)))\b")
-_DULL_LINES = regex(  # blank, what a test printed (but no place in a source), a test that did not fail
-    r"""(?>(?:\n
-       |[ ]{4}[^\n.]*+(?>(?:\.(?!a?j)[^\n.]*+)*)\n
-       |[\w.$]++[ ]>[ ][^\n:]*[ ](?:PASSED|SKIPPED|STARTED|STANDARD_OUT|STANDARD_ERROR)\n)*)""",
-    re.VERBOSE,
-)
-_EXCEPTION = regex(r"    (?P<type>[\w.$]+)(?: at (?P<file>[\w$-]+\.\w+):(?P<line>\d+)|: ?(?P<message>.*))?$")
-_FRAME = regex(r"\s+(?:at [\w.$/@<>-]+\(|Caused by:|Suppressed:|\.\.\. \d+ more)|\s*$")
-_MODULE_LOADER = regex(r"(?<=at )(?:app//|[\w.-]+@[\w.-]*/)")
+_LIKE = patterns_in(__file__)
+
 _ASSERTS = ("AssertionError", "AssertionFailedError", "ComparisonFailure", "Failure")
 MOST_LINES = 200  # kept of one failure
 
@@ -61,18 +46,18 @@ class GradleReader:
     def skip(self, block: str, at: int) -> int:
         if self._test is not None or self._compiler.is_open or self._problems.is_open:
             return at
-        dull = _DULL_LINES.match(block, at)
+        dull = _LIKE["dull_lines"].match(block, at)
         return dull.end() if dull else at
 
     def take(self, line: str) -> None:
-        if line[:1] in ":>" and (match := _TASK.match(line)):
+        if line[:1] in ":>" and (match := _LIKE["task"].match(line)):
             self._compiler.finish()
             self._test, self._task, glued = None, match["task"], match["glued"] or ""
             if glued and not glued.startswith(" "):
                 self._other(glued)
         elif self._test is not None and (line.startswith("    ") or not line.strip()):
             self._test.add(line)
-        elif line.endswith(" FAILED") and (match := _FAILED.match(line)):
+        elif line.endswith(" FAILED") and (match := _LIKE["failed"].match(line)):
             self._test = _Test(match["owner"], match["names"].split(" > ")[1:], self._task)
             if len(self._tests) < MOST_KEPT:
                 self._tests.append(self._test)
@@ -91,11 +76,11 @@ class GradleReader:
 
     def _other(self, line: str) -> None:
         may_name = (line[:1] in "/N" or line[1:2] == ":") and "." in line and len(self._sources) < MOST_KEPT
-        if may_name and (match := _SOURCE.match(line)):
+        if may_name and (match := _LIKE["source"].match(line)):
             self._sources.setdefault(match["name"], self._workspace.relative(match["path"]))
         if self._problems.feed(line):
             self._compiler.feed(line.removeprefix("  "))  # new versions print the compiler's errors here again
-        elif " completed" in line and (match := _COMPLETED.match(line)):
+        elif " completed" in line and (match := _LIKE["completed"].match(line)):
             tests, failed, skipped = (int(match[each] or 0) for each in ("tests", "failed", "skipped"))
             self._summary = summed((self._summary, TestSummary(tests, tests - failed - skipped, failed, 0, skipped)))
         elif line.startswith(("BUILD SUCCESSFUL", "BUILD FAILED")):
@@ -115,15 +100,16 @@ class _Test:
 
     def add(self, line: str) -> None:
         if len(self.lines) < MOST_LINES:
-            self.lines.append(_MODULE_LOADER.sub("", line))
+            self.lines.append(_LIKE["module_loader"].sub("", line))
 
     def failure(self, sources: dict[str, str]) -> Failure:
         """What it came to. `sources` are paths that the log names elsewhere, by file name."""
         text = "\n".join(self.lines).rstrip()
-        message, match = text.partition("\n")[0].strip(), _EXCEPTION.match(self.lines[0]) if self.lines else None
+        first = text.partition("\n")[0]
+        message, match = first.strip(), _LIKE["exception"].match(first)
         exception = match["type"] if match else None
         if match:
-            ends = next((n for n, line in enumerate(self.lines[1:], 1) if _FRAME.match(line)), None)
+            ends = next((n for n, line in enumerate(self.lines[1:], 1) if _LIKE["frame"].match(line)), None)
             message = "\n".join([match["message"] or "", *map(str.strip, self.lines[1:ends])]).strip()
         file, line = self._place(match, text, sources)
         return Failure(
@@ -161,15 +147,6 @@ class _Test:
         return path.replace("src/test/", f"src/{task}/", 1).replace("src/main/", f"src/{task}/", 1), line
 
 
-_HEADING = regex(r"\* (?P<name>Where|What went wrong|Try|Exception is|Get more help at)\b")
-_WHERE = regex(
-    r"(?:Build|Settings|Script|Initialization|Precompiled script plugin) ?(?:script|file)? ?'"
-    r"(?P<file>[^']+)' line: (?P<line>\d+)"
-)
-_OF_TASK = regex(r"Execution failed for task '(?P<task>[^']+)'")
-_UNRESOLVED = regex(r"\s*> (?P<message>(?:Could not (?:resolve|find|get|download)|Cannot resolve|No matching)\b.*)")
-_TESTS = regex(r"There were failing tests|No tests found|Test process|failing tests")
-_FILE = regex(r"\s{4,}(?P<file>[\w./\\-]+\.\w+)$")
 _LONGEST = 60  # lines of one problem
 
 
@@ -190,14 +167,14 @@ class _Problems:
 
     def feed(self, line: str) -> bool:
         """Whether the line belongs to Gradle's last words."""
-        if line[:2] == "* " and (match := _HEADING.match(line)):
+        if line[:2] == "* " and (match := _LIKE["heading"].match(line)):
             if match["name"] == "What went wrong":
                 self._lines = []
             else:
                 self.finish()
             self._heading = match["name"]
         elif self._heading == "Where":
-            self._where = self._where or _WHERE.match(line)
+            self._where = self._where or _LIKE["where"].match(line)
         elif self._lines is not None and len(self._lines) < _LONGEST:
             self._lines.append(line)
         else:
@@ -213,16 +190,16 @@ class _Problems:
         """Of dependencies that could not be had and of files with a wrong format, each is a failure. The message is the
         first line, and the first reason below it."""
         text = "\n".join(lines).strip()
-        if (match := _OF_TASK.search(text)) and _TESTS.search(text) and len(self.test_tasks) < _LONGEST:
+        if (match := _LIKE["of_task"].search(text)) and _LIKE["tests"].search(text) and len(self.test_tasks) < _LONGEST:
             self.test_tasks.append(match["task"])
         parts = [line.strip().removeprefix("> ") for line in lines if line.strip()]
         failure = Failure(kind_in("gradle", text) or FailureKind.UNKNOWN, " ".join(parts[:2]), evidence=text)
         if self._where:
             file = self._workspace.relative(self._where["file"])
             failure = replace(failure, file=file, line=int(self._where["line"]))
-        files = [match["file"] for line in lines if (match := _FILE.match(line))]
+        files = [match["file"] for line in lines if (match := _LIKE["file"].match(line))]
         if failure.kind is FailureKind.DEPENDENCY_RESOLUTION_FAILURE:
-            unresolved = (_UNRESOLVED.match(line) for line in lines if line.startswith("> "))
+            unresolved = (_LIKE["unresolved"].match(line) for line in lines if line.startswith("> "))
             for message in [match["message"] for match in unresolved if match] or [failure.message]:
                 self._findings.fail(replace(failure, message=message.rstrip(".")))
         elif failure.kind is FailureKind.FORMAT_FAILURE:

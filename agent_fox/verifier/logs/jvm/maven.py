@@ -9,54 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering
 from agent_fox.verifier.logs.jvm.surefire import SurefireReader
-from agent_fox.verifier.logs.kinds import kind_in
+from agent_fox.verifier.logs.kinds import kind_in, patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-_LEVEL = regex(r"(?:[\d-]+[T ])?(?:[\d:.,]+Z? )?\[(INFO|WARNING|WARN|ERROR|FATAL|DEBUG)\](?: |$)")
-_GLUED = regex(r"(?<=.)\[(?:INFO|WARNING|ERROR)\] Tests run: ")
-_PLACE = regex(
-    r"(?P<file>/?(?:[A-Za-z]:)?[^:\n\[]+\.\w+):"
-    r"(?:[ ]?[\[(](?P<line>\d+)(?:,[ ]?(?P<column>\d+))?[\])]:?|(?<=\.java:)) (?P<message>.*)"
-)
-_SYMBOL = regex(r"\s+(?:symbol|シンボル|符号): *(?P<symbol>.+)")
-_MODULE = regex(r"Building \S.* \[(?P<number>\d+)/(?P<of>\d+)\]$|Building \S+ \S+$")
-_GOAL_BEGINS = regex(r"(?:---|>>>|<<<) \S+:\S+ .*@ (?P<artifact>\S+) (?:---|>>>|<<<)$")
-_FOLDER = regex(
-    r"(?:skip non existing resourceDirectory (?P<resources>.+)/src/(?:main|test)/|  from (?P<pom>.*)pom\.xml$)"
-)
-_REPORTS = regex(r"(?:Please refer to |See )(?P<folder>\S.*)/target/(?:surefire|failsafe)-reports")
-_FAILED = regex(
-    r"Failed to execute goal (?:(?P<plugin>[\w.-]+:[\w.-]+:[\w.-]+):(?P<goal>[\w-]+)"
-    r"(?: \([^)]*\))? )?on project (?P<project>[^:]+): (?P<message>.*)"
-)
-_POM = regex(r"  The project +(?:\S+ )?\((?P<pom>.+)\) has \d+ errors?$")
-_LAST = regex(r"To see the full stack trace|Re-run Maven|After correcting the problems|\[Help \d+\]")
-_PLAIN = regex(
-    r"(?:Error: )?(?:The )?JAVA_HOME .*not (?:defined|set)|Error: Could not create the Java Virtual Machine"
-    r"|.*mvn: (?:command )?not found"
-)
-_HELP = regex(r"\s*-> \[Help \d+\]\s*$")
-_POSITION = regex(r"@ ?(?:line |\S*, line )?(?P<line>\d+)(?:, column |:)(?P<column>\d+)")
-_CRASHED = regex(r"(?P<class>(?:[a-z_]\w*\.)+[A-Z]\w*)$")
-_SAID = r"""(?:[^\n\[\]<TR]*+  # a line of a running test, without anything that Maven marks its own lines with
-    (?>(?:(?:\[(?!WARN)|(?<!INFO)(?<!ERROR)(?<!DEBUG)(?<!FATAL)\]|<(?!<<[ ])|T(?!ests[ ]run:)|R(?!unning[ ]))
-    [^\n\[\]<TR]*+)*)\n)"""
-_SAID_LINES = regex(f"(?>{_SAID}*)", re.VERBOSE)
-_PASSED_CLASS = regex(
-    rf"""\[INFO\][ ]Running[ ](?P<name>[\w.$-]++)\n (?>{_SAID}*)
-         \[INFO\][ ]Tests[ ]run:[ ](?P<tests>\d++),[ ]Failures:[ ]0,[ ]Errors:[ ]0,[ ]Skipped:[ ](?P<skipped>\d++),
-         [ ](?:Flakes:[ ]\d++,[ ])?Time[ ]elapsed:[ ][\d.,]++[ ]s(?:ec)?[ ]--?[ ]in[ ](?P=name)\n""",
-    re.VERBOSE,
-)
+_LIKE = patterns_in(__file__)
 
 
 class MavenReader:
@@ -82,18 +46,18 @@ class MavenReader:
     def skip(self, block: str, at: int) -> int:
         """Skips the output of tests, and whole classes without a failure."""
         if self._tests.is_printing:
-            match = _SAID_LINES.match(block, at)
+            match = _LIKE["said_lines"].match(block, at)
             return match.end() if match else at
-        while self._tests.is_between and (each := _PASSED_CLASS.match(block, at)):
+        while self._tests.is_between and (each := _LIKE["passed_class"].match(block, at)):
             self._tests.pass_class(each[1], int(each[2]), int(each[3]))
             self._goals.clear()
             at = each.end()
         return at
 
     def take(self, line: str) -> None:
-        if "] Tests run: " in line and self._tests.is_in_test and (glued := _GLUED.search(line)):
+        if "] Tests run: " in line and self._tests.is_in_test and (glued := _LIKE["glued"].search(line)):
             line = line[glued.start() :]
-        match = _LEVEL.match(line) if "[" in line[:40] else None
+        match = _LIKE["level"].match(line) if "[" in line[:40] else None
         level, text = (match[1], line[match.end() :]) if match else ("", line)
         if level == "INFO":
             self._note(text)
@@ -108,7 +72,7 @@ class MavenReader:
             self._check(level, text)
         elif not level and self._open is not None:
             self._continue(self._open, text)
-        elif not level and _PLAIN.match(text):
+        elif not level and _LIKE["plain"].match(text):
             self._findings.fail(Failure(FailureKind.ENVIRONMENT_FAILURE, text.strip(), evidence=line))
 
     def parsed(self) -> Parsed:
@@ -131,13 +95,13 @@ class MavenReader:
 
     def _note(self, text: str) -> None:
         """Where the build is: which module, which goal, in which folder."""
-        if text[:1] in "-><" and (match := _GOAL_BEGINS.match(text)):
+        if text[:1] in "-><" and (match := _LIKE["goal_begins"].match(text)):
             self._tests.goal_begins()
             self._module_of.setdefault(match["artifact"], self._tests.module)
-        elif text.startswith("Building") and _MODULE.match(text):
+        elif text.startswith("Building") and _LIKE["module"].match(text):
             self._tests.module += 1
             self._tests.goal_begins()
-        elif text.startswith(("skip non", "  from ")) and (match := _FOLDER.match(text)):
+        elif text.startswith(("skip non", "  from ")) and (match := _LIKE["folder"].match(text)):
             self._remember(self._tests.module, match["resources"] or match["pom"].rstrip("/") or ".")
         elif text.startswith(("BUILD SUCCESS", "BUILD FAILURE")):
             self._is_over = True
@@ -155,12 +119,14 @@ class MavenReader:
             return
         if self._check(level, text):
             self._close()
-        elif match := _PLACE.match(text):
+        elif match := _LIKE["place"].match(text):
             self._close()
-            place = {name: int(match[name]) if match[name] else None for name in ("line", "column")}
+            line, column = (int(match[each]) if match[each] else None for each in ("line", "column"))
             file = self._workspace.relative(re.sub(r"^/(?=[A-Za-z]:)", "", match["file"]))
             is_warning, said = level != "ERROR", match["message"].strip()
-            self._open = Draft(FailureKind.COMPILE_ERROR, said, file, **place, is_warning=is_warning, evidence=[text])
+            self._open = Draft(
+                FailureKind.COMPILE_ERROR, said, file, line, column, is_warning=is_warning, evidence=[text]
+            )
         elif self._open is not None and text[:1] == " ":
             self._continue(self._open, text)
         else:
@@ -172,7 +138,7 @@ class MavenReader:
 
     def _continue(self, draft: Draft, text: str) -> None:
         draft.add(text)
-        if draft.symbol is None and (match := _SYMBOL.match(text)):
+        if draft.symbol is None and (match := _LIKE["symbol"].match(text)):
             draft.symbol = " ".join(match["symbol"].split())
 
     def _close(self) -> None:
@@ -182,25 +148,25 @@ class MavenReader:
 
     def _last_words(self, text: str) -> bool:
         """What Maven says when it gives up. Lines that belong to a goal's message are evidence for it."""
-        if match := _FAILED.match(text):
+        if match := _LIKE["failed"].match(text):
             self._close()
             self._is_over = True
-            message, plugin = _HELP.sub("", match["message"]).strip(), match["plugin"] or ""
+            message, plugin = _LIKE["help"].sub("", match["message"]).strip(), match["plugin"] or ""
             self._goal = Draft(_kind(message, plugin), message, symbol=match["project"].strip(), evidence=[text])
             if len(self._goals) < MOST_KEPT:
                 self._goals.append(self._goal)
-        elif match := _POM.match(text):
+        elif match := _LIKE["pom"].match(text):
             self._is_over = True
             self._pom = self._workspace.relative(match["pom"])
         elif self._pom is not None and text.startswith("    "):
             self._findings.fail(_pom_problem(text, self._pom))
-        elif _LAST.match(text):
+        elif _LIKE["last"].match(text):
             self._goal, self._is_over = None, True
         elif self._goal is not None:
             self._goal_says(self._goal, text)
-            return not _PLACE.match(text) and self._open is None
+            return not _LIKE["place"].match(text) and self._open is None
         elif "-> [Help" in text and not text.startswith("The build could not read"):
-            message = _HELP.sub("", text).strip()
+            message = _LIKE["help"].sub("", text).strip()
             self._findings.fall_back(Failure(_kind(message), message, evidence=text), on_kind=True)
         else:
             return False
@@ -208,7 +174,7 @@ class MavenReader:
 
     def _goal_says(self, goal: Draft, text: str) -> None:
         goal.add(text)
-        if match := _REPORTS.match(text):
+        if match := _LIKE["reports"].match(text):
             self._reports += 1
             self._remember(self._module_of.get(goal.symbol or "", self._reports - 1), match["folder"])
         elif goal.kind is FailureKind.FORMAT_FAILURE:
@@ -217,7 +183,7 @@ class MavenReader:
             goal.message = goal.message or text.strip()
             if text == "Crashed tests:":  # they took the whole process with them
                 goal.is_error = True
-            elif goal.is_error and _CRASHED.match(text):
+            elif goal.is_error and _LIKE["crashed"].match(text):
                 goal.test_name = text
 
 
@@ -229,9 +195,8 @@ def _kind(message: str, plugin: str = "") -> FailureKind:
 
 def _pom_problem(line: str, pom: str) -> Failure:
     """An error in a POM, which lies where its message says."""
-    message, known = line.strip(), {}
-    if position := _POSITION.search(message):
-        known = {name: int(position[name]) for name in ("line", "column")}
+    message, position = line.strip(), _LIKE["position"].search(line.strip())
+    number, column = (int(position[each]) if position else None for each in ("line", "column"))
     is_dependency = kind_in("maven", message) is FailureKind.DEPENDENCY_RESOLUTION_FAILURE
     kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE if is_dependency else FailureKind.COMPILE_ERROR
-    return Failure(kind, _HELP.sub("", message).strip(), pom, **known, evidence=line)
+    return Failure(kind, _LIKE["help"].sub("", message).strip(), pom, number, column, evidence=line)

@@ -9,32 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import at, java_file, java_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, summed
+from agent_fox.verifier.logs.kinds import patterns_in
+
+_LIKE = patterns_in(__file__)
 
 LONGEST_TRACE = 200  # lines kept of one stack trace
-_COUNTS = r"Tests run: *(\d+), *Failures: *(\d+), *Errors: *(\d+), *Skipped: *(\d+)"
-_CLASS = regex(
-    _COUNTS
-    + r", *(?:Flakes: *\d+, *)?Time elapsed: [\d.,]+ ?s(?:ec)?(?: *<<< (?:FAILURE|ERROR)!)?(?: *--? in (?P<name>\S+))?"
-)
-_TOTAL = regex(_COUNTS + r"(?:, *Flakes: *\d+)?$")
-_RUNNING = regex(r"Running (?P<name>[\w.$-]+)$")
-_TRACE = regex(r"(?P<name>\S.*?)(?: --|\s{1,2}) *Time elapsed: [\d.,]+ ?s(?:ec)? +<<< (?P<how>FAILURE|ERROR)!$")
-_OLD_NAME = regex(r"(?P<method>\S[^\n]*)\((?P<class>[\w.$]+)\)$")
-_NEW_NAME = regex(r"(?P<class>(?:[a-z_][\w-]*\.)*[A-Z_$][\w$]*)(?:\.(?P<method>.+))?$")
-_MARKS = regex(r"\s*(?:Results|Failures|Errors|Failed tests|Tests in error|Flakes|Tests run) ?:")
-_LIST = regex(r"(?P<name>Failures|Errors|Failed tests|Tests in error|Flakes): *(?P<rest>.*)$")
-_ENTRY = regex(
-    r"\s+(?:Run \d+: )?(?P<head>[\w$>.]+)(?P<params>(?:\([^)]*\)|\{[^}]*\})?(?:\[\d+\])?)"
-    r"(?::(?P<line>\d+))?(?P<chain>(?:->\S+)*)(?: (?:» )?(?P<message>.*))?$"
-)
-_OLD_ENTRY = regex(r"\s+(?P<method>[^\s()]+)\((?P<class>[\w.$]+)\)(?:: (?P<message>.*))?$")
-_RESULTS = regex(r"\s*Results ?: *$")
-_EXCEPTION = regex(r"(?P<type>(?:[\w$-]+\.)+[\w$]+)(?:: ?(?P<message>.*))?$")
-_FRAME = regex(r"\s+at [\w.$/@<>-]+\(|\s*\.\.\. \d+ more|\s*(?:Caused by|Suppressed): ")
 Owner = tuple[int, str]  # a module, and the simple name of an outermost class
 
 
@@ -64,9 +46,9 @@ class _Test:
     def failure(self, class_name: str, entry: _Test, folder: str) -> Failure:
         """What is known of the test of a class, by its trace and by its entry in the list."""
         text, exception, message = "\n".join(self.trace), None, self.trace[:1]
-        if message and (match := _EXCEPTION.match(message[0])):
+        if message and (match := _LIKE["exception"].match(message[0])):
             exception, message = match["type"], [match["message"] or ""]
-            ends = (n for n, line in enumerate(self.trace[1:], 1) if _FRAME.match(line))
+            ends = (n for n, line in enumerate(self.trace[1:], 1) if _LIKE["frame"].match(line))
             message += self.trace[1 : next(ends, None)]
         known = at(java_place(text, class_name, folder)) if self.trace else {"file": None}
         if not known["file"] and ("." in class_name or entry is not self):
@@ -123,7 +105,7 @@ class SurefireReader:
     def feed(self, level: str, text: str) -> bool:
         """Whether the line reports tests; between the start and the end of a class, a test may have printed it."""
         if (trace := self._open) is not None:
-            has_frames = bool(trace.trace) and bool(_FRAME.match(trace.trace[-1]))
+            has_frames = bool(trace.trace) and bool(_LIKE["frame"].match(trace.trace[-1]))
             is_blank = not text.strip() and (has_frames or not trace.trace)
             if not (level or is_blank or len(trace.trace) >= LONGEST_TRACE):
                 trace.trace.append(text)
@@ -131,11 +113,11 @@ class SurefireReader:
             self._open = None
             if not level:
                 return True
-        if "Tests run:" in text and (match := _CLASS.match(text)):
+        if "Tests run:" in text and (match := _LIKE["class"].match(text)):
             self._class_ended(match)
-        elif "<<< " in text and level != "WARNING" and (match := _TRACE.match(text)):
+        elif "<<< " in text and level != "WARNING" and (match := _LIKE["trace"].match(text)):
             self._begin(match)
-        elif text.startswith("Running ") and level in ("INFO", "") and (match := _RUNNING.match(text)):
+        elif text.startswith("Running ") and level in ("INFO", "") and (match := _LIKE["running"].match(text)):
             self._know(match["name"])
             self._list = None
             if len(self._running) < MOST_KEPT:
@@ -145,14 +127,14 @@ class SurefireReader:
         return True
 
     def _result(self, level: str, text: str) -> bool:
-        if not self._list and ((": " not in text and text.rstrip()[-1:] != ":") or not _MARKS.match(text)):
+        if not self._list and ((": " not in text and text.rstrip()[-1:] != ":") or not _LIKE["marks"].match(text)):
             return False
-        if _RESULTS.match(text):
+        if _LIKE["results"].match(text):
             self._list = self._list or ""
-        elif match := _LIST.match(text):
+        elif match := _LIKE["list"].match(text):
             self._list = match["name"]
             self._entry("  " + match["rest"])
-        elif self._list is not None and (match := _TOTAL.match(text)):
+        elif self._list is not None and (match := _LIKE["total"].match(text)):
             self._total(_counts(match))
         elif self._list and level != "INFO" and text[:1] == " ":
             self._entry(text)
@@ -162,7 +144,7 @@ class SurefireReader:
 
     def _begin(self, found: re.Match[str]) -> None:
         name = found["name"].strip()
-        match = _OLD_NAME.match(name) or _NEW_NAME.match(name)
+        match = _LIKE["old_name"].match(name) or _LIKE["new_name"].match(name)
         class_name, method = (match["class"], match["method"] or "") if match else (name, "")
         self._open = _Test(class_name, method, found["how"] == "ERROR", self.module)
         self._know(class_name)
@@ -203,10 +185,10 @@ class SurefireReader:
     def _entry(self, text: str) -> None:
         if self._list == "Flakes" or len(self._entries) + len(self._pending) >= MOST_KEPT:
             return
-        if match := _OLD_ENTRY.match(text):
+        if match := _LIKE["old_entry"].match(text):
             self._know(match["class"])
             owner, method, line = match["class"].rpartition(".")[2], match["method"], None
-        elif (match := _ENTRY.match(text)) and "." in match["head"]:  # `Test.method`, `Test>Base.method`
+        elif (match := _LIKE["entry"].match(text)) and "." in match["head"]:  # `Test.method`, `Test>Base.method`
             first, _, base = match["head"].partition(">")
             own, _, method = (base or first).rpartition(".")
             owner, line = (first if base else own).rpartition(".")[2], match["line"]

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.row_reader import RowReader
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
     from agent_fox.verifier.logs.protocol import Workspace
 
-_COMMAND = regex(
-    r"(?:\[\s*\d+(?:%|/\d+)\] |(?:[\w./-]*/)?(?:[\w-]*gcc|[\w-]*g\+\+|cc|c\+\+|clang|clang\+\+)(?:-\d+)? )"
-)
+_LIKE = patterns_in(__file__)
+
 _ENDINGS = (":", "内")
 
 
@@ -42,7 +41,7 @@ class CBuildReader:
         return RowReader(built_in(name), self._findings, self._workspace, relative)
 
     def take(self, line: str) -> None:
-        if ": " not in line and "：" not in line and _COMMAND.match(line):
+        if ": " not in line and "：" not in line and _LIKE["command"].match(line):
             self._folders.note_sources(line)
             self._compiler.finish()
         elif not (self._is_open or ": " in line or line[-1:] in _ENDINGS or "：" in line) or self._folders.feed(line):
@@ -60,14 +59,8 @@ class CBuildReader:
 
 
 MOST_SOURCES = 5_000
-_ENTERS = regex(
-    r"(?:[\w./+-]*make|ninja)(?:\[(?P<level>\d+)\])?(?:\.exe)?: [^'`‘«„“]*['`‘«„“] ?(?P<folder>[^'’»“”]+?) ?['’»“”]"
-)
-_ABSOLUTE = regex(r"/|[A-Za-z]:")
-_LEAVES = regex(r"Leaving|verlassen|quitte|Saliendo|Saindo|Uscita|离开|離開|出ます|Выход|Opuszczenie")
 _SUFFIXES = frozenset(("c", "cc", "cpp", "cxx", "c++", "C", "m", "mm", "s", "S", "f90", "f"))
 _NAMED = _SUFFIXES | {"o", "obj"}
-_OF_TARGET = regex(r"CMakeFiles/[^/]+\.dir/")
 _AROUND = "'\"`(),;"
 
 
@@ -82,12 +75,13 @@ class _Folders:
 
     def feed(self, line: str) -> bool:
         """Whether the line names a folder."""
-        match = _ENTERS.match(line) if (": " in line and "ake" in line[:20]) or line.startswith("ninja: ") else None
-        if not match or not (_ABSOLUTE.match(match["folder"]) or "ntering directory" in line):
+        may_enter = (": " in line and "ake" in line[:20]) or line.startswith("ninja: ")
+        match = _LIKE["enters"].match(line) if may_enter else None
+        if not match or not (_LIKE["absolute"].match(match["folder"]) or "ntering directory" in line):
             return False
         level = int(match["level"] or 0)
         self._entered = {other: folder for other, folder in self._entered.items() if other < level}
-        if not _LEAVES.search(line):
+        if not _LIKE["leaves"].search(line):
             self._entered[level] = match["folder"]
         return True
 
@@ -100,8 +94,8 @@ class _Folders:
             is_source = word.rpartition(".")[2] in _NAMED and name.rpartition(".")[2] in _SUFFIXES
             if is_source and name not in self._sources:
                 self._sources[name] = self.relative(path)
-                if _OF_TARGET.search(path):  # an object of CMake's, which mirrors the project's folders
-                    self._of_objects[name] = self._workspace.relative(_OF_TARGET.sub("", path))
+                if _LIKE["of_target"].search(path):  # an object of CMake's, which mirrors the project's folders
+                    self._of_objects[name] = self._workspace.relative(_LIKE["of_target"].sub("", path))
 
     def source(self, name: str) -> str:
         """The path of a source that the linker names without a folder; the name itself where no command does."""

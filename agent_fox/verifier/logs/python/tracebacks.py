@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.frames import at, first_line, place_in, place_of
+from agent_fox.verifier.logs.kinds import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
+_LIKE = patterns_in(__file__)
+
 MOST_SAID = 40  # lines marked E
 LAST_SHOWN = 20  # lines of what ended a runner
 _OURS = "INTERNALERROR> "
-_RAISED = regex(r"([A-Za-z_][\w.]*)(?:: .*)?$")
-_TYPED = regex(r"([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failed|Warning|Group|Iteration))(?::|$)")
-_SAID = regex(r"E(?:$| )")
-_FRAME = regex(r'[ |]*File ".*", line \d+')
-_PYTEST_RAISED = regex(r"(?: *[|] )?(?P<message>[A-Za-z_][\w.]*(?:: .*)?)$")
-_GROUP_MARK = regex(r"^ *\|", re.MULTILINE)
-_ENDING = regex(r"(?:[A-Za-z]:)?[^\s:][^:\n]*:\d+: ([A-Za-z_][\w.]*)$")
-_FIXTURE = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.py):(?P<line>\d+)$")
 
 
 def python_exception(message: str) -> str | None:
     """The exception that a message begins with; pytest leaves it out where an `assert` failed."""
     if message.startswith("assert "):
         return "AssertionError"
-    typed = _TYPED.match(message)
+    typed = _LIKE["typed"].match(message)
     return typed[1] if typed else None
 
 
@@ -39,7 +32,7 @@ def thrown_python(text: str, workspace: Workspace, file: str, name: str) -> Fail
     for line in text.split("\n"):
         if line.startswith("  "):
             is_below_frame = True
-        elif is_below_frame and (match := _RAISED.match(line)):
+        elif is_below_frame and (match := _LIKE["raised"].match(line)):
             raised, exception, is_below_frame = line.strip(), match[1], False
     message = raised or first_line(text)
     place, exception = at(place_in(text, workspace, "python")), exception or python_exception(message)
@@ -62,24 +55,24 @@ def _marked(text: str) -> tuple[list[str], str | None]:
     """
     marked, ending, was_marked, is_below_frame = list[str](), None, False, False
     for line in text.split("\n"):
-        is_marked = bool(_SAID.match(line))
+        is_marked = bool(_LIKE["said"].match(line))
         if is_marked:
             marked = [*(marked if was_marked else ()), line[1:].strip()][:MOST_SAID]
-        elif match := _ENDING.match(line):
+        elif match := _LIKE["ending"].match(line):
             ending = match[1]
         was_marked = is_marked
-        if _FRAME.match(line):
+        if _LIKE["frame"].match(line):
             is_below_frame = True
-        elif is_below_frame and (raised := _PYTEST_RAISED.match(line)):
+        elif is_below_frame and (raised := _LIKE["pytest_raised"].match(line)):
             marked, is_below_frame = [raised["message"]], False
     return marked, ending
 
 
 def _pytest_place(text: str, workspace: Workspace) -> dict[str, Any]:
     for line in reversed(text.split("\n")):
-        if (fixture := _FIXTURE.match(line)) and workspace.holds(fixture["file"]):
+        if (fixture := _LIKE["fixture"].match(line)) and workspace.holds(fixture["file"]):
             return at(place_of(fixture, workspace))
-    return at(place_in(_GROUP_MARK.sub("", text), workspace, "python"))
+    return at(place_in(_LIKE["group_mark"].sub("", text), workspace, "python"))
 
 
 def thrown_doctest(text: str, workspace: Workspace, file: str, name: str) -> Failure:

@@ -5,34 +5,23 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, BinaryIO
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import without_colours
 from agent_fox.verifier.logs.documents import Document
 from agent_fox.verifier.logs.frames import Place, at, first_line, is_file, java_place, place_in, place_of
 from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.javascript.stacks import kind_of_broken_file, test_path
+from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.reports.junit_cases import PYTEST, CaseOutcome, CaseReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
     from agent_fox.verifier.logs.reports.junit_cases import Ending, JunitCase
 
-_BEGINS = regex(r"(?=[\s\S]*<testsuite)<(?:\?xml|testsuites?\b)")
-_JAVA_TRACE = regex(r"^\s*at [\w.@/$<>-]+\([\w$-]+\.(?:java|kt|groovy|scala):\d+\)", re.MULTILINE)
-_PYTEST_WRAPPED = regex(r'^failed on (?:setup|teardown) with "(.*?)"?$', re.DOTALL)
-_PYTEST_ERROR = regex(r"^E {3}([A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*)$", re.MULTILINE)
-_PYTEST_LAST = regex(r"^\S[^\n]*\.py:\d+: ([A-Za-z_][\w.]*)\s*$", re.MULTILINE)
-_JS_NAMES = regex(r"^\s*(?:cause: )?((?:[A-Z][\w$.]*)?(?:Error|Exception))\b(?: \[\w+\])?: ", re.MULTILINE)
-_NAMES_CLASS = regex(r"(?:^|\.)[A-Z]\w*(?:Error|Exception|Failure|Failed)$")
-_ERROR_PREFIX = regex(r"^(?:AssertionError(?: \[\w+\])?|Error): ")
+_LIKE = patterns_in(__file__)
+
 _COLLECTION = "collection failure"  # of a file that could not be read, so that none of its tests ran
-_NAMES_FILE = regex(r"[/\\.][^\s]*\.(?:[cm]?[jt]sx?|py|go|rs)$")
 _EMPTY_MESSAGES = ("Failed", "test failure")
-_TYPE = regex(r"^<?(?:class ')?([\w.$]+)'?>?$")
-_PANIC = regex(r"panicked at [^\n]+:\n([^\n]+)")
-_CPP_PREFIX = regex(r"^(?P<file>\S+\.(?:cc|cpp|cxx|c|hh|hpp|hxx|h)):(?P<line>\d+)\n")  # GoogleTest's
-_GO_PREFIX = regex(r"^[\w./\\-]+\.go:\d+: ")
 
 
 class _Reader:
@@ -75,7 +64,7 @@ def _failure(case: JunitCase, ending: Ending, workspace: Workspace) -> Failure:
     """What one ending tells. A file that could not be read, or loaded, never ran: that is no failed test."""
     text = ending.text or case.output
     place = _place(case, text, workspace)
-    if place is None and (match := _CPP_PREFIX.match(ending.message)):
+    if place is None and (match := _LIKE["cpp_prefix"].match(ending.message)):
         place = place_of(match, workspace)
     kind = FailureKind.COMPILE_ERROR if ending.message == _COLLECTION else FailureKind.TEST_FAILURE
     if kind is FailureKind.TEST_FAILURE and is_file(case.name):
@@ -92,7 +81,7 @@ def _failure(case: JunitCase, ending: Ending, workspace: Workspace) -> Failure:
 
 
 def _place(case: JunitCase, text: str, workspace: Workspace) -> Place | None:
-    if _JAVA_TRACE.search(text):
+    if _LIKE["java_trace"].search(text):
         inside = workspace.relative(case.base_folder)  # the folder of the module, empty for the root or one elsewhere
         is_below = workspace.holds(case.base_folder) and inside not in (".", str(workspace.root))
         return java_place(text, case.class_name, inside if is_below else workspace.module)
@@ -107,7 +96,7 @@ def _file(case: JunitCase, workspace: Workspace) -> str | None:
         return workspace.relative(case.file)
     if PYTEST in case.suites:
         return _module_file(case.class_name or case.name)
-    named = (word for word in (case.class_name, case.name) if _NAMES_FILE.search(word))
+    named = (word for word in (case.class_name, case.name) if _LIKE["names_file"].search(word))
     return next(map(workspace.relative, named), None)
 
 
@@ -137,39 +126,37 @@ def _test_name(case: JunitCase, workspace: Workspace) -> str | None:
 
 def _message(ending: Ending, text: str) -> str:
     """What is said, without the exception's name where the report gives that apart (as Gradle repeats it)."""
-    message = _CPP_PREFIX.sub("", without_colours(ending.message)).strip()
+    message = _LIKE["cpp_prefix"].sub("", without_colours(ending.message)).strip()
     if ending.message == _COLLECTION:
-        errors = _PYTEST_ERROR.findall(text)
+        errors = _LIKE["pytest_error"].findall(text)
         return errors[-1].strip() if errors else message
-    inner = _PANIC.search(text) or _PYTEST_WRAPPED.match(message)
+    inner = _LIKE["panic"].search(text) or _LIKE["pytest_wrapped"].match(message)
     message = first_line(inner[1] if inner else message)
     if not message or message in _EMPTY_MESSAGES:
-        message = _ERROR_PREFIX.sub("", _GO_PREFIX.sub("", first_line(text))) or message or "the test failed"
+        said = _LIKE["error_prefix"].sub("", _LIKE["go_prefix"].sub("", first_line(text)))
+        message = said or message or "the test failed"
     is_repeated = "." in ending.type and message.startswith(f"{ending.type}:")
     return message[len(ending.type) + 1 :].strip() if is_repeated else message
 
 
 def _exception(ending: Ending, text: str) -> str | None:
-    named = _TYPE.match(ending.type)
-    if named and _NAMES_CLASS.search(named[1]):
+    named = _LIKE["type"].match(ending.type)
+    if named and _LIKE["names_class"].search(named[1]):
         return named[1]
-    names = next(filter(None, (each.findall(text) for each in (_PYTEST_LAST, _JS_NAMES, _PYTEST_ERROR))), None)
+    found = (_LIKE[each].findall(text) for each in ("pytest_last", "js_names", "pytest_error"))
+    names = next(filter(None, found), None)
     return str(names[-1]).partition(":")[0].strip() if names else None
-
-
-_RULE = regex(r"org\.(?:eslint|ruff)\.(?P<rule>\S+)$")
-_PLACE = regex(r"line (?P<line>\d+), col (?P<column>\d+), (?P<message>.*)", re.DOTALL)
 
 
 def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:
     """The problem that a case tells of; None where it is a test's."""
-    rule, place = _RULE.match(case.name), _PLACE.match(case.text.strip())
+    rule, place = _LIKE["rule"].match(case.name), _LIKE["place"].match(case.text.strip())
     if rule is None or place is None:
         return None
     message, file = case.message.removesuffix(".") or place["message"], case.suites[-1] if case.suites else ""
     line, column = (int(place[each]) or None for each in ("line", "column"))
-    known = {"evidence": case.text, "code": rule["rule"]}
-    return Failure(FailureKind.LINT_FAILURE, message, workspace.relative(file) or None, line, column, **known)
+    file, code = workspace.relative(file), rule["rule"]
+    return Failure(FailureKind.LINT_FAILURE, message, file or None, line, column, code=code, evidence=case.text)
 
 
-JUNIT = Document(_BEGINS, _Reader)
+JUNIT = Document(_LIKE["begins"], _Reader)

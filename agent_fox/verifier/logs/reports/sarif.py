@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import pieces
 from agent_fox.verifier.logs.documents import Document
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.streams.json_stream import EACH, parts
 from agent_fox.verifier.logs.streams.records import Record, number, record, records, text
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
+_LIKE = patterns_in(__file__)
+
 _RUN = ("runs", EACH)
 _RESULT, _TOOL = (*_RUN, "results", EACH), (*_RUN, "tool")
 _TOLD = tuple((*_RUN, "invocations", EACH, f"tool{what}Notifications", EACH) for what in ("Configuration", "Execution"))
 _BASES, _ARTIFACT = (*_RUN, "originalUriBaseIds"), (*_RUN, "artifacts", EACH)
-_BEGINS = regex(r'\{(?=[\s\S]*"runs"\s*:)(?=[\s\S]*(?i:sarif))')
-_COMPILERS = regex(r"^(?:GNU |gcc|g\+\+|clang|cl\b|MSVC|Microsoft.*Compiler|javac|rustc|swiftc)", re.IGNORECASE)
 _READ = ("ruleId", "rule", "message", "locations", "level", "kind", "suppressions", "baselineState")
 MOST_HELD = 20_000  # results, and names of files, held of one run
 
@@ -59,12 +58,12 @@ class _Reader:
             self._end_run()
         elif path == _TOOL:
             driver = record(value.get("driver"))
-            is_compiler = _COMPILERS.match(text(driver.get("name")))
+            is_compiler = _LIKE["compilers"].match(text(driver.get("name")))
             self._kind = FailureKind.COMPILE_ERROR if is_compiler else FailureKind.LINT_FAILURE
             for component in (driver, *records(value.get("extensions"))):
-                for rule in records(component.get("rules")):
-                    if level := text(record(rule.get("defaultConfiguration")).get("level")):
-                        self._levels[text(rule.get("id"))] = level
+                for each in records(component.get("rules")):
+                    if level := text(record(each.get("defaultConfiguration")).get("level")):
+                        self._levels[text(each.get("id"))] = level
         elif path == _BASES:
             self._bases = {name: text(record(base).get("uri")) for name, base in value.items()}
         elif path == _ARTIFACT and len(self._artifacts) < MOST_HELD:
@@ -125,4 +124,4 @@ def _message(message: Record) -> str:
     return said
 
 
-SARIF = Document(_BEGINS, _Reader)
+SARIF = Document(_LIKE["begins"], _Reader)

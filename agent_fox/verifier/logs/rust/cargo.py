@@ -3,13 +3,12 @@ as JSON between lines of other text (libtest's `--format json` too)."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.gathering import Counts, Gathering, summed
+from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.line_log import LineStream
 from agent_fox.verifier.logs.row_reader import RowReader
@@ -19,8 +18,7 @@ from agent_fox.verifier.logs.streams.records import Record, number, record, reco
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-_NEXTEST = regex(r"\s+(?:Nextest run ID \S+ with|Starting \d+ tests? across )")
-_RUNNING = regex(r"running \d+ tests?$")
+_LIKE = patterns_in(__file__)
 
 
 class CargoReader:
@@ -46,10 +44,10 @@ class CargoReader:
             self._target.feed(line)
             if self._target.tests.counts is not None:
                 self._end_target(self._target)
-        elif line.startswith("running ") and _RUNNING.match(line):
+        elif line.startswith("running ") and _LIKE["running"].match(line):
             self._compiler.finish()
             self._target = RowReader(built_in("rust_harness"), Gathering(), self._workspace)
-        elif line[:1] == " " and _NEXTEST.match(line):
+        elif line[:1] == " " and _LIKE["nextest"].match(line):
             self._nextest = RowReader(built_in("nextest"), Gathering(), self._workspace)
         else:
             self._compiler.feed(line)
@@ -66,11 +64,6 @@ class CargoReader:
         for failure in parsed.failures:
             self._findings.fail(failure)
         self._summary, self._target = summed((self._summary, parsed.summary)), None
-
-
-_OURS = regex(r'^\{"(?:reason|\$message_type|type)": ?"', re.MULTILINE)
-_TEXT_RUN = regex(r"^(?:running \d+ tests?$|error(?:\[E\d+\])?: )", re.MULTILINE)
-_SUMMARY = regex(r"^(?:aborting due to|\d+ warnings? emitted|Some errors have detailed|For more information)")
 
 
 class _JsonReader:
@@ -93,7 +86,7 @@ class _JsonReader:
 
     def _diagnostic(self, message: Record) -> None:
         level, said = text(message.get("level")), text(message.get("message"))
-        if _SUMMARY.match(said) or not (level.startswith("error") or level == "warning"):
+        if _LIKE["summary"].match(said) or not (level.startswith("error") or level == "warning"):
             return
         code, span = text(record(message.get("code")).get("code")), self._span(message)
         (self._found.warn if level == "warning" else self._found.fail)(
@@ -134,8 +127,8 @@ class _JsonReader:
 
 
 def _recognises(head: str) -> bool:
-    match = _OURS.search(head)
-    return match is not None and not _TEXT_RUN.search(head, 0, match.start())
+    match = _LIKE["ours"].search(head)
+    return match is not None and not _LIKE["text_run"].search(head, 0, match.start())
 
 
 CARGO_JSON = LineStream(_JsonReader, _recognises, stands_alone=False)  # tests that `cargo test` ran print for people
