@@ -1,5 +1,5 @@
 """What a runner prints about its tests: a block of lines for each that failed, and counts. The rows of a format tell
-which lines these are; how the text of a block is read, is in READERS."""
+which lines these are; how the text of a block is read, is in `data/tools.toml`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Excerpt, still_running
-from agent_fox.verifier.logs.kinds import kind_in
+from agent_fox.verifier.logs.kinds import DATA, kind_in, written
 from agent_fox.verifier.logs.rows import COUNTED, SAID
 
 if TYPE_CHECKING:
@@ -284,25 +284,12 @@ def numbered(failures: Iterable[Failure]) -> Iterator[Failure]:
         yield replace(failure, test_name=f"{failure.test_name} #{seen[key]}") if is_repeated else failure
 
 
-_LOGS = "agent_fox.verifier.logs"
-READERS = {
-    "javascript": f"{_LOGS}.javascript.stacks:thrown_javascript",
-    "vitest": f"{_LOGS}.javascript.stacks:thrown_vitest",
-    "node": f"{_LOGS}.javascript.stacks:uncaught",
-    "crash": f"{_LOGS}.javascript.stacks:node_failure",
-    "python": f"{_LOGS}.python.tracebacks:thrown_python",
-    "pytest": f"{_LOGS}.python.tracebacks:thrown_pytest",
-    "doctest": f"{_LOGS}.python.tracebacks:thrown_doctest",
-    "pytest itself": f"{_LOGS}.python.tracebacks:thrown_by_runner",
-    "python threads": f"{_LOGS}.python.tracebacks:where_it_stuck",
-    "go": f"{_LOGS}.go.places:logged_go",
-    "rust": f"{_LOGS}.rust.panics:panicked",
-    "c": f"{_LOGS}.frames:asserted_c",
-    "nothing": f"{_LOGS}.frames:nothing_said",
-}
-"""How the text of a failed test is read, by the words for it; each is loaded when it is asked for."""
+def readers() -> Mapping[str, str]:
+    """How the text of a failed test is read, by the words for it; each is loaded when it is asked for."""
+    readers: Mapping[str, str] = written(DATA / "tools.toml")["readers"]
+    return readers
 
 
 def _read(how: str, *about: object) -> Failure | None:
     """`about`: the text, the workspace, and the file and the name that the test's title tells."""
-    return Late[Callable[..., Failure | None]](READERS[how]).load()(*about)
+    return Late[Callable[..., Failure | None]](f"agent_fox.verifier.logs.{readers()[how]}").load()(*about)

@@ -73,9 +73,8 @@ class Lines:
             yield rest.rstrip("\r")[: self.longest] + "\n"
 
 
-def lines(file: BinaryIO, longest: int = LONGEST_LINE) -> Lines:
-    """The lines of `file` from where it stands, to be read once."""
-    return Lines(file, longest)
+lines = Lines
+"""The lines of a file from where it stands, to be read once."""
 
 
 def _with_short_lines(block: str, longest: int) -> str:

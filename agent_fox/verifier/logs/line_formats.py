@@ -15,7 +15,7 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind, Parsed
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import DATA, with_parts, written
-from agent_fox.verifier.logs.line_log import read_lines
+from agent_fox.verifier.logs.parsers import read_lines
 from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.rows import Row, Rows
 

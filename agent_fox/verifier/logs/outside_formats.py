@@ -18,15 +18,13 @@ from typing import TYPE_CHECKING, Any
 from agent_fox.core.values import to_object
 from agent_fox.core.words import did_you_mean
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.blocks import READERS
+from agent_fox.verifier.logs.blocks import readers
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
 from agent_fox.verifier.logs.document import line_of
-from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import DATA, kind_tables, with_parts
 from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
-from agent_fox.verifier.logs.line_log import read_block
+from agent_fox.verifier.logs.parsers import read_block
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, SAID, Row, Rows
 
 if TYPE_CHECKING:
@@ -59,7 +57,7 @@ _WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
     "gives": lambda: GIVES,
     "place": lambda: PLACES,
     "kinds": kind_tables,
-    "reads": lambda: tuple(READERS),
+    "reads": lambda: tuple(readers()),
     "inner": lambda: tuple(sorted(file.name.partition(".")[0] for file in DATA.glob("*.lines.toml"))),
 }
 _PIECE = re.compile(r"[A-Za-z]+|\d+|\s+|.")
@@ -168,26 +166,11 @@ def slow_on(pattern: re.Pattern[str], lines: list[str]) -> str:
     return ""
 
 
-class _Watched(RowReader):
-    """A reader that remembers which patterns took a line."""
-
-    def __init__(self, of: LineFormat, workspace: Workspace) -> None:
-        super().__init__(of, Gathering(), workspace)
-        self.used: set[tuple[int, str]] = set()
-        self._number = {id(row): n for n, row in enumerate(of.rows, 1)}
-
-    def _use(self, row: Row, match: re.Match[str]) -> bool:
-        took = super()._use(row, match)
-        if took:
-            self.used.add((self._number[id(row)], match.re.pattern))
-        return took
-
-
 def _examples(document: Mapping[str, Any]) -> Iterator[str]:
     """Whether each example gives what it says, and every pattern has a line in one."""
     of, used = format_of(document), set[tuple[int, str]]()
     for n, example in enumerate(document["example"], 1):
-        reader = _Watched(of, Workspace(PurePosixPath("/workspace")))
+        reader = of.reader(Workspace(PurePosixPath("/workspace")))
         read_block(without_colours(example["log"]).rstrip("\n") + "\n", reader)
         given, expected = [*describe(reader.parsed())], example["gives"]
         used |= reader.used
@@ -195,7 +178,7 @@ def _examples(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"example {n} gives {given}, and not {expected}"
     for n, row in enumerate(of.rows, 1):
         for pattern in row.patterns:
-            if (n, pattern.pattern) not in used:
+            if (id(row), pattern.pattern) not in used:
                 yield f"row {n}: no example has a line that {pattern.pattern!r} takes; add one, or remove the pattern"
 
 

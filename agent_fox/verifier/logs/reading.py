@@ -10,7 +10,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind, Parsed
 from agent_fox.verifier.logs import decode
-from agent_fox.verifier.logs.combine import completed, merged
+from agent_fox.verifier.logs.gathering import completed, merged
 from agent_fox.verifier.logs.status import Ending, Outcome, Readings, outcome_of
 
 if TYPE_CHECKING:

@@ -116,7 +116,7 @@ def _parser(named: str, tools: tuple[str, ...]) -> object:
     how, place = named.split(" ")
     if how in ("rows", "findings"):
         return _made({"rows": "line_formats:built_in", "findings": "reports.findings:findings"}[how])(place)
-    return _made("line_log:LineLog")(tools, _made(place)) if how == "lines" else _made(place)
+    return _made("parsers:LineLog")(tools, _made(place)) if how == "lines" else _made(place)
 
 
 def _made(place: str) -> Callable[..., object]:

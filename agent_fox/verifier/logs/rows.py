@@ -83,7 +83,7 @@ class Row:
     is_json: bool = False
     """Whether the groups are texts as JSON writes them."""
     reads: str = ""
-    """How the text of a failed test is read, of READERS in `blocks`, where the format's own way is not."""
+    """How the text of a failed test is read, where that is not the format's own way."""
     inner: LogParser | None = None
     """The format of a compiler whose errors count in place of the failed test that shows them."""
     is_alike: bool = False
@@ -148,7 +148,7 @@ class Rows:
     kinds: str = ""
     """The table of `data/kinds.toml` that tells a failure's kind by all of its lines, where it does."""
     reads: str = ""
-    """How the text of a failed test is read: one of READERS in `blocks`."""
+    """How the text of a failed test is read: one of the readers in `data/tools.toml`."""
     words: Mapping[str, str] = field(default_factory=dict)
     """Which of COUNTED a word in a line of counts means."""
     joint: str = " > "

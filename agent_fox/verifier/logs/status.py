@@ -9,8 +9,8 @@ from dataclasses import replace
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, Status
-from agent_fox.verifier.logs.combine import completed
-from agent_fox.verifier.logs.gathering import STILL_RUNNING, bounded
+from agent_fox.verifier.logs.gathering import STILL_RUNNING, bounded, completed
+from agent_fox.verifier.logs.kinds import DATA, written
 
 CANNOT_EXECUTE, NOT_FOUND, KILLED = 126, 127, 137
 SIGNAL_BASE = 128
@@ -20,13 +20,6 @@ _ENVIRONMENT = {
     CANNOT_EXECUTE: "the command cannot be executed (exit code 126)",
     NOT_FOUND: "the command was not found (exit code 127)",
     KILLED: "the command was killed (exit code 137), perhaps for want of memory",
-}
-# What the tools themselves say with an exit code: not that something failed, but that they could not do their job.
-_RAN_NOTHING = {("pytest", 5), ("unittest", 5)}
-_COULD_NOT_RUN = {
-    *(("pytest", code) for code in (3, 4)),
-    *((tool, 2) for tool in ("eslint", "ruff", "mypy", "prettier", "ruff-format")),
-    ("black", 123),
 }
 _EMPTY = regex(
     r"^(?:No test files found|No tests? (?:files |were )?found|Error: No test files found|NO TESTS RAN|no tests ran)",
@@ -95,9 +88,9 @@ def _ended(status: Status, kind: FailureKind, message: str, both: Parsed, readin
 
 
 def _failed(tool: str, code: int | None, both: Parsed, readings: Readings) -> Outcome:
-    has_run_nothing = (tool, code) in _RAN_NOTHING or (
-        not both.failures and bool(_EMPTY.search("\n".join(line.strip() for line in readings.tail)))
-    )
+    tools = written(DATA / "tools.toml")
+    is_empty = not both.failures and bool(_EMPTY.search("\n".join(line.strip() for line in readings.tail)))
+    has_run_nothing = is_empty or code in tools["ran_nothing"].get(tool, ())
     if not both.failures:
         message = f"it failed with exit code {code}" if code is not None else "how it ended is not known"
         message = f"it was ended by signal {code - SIGNAL_BASE}" if code and code > SIGNAL_BASE else message
@@ -107,7 +100,7 @@ def _failed(tool: str, code: int | None, both: Parsed, readings: Readings) -> Ou
     is_unable = kinds == {FailureKind.ENVIRONMENT_FAILURE} or has_run_nothing
     if kinds == {FailureKind.UNKNOWN}:
         has_no_tests = both.summary is not None and both.summary.tests == 0
-        is_unable = is_unable or has_no_tests or code is None or (tool, code) in _COULD_NOT_RUN
+        is_unable = is_unable or has_no_tests or code is None or code in tools["could_not_run"].get(tool, ())
     return Outcome(Status.ERRORED if is_unable else Status.FAILED, both)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from agent_fox.verifier.ground.results import Failure, Parsed
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines
-from agent_fox.verifier.logs.line_log import LineStream
+from agent_fox.verifier.logs.parsers import LineStream
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, Workspace
 
 DATA = Path(__file__).parent / "data" / "structured"

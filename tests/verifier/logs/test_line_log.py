@@ -17,7 +17,7 @@ from agent_fox.verifier.logs.javascript.tap import TAP
 from agent_fox.verifier.logs.jvm.gradle import GradleReader
 from agent_fox.verifier.logs.jvm.maven import MavenReader
 from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.line_log import LineReader, SkippingReader, read_block
+from agent_fox.verifier.logs.parsers import LineReader, SkippingReader, read_block
 from agent_fox.verifier.logs.protocol import Workspace
 from tests.verifier.logs.at_hand import DATA, workspace
 

@@ -12,7 +12,7 @@ from agent_fox.verifier.logs.go.places import Packages
 from agent_fox.verifier.logs.go.tests import GoTestReader, GoTests, Package
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.line_log import LineStream
+from agent_fox.verifier.logs.parsers import LineStream
 from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.streams.records import Record, record_of, text
 

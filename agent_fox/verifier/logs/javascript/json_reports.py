@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import pieces, without_colours
-from agent_fox.verifier.logs.documents import Document
 from agent_fox.verifier.logs.frames import at, first_line
 from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.javascript.stacks import exception_of, kind_of_broken_file, thrown_at
 from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.parsers import Document
 from agent_fox.verifier.logs.streams.json_stream import EACH, parts
 from agent_fox.verifier.logs.streams.records import Record, number, record, records, text, texts
 

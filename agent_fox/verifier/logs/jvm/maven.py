@@ -45,17 +45,19 @@ class MavenReader:
 
     def skip(self, block: str, at: int) -> int:
         """Skips the output of tests, and whole classes without a failure."""
-        if self._tests.is_printing:
+        if self._tests.open is not None:
+            return at
+        if self._tests.running:  # only a test can have printed the next line, unless that is marked as another's
             match = _LIKE["said_lines"].match(block, at)
             return match.end() if match else at
-        while self._tests.is_between and (each := _LIKE["passed_class"].match(block, at)):
+        while each := _LIKE["passed_class"].match(block, at):
             self._tests.pass_class(each[1], int(each[2]), int(each[3]))
             self._goals.clear()
             at = each.end()
         return at
 
     def take(self, line: str) -> None:
-        if "] Tests run: " in line and self._tests.is_in_test and (glued := _LIKE["glued"].search(line)):
+        if "] Tests run: " in line and self._tests.running and (glued := _LIKE["glued"].search(line)):
             line = line[glued.start() :]
         match = _LIKE["level"].match(line) if "[" in line[:40] else None
         level, text = (match[1], line[match.end() :]) if match else ("", line)
@@ -63,7 +65,7 @@ class MavenReader:
             self._note(text)
         if self._tests.feed(level, text):
             self._goals.clear()  # Maven gives up after the last test: these goals were printed by one
-        elif self._tests.is_in_test:
+        elif self._tests.running:
             return
         elif level in ("ERROR", "WARNING", "WARN"):
             self._problem(level, text)

@@ -77,40 +77,26 @@ class SurefireReader:
         self._classes: dict[str, str] = {}  # by simple name
         self._counts: TestSummary | None = None  # of the totals
         self._class_counts: TestSummary | None = None
-        self._open: _Test | None = None
+        self.open: _Test | None = None
         self._list: str | None = None  # the name of a list of results, empty above all of them
-        self._running: set[str] = set()
+        self.running: set[str] = set()
         self._has_goals = False  # the log tells when a goal begins; a quiet one does not
         self._failed_since_total = 0
-
-    @property
-    def is_in_test(self) -> bool:
-        return bool(self._running)
-
-    @property
-    def is_printing(self) -> bool:
-        """Whether only a test can have printed the next line, unless that is marked as another's."""
-        return self._open is None and bool(self._running)
-
-    @property
-    def is_between(self) -> bool:
-        """Whether no test is running, and none is being reported."""
-        return self._open is None and not self._running
 
     def goal_begins(self) -> None:
         """Another goal: no test runs any more."""
         self._has_goals, self._list = True, None
-        self._running.clear()
+        self.running.clear()
 
     def feed(self, level: str, text: str) -> bool:
         """Whether the line reports tests; between the start and the end of a class, a test may have printed it."""
-        if (trace := self._open) is not None:
+        if (trace := self.open) is not None:
             has_frames = bool(trace.trace) and bool(_LIKE["frame"].match(trace.trace[-1]))
             is_blank = not text.strip() and (has_frames or not trace.trace)
             if not (level or is_blank or len(trace.trace) >= LONGEST_TRACE):
                 trace.trace.append(text)
                 return True
-            self._open = None
+            self.open = None
             if not level:
                 return True
         if "Tests run:" in text and (match := _LIKE["class"].match(text)):
@@ -120,10 +106,10 @@ class SurefireReader:
         elif text.startswith("Running ") and level in ("INFO", "") and (match := _LIKE["running"].match(text)):
             self._know(match["name"])
             self._list = None
-            if len(self._running) < MOST_KEPT:
-                self._running.add(match["name"])
+            if len(self.running) < MOST_KEPT:
+                self.running.add(match["name"])
         else:
-            return not self._running and self._result(level, text)
+            return not self.running and self._result(level, text)
         return True
 
     def _result(self, level: str, text: str) -> bool:
@@ -146,10 +132,10 @@ class SurefireReader:
         name = found["name"].strip()
         match = _LIKE["old_name"].match(name) or _LIKE["new_name"].match(name)
         class_name, method = (match["class"], match["method"] or "") if match else (name, "")
-        self._open = _Test(class_name, method, found["how"] == "ERROR", self.module)
+        self.open = _Test(class_name, method, found["how"] == "ERROR", self.module)
         self._know(class_name)
         if len(self._traces) < MOST_KEPT:
-            self._traces.append(self._open)
+            self._traces.append(self.open)
 
     def pass_class(self, name: str, tests: int, skipped: int) -> None:
         """Skips a class that began and ended without a failure."""
@@ -159,9 +145,9 @@ class SurefireReader:
 
     def _class_ended(self, found: re.Match[str]) -> None:
         name = found["name"]
-        if self._running and name and name not in self._running:
+        if self.running and name and name not in self.running:
             return  # a test printed it
-        self._running.discard(name) if name else self._running.clear()
+        self.running.discard(name) if name else self.running.clear()
         if name:
             self._know(name)
         counts = _counts(found)

@@ -12,9 +12,9 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces
-from agent_fox.verifier.logs.documents import Cut, begin_of, stands_first
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import DATA, written
+from agent_fox.verifier.logs.parsers import Cut, begin_of, stands_first
 from agent_fox.verifier.logs.streams.json_stream import parts, start_of
 from agent_fox.verifier.logs.streams.records import Record, number, record, record_of, records, text
 from agent_fox.verifier.logs.streams.xml_stream import feed_xml

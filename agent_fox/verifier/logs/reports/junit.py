@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import without_colours
-from agent_fox.verifier.logs.documents import Document
 from agent_fox.verifier.logs.frames import Place, at, first_line, is_file, java_place, place_in, place_of
 from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.javascript.stacks import kind_of_broken_file, test_path
 from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.parsers import Document
 from agent_fox.verifier.logs.reports.junit_cases import PYTEST, CaseOutcome, CaseReader
 
 if TYPE_CHECKING:

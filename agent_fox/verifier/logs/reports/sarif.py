@@ -7,10 +7,10 @@ from urllib.parse import unquote
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import pieces
-from agent_fox.verifier.logs.documents import Document
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.parsers import Document
 from agent_fox.verifier.logs.streams.json_stream import EACH, parts
 from agent_fox.verifier.logs.streams.records import Record, number, record, records, text
 

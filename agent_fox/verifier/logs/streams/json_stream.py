@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.documents import Cut
+from agent_fox.verifier.logs.parsers import Cut
 
 LONGEST_VALUE = 32_000_000  # characters of one part that is read whole
 

@@ -9,7 +9,7 @@ from typing import BinaryIO, Protocol
 from xml.parsers import expat
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.documents import Cut
+from agent_fox.verifier.logs.parsers import Cut
 
 LARGEST_PART = 8 << 20  # bytes of one tag or comment
 _CHUNK = 1 << 16
