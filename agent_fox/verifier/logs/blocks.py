@@ -147,7 +147,7 @@ class Blocks:
             return
         text = text or block.groups.get("message") or ""
         own_file, name = self._workspace.relative(block.file), of.joint.join(block.names[-1])
-        failure = _read(row.reads or of.reads, text, self._workspace, block.file, name)
+        failure = reader_of(row.reads or of.reads)(text, self._workspace, block.file, name)
         if failure is None or (row.is_alike and not text.strip()):
             return
         if not failure.line:
@@ -188,7 +188,9 @@ class Blocks:
         self._kept = deque(self._of_list(listed) if listed else self._believed())
         for block in self._kept:
             block.failures = list(self._failures(block)) if block.failures is None else block.failures
-        failures = (failure for block in self._outermost() for failure in block.failures or ())
+        nested = self._format.nested  # a test counts for those around it
+        around = {block.key.rpartition(nested)[0] for block in self._kept} if nested else set()
+        failures = (each for block in self._kept if block.key not in around for each in block.failures or ())
         return list(numbered(failures) if self._format.has_subtests else failures)
 
     def _of_list(self, listed: list[Block]) -> Iterator[Block]:
@@ -230,12 +232,6 @@ class Blocks:
         certain = [block for block in kept if not block.is_doubtful]
         kept = certain if len(certain) >= failed else kept
         return kept[-failed:] if failed else []
-
-    def _outermost(self) -> Iterable[Block]:
-        """Without tests of which a test within them failed."""
-        nested = self._format.nested
-        within = {block.key.rpartition(nested)[0] for block in self._kept} if nested else set()
-        return (block for block in self._kept if block.key not in within)
 
     def summary(self) -> TestSummary | None:
         """The counts, after what was told. A file that could not be run is an error of no test."""
@@ -284,12 +280,7 @@ def numbered(failures: Iterable[Failure]) -> Iterator[Failure]:
         yield replace(failure, test_name=f"{failure.test_name} #{seen[key]}") if is_repeated else failure
 
 
-def readers() -> Mapping[str, str]:
-    """How the text of a failed test is read, by the words for it; each is loaded when it is asked for."""
-    readers: Mapping[str, str] = written(DATA / "tools.toml")["readers"]
-    return readers
-
-
-def _read(how: str, *about: object) -> Failure | None:
-    """`about`: the text, the workspace, and the file and the name that the test's title tells."""
-    return Late[Callable[..., Failure | None]](f"agent_fox.verifier.logs.{readers()[how]}").load()(*about)
+def reader_of(how: str) -> Callable[..., Failure | None]:
+    """What reads the text of a failed test: called with it, the workspace, and the file and name that its title tells."""
+    place = written(DATA / "tools.toml")["readers"][how]
+    return Late[Callable[..., Failure | None]](f"agent_fox.verifier.logs.{place}").load()

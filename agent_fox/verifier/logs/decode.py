@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.logs.kinds import patterns_in
+
+_LIKE = patterns_in(__file__)
 
 CHUNK = 1 << 20  # bytes read at a time
 LONGEST_LINE = 8_000  # characters kept of a line that people read
@@ -26,22 +28,13 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _DROPPED = bytes(set(range(32)) - set(b"\t\n\r\x1b")) + b"\x7f"
-_ESCAPE = regex(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
-    r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
-    r"|[()][0-9A-Za-z]|[ -/]*[0-~])?"
-)
-_STAMP = regex(  # GitHub's, GitLab's with the stream behind it, Jenkins' in brackets
-    r"^\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\]?(?: \d\d[OE]\+|(?: \d\d[OE])?(?: |$))",
-    re.MULTILINE,
-)
 _LOOKED_AT = 40  # lines that tell whether a runner of CI put the time before each
 _UTF8_LETTER = regex(rb"[\xc3-\xf4][\x80-\xbf]")
 
 
 def without_colours(text: str) -> str:
     """`text` without terminal escape sequences."""
-    return _ESCAPE.sub("", text) if "\x1b" in text else text
+    return _LIKE["escape"].sub("", text) if "\x1b" in text else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +83,7 @@ def pieces(file: BinaryIO) -> Iterator[str]:
     is_stamped: bool | None = None
     for text in _decoded(file):
         is_stamped = _is_stamped(text) if is_stamped is None else is_stamped
-        yield _STAMP.sub("", text) if is_stamped else text
+        yield _LIKE["stamp"].sub("", text) if is_stamped else text
 
 
 def _is_stamped(text: str) -> bool:
@@ -98,7 +91,7 @@ def _is_stamped(text: str) -> bool:
     if not any(letter.isdigit() for letter in text[:2]):  # cheaper
         return False
     first = [line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
-    return sum(1 for line in first if _STAMP.match(line)) * 5 >= 4 * len(first)
+    return sum(1 for line in first if _LIKE["stamp"].match(line)) * 5 >= 4 * len(first)
 
 
 def _decoded(file: BinaryIO) -> Iterator[str]:

@@ -10,26 +10,15 @@ from typing import TYPE_CHECKING, Any
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.kinds import DATA, with_parts, written
+from agent_fox.verifier.logs.kinds import DATA, patterns_in, with_parts, written
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
+_LIKE = patterns_in(__file__)
+
 ANY = ("rust", "python", "javascript", "testify", "go", "c")
 """What a text of unknown origin is searched for, the clearest first."""
-
-_JAVA_FRAME = regex(r"^\s*at (?:[\w.@-]*/){0,2}([\w.$<>-]+)\(([\w$-]+\.(?:java|kt|groovy|scala)):(\d+)\)", re.M)
-_NOT_OURS = regex(
-    r"(?:^|/)(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|lib/python\d[\d.]*|\.cargo/registry)/"
-    r"|^(?:node:|internal/|<|/rustc/|native$|webpack-internal:)"
-)
-_JAVA_LIBRARIES = regex(
-    r"^(?:java|javax|jdk|sun|com\.sun|junit|org\.junit|org\.opentest4j|org\.hamcrest|org\.assertj|org\.mockito"
-    r"|org\.testng|org\.spockframework|org\.codehaus\.groovy|groovy|kotlin|kotlinx|scala|org\.gradle|org\.apache\.maven"
-    r"|worker\.org\.gradle|com\.google\.common\.truth|io\.kotest|org\.springframework\.test)\."
-)
-_TEST_CLASS = regex(r"(?:^|[^a-z])(?:Test|Tests|IT|ITCase|TestCase|Spec)(?![a-z])|Tests?$|TestCase$|Spec$|IT$")
-_JAVASCRIPT = regex(r"^(?:[A-Za-z]:)?[^:*?<>|]*\.[cm]?[jt]sx?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +67,7 @@ def _tables() -> dict[str, tuple[tuple[tuple[re.Pattern[str], int], ...], bool, 
 def is_ours(path: str, workspace: Workspace) -> bool:
     """Whether a file lies in the workspace and is no library's."""
     clean = path.replace("\\", "/")
-    return not _NOT_OURS.search(workspace.relative(clean)) and workspace.holds(clean)
+    return not _LIKE["not_ours"].search(workspace.relative(clean)) and workspace.holds(clean)
 
 
 def java_place(text: str, test_class: str, module: str = "") -> Place | None:
@@ -89,8 +78,8 @@ def java_place(text: str, test_class: str, module: str = "") -> Place | None:
     """
     frames = [
         (match[1].rpartition(".")[0], match)
-        for match in _JAVA_FRAME.finditer(text)
-        if not _JAVA_LIBRARIES.match(match[1])
+        for match in _LIKE["java_frame"].finditer(text)
+        if not _LIKE["java_libraries"].match(match[1])
     ]
     outer = test_class.partition("$")[0]
     in_test = (frame for frame in frames if outer and frame[0].partition("$")[0] == outer)
@@ -104,7 +93,7 @@ def java_file(class_name: str, file: str = "", module: str = "") -> str:
     file = file or f"{simple}.java"
     name, _, ending = file.rpartition(".")
     language = {"kt": "kotlin", "groovy": "groovy", "scala": "scala"}.get(ending, "java")
-    kind = "test" if _TEST_CLASS.search(name) else "main"
+    kind = "test" if _LIKE["test_class"].search(name) else "main"
     return "/".join(filter(None, (module, "src", kind, language, package.replace(".", "/"), file)))
 
 
@@ -120,7 +109,7 @@ def first_line(text: str) -> str:
 
 def is_file(name: str) -> bool:
     """Whether the name of a test is that of a file of JavaScript or TypeScript."""
-    return bool(_JAVASCRIPT.match(name))
+    return bool(_LIKE["javascript"].match(name))
 
 
 def nothing_said(text: str, workspace: Workspace, file: str, name: str) -> Failure:

@@ -10,33 +10,30 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, Lines
+from agent_fox.verifier.logs.kinds import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
     from agent_fox.verifier.logs.protocol import Workspace
 
+_LIKE = patterns_in(__file__)
+
 _LINES_OF_BLOCK = 1_000
 
 
 class LineReader(Protocol):
-    """What is known of one log while it is read."""
+    """What is known of one log while it is read. It may pass over lines, as if it had taken each of them."""
 
     def take(self, line: str) -> object: ...
     def parsed(self) -> Parsed: ...
 
-
-@runtime_checkable
-class SkippingReader(LineReader, Protocol):
-    """A reader that can pass over lines, with the same result as if it had taken each of them."""
-
     def skip(self, block: str, at: int) -> int:
         """Where the first line begins that has to be taken. A line begins at `at`; each ends with `\\n`."""
-        ...
+        return at
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +63,13 @@ class LineStream:
 
 
 def read_lines(lines: Iterable[str], reader: LineReader) -> Parsed:
-    """What `reader` makes of the lines, of which it skips what adds nothing new where it can."""
-    if isinstance(reader, SkippingReader):
-        for block in _blocks(lines):
-            read_block(block, reader)
-        return reader.parsed()
-    take = reader.take
-    for line in lines:
-        take(line)
+    """What `reader` makes of the lines."""
+    for block in lines.blocks() if isinstance(lines, Lines) else _blocks(iter(lines)):
+        read_block(block, reader)
     return reader.parsed()
 
 
-def read_block(block: str, reader: SkippingReader) -> None:
+def read_block(block: str, reader: LineReader) -> None:
     """Give `reader` whole lines, each with its end."""
     skip, take, find, size = reader.skip, reader.take, block.find, len(block)
     at = skip(block, 0)
@@ -90,36 +82,23 @@ def read_block(block: str, reader: SkippingReader) -> None:
         at = skip(block, end + 1)
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[str]:
-    if isinstance(lines, Lines):
-        yield from lines.blocks()
-        return
-    rest = iter(lines)
-    while some := list(islice(rest, _LINES_OF_BLOCK)):
+def _blocks(lines: Iterator[str]) -> Iterator[str]:
+    while some := list(islice(lines, _LINES_OF_BLOCK)):
         yield "\n".join(some) + "\n"
 
 
-_START = regex(
-    r"^[ \t\ufeff]*(?=<(?:\?xml|testsuites?\b|checkstyle\b|pmd\b)|\[\s*(?:[\[{\"\]]|$)|\{\s*(?:[\"}]|$))", re.MULTILINE
-)
 MOST_LINES = 40  # before the start, of warnings that a wrapper printed
-_PREAMBLE = regex(
-    r"^\s*$|^\s*(?:[>$+#]|npm\b|yarn\b|pnpm\b|bun\b|warn|debug|info\b|\(node:|\(Use `node|\[\w+\] (?:warn|info)"
-    r"|Browserslist|Progress:|Scope:|Lockfile|Already up to date|Done in |make\b|go: "
-    r"|TAP version|1\.\.\d|Compiling|Downloading|error: Failed to parse )",
-    re.IGNORECASE,
-)
 
 
 def stands_first(head: str, at: int) -> bool:
     """Whether only such lines stand before `at` as package managers and warnings print."""
     before = head[:at].split("\n")[:-1]
-    return len(before) <= MOST_LINES and all(_PREAMBLE.match(line) for line in before)
+    return len(before) <= MOST_LINES and all(_LIKE["preamble"].match(line) for line in before)
 
 
 def begin_of(head: str) -> int | None:
     """Where a document of XML or JSON begins: at the start of a line."""
-    start = _START.search(head)
+    start = _LIKE["start"].search(head)
     return start.end() if start else None
 
 

@@ -37,18 +37,15 @@ class Workspace:
         if not (clean := clean.replace("\\", "/")):
             return clean
         root, clean = str(self.root).replace("\\", "/").rstrip("/"), posixpath.normpath(clean)
-        is_inside = _comparable(clean).startswith(_comparable(root) + "/")
+        is_inside = clean.startswith(f"{root}/")
+        if not is_inside and _DRIVE.match(clean):  # Windows names a folder in either case
+            is_inside = clean.lower().startswith(f"{root}/".lower())
         return clean[len(root) + 1 :] if is_inside else clean
 
     def holds(self, path: str) -> bool:
         """Whether a path lies in the workspace: relative and not leaving it, or below the root."""
         inside = self.relative(path)
         return bool(inside) and not (inside.startswith(("/", "../")) or _DRIVE.match(inside))
-
-
-def _comparable(path: str) -> str:
-    """Windows names a folder in either case."""
-    return path.lower() if _DRIVE.match(path) else path
 
 
 @runtime_checkable

@@ -44,14 +44,6 @@ class Parsers:
     """Whose logs these are for; empty for all that there are."""
 
     @property
-    def documents(self) -> Sequence[DocumentParser]:
-        return tuple(entry.load() for entry in self.of_documents)
-
-    @property
-    def streams(self) -> Sequence[DocumentParser]:
-        return tuple(entry.load() for entry in self.of_streams)
-
-    @property
     def texts(self) -> Sequence[LogParser]:
         return tuple(entry.load() for entry in self.of_texts)
 
@@ -61,13 +53,12 @@ class Parsers:
 
     def structured(self, head: str) -> Sequence[DocumentParser]:
         """The parsers of the formats for programs that a log is in: one document, or streams."""
-        first = next((parser for parser in self.documents if parser.recognises(head)), None)
-        return (first,) if first else tuple(parser for parser in self.streams if parser.recognises(head))
+        first = next(_recognising(self.of_documents, head), None)
+        return (first,) if first else tuple(_recognising(self.of_streams, head))
 
     def for_report(self, head: str) -> DocumentParser | None:
         """The parser for a report that begins with `head`, whichever tool wrote it."""
-        parsers = (entry.load() for entry in (*self.of_documents, *self.of_streams))
-        return next((parser for parser in parsers if parser.recognises(head)), None)
+        return next(_recognising((*self.of_documents, *self.of_streams), head), None)
 
     def words(self) -> list[str]:
         """Every word for a tool."""
@@ -101,6 +92,10 @@ class Parsers:
         """These and others, as plugins give them: for the tools they name, theirs are trusted more."""
         given = [Entry(tuple(parser.tools), partial(_itself, parser)) for parser in texts]
         return replace(self, of_texts=(*given, *self.of_texts))
+
+
+def _recognising(entries: Iterable[Entry[DocumentParser]], head: str) -> Iterator[DocumentParser]:
+    return (parser for entry in entries if (parser := entry.load()).recognises(head))
 
 
 def _of(entries: Iterable[Entry[P]], tools: set[str]) -> tuple[Entry[P], ...]:

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from agent_fox.verifier.ground.results import Failure, FailureKind
@@ -329,13 +328,8 @@ def _find(mark: str | re.Pattern[str], block: str, at: int) -> int:
     if isinstance(mark, str) and len(block) < LONG:
         place = block.find(mark, at)
         return len(block) if place < 0 else place
-    match = (_spot(mark) if isinstance(mark, str) else mark).search(block, at)
+    match = (re.compile(re.escape(mark)) if isinstance(mark, str) else mark).search(block, at)
     return match.start() if match else len(block)
-
-
-@cache
-def _spot(mark: str) -> re.Pattern[str]:
-    return re.compile(re.escape(mark))
 
 
 def _filled(template: str | None, groups: Mapping[str, str | None]) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, Status
 from agent_fox.verifier.logs.gathering import STILL_RUNNING, bounded, completed
-from agent_fox.verifier.logs.kinds import DATA, written
+from agent_fox.verifier.logs.kinds import DATA, patterns_in, written
+
+_LIKE = patterns_in(__file__)
 
 CANNOT_EXECUTE, NOT_FOUND, KILLED = 126, 127, 137
 SIGNAL_BASE = 128
@@ -21,11 +21,6 @@ _ENVIRONMENT = {
     NOT_FOUND: "the command was not found (exit code 127)",
     KILLED: "the command was killed (exit code 137), perhaps for want of memory",
 }
-_EMPTY = regex(
-    r"^(?:No test files found|No tests? (?:files |were )?found|Error: No test files found|NO TESTS RAN|no tests ran)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_MISSING = regex(r"not found|No such file or directory|is not recognized|Permission denied|cannot execute", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +70,7 @@ def _timed_out(both: Parsed, readings: Readings) -> Outcome:
 
 
 def _unable(code: int, both: Parsed, readings: Readings) -> Outcome:
-    said = (line for line in reversed(readings.tail) if code != KILLED and _MISSING.search(line))
+    said = (line for line in reversed(readings.tail) if code != KILLED and _LIKE["missing"].search(line))
     return _ended(Status.ERRORED, FailureKind.ENVIRONMENT_FAILURE, next(said, _ENVIRONMENT[code]), both, readings)
 
 
@@ -89,7 +84,7 @@ def _ended(status: Status, kind: FailureKind, message: str, both: Parsed, readin
 
 def _failed(tool: str, code: int | None, both: Parsed, readings: Readings) -> Outcome:
     tools = written(DATA / "tools.toml")
-    is_empty = not both.failures and bool(_EMPTY.search("\n".join(line.strip() for line in readings.tail)))
+    is_empty = not both.failures and bool(_LIKE["empty"].search("\n".join(line.strip() for line in readings.tail)))
     has_run_nothing = is_empty or code in tools["ran_nothing"].get(tool, ())
     if not both.failures:
         message = f"it failed with exit code {code}" if code is not None else "how it ended is not known"

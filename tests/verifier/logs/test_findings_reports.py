@@ -139,7 +139,7 @@ def test_pmd_is_read_too() -> None:
 
 def test_every_tools_report_may_be_checkstyles() -> None:
     assert BUILT_IN.for_report(CHECKSTYLE) is findings("checkstyle")
-    assert any(parser is findings("checkstyle") for parser in BUILT_IN.for_tool("gradle").documents)
+    assert any(entry.load() is findings("checkstyle") for entry in BUILT_IN.for_tool("gradle").of_documents)
 
 
 def test_a_report_of_pylint_that_found_nothing_can_be_read() -> None:

@@ -9,23 +9,27 @@ import pytest
 
 from agent_fox.verifier.logs.kinds import DATA, patterns_in, written
 
-ROOMS = sorted(DATA.parent.glob("*/patterns.toml"))
+LOGS = DATA.parent
+MODULES = [
+    room.with_name(f"{module}.py")
+    for room in sorted(LOGS.rglob("patterns.toml"))
+    for module in sorted(written(room).keys() - {"parts"})
+]
 EXAMPLES = tomllib.loads(Path(__file__).with_name("patterns.toml").read_text(encoding="utf-8"))
 PATTERNS = {
-    f"{room.parent.name}.{module}.{name}": pattern
-    for room in ROOMS
-    for module in written(room).keys() - {"parts"}
-    for name, pattern in patterns_in(str(room.with_name(f"{module}.py"))).items()
+    ".".join((*module.relative_to(LOGS).with_suffix("").parts, name)): pattern
+    for module in MODULES
+    for name, pattern in patterns_in(str(module)).items()
 }
 
 
-def test_every_pattern_has_examples_and_is_used() -> None:
+def test_every_pattern_has_examples() -> None:
     assert PATTERNS.keys() == EXAMPLES.keys()
-    unused = [
-        name
-        for name in PATTERNS
-        if f'"{name.split(".")[2]}"' not in (DATA.parent / f"{'/'.join(name.split('.')[:2])}.py").read_text("utf-8")
-    ]
+
+
+def test_every_pattern_is_used() -> None:
+    sources = {module: module.read_text(encoding="utf-8") for module in MODULES}
+    unused = [name for module in MODULES for name in patterns_in(str(module)) if f'"{name}"' not in sources[module]]
     assert unused == []
 
 

@@ -28,7 +28,7 @@ WORDS = (
 @pytest.mark.parametrize("word", WORDS)
 def test_every_tool_that_people_name_has_a_parser(word: str) -> None:
     chosen = BUILT_IN.for_tool(word)
-    assert chosen.texts or chosen.streams or word in ("sarif", "junit")
+    assert chosen.texts or chosen.of_streams or word in ("sarif", "junit")
 
 
 @pytest.mark.parametrize(("word", "tool"), [("./mvnw", "maven"), (r"C:\node\GO.EXE", "go"), ("/usr/bin/gcc", "gcc")])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
-from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts
 from agent_fox.verifier.logs.go.places import Panic, logged_failure
 from agent_fox.verifier.logs.kinds import patterns_in
 
@@ -127,7 +128,7 @@ class GoTests:
     def __init__(self, packages: Packages, workspace: Workspace) -> None:
         self._packages, self._workspace = packages, workspace
         self.ended: list[_Test] = []
-        self.counts = {"PASS": 0, "FAIL": 0, "SKIP": 0}
+        self.counts = Counter[str]()
 
     def end_package(self, of: Package, package: str, line: str) -> None:
         """The end of a package, which may have failed without a failed test: the process ended on its own."""
@@ -137,8 +138,7 @@ class GoTests:
         for test in of.leaves():
             if not test.outcome and has_failed and (not of.is_told or of.owner == test.name):
                 test.outcome = "FAIL"  # it ran when the process ended
-            if test.outcome in self.counts:
-                self.counts[test.outcome] += 1
+            self.counts[test.outcome] += 1
             if test.outcome == "FAIL":
                 self.fail(of, test, package)
         if has_failed and not any(test.outcome == "FAIL" for test in of.tests.values()):
@@ -161,8 +161,7 @@ class GoTests:
         return [self._failure(test) for test in self.ended]
 
     def summary(self) -> TestSummary:
-        passed, failed, skipped = self.counts["PASS"], self.counts["FAIL"], self.counts["SKIP"]
-        return TestSummary(passed + failed + skipped, passed, failed, 0, skipped)
+        return Counts(self.counts["PASS"], self.counts["FAIL"], skipped=self.counts["SKIP"]).summary()
 
     def _failure(self, test: _Test) -> Failure:
         if test.panic is not None:
@@ -181,7 +180,7 @@ class GoTestReader:
     def __init__(self, packages: Packages, workspace: Workspace) -> None:
         self._all = GoTests(packages, workspace)
         self._package = Package()
-        self._before, self._ended, self._counts = Package(), 0, dict(self._all.counts)
+        self._before, self._ended, self._counts = Package(), 0, Counter(self._all.counts)
         self._unfinished: frozenset[str] = frozenset()
         self.has_verbose = False
 
@@ -229,7 +228,7 @@ class GoTestReader:
 
     def end_package(self, package: str, line: str) -> None:
         """Everything since the last package was this one's."""
-        self._before, self._ended, self._counts = self._package, len(self._all.ended), dict(self._all.counts)
+        self._before, self._ended, self._counts = self._package, len(self._all.ended), Counter(self._all.counts)
         self._unfinished = frozenset(self._package.unfinished)
         self._all.end_package(self._package, package, line)
         self._package = Package()

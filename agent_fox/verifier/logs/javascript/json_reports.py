@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
@@ -50,9 +51,8 @@ class _JestReader:
             self._counts.uncounted += 1
             said = text(file.get("message")) or text(file.get("failureMessage"))
             thrown = _LIKE["title"].sub("", without_colours(said))
-            message, place = first_line(thrown), at(thrown_at(thrown, self._workspace), path)
-            known = {**place, "evidence": thrown, "exception": exception_of(message), "is_error": True}
-            self._found.fail(Failure(kind_of_broken_file(thrown), message or "the file could not be run", **known))
+            failure = _failure(thrown, path, self._workspace, "the file could not be run")
+            self._found.fail(replace(failure, kind=kind_of_broken_file(thrown), is_error=True))
 
     def _test(self, test: Record, path: str | None) -> None:
         status, declared = text(test.get("status")), record(test.get("location"))
@@ -63,11 +63,11 @@ class _JestReader:
             return
         name = " > ".join(filter(None, [*texts(test.get("ancestorTitles")), text(test.get("title"))])) or None
         for thrown in map(without_colours, texts(test.get("failureMessages")) or ["the test failed"]):
-            place, message = at(thrown_at(thrown, self._workspace), path), first_line(thrown)
-            for each in ("line", "column"):
-                place.setdefault(each, number(declared.get(each)))
-            known = {**place, "test_name": name, "evidence": thrown, "exception": exception_of(message)}
-            self._found.fail(Failure(FailureKind.TEST_FAILURE, message.removeprefix("Error: "), **known))
+            failure = _failure(thrown, path, self._workspace)
+            if failure.line is None:
+                line, column = number(declared.get("line")), number(declared.get("column"))
+                failure = replace(failure, line=line, column=column)
+            self._found.fail(replace(failure, message=failure.message.removeprefix("Error: "), test_name=name))
 
 
 _STATS, _FAILURES = ("stats",), ("failures", EACH)
@@ -96,12 +96,17 @@ class _MochaReader:
         """A test that failed. mocha joins the titles of groups by spaces: only the last one can be recognised."""
         error, title = record(test.get("err")), text(test.get("title"))
         thrown = text(error.get("stack")) or text(error.get("message"))
-        place, message = thrown_at(thrown, self._workspace), first_line(thrown) or "the test failed"
         name = " > ".join(filter(None, (text(test.get("fullTitle")).removesuffix(title).strip(), title))) or None
-        known = at(place, self._workspace.relative(text(test.get("file"))) or None)
-        exception = exception_of(message) or text(error.get("name")) or None
-        known = {**known, "test_name": name, "evidence": thrown, "exception": exception}
-        self._found.fail(Failure(FailureKind.TEST_FAILURE, message, **known))
+        failure = _failure(thrown, self._workspace.relative(text(test.get("file"))) or None, self._workspace)
+        exception = failure.exception or text(error.get("name")) or None
+        self._found.fail(replace(failure, test_name=name, exception=exception))
+
+
+def _failure(thrown: str, file: str | None, workspace: Workspace, message: str = "the test failed") -> Failure:
+    """What was thrown, and where; else the file, and the message."""
+    message = first_line(thrown) or message
+    known = {**at(thrown_at(thrown, workspace), file), "evidence": thrown, "exception": exception_of(message)}
+    return Failure(FailureKind.TEST_FAILURE, message, **known)
 
 
 JEST = Document(_LIKE["begins"], _JestReader)

@@ -12,6 +12,7 @@ from agent_fox.verifier.logs.frames import Place, at, first_line, is_file, place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
 from agent_fox.verifier.logs.javascript.stacks import broken_file, test_path
 from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.parsers import LineReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -32,7 +33,7 @@ class _Broken:
     at: Place | None = None
 
 
-class NodeSpecReader:
+class NodeSpecReader(LineReader):
     """Reads the tree for names and counts, and the list at the end for what went wrong."""
 
     def __init__(self, workspace: Workspace) -> None:

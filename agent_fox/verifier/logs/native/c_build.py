@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.parsers import LineReader
 from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _LIKE = patterns_in(__file__)
 _ENDINGS = (":", "内")
 
 
-class CBuildReader:
+class CBuildReader(LineReader):
     """Reads what compilers of C and C++ print, alone or within make, ninja and CMake."""
 
     def __init__(self, workspace: Workspace) -> None:

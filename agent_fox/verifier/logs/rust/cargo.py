@@ -14,7 +14,7 @@ from agent_fox.verifier.logs.frames import Place, at, first_line, place_of
 from agent_fox.verifier.logs.gathering import Counts, Gathering, summed
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.parsers import LineStream
+from agent_fox.verifier.logs.parsers import LineReader, LineStream
 from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.streams.records import Record, number, record, record_of, records, text
 
@@ -69,7 +69,7 @@ class CargoReader:
         self._summary, self._target = summed((self._summary, parsed.summary)), None
 
 
-class _JsonReader:
+class _JsonReader(LineReader):
     """Reads compiler messages, and the events of tests."""
 
     def __init__(self, workspace: Workspace) -> None:
