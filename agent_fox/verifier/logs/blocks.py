@@ -33,8 +33,7 @@ class Block:
     groups: Groups
     file: str
     names: list[list[str]]
-    is_doubtful: bool = False
-    """Whether the test before it may have printed it."""
+    is_doubtful: bool = False  # whether the test before it may have printed it
     is_printing: bool = False
     shown: Excerpt = field(default_factory=Excerpt)
     failures: list[Failure] | None = None
@@ -281,6 +280,6 @@ def numbered(failures: Iterable[Failure]) -> Iterator[Failure]:
 
 
 def reader_of(how: str) -> Callable[..., Failure | None]:
-    """What reads the text of a failed test: called with it, the workspace, and the file and name that its title tells."""
+    """What reads the text of a failed test: given that, the workspace, and the file and name that its title tells."""
     place = written(DATA / "tools.toml")["readers"][how]
     return Late[Callable[..., Failure | None]](f"agent_fox.verifier.logs.{place}").load()

@@ -19,12 +19,12 @@ from agent_fox.core.values import to_object
 from agent_fox.core.words import did_you_mean
 from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
-from agent_fox.verifier.logs.document import line_of
 from agent_fox.verifier.logs.kinds import DATA, kind_tables, with_parts, written
 from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
 from agent_fox.verifier.logs.parsers import read_block
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, SAID, Row, Rows
+from agent_fox.verifier.logs.status import line_of
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
@@ -35,22 +35,21 @@ SLOWEST = 0.8
 SIZES = (*range(4, 64, 2), 64, 96, 144, 216, 324, 486, 730, 1_100, 1_650, 2_500, 3_700, 5_500, LONGEST_LINE)
 MOST_PLACES = 24
 
+Types = Mapping[str, tuple[type, ...]]
 _TEXTS: tuple[type, ...] = (str, list)
-_TYPES = {"bool": (bool,), "int": (int,), "tuple[str, ...]": _TEXTS, "tuple[Row, ...]": (list,)}
+_TYPES: Types = {"bool": (bool,), "int": (int,), "tuple[str, ...]": _TEXTS}
 """What a file has for the fields of a format and its rows by their types, where that is no text."""
-_OF_ROW = {each.name: each.type for each in fields(Row) if each.name != "patterns"}
-_OF_FORMAT = {each.name: each.type for each in fields(Rows) if each.init}
-_KEYS: Mapping[str, tuple[type, ...]] = {
-    **{name: _TYPES.get(str(written), (str,)) for name, written in (_OF_FORMAT | _OF_ROW).items()},
-    **dict.fromkeys(("tools", "pattern"), _TEXTS),
-    **dict.fromkeys(("row", "example"), (list,)),
-    **dict.fromkeys(("parts", "turned", "words"), (dict,)),
-    **dict.fromkeys(("log", "code"), (str,)),
+_ROW: Types = {
+    "pattern": _TEXTS,
+    **{each.name: _TYPES.get(str(each.type), (str,)) for each in fields(Row) if each.name != "patterns"},
 }
-_FILE = (*(name for name in _OF_FORMAT if name != "rows"), "kind", "parts", "row", "example")
+_FORMAT: Types = {
+    **{each.name: _TYPES.get(str(each.type), (str,)) for each in fields(Rows) if each.name != "rows"},
+    **{"turned": (dict,), "words": (dict,), "kind": (str,), "parts": (dict,), "row": (list,), "example": (list,)},
+}
+_EXAMPLE: Types = {"log": (str,), "gives": (list,)}
+_TURNED: Types = {"kind": (str,), "code": (str,)}
 _TABLES = ("row", "example")
-_EXAMPLE, _TURNED = ("log", "gives"), ("kind", "code")
-_ROW = ("pattern", *_OF_ROW)
 _WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
     "kind": lambda: tuple(FailureKind),
     "gives": lambda: GIVES,
@@ -90,7 +89,7 @@ def problems(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _written(document: Mapping[str, Any]) -> Iterator[str]:
     """Whether keys, types and words are those of a format."""
-    yield from _table(document, "", _FILE, ("tools", "row", "example"))
+    yield from _table(document, "", _FORMAT, ("tools", "row", "example"))
     for n, row in enumerate(document["row"], 1):
         yield from _table(row, f"row {n}: ", _ROW, ("pattern",))
     for n, example in enumerate(document["example"], 1):
@@ -98,11 +97,11 @@ def _written(document: Mapping[str, Any]) -> Iterator[str]:
     yield from _table(document.get("turned", {}), "turned: ", _TURNED, ())
 
 
-def _table(table: Mapping[str, object], where: str, keys: tuple[str, ...], needed: tuple[str, ...]) -> Iterator[str]:
+def _table(table: Mapping[str, object], where: str, keys: Types, needed: tuple[str, ...]) -> Iterator[str]:
     for key, value in table.items():
         if key not in keys:
-            yield f"{where}there is no key {key!r}{did_you_mean(key, keys, '; there are: ' + ', '.join(keys))}"
-        elif not isinstance(value, (list,) if (key, keys) == ("gives", _EXAMPLE) else _KEYS[key]) or (
+            yield f"{where}there is no key {key!r}{did_you_mean(key, [*keys], '; there are: ' + ', '.join(keys))}"
+        elif not isinstance(value, keys[key]) or (
             isinstance(value, list) and not all(isinstance(each, dict if key in _TABLES else str) for each in value)
         ):
             yield f"{where}{key} is of the wrong type: {value!r}"

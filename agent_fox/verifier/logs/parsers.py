@@ -38,21 +38,11 @@ class LineReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LineLog:
-    """A LogParser that makes a new reader for each log."""
-
-    tools: tuple[str, ...]
-    reader: Callable[[Workspace], LineReader]
-
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        return read_lines(lines, self.reader(workspace))
-
-
-@dataclass(frozen=True, slots=True)
-class LineStream:
-    """A DocumentParser that makes a new reader for each log of lines."""
+    """Makes a new reader for each log: a LogParser of what tools print, or a DocumentParser of what it recognises."""
 
     reader: Callable[[Workspace], LineReader]
-    recognises: Callable[[str], bool]
+    tools: tuple[str, ...] = ()
+    recognises: Callable[[str], bool] = lambda head: False
     stands_alone: bool = True
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:

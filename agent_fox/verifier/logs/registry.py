@@ -40,8 +40,7 @@ class Parsers:
     of_streams: Iterable[Entry[DocumentParser]]
     of_texts: Iterable[Entry[LogParser]]
     of_fallbacks: Iterable[Entry[LogParser]] = ()
-    tool: str = ""
-    """Whose logs these are for; empty for all that there are."""
+    tool: str = ""  # whose logs these are for; empty for all that there are
 
     @property
     def texts(self) -> Sequence[LogParser]:
@@ -111,7 +110,7 @@ def _parser(named: str, tools: tuple[str, ...]) -> object:
     how, place = named.split(" ")
     if how in ("rows", "findings"):
         return _made({"rows": "line_formats:built_in", "findings": "reports.findings:findings"}[how])(place)
-    return _made("parsers:LineLog")(tools, _made(place)) if how == "lines" else _made(place)
+    return _made("parsers:LineLog")(_made(place), tools) if how == "lines" else _made(place)
 
 
 def _made(place: str) -> Callable[..., object]:

@@ -47,71 +47,50 @@ class Row:
     patterns: tuple[re.Pattern[str], ...]
     when: tuple[str, ...] = ()
     """One of these stands in such a line: cheaper to look for than the patterns. `\\n` is the line's end."""
-    spot: re.Pattern[str] | None = None
-    """The same as a short pattern, which is found anywhere in the line."""
+    spot: re.Pattern[str] | None = None  # the same as a short pattern, which is found anywhere in the line
     gives: str = "failure"
     kind: FailureKind = FailureKind.UNKNOWN
     message: str | None = None
     """What is said in place of the group `message`, which in turn stands for the whole line; `{group}` is its text."""
-    code: str | None = None
-    """What the code is in place of the group `code`, in the same way."""
-    if_unplaced: bool = False
-    """Whether the row is asked only while the line of the open failure is not known."""
-    above: re.Pattern[str] | None = None
-    """What the line above has to begin with; its groups count too."""
+    code: str | None = None  # what the code is in place of the group `code`, in the same way
+    if_unplaced: bool = False  # whether the row is asked only while the line of the open failure is not known
+    above: re.Pattern[str] | None = None  # what the line above has to begin with; its groups count too
     within: tuple[str, ...] = ("",)
-    enters: str | None = None
-    """The passages that the row belongs to (`*`: any), and the one that begins below it."""
+    enters: str | None = None  # the passages that the row belongs to (`*`: any), and the one that begins below it
     columns_from: int = 1
-    indent: int = 0
-    """Columns before the source line that a caret stands below."""
+    indent: int = 0  # columns before the source line that a caret stands below
     is_error: bool = False
     on_kind: bool = False
     closes: bool = False
-    joins: bool = False
-    """A message that goes on, right below its beginning, until a line names the code."""
+    joins: bool = False  # a message that goes on, right below its beginning, until a line names the code
     turns: bool = False
     place: str = "unknown"
     """Whose place a row with more about a failure tells: that of one without a line (`unknown`), without a file
     (`nowhere`), or, by places in the workspace alone, without a file (`inside`) or in a file outside (`outside`)."""
     keeps_zero: bool = False
     """Whether a line or a column of 0 is kept: tools that count from 1 say so of what has no place."""
-    symbol: re.Pattern[str] | None = None
-    """What of the message is the symbol: the group that is found."""
+    symbol: re.Pattern[str] | None = None  # what of the message is the symbol: the group that is found
     kinds: str = ""
     """The table of `data/kinds.toml` that tells the kind by the code, or by the message of lines without one."""
-    is_json: bool = False
-    """Whether the groups are texts as JSON writes them."""
-    reads: str = ""
-    """How the text of a failed test is read, where that is not the format's own way."""
+    is_json: bool = False  # whether the groups are texts as JSON writes them
+    reads: str = ""  # how the text of a failed test is read, where that is not the format's own way
     inner: LogParser | None = None
     """The format of a compiler whose errors count in place of the failed test that shows them."""
-    is_alike: bool = False
-    """Whether tests whose titles stand below each other failed alike, and the text is of each."""
-    uncounted: bool = False
-    """Whether what failed is no test: a file, or what stands around tests."""
+    is_alike: bool = False  # whether tests whose titles stand below each other failed alike, and the text is of each
+    uncounted: bool = False  # whether what failed is no test: a file, or what stands around tests
     passes: bool = False
     """Whether the test passed and should not have, one of `xpassed`; or, in a list, when it was tried again."""
-    restarts: bool = False
-    """Whether all tests before it were none: the log shows them behind it."""
-    is_empty: bool = False
-    """Whether the line says that there are no tests."""
-    if_empty: bool = False
-    """Whether a fallback counts only where no test was counted."""
-    relists: bool = False
-    """Whether the list so far was none."""
+    restarts: bool = False  # whether all tests before it were none: the log shows them behind it
+    is_empty: bool = False  # whether the line says that there are no tests
+    if_empty: bool = False  # whether a fallback counts only where no test was counted
+    relists: bool = False  # whether the list so far was none
     is_whole: bool = False
     """Whether the line is all there is of the test, and ends none: it counts where there is no block of the test."""
-    only_listed: bool = False
-    """Whether such a test failed only if a list names it."""
-    opens: bool = False
-    """Whether the lines below a test of the list are about it."""
-    is_part: bool = False
-    """Whether a test of the list is a part of the one whose block shows it."""
-    is_apart: bool = False
-    """Whether no list tells of it: what ended the runner itself."""
-    is_last: bool = False
-    """Whether a log that has such a line has no counts, and is whole without."""
+    only_listed: bool = False  # whether such a test failed only if a list names it
+    opens: bool = False  # whether the lines below a test of the list are about it
+    is_part: bool = False  # whether a test of the list is a part of the one whose block shows it
+    is_apart: bool = False  # whether no list tells of it: what ended the runner itself
+    is_last: bool = False  # whether a log that has such a line has no counts, and is whole without
 
     @property
     def matters_alone(self) -> bool:
@@ -143,30 +122,21 @@ class Rows:
     is_long: bool = False
     """Whether a failure goes on after no more of it is kept; and with `stays`, until a row says that it ends."""
     stays: bool = False
-    while_open: bool = False
-    """Whether a passage ends at a line that no row takes, as a failure does."""
-    kinds: str = ""
-    """The table of `data/kinds.toml` that tells a failure's kind by all of its lines, where it does."""
-    reads: str = ""
-    """How the text of a failed test is read: one of the readers in `data/tools.toml`."""
-    words: Mapping[str, str] = field(default_factory=dict)
-    """Which of COUNTED a word in a line of counts means."""
+    while_open: bool = False  # whether a passage ends at a line that no row takes, as a failure does
+    kinds: str = ""  # the table of `data/kinds.toml` that tells a failure's kind by all of its lines, where it does
+    reads: str = ""  # how the text of a failed test is read: one of the readers in `data/tools.toml`
+    words: Mapping[str, str] = field(default_factory=dict)  # which of COUNTED a word in a line of counts means
     joint: str = " > "
-    divider: str = " > "
-    """What stands between the parts of a test's name, here and in the log."""
-    nested: str = ""
-    """What divides a test's name from that of a test within it: where both fail, the inner one counts."""
-    has_files: bool = False
-    """Whether a test's name begins with its file."""
+    divider: str = " > "  # what stands between the parts of a test's name, here and in the log
+    nested: str = ""  # what divides a test's name from that of a test within it: where both fail, the inner one counts
+    has_files: bool = False  # whether a test's name begins with its file
     list_tells: bool = False
     """Whether a list tells all but what was printed: a block of a test that it does not name was printed by the test of
     the block before."""
-    has_subtests: bool = False
-    """Whether failures are of sub-tests, of which one test may have many."""
+    has_subtests: bool = False  # whether failures are of sub-tests, of which one test may have many
     are_last: bool = False
     """Whether failures are shown last, as many as are counted: what looks like one before them was printed."""
-    nothing: str = ""
-    """What is said where no test was counted."""
+    nothing: str = ""  # what is said where no test was counted
 
     def __post_init__(self) -> None:
         rows = self.rows

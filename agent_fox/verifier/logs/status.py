@@ -1,11 +1,12 @@
-"""From a run's end and what was read of it to its status: exit code and structured reports decide. No I/O."""
+"""From a run's end and what was read of it to its status: exit code and structured reports decide; and an outcome as
+programs and people read it, a JSON document, a line for a failure. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import Json, dataclass, to_object
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, Status
 from agent_fox.verifier.logs.gathering import STILL_RUNNING, bounded, completed
 from agent_fox.verifier.logs.kinds import DATA, patterns_in, written
@@ -101,3 +102,31 @@ def _failed(tool: str, code: int | None, both: Parsed, readings: Readings) -> Ou
 
 def _failure(kind: FailureKind, message: str, readings: Readings) -> Failure:
     return bounded(Failure(kind, message, evidence="\n".join(readings.tail)))
+
+
+BEFORE, BEHIND = ("kind", "file", "line", "column", "message", "symbol"), ("code", "exception", "evidence")
+
+
+def outcome_document(outcome: Outcome) -> dict[str, object]:
+    """`status`, `failures`, `warnings` and `testSummary` (null where no tests were counted)."""
+    parsed = outcome.parsed
+    return {
+        "status": outcome.status.value,
+        "failures": [_document(failure) for failure in parsed.failures],
+        "warnings": [_document(warning) for warning in parsed.warnings],
+        "testSummary": to_object(parsed.summary, without=() if parsed.summary.xfailed else ("xfailed",))
+        if parsed.summary
+        else None,
+    }
+
+
+def line_of(failure: Failure) -> str:
+    """A failure as one line: `file:line:column: kind: message [test]`, with `-` where no place is known."""
+    place = ":".join(str(part) for part in (failure.file, failure.line, failure.column) if part is not None)
+    name = f" [{failure.test_name}]" if failure.test_name else ""
+    return f"{place or '-'}: {failure.kind}: {failure.message}{name}"
+
+
+def _document(failure: Failure) -> dict[str, Json]:
+    """One failure; what is not known is null."""
+    return {**to_object(failure, only=BEFORE), "testName": failure.test_name, **to_object(failure, only=BEHIND)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.rust.cargo import CARGO_JSON
+from agent_fox.verifier.logs.cargo import CARGO_JSON
 from tests.verifier.logs.at_hand import read_lines
 
 PARSER = CARGO_JSON

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed
+from agent_fox.verifier.logs.cargo import CARGO_JSON
 from agent_fox.verifier.logs.go.logs import GO_JSON
 from agent_fox.verifier.logs.javascript.tap import TAP
 from agent_fox.verifier.logs.kinds import DATA
@@ -16,7 +17,6 @@ from agent_fox.verifier.logs.registry import BUILT_IN, UnknownTool, canonical
 from agent_fox.verifier.logs.reports.findings import findings
 from agent_fox.verifier.logs.reports.junit import JUNIT
 from agent_fox.verifier.logs.reports.sarif import SARIF
-from agent_fox.verifier.logs.rust.cargo import CARGO_JSON
 
 WORDS = (
     *("maven", "mvn", "gradle", "gcc", "g++", "clang", "make", "ld", "cmake", "javac", "go", "cargo", "rustc"),

@@ -12,7 +12,7 @@ from agent_fox.verifier.logs.go.places import Packages
 from agent_fox.verifier.logs.go.tests import GoTestReader, GoTests, Package
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.parsers import LineStream
+from agent_fox.verifier.logs.parsers import LineLog
 from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.streams.records import Record, record_of, text
 
@@ -146,4 +146,4 @@ def _recognises(head: str) -> bool:
     return match is not None and not _LIKE["text_run"].search(head, 0, match.start())
 
 
-GO_JSON = LineStream(_EventReader, _recognises)
+GO_JSON = LineLog(_EventReader, recognises=_recognises)

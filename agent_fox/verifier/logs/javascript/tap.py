@@ -21,7 +21,7 @@ from agent_fox.verifier.logs.javascript.stacks import (
     test_path,
 )
 from agent_fox.verifier.logs.kinds import patterns_in
-from agent_fox.verifier.logs.parsers import LineStream, stands_first
+from agent_fox.verifier.logs.parsers import LineLog, stands_first
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
@@ -285,4 +285,4 @@ def _place_of(fields: Fields, workspace: Workspace) -> Place | None:
     return None
 
 
-TAP = LineStream(_Reader, _recognises)
+TAP = LineLog(_Reader, recognises=_recognises)

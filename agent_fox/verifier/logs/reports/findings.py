@@ -47,27 +47,19 @@ class Findings:
     mild: tuple[str, ...] = ()
     """Severities, in small letters, that fail nothing; `grave`, where it is given: those that do."""
     grave: tuple[str, ...] = ()
-    silent: tuple[str, ...] = ()
-    """Severities of what is no finding."""
+    silent: tuple[str, ...] = ()  # severities of what is no finding
     kinds: Mapping[str, FailureKind] = field(default_factory=dict)
     """The kinds of findings by their codes; of all others it is `kind`."""
     kind: FailureKind = FailureKind.LINT_FAILURE
-    first: int = 1
-    """What the first line (where it is 0) and the first column have as number."""
+    first: int = 1  # what the first line (where it is 0) and the first column have as number
     first_line: int = 1
-    inner: str = ""
-    """Where an entry is a file, the key of its findings; the file is named by the entry."""
+    inner: str = ""  # where an entry is a file, the key of its findings; the file is named by the entry
     before: str = ""
-    behind: str = ""
-    """What stands before a message and behind it and is none of it; `{code}` is the code."""
-    no_code: re.Pattern[str] | None = None
-    """What in the field `code` is no part of it."""
-    is_clean: re.Pattern[str] | None = None
-    """A whole document without a finding, which has no keys."""
-    may_follow: bool = False
-    """Whether any text may stand above it."""
-    is_of_lines: bool = False
-    """Whether it may also be an object a line."""
+    behind: str = ""  # what stands before a message and behind it and is none of it; `{code}` is the code
+    no_code: re.Pattern[str] | None = None  # what in the field `code` is no part of it
+    is_clean: re.Pattern[str] | None = None  # a whole document without a finding, which has no keys
+    may_follow: bool = False  # whether any text may stand above it
+    is_of_lines: bool = False  # whether it may also be an object a line
     stands_alone: bool = True
 
     def recognises(self, head: str) -> bool:

@@ -14,7 +14,7 @@ from agent_fox.verifier.logs.frames import Place, at, first_line, place_of
 from agent_fox.verifier.logs.gathering import Counts, Gathering, summed
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.parsers import LineReader, LineStream
+from agent_fox.verifier.logs.parsers import LineLog, LineReader
 from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.streams.records import Record, number, record, record_of, records, text
 
@@ -161,4 +161,6 @@ def _place(match: re.Match[str] | None, workspace: Workspace) -> Place | None:
     return place_of(match, workspace) if match and match["file"] else None
 
 
-CARGO_JSON = LineStream(_JsonReader, _recognises, stands_alone=False)  # tests that `cargo test` ran print for people
+CARGO_JSON = LineLog(
+    _JsonReader, recognises=_recognises, stands_alone=False
+)  # tests that `cargo test` ran print for people
