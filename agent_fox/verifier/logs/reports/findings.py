@@ -91,11 +91,9 @@ class Findings:
 
     def _elements(self, file: BinaryIO) -> Iterator[Record]:
         reader = _Elements(self)
-        try:
-            for _ in feed_xml(file, reader):
-                yield from reader.taken()
-        finally:
-            yield from reader.taken()
+        for _ in feed_xml(file, reader):
+            taken, reader.ready = reader.ready, []
+            yield from taken
         if not reader.is_ours:
             raise Cut("it is another document")
 
@@ -123,7 +121,7 @@ class _Elements:
     """Makes objects of the elements of an XML document."""
 
     def __init__(self, of: Findings) -> None:
-        self._of, self._file, self._ready = of, "", list[Record]()
+        self._of, self._file, self.ready = of, "", list[Record]()
         self._open: Record | None = None
         self._text, self.is_ours = "", False
 
@@ -140,12 +138,8 @@ class _Elements:
 
     def end(self, tag: str) -> None:
         if tag in self._of.elements and self._open is not None:
-            self._ready.append({**self._open, "text": self._text.strip()})
+            self.ready.append({**self._open, "text": self._text.strip()})
             self._open = None
-
-    def taken(self) -> list[Record]:
-        taken, self._ready = self._ready, []
-        return taken
 
 
 def _at(entry: Record, places: str) -> object:

@@ -127,17 +127,12 @@ class CaseReader:
         """The tests as they come, some at a time. Raises XmlCut after what could be read."""
         try:
             for _ in feed_xml(file, self, None if self._with_passed else self):
-                yield self._taken()
+                taken, self._ready = self._ready, []
+                yield taken
         except XmlCut:
             if self._endings:
-                self._ready.append(self._case())
-            yield self._taken()
+                yield [self._case()]
             raise
-        yield self._taken()  # of a chunk in which the document ended
-
-    def _taken(self) -> list[JunitCase]:
-        taken, self._ready = self._ready, []
-        return taken
 
     def skip(self, data: bytes, at: int) -> int:
         """Passes over tests that stand right in a suite and hold nothing. Their form was understood once already."""

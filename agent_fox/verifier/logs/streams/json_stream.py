@@ -70,11 +70,9 @@ class _Text:
         self._at = 0
 
     def find_start(self) -> None:
-        start = start_of(self._buffer)
-        while start is None:
+        while (start := start_of(self._buffer)) is None:
             if not self._more() or len(self._buffer) > LONGEST_VALUE:
                 raise JsonCut("there is no JSON in it")
-            start = start_of(self._buffer)
         self._at = start
 
     def peek(self) -> str:
@@ -95,15 +93,12 @@ class _Text:
     def elements(self, closing: str) -> Iterator[None]:
         """Stops before every element of the array or object that begins here, and behind its end."""
         self._at += 1
-        if self.peek() == closing:
-            self._at += 1
-            return
-        while True:
+        if self.peek() != closing:
             yield
-            if self.peek() == closing:
-                self._at += 1
-                return
-            self.take(",")
+            while self.peek() != closing:
+                self.take(",")
+                yield
+        self._at += 1
 
     def value(self) -> object:
         """The whole value that begins here. Where a number ends, more text might go on with it."""

@@ -59,16 +59,19 @@ def feed_xml(file: BinaryIO, reader: XmlReader, skipper: XmlSkipper | None = Non
     Lines before it are skipped, and whatever follows it. Characters that XML forbids are left out, as reports of real
     tools hold them. Raises XmlCut; the reader has seen what came before.
     """
-    feeder = _Feeder(reader)
+    feeder, cut = _Feeder(reader), None
     try:
         for data in _clean_chunks(file):
             feeder.feed(data, skipper)
             yield
         feeder.close()
-        yield
+    except XmlCut as error:
+        cut = error
     except expat.ExpatError as error:
-        if error.code != _MORE_AFTER_END:
-            raise XmlCut(f"it is cut off or is no XML: {error}") from error
+        cut = XmlCut(f"it is cut off or is no XML: {error}") if error.code != _MORE_AFTER_END else None
+    yield
+    if cut:
+        raise cut
 
 
 class _Feeder:
