@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.parsers import LineReader
 from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ _LIKE = patterns_in(__file__)
 _ENDINGS = (":", "内")
 
 
-class CBuildReader(LineReader):
+class CBuildReader:
     """Reads what compilers of C and C++ print, alone or within make, ninja and CMake."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -40,6 +39,15 @@ class CBuildReader(LineReader):
 
     def _rows(self, name: str, relative: Callable[[str], str]) -> RowReader:
         return RowReader(built_in(name), self._findings, self._workspace, relative)
+
+    def skip(self, block: str, at: int) -> int:
+        """Passes over commands, whose sources are noted."""
+        match = _LIKE["commands"].match(block, at)
+        if match is None:
+            return at
+        self._folders.note_sources(match[0])
+        self._compiler.finish()
+        return match.end()
 
     def take(self, line: str) -> None:
         if ": " not in line and "：" not in line and _LIKE["command"].match(line):
@@ -60,9 +68,6 @@ class CBuildReader(LineReader):
 
 
 MOST_SOURCES = 5_000
-_SUFFIXES = frozenset(("c", "cc", "cpp", "cxx", "c++", "C", "m", "mm", "s", "S", "f90", "f"))
-_NAMED = _SUFFIXES | {"o", "obj"}
-_AROUND = "'\"`(),;"
 
 
 class _Folders:
@@ -88,12 +93,11 @@ class _Folders:
 
     def note_sources(self, line: str) -> None:
         """Remember the sources of a command line, by their names."""
-        words = line.split() if len(self._sources) < MOST_SOURCES else []
-        for word in (word.strip(_AROUND) for word in words if "." in word):
-            path = word.removesuffix(".o").removesuffix(".obj")
-            name = path.rpartition("/")[2]
-            is_source = word.rpartition(".")[2] in _NAMED and name.rpartition(".")[2] in _SUFFIXES
-            if is_source and name not in self._sources:
+        for match in _LIKE["source"].finditer(line):
+            path, name = match[1], match[1].rpartition("/")[2]
+            if len(self._sources) >= MOST_SOURCES:
+                return
+            if name not in self._sources:
                 self._sources[name] = self.relative(path)
                 if _LIKE["of_target"].search(path):  # an object of CMake's, which mirrors the project's folders
                     self._of_objects[name] = self._workspace.relative(_LIKE["of_target"].sub("", path))

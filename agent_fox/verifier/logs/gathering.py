@@ -6,8 +6,9 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
+from agent_fox.core.values import names_of
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.frames import is_file
 
@@ -66,7 +67,7 @@ class Draft:
         return Failure(**{name: getattr(self, name) for name in _KEPT}, evidence="\n".join(self.evidence))
 
 
-_KEPT = tuple(each.name for each in fields(Failure) if each.name != "evidence")
+_KEPT = tuple(name for name in names_of(Failure) if name != "evidence")
 
 
 @dataclass(slots=True)
@@ -160,8 +161,9 @@ class Counts:
 
 def summed(summaries: Iterable[TestSummary | None]) -> TestSummary | None:
     """The counts of the parts of a run together, of those that have any."""
-    columns = [astuple(summary) for summary in summaries if summary is not None]
-    return TestSummary(*map(sum, zip(*columns, strict=True))) if columns else None
+    known = [summary for summary in summaries if summary is not None]
+    counts = (sum(getattr(summary, name) for summary in known) for name in names_of(TestSummary))
+    return TestSummary(*counts) if known else None
 
 
 MILD = ("warning", "warn", "info", "information", "note", "message")

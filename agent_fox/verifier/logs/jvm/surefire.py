@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import at, java_file, java_place
-from agent_fox.verifier.logs.gathering import MOST_KEPT, summed
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, summed
 from agent_fox.verifier.logs.kinds import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -77,6 +77,7 @@ class SurefireReader:
         self._classes: dict[str, str] = {}  # by simple name
         self._counts: TestSummary | None = None  # of the totals
         self._class_counts: TestSummary | None = None
+        self._passed_over, self._skipped_over = 0, 0  # tests of classes that were skipped
         self.open: _Test | None = None
         self._list: str | None = None  # the name of a list of results, empty above all of them
         self.running: set[str] = set()
@@ -91,9 +92,8 @@ class SurefireReader:
     def feed(self, level: str, text: str) -> bool:
         """Whether the line reports tests; between the start and the end of a class, a test may have printed it."""
         if (trace := self.open) is not None:
-            has_frames = bool(trace.trace) and bool(_LIKE["frame"].match(trace.trace[-1]))
-            is_blank = not text.strip() and (has_frames or not trace.trace)
-            if not (level or is_blank or len(trace.trace) >= LONGEST_TRACE):
+            is_over = not text.strip() and (not trace.trace or _LIKE["frame"].match(trace.trace[-1]))
+            if not (level or is_over or len(trace.trace) >= LONGEST_TRACE):
                 trace.trace.append(text)
                 return True
             self.open = None
@@ -141,7 +141,8 @@ class SurefireReader:
         """Skips a class that began and ended without a failure."""
         self._know(name)
         self._list = None
-        self._class_counts = summed((self._class_counts, TestSummary(tests, tests - skipped, 0, 0, skipped)))
+        self._passed_over, self._skipped_over = self._passed_over + tests - skipped, self._skipped_over + skipped
+        self._class_counts = self._class_counts or TestSummary()
 
     def _class_ended(self, found: re.Match[str]) -> None:
         name = found["name"]
@@ -206,7 +207,8 @@ class SurefireReader:
         return failures
 
     def summary(self) -> TestSummary | None:
-        return self._counts or self._class_counts
+        over = Counts(self._passed_over, skipped=self._skipped_over).summary()
+        return self._counts or (summed((self._class_counts, over)) if self._class_counts else None)
 
 
 def _by_owner(tests: list[_Test]) -> dict[Owner, list[_Test]]:
