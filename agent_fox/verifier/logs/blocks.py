@@ -154,9 +154,8 @@ class Blocks:
             failure = replace(failure, file=own_file or failure.file, line=line, column=column)
         elif failure.file:
             failure = replace(failure, file=in_folder(failure.file, folder.removeprefix(".")))
-        written = (row.message or "").format(
-            **{SAID: failure.message}, **{name: value or "" for name, value in block.groups.items()}
-        )
+        groups = {name: value or "" for name, value in block.groups.items()}
+        written = (row.message or "").format(**{SAID: failure.message}, **groups)
         message = written if f"{{{SAID}}}" in (row.message or "") else failure.message or written
         failure = replace(failure, message=message, evidence=failure.evidence or text, is_error=row.is_error)
         for names in block.names:

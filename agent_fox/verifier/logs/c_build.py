@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 _LIKE = patterns_in(__file__)
 
-_ENDINGS = (":", "内")
-
 
 class CBuildReader:
     """Reads what compilers of C and C++ print, alone or within make, ninja and CMake."""
@@ -53,7 +51,9 @@ class CBuildReader:
         if ": " not in line and "：" not in line and _LIKE["command"].match(line):
             self._folders.note_sources(line)
             self._compiler.finish()
-        elif not (self._is_open or ": " in line or line[-1:] in _ENDINGS or "：" in line) or self._folders.feed(line):
+        elif not (self._is_open or ": " in line or line.endswith((":", "内")) or "：" in line) or self._folders.feed(
+            line
+        ):
             return
         else:
             is_test = (self._ctest.is_open or "Test" in line) and self._ctest.feed(line)

@@ -7,19 +7,16 @@ from __future__ import annotations
 import re
 import textwrap
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.frames import Place, at, first_line, place_of
+from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Counts, Gathering, summed
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.parsers import LineLog, LineReader
+from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
 from agent_fox.verifier.logs.row_reader import RowReader
-from agent_fox.verifier.logs.streams.records import Record, number, record, record_of, records, text
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.streams.records import Record, found, number, record, record_of, records, text
 
 _LIKE = patterns_in(__file__)
 
@@ -91,7 +88,7 @@ class _JsonReader(LineReader):
         level, said = text(message.get("level")), text(message.get("message"))
         if _LIKE["summary"].match(said) or not (level.startswith("error") or level == "warning"):
             return
-        code, span = text(record(message.get("code")).get("code")), self._span(message)
+        code, span = text(found(message, "code.code")), self._span(message)
         (self._found.warn if level == "warning" else self._found.fail)(
             Failure(
                 FailureKind.LINT_FAILURE if code.startswith("clippy::") else FailureKind.COMPILE_ERROR,
@@ -109,8 +106,7 @@ class _JsonReader(LineReader):
         spans = list(records(message.get("spans")))
         span = next((each for each in spans if each.get("is_primary") is True), spans[0] if spans else {})
         while (file := text(span.get("file_name"))).startswith(("<", "/rustc/")) or not self._workspace.holds(file):
-            outer = record(record(span.get("expansion")).get("span"))
-            if not outer:
+            if not (outer := record(found(span, "expansion.span"))):
                 break
             span = outer
         return span
@@ -161,6 +157,5 @@ def _place(match: re.Match[str] | None, workspace: Workspace) -> Place | None:
     return place_of(match, workspace) if match and match["file"] else None
 
 
-CARGO_JSON = LineLog(
-    _JsonReader, recognises=_recognises, stands_alone=False
-)  # tests that `cargo test` ran print for people
+# Tests that `cargo test` ran print for people.
+CARGO_JSON = LineLog(_JsonReader, recognises=_recognises, stands_alone=False)

@@ -12,7 +12,6 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.kinds import patterns_in
 
 _LIKE = patterns_in(__file__)
-
 CHUNK = 1 << 20  # bytes read at a time
 LONGEST_LINE = 8_000  # characters kept of a line that people read
 LONGEST_RECORD = 4_000_000  # characters kept of a line that programs read

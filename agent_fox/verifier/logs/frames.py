@@ -5,42 +5,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.kinds import DATA, patterns_in, with_parts, written
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
 
 _LIKE = patterns_in(__file__)
-
 ANY = ("rust", "python", "javascript", "testify", "go", "c")
 """What a text of unknown origin is searched for, the clearest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A position in a file, relative to the workspace."""
-
-    file: str
-    line: int
-    column: int | None = None
-
-
-def at(place: Place | None, file: str | None = None) -> dict[str, Any]:
-    """What a failure is given of its place; of `file`, where none is known."""
-    return {"file": place.file, "line": place.line, "column": place.column} if place else {"file": file}
-
-
-def place_of(match: re.Match[str], workspace: Workspace, columns_from: int = 1) -> Place:
-    """The place that a match tells by its groups `file`, `line` and perhaps `column`."""
-    column = match.groupdict().get("column")
-    return Place(
-        workspace.relative(match["file"]), int(match["line"]), int(column) + 1 - columns_from if column else None
-    )
 
 
 def place_in(text: str, workspace: Workspace, *languages: str) -> Place | None:

@@ -22,10 +22,8 @@ Key = tuple[object, ...]
 
 def bounded(failure: Failure) -> Failure:
     """The failure with its texts cut to their limits."""
-    message, evidence = (
-        cut(failure.message.strip(), LONGEST_MESSAGE),
-        cut(failure.evidence.strip("\n"), LONGEST_EVIDENCE),
-    )
+    message = cut(failure.message.strip(), LONGEST_MESSAGE)
+    evidence = cut(failure.evidence.strip("\n"), LONGEST_EVIDENCE)
     if message == failure.message and evidence == failure.evidence:
         return failure
     return replace(failure, message=message, evidence=evidence)

@@ -44,11 +44,6 @@ def kind_in(table: str, text: str) -> FailureKind | None:
     return None
 
 
-def kind_tables() -> tuple[str, ...]:
-    """The names of the tables."""
-    return tuple(_tables())
-
-
 @cache
 def _tables() -> dict[str, tuple[tuple[FailureKind, re.Pattern[str], str], ...]]:
     """The rows of each table: a kind, a pattern, and how it is asked for."""

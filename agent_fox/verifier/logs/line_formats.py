@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 
-_MADE = {"tools", "rows", "turned", "words"}
-"""What a file does not say of its format as it stands."""
+_MADE = {"tools", "rows", "turned", "words"}  # what a file does not say of its format as it stands
 
 
 class LineFormat(Rows):

@@ -19,7 +19,7 @@ from agent_fox.core.values import to_object
 from agent_fox.core.words import did_you_mean
 from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
-from agent_fox.verifier.logs.kinds import DATA, kind_tables, with_parts, written
+from agent_fox.verifier.logs.kinds import DATA, with_parts, written
 from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
 from agent_fox.verifier.logs.parsers import read_block
 from agent_fox.verifier.logs.protocol import Workspace
@@ -54,7 +54,7 @@ _WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
     "kind": lambda: tuple(FailureKind),
     "gives": lambda: GIVES,
     "place": lambda: PLACES,
-    "kinds": kind_tables,
+    "kinds": lambda: tuple(filter("parts".__ne__, written(DATA / "kinds.toml"))),
     "reads": lambda: tuple(written(DATA / "tools.toml")["readers"]),
     "inner": lambda: tuple(sorted(file.name.partition(".")[0] for file in DATA.glob("*.lines.toml"))),
 }

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
-
 _LINES_OF_BLOCK = 1_000
 
 
@@ -97,12 +96,9 @@ class Cut(ValueError):
 
 
 class DocumentReader(Protocol):
-    """What is known of one document while it is read."""
+    """What is known of one document while it is read: `read` raises Cut after what could be read."""
 
-    def read(self, file: BinaryIO) -> None:
-        """Raises Cut after what could be read."""
-        ...
-
+    def read(self, file: BinaryIO) -> None: ...
     def parsed(self, *, is_complete: bool) -> Parsed: ...
 
 

@@ -1,4 +1,5 @@
-"""What a parser of logs or reports is. Parsers stream: their memory does not grow with what they read."""
+"""What a parser of logs or reports is, and the workspace and places that it tells of. Parsers stream: their memory does
+not grow with what they read."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, runtime_checkable
 from urllib.parse import unquote
 
 from agent_fox.core.regex import regex
@@ -48,6 +49,27 @@ class Workspace:
         return bool(inside) and not (inside.startswith(("/", "../")) or _DRIVE.match(inside))
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a file, relative to the workspace."""
+
+    file: str
+    line: int
+    column: int | None = None
+
+
+def at(place: Place | None, file: str | None = None) -> dict[str, Any]:
+    """What a failure is given of its place; of `file`, where none is known."""
+    return {"file": place.file, "line": place.line, "column": place.column} if place else {"file": file}
+
+
+def place_of(match: re.Match[str], workspace: Workspace, columns_from: int = 1) -> Place:
+    """The place that a match tells by its groups `file`, `line` and perhaps `column`."""
+    digits = match.groupdict().get("column")
+    column = int(digits) + 1 - columns_from if digits else None
+    return Place(workspace.relative(match["file"]), int(match["line"]), column)
+
+
 @runtime_checkable
 class LogParser(Protocol):
     """Reads what one or more tools print.
@@ -75,8 +97,6 @@ class DocumentParser(Protocol):
 
     def recognises(self, head: str) -> bool:
         """Whether a log or report that begins with `head` is in this format; a few lines may stand before it."""
-        ...
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
         """What the document says. Never raises for its content: what cannot be read to its end is not complete."""
-        ...

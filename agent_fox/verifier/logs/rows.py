@@ -45,8 +45,7 @@ class Row:
     """
 
     patterns: tuple[re.Pattern[str], ...]
-    when: tuple[str, ...] = ()
-    """One of these stands in such a line: cheaper to look for than the patterns. `\\n` is the line's end."""
+    when: tuple[str, ...] = ()  # one of these stands in such a line, which is cheap to look for; `\n` is the line's end
     spot: re.Pattern[str] | None = None  # the same as a short pattern, which is found anywhere in the line
     gives: str = "failure"
     kind: FailureKind = FailureKind.UNKNOWN
@@ -67,25 +66,20 @@ class Row:
     place: str = "unknown"
     """Whose place a row with more about a failure tells: that of one without a line (`unknown`), without a file
     (`nowhere`), or, by places in the workspace alone, without a file (`inside`) or in a file outside (`outside`)."""
-    keeps_zero: bool = False
-    """Whether a line or a column of 0 is kept: tools that count from 1 say so of what has no place."""
+    keeps_zero: bool = False  # whether a line or a column of 0 is kept, which tools say of what has no place
     symbol: re.Pattern[str] | None = None  # what of the message is the symbol: the group that is found
-    kinds: str = ""
-    """The table of `data/kinds.toml` that tells the kind by the code, or by the message of lines without one."""
+    kinds: str = ""  # the table of `data/kinds.toml` that tells the kind by the code, or without one by the message
     is_json: bool = False  # whether the groups are texts as JSON writes them
     reads: str = ""  # how the text of a failed test is read, where that is not the format's own way
-    inner: LogParser | None = None
-    """The format of a compiler whose errors count in place of the failed test that shows them."""
+    inner: LogParser | None = None  # the format of a compiler whose errors count in place of the test that shows them
     is_alike: bool = False  # whether tests whose titles stand below each other failed alike, and the text is of each
     uncounted: bool = False  # whether what failed is no test: a file, or what stands around tests
-    passes: bool = False
-    """Whether the test passed and should not have, one of `xpassed`; or, in a list, when it was tried again."""
+    passes: bool = False  # whether the test passed and should not have, of `xpassed`; or, in a list, when tried again
     restarts: bool = False  # whether all tests before it were none: the log shows them behind it
     is_empty: bool = False  # whether the line says that there are no tests
     if_empty: bool = False  # whether a fallback counts only where no test was counted
     relists: bool = False  # whether the list so far was none
-    is_whole: bool = False
-    """Whether the line is all there is of the test, and ends none: it counts where there is no block of the test."""
+    is_whole: bool = False  # whether the line is all of the test, and ends none: it counts where no block is of it
     only_listed: bool = False  # whether such a test failed only if a list names it
     opens: bool = False  # whether the lines below a test of the list are about it
     is_part: bool = False  # whether a test of the list is a part of the one whose block shows it
@@ -117,10 +111,8 @@ class Rows:
 
     tools: tuple[str, ...]
     rows: tuple[Row, ...]
-    turned: tuple[FailureKind, str] | None = None
-    """The kind that failures in a file have in a log that is turned, and the code that turns it."""
-    is_long: bool = False
-    """Whether a failure goes on after no more of it is kept; and with `stays`, until a row says that it ends."""
+    turned: tuple[FailureKind, str] | None = None  # the kind of failures in a turned log, and what turns it
+    is_long: bool = False  # whether a failure goes on after no more of it is kept; with `stays`, until a row ends it
     stays: bool = False
     while_open: bool = False  # whether a passage ends at a line that no row takes, as a failure does
     kinds: str = ""  # the table of `data/kinds.toml` that tells a failure's kind by all of its lines, where it does
@@ -134,8 +126,7 @@ class Rows:
     """Whether a list tells all but what was printed: a block of a test that it does not name was printed by the test of
     the block before."""
     has_subtests: bool = False  # whether failures are of sub-tests, of which one test may have many
-    are_last: bool = False
-    """Whether failures are shown last, as many as are counted: what looks like one before them was printed."""
+    are_last: bool = False  # whether failures are shown last, as many as are counted: what is before them was printed
     nothing: str = ""  # what is said where no test was counted
 
     def __post_init__(self) -> None:

@@ -12,7 +12,6 @@ from agent_fox.verifier.logs.gathering import STILL_RUNNING, bounded, completed
 from agent_fox.verifier.logs.kinds import DATA, patterns_in, written
 
 _LIKE = patterns_in(__file__)
-
 CANNOT_EXECUTE, NOT_FOUND, KILLED = 126, 127, 137
 SIGNAL_BASE = 128
 NO_TESTS_RAN = "no tests ran"

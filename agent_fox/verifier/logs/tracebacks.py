@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.frames import at, first_line, place_in, place_of
+from agent_fox.verifier.logs.frames import first_line, place_in
 from agent_fox.verifier.logs.kinds import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Workspace, at, place_of
 
 _LIKE = patterns_in(__file__)
-
 MOST_SAID = 40  # lines marked E
 LAST_SHOWN = 20  # lines of what ended a runner
 _OURS = "INTERNALERROR> "

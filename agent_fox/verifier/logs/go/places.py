@@ -6,17 +6,13 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.frames import Place, at, first_line, place_of
+from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.kinds import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
 
 _LIKE = patterns_in(__file__)
-
 _HOSTS_WITH_OWNERS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitee.com")
 
 

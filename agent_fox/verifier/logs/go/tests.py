@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
-
 _RUNS = "=== RUN   "
 MOST_TESTS = 100 * MOST_KEPT  # remembered of one package
 FIRST, MOST_LINES = 60, 300  # kept of what one test logged: the first, and as many of the last as there is room for

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import pieces, without_colours
-from agent_fox.verifier.logs.frames import at, first_line
+from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Counts, Gathering
-from agent_fox.verifier.logs.javascript.stacks import exception_of, kind_of_broken_file, thrown_at
+from agent_fox.verifier.logs.javascript.stacks import exception_of, kind_of_broken, thrown_at
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.parsers import Document
+from agent_fox.verifier.logs.protocol import Workspace, at
 from agent_fox.verifier.logs.streams.json_stream import EACH, parts
-from agent_fox.verifier.logs.streams.records import Record, number, record, records, text, texts
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.streams.records import Record, found, number, record, records, text, texts
 
 _LIKE = patterns_in(__file__)
-
 _FILES = ("testResults", EACH)
 _SKIPPED = ("pending", "skipped", "todo", "disabled")
 
@@ -42,17 +39,16 @@ class _JestReader:
 
     def _take(self, file: Record) -> None:
         self._has_read = True
-        path = self._workspace.relative(text(file.get("name")) or text(file.get("testFilePath"))) or None
+        path = self._workspace.relative(text(found(file, "name|testFilePath"))) or None
         tests = list(records(file.get("assertionResults") or file.get("testResults")))
         for test in tests:
             self._test(test, path)
         if file.get("status") == "failed" and not any(test.get("status") == "failed" for test in tests):
             self._counts.errors += 1
             self._counts.uncounted += 1
-            said = text(file.get("message")) or text(file.get("failureMessage"))
-            thrown = _LIKE["title"].sub("", without_colours(said))
+            thrown = _LIKE["title"].sub("", without_colours(text(found(file, "message|failureMessage"))))
             failure = _failure(thrown, path, self._workspace, "the file could not be run")
-            self._found.fail(replace(failure, kind=kind_of_broken_file(thrown), is_error=True))
+            self._found.fail(replace(failure, kind=kind_of_broken(thrown), is_error=True))
 
     def _test(self, test: Record, path: str | None) -> None:
         status, declared = text(test.get("status")), record(test.get("location"))
@@ -94,11 +90,10 @@ class _MochaReader:
 
     def _fail(self, test: Record) -> None:
         """A test that failed. mocha joins the titles of groups by spaces: only the last one can be recognised."""
-        error, title = record(test.get("err")), text(test.get("title"))
-        thrown = text(error.get("stack")) or text(error.get("message"))
+        title, thrown = text(test.get("title")), text(found(test, "err.stack|err.message"))
         name = " > ".join(filter(None, (text(test.get("fullTitle")).removesuffix(title).strip(), title))) or None
         failure = _failure(thrown, self._workspace.relative(text(test.get("file"))) or None, self._workspace)
-        exception = failure.exception or text(error.get("name")) or None
+        exception = failure.exception or text(found(test, "err.name")) or None
         self._found.fail(replace(failure, test_name=name, exception=exception))
 
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.frames import Place, at, first_line, is_file, place_in, place_of
+from agent_fox.verifier.logs.frames import first_line, is_file, place_in
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
 from agent_fox.verifier.logs.javascript.stacks import broken_file, test_path
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.parsers import LineReader
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
 
 _LIKE = patterns_in(__file__)
-
 MOST_LINES = 120  # of what is said about one test
 
 

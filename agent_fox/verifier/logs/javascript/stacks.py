@@ -5,17 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.frames import Place, at, first_line, is_file, place_in
+from agent_fox.verifier.logs.frames import first_line, is_file, place_in
 from agent_fox.verifier.logs.kinds import kind_in, patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Place, Workspace, at
 
 _LIKE = patterns_in(__file__)
-
 LOADING = "javascript loading"
 
 
@@ -79,7 +75,7 @@ def node_failure(text: str, workspace: Workspace, file: str = "", name: str = ""
     return Failure(kind_in(LOADING, message) or FailureKind.UNKNOWN, message, **known)
 
 
-def kind_of_broken_file(text: str) -> FailureKind:
+def kind_of_broken(text: str) -> FailureKind:
     """What cannot be parsed or resolved never ran: that is no failed test."""
     return kind_in(LOADING, text) or FailureKind.TEST_FAILURE
 
@@ -88,7 +84,7 @@ def broken_file(name: str, before: Sequence[str], text: str, declared: Place | N
     """A file that stands for a test that failed: Node's own words, printed before, say why it could not be loaded."""
     if not error_line(before):
         message = first_line(text).strip("'") or "the file could not be run"
-        failure = Failure(kind_of_broken_file(text), message, evidence=text)
+        failure = Failure(kind_of_broken(text), message, evidence=text)
     else:
         failure = node_failure("\n".join(before), workspace)
     if failure.line is None:

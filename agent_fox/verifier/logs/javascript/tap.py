@@ -8,26 +8,16 @@ import textwrap
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.frames import Place, at, first_line, is_file, place_in
+from agent_fox.verifier.logs.frames import first_line, is_file, place_in
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gathering
-from agent_fox.verifier.logs.javascript.stacks import (
-    broken_file,
-    error_line,
-    kind_of_broken_file,
-    named_file,
-    test_path,
-)
+from agent_fox.verifier.logs.javascript.stacks import broken_file, error_line, kind_of_broken, named_file, test_path
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.parsers import LineLog, stands_first
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Place, Workspace, at
 
 _LIKE = patterns_in(__file__)
-
 MOST_LINES = 120  # of what is said about one test
 _STEP = 4  # columns a sub-test is indented by
 
@@ -237,15 +227,12 @@ def crash_of(lines: list[str], workspace: Workspace) -> Failure | None:
         return None
     text = "\n".join(lines)
     known = {**at(place_in(text, workspace)), "evidence": text, "exception": error.partition(":")[0], "is_error": True}
-    return Failure(kind_of_broken_file(text), error, **known)
+    return Failure(kind_of_broken(text), error, **known)
 
 
-Fields = dict[str, str]
-
-
-def fields_of(lines: Sequence[str]) -> Fields:
+def fields_of(lines: Sequence[str]) -> dict[str, str]:
     """The keys of a block with their values as text; a nested block as its lines."""
-    fields: Fields = {}
+    fields: dict[str, str] = {}
     nested: dict[str, list[str]] = {}
     key = ""
     for line in textwrap.dedent("\n".join(lines)).split("\n"):
@@ -267,7 +254,7 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _place_of(fields: Fields, workspace: Workspace) -> Place | None:
+def _place_of(fields: dict[str, str], workspace: Workspace) -> Place | None:
     """Where it was thrown, else where the test stands: as in a trace, as `{line: 3, column: 5, file: "a.js"}` or a
     nested block with the same, or as `a.js:3:5`."""
     stack, stands = fields.get("stack", ""), fields.get("at", "")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
-
 _ASSERTS = ("AssertionError", "AssertionFailedError", "ComparisonFailure", "Failure")
 MOST_LINES = 200  # kept of one failure
 
@@ -115,7 +114,7 @@ class _Test:
         return Failure(
             FailureKind.TEST_FAILURE,
             message or exception or "the test failed",
-            file,
+            file or None,
             line,
             test_name=".".join((self.owner, *self.names)),
             exception=exception,
@@ -123,28 +122,24 @@ class _Test:
             evidence=text,
         )
 
-    def _place(
-        self, exception: re.Match[str] | None, text: str, sources: dict[str, str]
-    ) -> tuple[str | None, int | None]:
+    def _place(self, exception: re.Match[str] | None, text: str, sources: dict[str, str]) -> tuple[str, int | None]:
         """What stands behind the exception's name, or the frame in the test's class: `:api:integrationTest` runs the
         tests of `api/src/integrationTest`."""
         *projects, task = self.task.strip(":").split(":")
         folder, owner = "/".join(projects), self.owner
-        if exception and exception["file"]:
-            path: str | None = exception["file"]
-            path = sources.get(str(path)) or (java_file(owner, str(path), folder) if "." in owner else path)
-            line: int | None = int(exception["line"])
+        line: int | None = None
+        if exception and (named := exception["file"]):
+            path = sources.get(named) or (java_file(owner, named, folder) if "." in owner else named)
+            line = int(exception["line"])
         else:
             pattern = rf"^\s+at (?P<name>[\w.]+\.{re.escape(owner)})(?:\$[\w$]+)?\."  # with its package
             full = re.search(pattern, text, re.MULTILINE) if "." not in owner else None
             place = java_place(text, full["name"] if full else owner, folder)
-            usual = java_file(owner, module=folder) if "." in owner else None
-            path, line = (place.file, place.line) if place else (usual, None)
-        if path is None:
-            return None, None
-        if task in ("test", "") or not task.lower().endswith("test"):
-            return path.replace("src/main/", "src/test/", 1), line
-        return path.replace("src/test/", f"src/{task}/", 1).replace("src/main/", f"src/{task}/", 1), line
+            path = java_file(owner, module=folder) if "." in owner else ""
+            path, line = (place.file, place.line) if place else (path, None)
+        if task.lower().endswith("test") and task != "test":
+            return path.replace("src/test/", f"src/{task}/", 1).replace("src/main/", f"src/{task}/", 1), line
+        return path.replace("src/main/", "src/test/", 1), line
 
 
 _LONGEST = 60  # lines of one problem

@@ -10,12 +10,12 @@ import re
 from dataclasses import dataclass, field
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
-from agent_fox.verifier.logs.frames import at, java_file, java_place
+from agent_fox.verifier.logs.frames import java_file, java_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, summed
 from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.protocol import at
 
 _LIKE = patterns_in(__file__)
-
 LONGEST_TRACE = 200  # lines kept of one stack trace
 Owner = tuple[int, str]  # a module, and the simple name of an outermost class
 

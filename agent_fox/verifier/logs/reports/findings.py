@@ -16,7 +16,7 @@ from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import DATA, written
 from agent_fox.verifier.logs.parsers import Cut, begin_of, stands_first
 from agent_fox.verifier.logs.streams.json_stream import parts, start_of
-from agent_fox.verifier.logs.streams.records import Record, number, record, record_of, records, text
+from agent_fox.verifier.logs.streams.records import Record, found, number, record, record_of, records, text
 from agent_fox.verifier.logs.streams.xml_stream import feed_xml
 
 if TYPE_CHECKING:
@@ -44,13 +44,11 @@ class Findings:
     within: str = ""
     """Of XML: the elements one of which is in every document, and the one around those of a file, which names it."""
     keys: tuple[str, ...] = ()
-    mild: tuple[str, ...] = ()
-    """Severities, in small letters, that fail nothing; `grave`, where it is given: those that do."""
-    grave: tuple[str, ...] = ()
+    mild: tuple[str, ...] = ()  # severities, in small letters, that fail nothing
+    grave: tuple[str, ...] = ()  # where it is given, those that do: all others are mild
     silent: tuple[str, ...] = ()  # severities of what is no finding
-    kinds: Mapping[str, FailureKind] = field(default_factory=dict)
-    """The kinds of findings by their codes; of all others it is `kind`."""
-    kind: FailureKind = FailureKind.LINT_FAILURE
+    kinds: Mapping[str, FailureKind] = field(default_factory=dict)  # of findings by their codes
+    kind: FailureKind = FailureKind.LINT_FAILURE  # of all others
     first: int = 1  # what the first line (where it is 0) and the first column have as number
     first_line: int = 1
     inner: str = ""  # where an entry is a file, the key of its findings; the file is named by the entry
@@ -85,7 +83,7 @@ class Findings:
             first = next((line for line in lines(file, LONGEST_RECORD) if line.lstrip().startswith(("[", "{"))), "")
             file.seek(0)
             if first.lstrip().startswith("{"):
-                yield from (found for line in lines(file, LONGEST_RECORD) if (found := record_of(line)) is not None)
+                yield from (entry for line in lines(file, LONGEST_RECORD) if (entry := record_of(line)) is not None)
                 return
         yield from (record(value) for _, value in parts(pieces(file), self.paths))
 
@@ -98,7 +96,7 @@ class Findings:
             raise Cut("it is another document")
 
     def _keep(self, finding: Record, entry: Record, gathering: Gathering, workspace: Workspace) -> None:
-        of = {name: _at(finding, places) for name, places in self.fields.items()}
+        of = {name: found(finding, places) for name, places in self.fields.items()}
         code, message = text(of.get("code")), text(of.get("message"))
         code = self.no_code.sub("", code) if self.no_code else code
         severity = str(of.get("severity")).strip().lower()
@@ -107,7 +105,7 @@ class Findings:
         failure = Failure(
             kind=self.kinds.get(code, self.kind),
             message=message.removeprefix(self.before.format(code=code)).removesuffix(self.behind),
-            file=workspace.relative(text(of["file"] or _at(entry, self.fields["file"]))) or None,
+            file=workspace.relative(text(of["file"] or found(entry, self.fields["file"]))) or None,
             line=_position(of.get("line"), self.first_line),
             column=_position(of.get("column"), self.first),
             evidence=f"{message} ({code})" if code else message,
@@ -140,17 +138,6 @@ class _Elements:
         if tag in self._of.elements and self._open is not None:
             self.ready.append({**self._open, "text": self._text.strip()})
             self._open = None
-
-
-def _at(entry: Record, places: str) -> object:
-    """The value at the first of the places that holds one. Of an array it is the first element's."""
-    for place in places.split("|"):
-        value: object = entry
-        for key in place.split("."):
-            value = record(next(records(value), {}) if isinstance(value, list) else value).get(key)
-        if value or (value == 0 and value is not False):
-            return value
-    return None
 
 
 def _position(value: object, first: int) -> int | None:

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import without_colours
-from agent_fox.verifier.logs.frames import Place, at, first_line, is_file, java_place, place_in, place_of
+from agent_fox.verifier.logs.frames import first_line, is_file, java_place, place_in
 from agent_fox.verifier.logs.gathering import Counts, Gathering
-from agent_fox.verifier.logs.javascript.stacks import kind_of_broken_file, test_path
+from agent_fox.verifier.logs.javascript.stacks import kind_of_broken, test_path
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.parsers import Document
+from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
 from agent_fox.verifier.logs.reports.junit_cases import PYTEST, CaseOutcome, CaseReader
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
     from agent_fox.verifier.logs.reports.junit_cases import Ending, JunitCase
 
 _LIKE = patterns_in(__file__)
-
 _COLLECTION = "collection failure"  # of a file that could not be read, so that none of its tests ran
 _EMPTY_MESSAGES = ("Failed", "test failure")
 
@@ -68,7 +67,7 @@ def _failure(case: JunitCase, ending: Ending, workspace: Workspace) -> Failure:
         place = place_of(match, workspace)
     kind = FailureKind.COMPILE_ERROR if ending.message == _COLLECTION else FailureKind.TEST_FAILURE
     if kind is FailureKind.TEST_FAILURE and is_file(case.name):
-        kind = kind_of_broken_file(f"{ending.message}\n{text}")
+        kind = kind_of_broken(f"{ending.message}\n{text}")
     return Failure(
         kind,
         _message(ending, text),

@@ -63,9 +63,8 @@ class JunitCase:
     @property
     def decisive(self) -> Ending | None:
         """What the test's outcome follows from: a failure or error, unless the test is known to be still to do."""
-        return min(
-            self.endings, key=lambda each: 1 if each.tag != "skipped" else 2 * (each.type != _TO_DO), default=None
-        )
+        ranks = [1 if each.tag != "skipped" else 2 * (each.type != _TO_DO) for each in self.endings]
+        return self.endings[ranks.index(min(ranks))] if ranks else None
 
     @property
     def outcome(self) -> CaseOutcome:

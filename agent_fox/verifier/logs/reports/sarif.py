@@ -12,13 +12,12 @@ from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.parsers import Document
 from agent_fox.verifier.logs.streams.json_stream import EACH, parts
-from agent_fox.verifier.logs.streams.records import Record, number, record, records, text
+from agent_fox.verifier.logs.streams.records import Record, found, number, record, records, text
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
-
 _RUN = ("runs", EACH)
 _RESULT, _TOOL = (*_RUN, "results", EACH), (*_RUN, "tool")
 _TOLD = tuple((*_RUN, "invocations", EACH, f"tool{what}Notifications", EACH) for what in ("Configuration", "Execution"))
@@ -62,41 +61,34 @@ class _Reader:
             self._kind = FailureKind.COMPILE_ERROR if is_compiler else FailureKind.LINT_FAILURE
             for component in (driver, *records(value.get("extensions"))):
                 for each in records(component.get("rules")):
-                    if level := text(record(each.get("defaultConfiguration")).get("level")):
+                    if level := text(found(each, "defaultConfiguration.level")):
                         self._levels[text(each.get("id"))] = level
         elif path == _BASES:
             self._bases = {name: text(record(base).get("uri")) for name, base in value.items()}
         elif path == _ARTIFACT and len(self._artifacts) < MOST_HELD:
-            self._artifacts.append(text(record(value.get("location")).get("uri")))
+            self._artifacts.append(text(found(value, "location.uri")))
         elif len(self._results) < MOST_HELD and (path == _RESULT or _is_about_code(value)):
-            rule = text(record(value.get("descriptor")).get("id"))
+            rule = text(found(value, "descriptor.id"))
             self._results.append({"ruleId": rule} | {name: value[name] for name in _READ if name in value})
 
     def _end_run(self) -> None:
         for result in self._results:
-            is_accepted = any(
-                text(each.get("status")) in ("", "accepted") for each in records(result.get("suppressions"))
-            )
+            words = {text(each.get("status")) for each in records(result.get("suppressions"))}
             is_gone = result.get("baselineState") == "absent" or result.get("kind", "fail") != "fail"
-            if not (is_accepted or is_gone):
+            if not (is_gone or words & {"", "accepted"}):
                 self._finding(result)
         self._begin_run()
 
     def _finding(self, result: Record) -> None:
-        rule = text(result.get("ruleId")) or text(record(result.get("rule")).get("id"))
-        said, location = _message(record(result.get("message"))), next(records(result.get("locations")), {})
-        physical, logical = (
-            record(location.get("physicalLocation")),
-            next(records(location.get("logicalLocations")), {}),
-        )
-        region = record(physical.get("region"))
+        rule, said = text(found(result, "ruleId|rule.id")), _message(record(result.get("message")))
+        physical, logical = record(found(result, "locations.physicalLocation")), "locations.logicalLocations"
         failure = Failure(
             self._kind,
             first_line(said),
             file=self._file(record(physical.get("artifactLocation"))),
-            line=number(region.get("startLine")),
-            column=number(region.get("startColumn")),
-            symbol=text(logical.get("fullyQualifiedName")) or text(logical.get("name")) or None,
+            line=number(found(physical, "region.startLine")),
+            column=number(found(physical, "region.startColumn")),
+            symbol=text(found(result, f"{logical}.fullyQualifiedName|{logical}.name")) or None,
             evidence=f"{rule} {said}".strip(),
             code=rule or None,
         )
@@ -118,7 +110,7 @@ def _is_about_code(notification: Record) -> bool:
 
 def _message(message: Record) -> str:
     """The text with its placeholders filled in."""
-    said, arguments = text(message.get("text")) or text(message.get("markdown")), message.get("arguments")
+    said, arguments = text(found(message, "text|markdown")), message.get("arguments")
     for n, argument in enumerate(arguments if isinstance(arguments, list) else []):
         said = said.replace(f"{{{n}}}", str(argument))
     return said

@@ -35,16 +35,12 @@ class XmlReader(Protocol):
 
 
 class XmlSkipper(Protocol):
-    """Passes over elements that it knows by their bytes alone, and counts them itself."""
+    """Passes over elements that it knows by their bytes alone, by what each begins with, and counts them itself."""
 
     @property
-    def opening(self) -> bytes:
-        """What such an element begins with."""
-        ...
-
+    def opening(self) -> bytes: ...
     def skip(self, data: bytes, at: int) -> int:
         """Where the first byte stands that has to be read. At `at` the content of an element goes on, in UTF-8."""
-        ...
 
 
 def read_xml(file: BinaryIO, reader: XmlReader) -> None:
