@@ -85,18 +85,18 @@ class _JsonReader(LineReader):
             self._test(message)
 
     def _diagnostic(self, message: Record) -> None:
-        level, said = text(message.get("level")), text(message.get("message"))
-        if _LIKE["summary"].match(said) or not (level.startswith("error") or level == "warning"):
+        level, reason = text(message.get("level")), text(message.get("message"))
+        if _LIKE["summary"].match(reason) or not (level.startswith("error") or level == "warning"):
             return
         code, span = text(found(message, "code.code")), self._span(message)
         (self._found.warn if level == "warning" else self._found.fail)(
             Failure(
                 FailureKind.LINT_FAILURE if code.startswith("clippy::") else FailureKind.COMPILE_ERROR,
-                said,
+                reason,
                 file=self._workspace.relative(text(span.get("file_name"))) or None,
                 line=number(span.get("line_start")),
                 column=number(span.get("column_start")),
-                evidence=text(message.get("rendered")) or said,
+                evidence=text(message.get("rendered")) or reason,
                 code=code or None,
             )
         )

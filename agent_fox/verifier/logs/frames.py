@@ -20,8 +20,8 @@ def place_in(text: str, workspace: Workspace, *languages: str) -> Place | None:
     """The place that a text names, by the first of the tables that finds one; by all of ANY, where none is given."""
     for language in languages or ANY:
         rows, is_last, is_anywhere = _tables()[language]
-        found = [(match.start(), n, match) for n, (pattern, _) in enumerate(rows) for match in pattern.finditer(text)]
-        for _, n, match in sorted(found, key=lambda each: each[:2], reverse=is_last):
+        matches = [(match.start(), n, match) for n, (pattern, _) in enumerate(rows) for match in pattern.finditer(text)]
+        for _, n, match in sorted(matches, key=lambda each: each[:2], reverse=is_last):
             if is_anywhere or is_ours(match["file"], workspace):
                 return place_of(match, workspace, rows[n][1])
     return None

@@ -66,16 +66,16 @@ def _read_log(log: BinaryIO, workspace: Workspace, chosen: Parsers) -> tuple[Par
         return parser.parse(decode.lines(log), workspace)
 
     parsers, readings = chosen.structured(decode.head(log)), []
-    for structured in parsers:
+    for each in parsers:
         log.seek(0)
-        readings.append(structured.parse_document(log, workspace))
-    said, text = merged(readings), Parsed()
+        readings.append(each.parse_document(log, workspace))
+    structured, text = merged(readings), Parsed()
     if any(parser.stands_alone for parser in parsers):
-        return said, text
+        return structured, text
     for parser in chosen.texts:
         text = completed(text, read(parser))
-    for parser in chosen.fallbacks if said == Parsed() else ():
+    for parser in chosen.fallbacks if structured == Parsed() else ():
         if text.summary or any(failure.kind is not FailureKind.UNKNOWN for failure in text.failures):
             break
         text = completed(read(parser), text)
-    return said, text
+    return structured, text

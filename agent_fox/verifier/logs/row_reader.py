@@ -205,8 +205,8 @@ class RowReader:
         code = (of("code") or "").strip().rstrip(":") or None
         message = (of("message", line) or "").strip() if row.message is None else _filled(row.message, groups)
         text = code if "code" in groups else message
-        found = row.symbol.search(message) if row.symbol else None
-        symbol = next(filter(None, found.groups()), "").strip() if found else ""
+        named = row.symbol.search(message) if row.symbol else None
+        symbol = next(filter(None, named.groups()), "").strip() if named else ""
         if file and self._asked:
             file, number, column = (file, number, column) if self._holds(file) else self._asked
             self._asked = None

@@ -70,8 +70,8 @@ def _timed_out(both: Parsed, readings: Readings) -> Outcome:
 
 
 def _unable(code: int, both: Parsed, readings: Readings) -> Outcome:
-    said = (line for line in reversed(readings.tail) if code != KILLED and _LIKE["missing"].search(line))
-    return _ended(Status.ERRORED, FailureKind.ENVIRONMENT_FAILURE, next(said, _ENVIRONMENT[code]), both, readings)
+    lines = (line for line in reversed(readings.tail) if code != KILLED and _LIKE["missing"].search(line))
+    return _ended(Status.ERRORED, FailureKind.ENVIRONMENT_FAILURE, next(lines, _ENVIRONMENT[code]), both, readings)
 
 
 def _ended(status: Status, kind: FailureKind, message: str, both: Parsed, readings: Readings) -> Outcome:

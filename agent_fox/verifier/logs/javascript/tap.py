@@ -210,8 +210,8 @@ def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None)
     place = _place_of(fields, workspace) or place_in(text, workspace, "bats", "perl") or place_in(text, workspace)
     error = fields.get("error", "")
     inner = fields_of(error.split("\n")) if re.match(r"(?:name|message): ", error) else {}
-    said = inner.get("message") or error or fields.get("message", "")
-    message, evidence = first_line(said) or first_line(text) or test.name, "\n".join(test.yaml) or text
+    reason = inner.get("message") or error or fields.get("message", "")
+    message, evidence = first_line(reason) or first_line(text) or test.name, "\n".join(test.yaml) or text
     if is_file(test.name):
         wrapped = message if not error_line(test.before) else ""
         failure = broken_file(test.name, test.before, wrapped, place, workspace)

@@ -125,8 +125,8 @@ class MavenReader:
             self._close()
             line, column = (int(match[each]) if match[each] else None for each in ("line", "column"))
             file = self._workspace.relative(re.sub(r"^/(?=[A-Za-z]:)", "", match["file"]))
-            mild, said = level != "ERROR", match["message"].strip()
-            self._open = Draft(FailureKind.COMPILE_ERROR, said, file, line, column, is_warning=mild, evidence=[text])
+            mild, reason = level != "ERROR", match["message"].strip()
+            self._open = Draft(FailureKind.COMPILE_ERROR, reason, file, line, column, is_warning=mild, evidence=[text])
         elif self._open is not None and text[:1] == " ":
             self._continue(self._open, text)
         else:

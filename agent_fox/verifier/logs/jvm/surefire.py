@@ -53,7 +53,7 @@ class _Test:
         known = at(java_place(text, class_name, folder)) if self.trace else {"file": None}
         if not known["file"] and ("." in class_name or entry is not self):
             known = {"file": java_file(class_name, module=folder)}
-        said = f"{entry.class_name}.{entry.method}:{entry.line} {entry.message}"
+        listed = f"{entry.class_name}.{entry.method}:{entry.line} {entry.message}"
         return Failure(
             FailureKind.TEST_FAILURE,
             "\n".join(message).strip() or exception or entry.message or "the test failed",
@@ -61,7 +61,7 @@ class _Test:
             test_name=".".join(filter(None, (class_name, self.method))),
             exception=exception,
             is_error=self.is_error,
-            evidence=said if entry is self else text,
+            evidence=listed if entry is self else text,
         )
 
 

@@ -132,8 +132,8 @@ def _message(ending: Ending, text: str) -> str:
     inner = _LIKE["panic"].search(text) or _LIKE["pytest_wrapped"].match(message)
     message = first_line(inner[1] if inner else message)
     if not message or message in _EMPTY_MESSAGES:
-        said = _LIKE["error_prefix"].sub("", _LIKE["go_prefix"].sub("", first_line(text)))
-        message = said or message or "the test failed"
+        first = _LIKE["error_prefix"].sub("", _LIKE["go_prefix"].sub("", first_line(text)))
+        message = first or message or "the test failed"
     is_repeated = "." in ending.type and message.startswith(f"{ending.type}:")
     return message[len(ending.type) + 1 :].strip() if is_repeated else message
 
@@ -142,8 +142,8 @@ def _exception(ending: Ending, text: str) -> str | None:
     named = _LIKE["type"].match(ending.type)
     if named and _LIKE["names_class"].search(named[1]):
         return named[1]
-    found = (_LIKE[each].findall(text) for each in ("pytest_last", "js_names", "pytest_error"))
-    names = next(filter(None, found), None)
+    lists = (_LIKE[each].findall(text) for each in ("pytest_last", "js_names", "pytest_error"))
+    names = next(filter(None, lists), None)
     return str(names[-1]).partition(":")[0].strip() if names else None
 
 

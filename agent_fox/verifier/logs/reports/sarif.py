@@ -80,16 +80,16 @@ class _Reader:
         self._begin_run()
 
     def _finding(self, result: Record) -> None:
-        rule, said = text(found(result, "ruleId|rule.id")), _message(record(result.get("message")))
+        rule, message = text(found(result, "ruleId|rule.id")), _message(record(result.get("message")))
         physical, logical = record(found(result, "locations.physicalLocation")), "locations.logicalLocations"
         failure = Failure(
             self._kind,
-            first_line(said),
+            first_line(message),
             file=self._file(record(physical.get("artifactLocation"))),
             line=number(found(physical, "region.startLine")),
             column=number(found(physical, "region.startColumn")),
             symbol=text(found(result, f"{logical}.fullyQualifiedName|{logical}.name")) or None,
-            evidence=f"{rule} {said}".strip(),
+            evidence=f"{rule} {message}".strip(),
             code=rule or None,
         )
         is_grave = (text(result.get("level")) or self._levels.get(rule, "warning")) == "error"
@@ -110,10 +110,10 @@ def _is_about_code(notification: Record) -> bool:
 
 def _message(message: Record) -> str:
     """The text with its placeholders filled in."""
-    said, arguments = text(found(message, "text|markdown")), message.get("arguments")
+    filled, arguments = text(found(message, "text|markdown")), message.get("arguments")
     for n, argument in enumerate(arguments if isinstance(arguments, list) else []):
-        said = said.replace(f"{{{n}}}", str(argument))
-    return said
+        filled = filled.replace(f"{{{n}}}", str(argument))
+    return filled
 
 
 SARIF = Document(_LIKE["begins"], _Reader)
