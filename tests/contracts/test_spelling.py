@@ -46,8 +46,7 @@ from agent_fox.verifier.ground.results import Parsed, VerificationResult
 from agent_fox.verifier.judging import checks
 from agent_fox.verifier.judging.verdicts import Finding
 from agent_fox.verifier.lanes.results import LaneResult
-from agent_fox.verifier.logs.document import outcome_document
-from agent_fox.verifier.logs.status import Outcome
+from agent_fox.verifier.logs.status import Outcome, outcome_document
 from agent_fox.verifier.projects.systems import Detection
 from agent_fox.verifier.reporting import documents, projection
 from agent_fox.verifier.reporting.report import VerificationReport

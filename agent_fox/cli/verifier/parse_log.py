@@ -15,11 +15,10 @@ from agent_fox.core.regex import regex
 from agent_fox.engine.planning.plugged_parsers import parsers_of
 from agent_fox.plugins import load_plugins
 from agent_fox.verifier.ground.results import Status
-from agent_fox.verifier.logs.document import line_of, outcome_document
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN, UnknownTool
-from agent_fox.verifier.logs.status import Ending, Outcome
+from agent_fox.verifier.logs.status import Ending, Outcome, line_of, outcome_document
 
 COLOURS = {Status.PASSED: "green", Status.SKIPPED: "yellow"}
 UNSEEN = -1

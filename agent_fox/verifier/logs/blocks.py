@@ -1,5 +1,5 @@
 """What a runner prints about its tests: a block of lines for each that failed, and counts. The rows of a format tell
-which lines these are; how the text of a block is read, is in READERS."""
+which lines these are; how the text of a block is read, is in `data/tools.toml`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import Late
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
-from agent_fox.verifier.logs.drafts import Excerpt
 from agent_fox.verifier.logs.frames import in_folder
-from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running
-from agent_fox.verifier.logs.kinds import kind_in
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Excerpt, still_running
+from agent_fox.verifier.logs.kinds import DATA, kind_in, written
 from agent_fox.verifier.logs.rows import COUNTED, SAID
 
 if TYPE_CHECKING:
@@ -34,8 +33,7 @@ class Block:
     groups: Groups
     file: str
     names: list[list[str]]
-    is_doubtful: bool = False
-    """Whether the test before it may have printed it."""
+    is_doubtful: bool = False  # whether the test before it may have printed it
     is_printing: bool = False
     shown: Excerpt = field(default_factory=Excerpt)
     failures: list[Failure] | None = None
@@ -65,16 +63,16 @@ class Blocks:
         self._format, self._workspace = of, workspace
         self.open: Block | None = None
         self._kept: deque[Block] = deque(maxlen=2 * MOST_KEPT)
-        self._listed: list[Block] = []
+        self.listed: list[Block] = []
         self._seen: list[Block] = []
         self._lines: list[Block] = []
-        self._counts: dict[str, int] | None = None
+        self.counts: dict[str, int] | None = None
         self.last = ""
 
     def begin(self, row: Row, groups: Groups, file: str | None) -> bool:
         """Whether a test failed whose title a line is, rather than that one was printed like it."""
         number = len(self._kept) + (self.open is not None) + 1
-        is_next = number <= (self._counts or {}).get("failed", number)
+        is_next = number <= (self.counts or {}).get("failed", number)
         if (written := groups.get("number")) and not (is_next and int(written) == number):
             return False
         if row.place == "inside" and not self._workspace.holds(file or ""):
@@ -95,7 +93,7 @@ class Blocks:
 
     def enlist(self, row: Row, groups: Groups) -> None:
         """A list of failed tests names one; or a test was seen to fail, of which a list would tell more."""
-        tests = self._seen if row.gives == "seen" else self._listed
+        tests = self._seen if row.gives == "seen" else self.listed
         test = Block(row, groups, groups.get("file") or "", [self._names(groups)])
         if row.passes:
             tests[:] = [each for each in tests if each.key != test.key]
@@ -131,11 +129,6 @@ class Blocks:
             last += max(at, end - 2_000)
             self.last = block[max(at, block.rfind("\n", at, last) + 1) : block.find("\n", last)]
 
-    def print(self) -> None:
-        """The rest of the open block was printed by the test."""
-        if self.open is not None:
-            self.open.is_printing = True
-
     def end(self) -> None:
         block, self.open = self.open, None
         if block is None or (len(self._kept) >= MOST_KEPT and not self._format.are_last):
@@ -153,7 +146,7 @@ class Blocks:
             return
         text = text or block.groups.get("message") or ""
         own_file, name = self._workspace.relative(block.file), of.joint.join(block.names[-1])
-        failure = _read(row.reads or of.reads, text, self._workspace, block.file, name)
+        failure = reader_of(row.reads or of.reads)(text, self._workspace, block.file, name)
         if failure is None or (row.is_alike and not text.strip()):
             return
         if not failure.line:
@@ -161,9 +154,8 @@ class Blocks:
             failure = replace(failure, file=own_file or failure.file, line=line, column=column)
         elif failure.file:
             failure = replace(failure, file=in_folder(failure.file, folder.removeprefix(".")))
-        written = (row.message or "").format(
-            **{SAID: failure.message}, **{name: value or "" for name, value in block.groups.items()}
-        )
+        groups = {name: value or "" for name, value in block.groups.items()}
+        written = (row.message or "").format(**{SAID: failure.message}, **groups)
         message = written if f"{{{SAID}}}" in (row.message or "") else failure.message or written
         failure = replace(failure, message=message, evidence=failure.evidence or text, is_error=row.is_error)
         for names in block.names:
@@ -171,22 +163,15 @@ class Blocks:
             kind = failure.kind if row.kind is FailureKind.UNKNOWN else kind
             yield replace(failure, kind=kind, test_name=of.joint.join(names) or None)
 
-    @property
-    def has_counts(self) -> bool:
-        return self._counts is not None
-
     def restart(self) -> None:
-        self.open, self._counts = None, None
+        self.open, self.counts = None, None
         self._kept.clear()
-
-    def relist(self) -> None:
-        self._listed = []
 
     def count(self, groups: Groups) -> None:
         """Counts in a line, by groups with the names of COUNTED, or by words. What is no number counts one."""
-        counts = self._counts = self._counts if self._counts is not None else {}
+        counts = self.counts = self.counts if self.counts is not None else {}
         if (words := groups.get("counts")) is not None or "counts" in groups:
-            self._counts = counts = {name: counts[name] for name in ("tests", "broken") if name in counts}
+            self.counts = counts = {name: counts[name] for name in ("tests", "broken") if name in counts}
             for number, word, other, its_number in _COUNT.findall(words or ""):
                 if name := self._format.words.get((word or other).strip()):
                     counts[name] = counts.get(name, 0) + int(number or its_number)
@@ -197,11 +182,13 @@ class Blocks:
     def believed(self) -> list[Failure]:
         """The failures that are believed. A list decides which there are."""
         self.end()
-        listed = self._listed or (self._seen if len(self._seen) >= len(self._kept) else [])
+        listed = self.listed or (self._seen if len(self._seen) >= len(self._kept) else [])
         self._kept = deque(self._of_list(listed) if listed else self._believed())
         for block in self._kept:
             block.failures = list(self._failures(block)) if block.failures is None else block.failures
-        failures = (failure for block in self._outermost() for failure in block.failures or ())
+        nested = self._format.nested  # a test counts for those around it
+        around = {block.key.rpartition(nested)[0] for block in self._kept} if nested else set()
+        failures = (each for block in self._kept if block.key not in around for each in block.failures or ())
         return list(numbered(failures) if self._format.has_subtests else failures)
 
     def _of_list(self, listed: list[Block]) -> Iterator[Block]:
@@ -231,8 +218,8 @@ class Blocks:
     def _believed(self) -> list[Block]:
         """As many of the last as were counted. What a test may have printed counts only where others are too few."""
         kept = [block for block in self._kept if not block.row.only_listed] or self._lines
-        of = (self._counts or {}).get
-        if self._counts is None or not (self._format.are_last or self._format.has_lists):
+        of = (self.counts or {}).get
+        if self.counts is None or not (self._format.are_last or self._format.has_lists):
             return kept
         unexpected = sum(block.row.passes for block in kept)  # not shown by each version
         failed = unexpected + of("failed", 0) + of("errors", 0)
@@ -244,23 +231,17 @@ class Blocks:
         kept = certain if len(certain) >= failed else kept
         return kept[-failed:] if failed else []
 
-    def _outermost(self) -> Iterable[Block]:
-        """Without tests of which a test within them failed."""
-        nested = self._format.nested
-        within = {block.key.rpartition(nested)[0] for block in self._kept} if nested else set()
-        return (block for block in self._kept if block.key not in within)
-
     def summary(self) -> TestSummary | None:
         """The counts, after what was told. A file that could not be run is an error of no test."""
-        if self._counts is None:
+        if self.counts is None:
             return None
-        of, broken = self._counts.get, sum(block.row.uncounted for block in self._kept)
+        of, broken = self.counts.get, sum(block.row.uncounted for block in self._kept)
         failed, errors = of("failed", 0) + of("xpassed", 0), of("errors", broken)
         skipped, xfailed, passed = of("skipped", 0), of("xfailed", 0), of("passed", 0)
         tests = of("tests")
         if tests is None:
             tests = passed + failed + errors + skipped + xfailed - min(of("broken") or broken, errors)
-        elif "passed" not in self._counts:
+        elif "passed" not in self.counts:
             passed = max(0, tests - skipped - xfailed - self._failed_tests(failed + of("errors", 0)))
         return TestSummary(tests, passed, failed, errors, skipped, xfailed)
 
@@ -297,25 +278,7 @@ def numbered(failures: Iterable[Failure]) -> Iterator[Failure]:
         yield replace(failure, test_name=f"{failure.test_name} #{seen[key]}") if is_repeated else failure
 
 
-_LOGS = "agent_fox.verifier.logs"
-READERS = {
-    "javascript": f"{_LOGS}.javascript.stacks:thrown_javascript",
-    "vitest": f"{_LOGS}.javascript.stacks:thrown_vitest",
-    "node": f"{_LOGS}.javascript.stacks:uncaught",
-    "crash": f"{_LOGS}.javascript.stacks:node_failure",
-    "python": f"{_LOGS}.python.tracebacks:thrown_python",
-    "pytest": f"{_LOGS}.python.tracebacks:thrown_pytest",
-    "doctest": f"{_LOGS}.python.tracebacks:thrown_doctest",
-    "pytest itself": f"{_LOGS}.python.tracebacks:thrown_by_runner",
-    "python threads": f"{_LOGS}.python.tracebacks:where_it_stuck",
-    "go": f"{_LOGS}.go.places:logged_go",
-    "rust": f"{_LOGS}.rust.panics:panicked",
-    "c": f"{_LOGS}.frames:asserted_c",
-    "nothing": f"{_LOGS}.frames:nothing_said",
-}
-"""How the text of a failed test is read, by the words for it; each is loaded when it is asked for."""
-
-
-def _read(how: str, *about: object) -> Failure | None:
-    """`about`: the text, the workspace, and the file and the name that the test's title tells."""
-    return Late[Callable[..., Failure | None]](READERS[how]).load()(*about)
+def reader_of(how: str) -> Callable[..., Failure | None]:
+    """What reads the text of a failed test: given that, the workspace, and the file and name that its title tells."""
+    place = written(DATA / "tools.toml")["readers"][how]
+    return Late[Callable[..., Failure | None]](f"agent_fox.verifier.logs.{place}").load()

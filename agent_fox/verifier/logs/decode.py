@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.logs.kinds import patterns_in
 
+_LIKE = patterns_in(__file__)
 CHUNK = 1 << 20  # bytes read at a time
 LONGEST_LINE = 8_000  # characters kept of a line that people read
 LONGEST_RECORD = 4_000_000  # characters kept of a line that programs read
@@ -26,22 +27,13 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _DROPPED = bytes(set(range(32)) - set(b"\t\n\r\x1b")) + b"\x7f"
-_ESCAPE = regex(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
-    r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
-    r"|[()][0-9A-Za-z]|[ -/]*[0-~])?"
-)
-_STAMP = regex(  # GitHub's, GitLab's with the stream behind it, Jenkins' in brackets
-    r"^\[?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)\]?(?: \d\d[OE]\+|(?: \d\d[OE])?(?: |$))",
-    re.MULTILINE,
-)
 _LOOKED_AT = 40  # lines that tell whether a runner of CI put the time before each
 _UTF8_LETTER = regex(rb"[\xc3-\xf4][\x80-\xbf]")
 
 
 def without_colours(text: str) -> str:
     """`text` without terminal escape sequences."""
-    return _ESCAPE.sub("", text) if "\x1b" in text else text
+    return _LIKE["escape"].sub("", text) if "\x1b" in text else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +65,8 @@ class Lines:
             yield rest.rstrip("\r")[: self.longest] + "\n"
 
 
-def lines(file: BinaryIO, longest: int = LONGEST_LINE) -> Lines:
-    """The lines of `file` from where it stands, to be read once."""
-    return Lines(file, longest)
+lines = Lines
+"""The lines of a file from where it stands, to be read once."""
 
 
 def _with_short_lines(block: str, longest: int) -> str:
@@ -91,7 +82,7 @@ def pieces(file: BinaryIO) -> Iterator[str]:
     is_stamped: bool | None = None
     for text in _decoded(file):
         is_stamped = _is_stamped(text) if is_stamped is None else is_stamped
-        yield _STAMP.sub("", text) if is_stamped else text
+        yield _LIKE["stamp"].sub("", text) if is_stamped else text
 
 
 def _is_stamped(text: str) -> bool:
@@ -99,15 +90,23 @@ def _is_stamped(text: str) -> bool:
     if not any(letter.isdigit() for letter in text[:2]):  # cheaper
         return False
     first = [line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
-    return sum(1 for line in first if _STAMP.match(line)) * 5 >= 4 * len(first)
+    return sum(1 for line in first if _LIKE["stamp"].match(line)) * 5 >= 4 * len(first)
 
 
 def _decoded(file: BinaryIO) -> Iterator[str]:
-    start = _beginning(file)
-    encoding, mark = _encoding(start + _peek(file))
-    chunks = _chunks(file, start[mark:] if mark <= len(start) else b"")
-    if encoding == "utf-8":
-        yield from (without_colours(_text(_without_controls(chunk))) for chunk in chunks)
+    start = b""
+    while len(start) < 4 and (more := file.read(4 - len(start))):  # a pipe may give them one by one
+        start += more
+    following = b""
+    if file.seekable():
+        at = file.tell()
+        following = file.read(512)
+        file.seek(at)
+    encoding, mark = _encoding(start + following)
+    chunks = _chunks(file, start[mark:])
+    if encoding == "utf-8":  # a bell stays where it may end an escape sequence
+        dropped = ((chunk, _DROPPED if b"\x1b]" not in chunk else _DROPPED.replace(b"\x07", b"")) for chunk in chunks)
+        yield from (without_colours(_text(chunk.translate(None, controls))) for chunk, controls in dropped)
     else:
         decoded = codecs.iterdecode(chunks, encoding, "replace")
         yield from (without_colours(text).replace("\x00", "") for text in decoded)
@@ -129,24 +128,6 @@ def tail(file: BinaryIO, most: int) -> list[str]:
     return last[-most:]
 
 
-def _beginning(file: BinaryIO) -> bytes:
-    """The first bytes, as many as the longest mark has: a pipe may give them one by one."""
-    start = b""
-    while len(start) < 4 and (more := file.read(4 - len(start))):
-        start += more
-    return start
-
-
-def _peek(file: BinaryIO) -> bytes:
-    """What follows, without taking it; nothing where the file cannot go back."""
-    if not file.seekable():
-        return b""
-    at = file.tell()
-    following = file.read(512)
-    file.seek(at)
-    return following
-
-
 def _encoding(start: bytes) -> tuple[str, int]:
     """The encoding that a beginning shows, and the length of its mark. Anything else is read as UTF-8."""
     for mark, name in _MARKS:
@@ -164,18 +145,13 @@ def _chunks(file: BinaryIO, rest: bytes) -> Iterator[bytes]:
     while data := file.read(CHUNK):
         data = rest + data
         at = data.rfind(b"\n") + 1
-        if not at and len(data) >= CHUNK:
-            at = _escape_start(data) or _letter_end(data)
+        if not at and len(data) >= CHUNK:  # before an escape sequence that may go on, or behind a whole letter
+            at = max(0, data.rfind(b"\x1b", max(1, len(data) - LONGEST_ESCAPE))) or _letter_end(data)
         rest = data[at:]
         if at:
             yield data[:at]
     if rest:
         yield rest
-
-
-def _escape_start(data: bytes) -> int:
-    """Where an escape sequence begins that may go on beyond the end of `data`; 0 if none does."""
-    return max(0, data.rfind(b"\x1b", max(1, len(data) - LONGEST_ESCAPE)))
 
 
 def _letter_end(data: bytes) -> int:
@@ -188,27 +164,17 @@ def _letter_end(data: bytes) -> int:
     return len(data)
 
 
-def _without_controls(chunk: bytes) -> bytes:
-    """Without control characters; a bell stays where it may end an escape sequence."""
-    return chunk.translate(None, _DROPPED if b"\x1b]" not in chunk else _DROPPED.replace(b"\x07", b""))
-
-
-def _text(chunk: bytes) -> str:
-    """UTF-8, and line by line another encoding where a line is not."""
+def _text(chunk: bytes, *, is_line: bool = False) -> str:
+    """UTF-8; line by line another encoding where a line is not. Text with real UTF-8 letters is damaged UTF-8; else it
+    is of Western Europe, in the wider of two encodings."""
     try:
         return chunk.decode("utf-8")
     except UnicodeDecodeError:
-        return "".join(map(_line_text, chunk.splitlines(keepends=True)))
-
-
-def _line_text(line: bytes) -> str:
-    """Text with real UTF-8 letters is damaged UTF-8; else it is of Western Europe, in the wider of two encodings."""
+        if not is_line:
+            return "".join(_text(line, is_line=True) for line in chunk.splitlines(keepends=True))
+        if _UTF8_LETTER.search(chunk):
+            return chunk.decode("utf-8", "replace")
     try:
-        return line.decode("utf-8")
+        return chunk.decode("cp1252")
     except UnicodeDecodeError:
-        if _UTF8_LETTER.search(line):
-            return line.decode("utf-8", "replace")
-    try:
-        return line.decode("cp1252")
-    except UnicodeDecodeError:
-        return line.decode("latin-1")
+        return chunk.decode("latin-1")

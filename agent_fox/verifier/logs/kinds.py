@@ -1,4 +1,5 @@
-"""What kind of failure a text tells of: the tables of `data/kinds.toml`. Which text is meant is the asker's affair."""
+"""What is data of the rooms: files of tables, how lines look by the `patterns.toml` of a room, and what kind of failure
+a text tells of by `data/kinds.toml`. Which text is meant is the asker's affair."""
 
 from __future__ import annotations
 
@@ -22,6 +23,19 @@ def with_parts(pattern: str, parts: Mapping[str, str]) -> str:
     return pattern
 
 
+@cache
+def written(path: Path) -> dict[str, Any]:
+    """What a file of tables holds."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def patterns_in(module: str) -> Mapping[str, re.Pattern[str]]:
+    """How the lines that a module reads look: its table in the `patterns.toml` beside it."""
+    tables = written(Path(module).with_name("patterns.toml"))
+    parts = tables.get("parts", {})
+    return {name: regex(with_parts(pattern, parts)) for name, pattern in tables[Path(module).stem].items()}
+
+
 def kind_in(table: str, text: str) -> FailureKind | None:
     """The kind of the first row of a table that is found in `text`."""
     for kind, pattern, how in _tables()[table]:
@@ -30,19 +44,11 @@ def kind_in(table: str, text: str) -> FailureKind | None:
     return None
 
 
-def kind_tables() -> tuple[str, ...]:
-    """The names of the tables."""
-    return tuple(_tables())
-
-
 @cache
 def _tables() -> dict[str, tuple[tuple[FailureKind, re.Pattern[str], str], ...]]:
     """The rows of each table: a kind, a pattern, and how it is asked for."""
-    written = tomllib.loads((DATA / "kinds.toml").read_text(encoding="utf-8"))
-    parts = written.pop("parts")
-    return {table: tuple(_row(row, parts) for row in rows) for table, rows in written.items()}
-
-
-def _row(written: Mapping[str, Any], parts: Mapping[str, str]) -> tuple[FailureKind, re.Pattern[str], str]:
-    pattern = regex(with_parts("|".join(written["pattern"]), parts))
-    return FailureKind(written["kind"]), pattern, written.get("how", "search")
+    parts, tables = (of := written(DATA / "kinds.toml"))["parts"], {}
+    for table in filter("parts".__ne__, of):
+        rows = [(row, regex(with_parts("|".join(row["pattern"]), parts))) for row in of[table]]
+        tables[table] = tuple((FailureKind(row["kind"]), pattern, row.get("how", "search")) for row, pattern in rows)
+    return tables

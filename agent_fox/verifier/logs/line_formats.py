@@ -6,7 +6,6 @@ is in `outside_formats`.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
@@ -14,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind, Parsed
-from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.kinds import DATA, with_parts
-from agent_fox.verifier.logs.line_log import read_lines
+from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.logs.kinds import DATA, with_parts, written
+from agent_fox.verifier.logs.parsers import read_lines
 from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.rows import Row, Rows
 
@@ -24,17 +23,14 @@ if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
 
-_MADE = {"tools", "rows", "turned", "words"}
-"""What a file does not say of its format as it stands."""
+_MADE = {"tools", "rows", "turned", "words"}  # what a file does not say of its format as it stands
 
 
 class LineFormat(Rows):
     """A format of lines that reads the logs of its tools."""
 
-    __slots__ = ()
-
     def reader(self, workspace: Workspace) -> RowReader:
-        return RowReader(self, Findings(), workspace)
+        return RowReader(self, Gathering(), workspace)
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         return read_lines(lines, self.reader(workspace))
@@ -43,7 +39,7 @@ class LineFormat(Rows):
 @cache
 def built_in(name: str) -> LineFormat:
     """The format of `data/NAME.lines.toml`, whose patterns are compiled when they are first asked for."""
-    return format_of(tomllib.loads((DATA / f"{name}.lines.toml").read_text(encoding="utf-8")))
+    return format_of(written(DATA / f"{name}.lines.toml"))
 
 
 def format_of(document: Mapping[str, Any]) -> LineFormat:

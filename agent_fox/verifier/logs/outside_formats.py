@@ -10,6 +10,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from itertools import product
 from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import TYPE_CHECKING, Any
@@ -17,16 +18,13 @@ from typing import TYPE_CHECKING, Any
 from agent_fox.core.values import to_object
 from agent_fox.core.words import did_you_mean
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.blocks import READERS
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
-from agent_fox.verifier.logs.document import line_of
-from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.kinds import DATA, kind_tables, with_parts
+from agent_fox.verifier.logs.kinds import DATA, with_parts, written
 from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
-from agent_fox.verifier.logs.line_log import read_block
+from agent_fox.verifier.logs.parsers import read_block
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, SAID, Row, Rows
+from agent_fox.verifier.logs.status import line_of
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Parsed
@@ -37,27 +35,27 @@ SLOWEST = 0.8
 SIZES = (*range(4, 64, 2), 64, 96, 144, 216, 324, 486, 730, 1_100, 1_650, 2_500, 3_700, 5_500, LONGEST_LINE)
 MOST_PLACES = 24
 
+Types = Mapping[str, tuple[type, ...]]
 _TEXTS: tuple[type, ...] = (str, list)
-_TYPES = {"bool": (bool,), "int": (int,), "tuple[str, ...]": _TEXTS, "tuple[Row, ...]": (list,)}
+_TYPES: Types = {"bool": (bool,), "int": (int,), "tuple[str, ...]": _TEXTS}
 """What a file has for the fields of a format and its rows by their types, where that is no text."""
-_OF_ROW = {each.name: each.type for each in fields(Row) if each.name != "patterns"}
-_OF_FORMAT = {each.name: each.type for each in fields(Rows) if each.init}
-_KEYS: Mapping[str, tuple[type, ...]] = {
-    **{name: _TYPES.get(str(written), (str,)) for name, written in (_OF_FORMAT | _OF_ROW).items()},
-    **dict.fromkeys(("tools", "pattern"), _TEXTS),
-    **dict.fromkeys(("row", "example"), (list,)),
-    **dict.fromkeys(("parts", "turned", "words"), (dict,)),
-    **dict.fromkeys(("log", "code"), (str,)),
+_ROW: Types = {
+    "pattern": _TEXTS,
+    **{each.name: _TYPES.get(str(each.type), (str,)) for each in fields(Row) if each.name != "patterns"},
 }
-_FILE = (*(name for name in _OF_FORMAT if name != "rows"), "kind", "parts", "row", "example")
-_EXAMPLE, _TURNED = ("log", "gives"), ("kind", "code")
-_ROW = ("pattern", *_OF_ROW)
+_FORMAT: Types = {
+    **{each.name: _TYPES.get(str(each.type), (str,)) for each in fields(Rows) if each.name != "rows"},
+    **{"turned": (dict,), "words": (dict,), "kind": (str,), "parts": (dict,), "row": (list,), "example": (list,)},
+}
+_EXAMPLE: Types = {"log": (str,), "gives": (list,)}
+_TURNED: Types = {"kind": (str,), "code": (str,)}
+_TABLES = ("row", "example")
 _WORDS: Mapping[str, Callable[[], tuple[str, ...]]] = {
     "kind": lambda: tuple(FailureKind),
     "gives": lambda: GIVES,
     "place": lambda: PLACES,
-    "kinds": kind_tables,
-    "reads": lambda: tuple(READERS),
+    "kinds": lambda: tuple(filter("parts".__ne__, written(DATA / "kinds.toml"))),
+    "reads": lambda: tuple(written(DATA / "tools.toml")["readers"]),
     "inner": lambda: tuple(sorted(file.name.partition(".")[0] for file in DATA.glob("*.lines.toml"))),
 }
 _PIECE = re.compile(r"[A-Za-z]+|\d+|\s+|.")
@@ -82,20 +80,16 @@ def outside_format(path: Path) -> LineFormat:
 
 def problems(document: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with a format; what comes later is only looked at where all before it is right."""
-    for problem in _written(document):
-        yield problem
-        return
-    for problem in _patterns(document):
-        yield problem
-        return
+    for look in (_written, _patterns):
+        if problem := next(look(document), None):
+            yield problem
+            return
     yield from _examples(document)
 
 
 def _written(document: Mapping[str, Any]) -> Iterator[str]:
     """Whether keys, types and words are those of a format."""
-    if wrong := list(_table(document, "", _FILE, ("tools", "row", "example"))):
-        yield from wrong
-        return
+    yield from _table(document, "", _FORMAT, ("tools", "row", "example"))
     for n, row in enumerate(document["row"], 1):
         yield from _table(row, f"row {n}: ", _ROW, ("pattern",))
     for n, example in enumerate(document["example"], 1):
@@ -103,24 +97,19 @@ def _written(document: Mapping[str, Any]) -> Iterator[str]:
     yield from _table(document.get("turned", {}), "turned: ", _TURNED, ())
 
 
-def _table(table: Mapping[str, object], where: str, keys: tuple[str, ...], needed: tuple[str, ...]) -> Iterator[str]:
+def _table(table: Mapping[str, object], where: str, keys: Types, needed: tuple[str, ...]) -> Iterator[str]:
     for key, value in table.items():
         if key not in keys:
-            yield f"{where}there is no key {key!r}{did_you_mean(key, keys, '; there are: ' + ', '.join(keys))}"
-        elif not _is_of_type(value, (list,) if (key, keys) == ("gives", _EXAMPLE) else _KEYS[key], key):
+            yield f"{where}there is no key {key!r}{did_you_mean(key, [*keys], '; there are: ' + ', '.join(keys))}"
+        elif not isinstance(value, keys[key]) or (
+            isinstance(value, list) and not all(isinstance(each, dict if key in _TABLES else str) for each in value)
+        ):
             yield f"{where}{key} is of the wrong type: {value!r}"
         elif key in _WORDS and isinstance(value, str) and value not in _WORDS[key]():
             yield f"{where}{key} is {value!r}; it has to be one of: {', '.join(_WORDS[key]())}"
     for key in needed:
         if key not in table or (table[key] == [] and key != "gives"):
             yield f"{where}{key} is missing"
-
-
-def _is_of_type(value: object, types: tuple[type, ...], key: str) -> bool:
-    inner = dict if key in ("row", "example") else str
-    return isinstance(value, types) and not (
-        isinstance(value, list) and not all(isinstance(each, inner) for each in value)
-    )
 
 
 def _patterns(document: Mapping[str, Any]) -> Iterator[str]:
@@ -153,10 +142,8 @@ def _pattern(pattern: str, where: str, lines: list[str], row: Mapping[str, Any])
     elif row.get("gives") == "heading" and "file" not in compiled.groupindex:
         yield f"{where}a heading has to name a file by the group `file`"
     elif slow := slow_on(compiled, lines):
-        yield (
-            f"{where}the pattern {pattern!r} takes far longer the longer a line is ({slow}); make repeats that may "
-            "take the same text possessive (`++`, `*+`), or give them an end"
-        )
+        advice = "make repeats that may take the same text possessive (`++`, `*+`), or give them an end"
+        yield f"{where}the pattern {pattern!r} takes far longer the longer a line is ({slow}); {advice}"
 
 
 def slow_on(pattern: re.Pattern[str], lines: list[str]) -> str:
@@ -168,43 +155,20 @@ def slow_on(pattern: re.Pattern[str], lines: list[str]) -> str:
     near = next((line for line in lines if pattern.match(line)), lines[0] if lines else "a")
     pieces, before = _PIECE.findall(near[:200])[:MOST_PLACES], ""
     for piece, following in zip(pieces, [*pieces[1:], ""], strict=True):
-        for pump in dict.fromkeys((piece[:1], piece[:1] + following[:1])):
-            if slow := _slow_on(pattern, before, pump):
-                return slow
+        for pump, size in product(dict.fromkeys((piece[:1], piece[:1] + following[:1])), SIZES):
+            times, start = size // len(pump), time.process_time()
+            pattern.match(before + pump * times + "\x00")
+            if (seconds := time.process_time() - start) > (SLOWEST if size == LONGEST_LINE else SLOWEST / 4):
+                return f"{seconds:.1f} s where {pump!r} comes {times} times after {before[-20:]!r}"
         before += piece
     return ""
-
-
-def _slow_on(pattern: re.Pattern[str], before: str, pump: str) -> str:
-    for size in SIZES:
-        times = size // len(pump)
-        start = time.process_time()
-        pattern.match(before + pump * times + "\x00")
-        if (seconds := time.process_time() - start) > (SLOWEST if size == LONGEST_LINE else SLOWEST / 4):
-            return f"{seconds:.1f} s where {pump!r} comes {times} times after {before[-20:]!r}"
-    return ""
-
-
-class _Watched(RowReader):
-    """A reader that remembers which patterns took a line."""
-
-    def __init__(self, of: LineFormat, workspace: Workspace) -> None:
-        super().__init__(of, Findings(), workspace)
-        self.used: set[tuple[int, str]] = set()
-        self._number = {id(row): n for n, row in enumerate(of.rows, 1)}
-
-    def _use(self, row: Row, match: re.Match[str]) -> bool:
-        took = super()._use(row, match)
-        if took:
-            self.used.add((self._number[id(row)], match.re.pattern))
-        return took
 
 
 def _examples(document: Mapping[str, Any]) -> Iterator[str]:
     """Whether each example gives what it says, and every pattern has a line in one."""
     of, used = format_of(document), set[tuple[int, str]]()
     for n, example in enumerate(document["example"], 1):
-        reader = _Watched(of, Workspace(PurePosixPath("/workspace")))
+        reader = of.reader(Workspace(PurePosixPath("/workspace")))
         read_block(without_colours(example["log"]).rstrip("\n") + "\n", reader)
         given, expected = [*describe(reader.parsed())], example["gives"]
         used |= reader.used
@@ -212,7 +176,7 @@ def _examples(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"example {n} gives {given}, and not {expected}"
     for n, row in enumerate(of.rows, 1):
         for pattern in row.patterns:
-            if (n, pattern.pattern) not in used:
+            if (id(row), pattern.pattern) not in used:
                 yield f"row {n}: no example has a line that {pattern.pattern!r} takes; add one, or remove the pattern"
 
 

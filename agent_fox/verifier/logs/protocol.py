@@ -1,4 +1,5 @@
-"""What a parser of logs or reports is. Parsers stream: their memory does not grow with what they read."""
+"""What a parser of logs or reports is, and the workspace and places that it tells of. Parsers stream: their memory does
+not grow with what they read."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, runtime_checkable
 from urllib.parse import unquote
 
 from agent_fox.core.regex import regex
@@ -30,11 +31,16 @@ class Workspace:
 
     def relative(self, path: str) -> str:
         """`path` (or file URL) relative to the root where it lies inside, else as it stands; `/`, no `./`."""
-        clean = _without_scheme(path.strip()).replace("\\", "/")
-        if not clean:
+        clean = path.strip()
+        if clean.startswith("file:"):
+            clean = unquote(re.sub(r"^file:(//(localhost)?(?=/))?", "", clean))
+            clean = clean[1:] if clean.startswith("/") and _DRIVE.match(clean) else clean
+        if not (clean := clean.replace("\\", "/")):
             return clean
         root, clean = str(self.root).replace("\\", "/").rstrip("/"), posixpath.normpath(clean)
-        is_inside = _comparable(clean).startswith(_comparable(root) + "/")
+        is_inside = clean.startswith(f"{root}/")
+        if not is_inside and _DRIVE.match(clean):  # Windows names a folder in either case
+            is_inside = clean.lower().startswith(f"{root}/".lower())
         return clean[len(root) + 1 :] if is_inside else clean
 
     def holds(self, path: str) -> bool:
@@ -43,16 +49,25 @@ class Workspace:
         return bool(inside) and not (inside.startswith(("/", "../")) or _DRIVE.match(inside))
 
 
-def _without_scheme(path: str) -> str:
-    if not path.startswith("file:"):
-        return path
-    local = unquote(re.sub(r"^file:(//(localhost)?(?=/))?", "", path))
-    return local[1:] if local.startswith("/") and _DRIVE.match(local) else local
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a file, relative to the workspace."""
+
+    file: str
+    line: int
+    column: int | None = None
 
 
-def _comparable(path: str) -> str:
-    """Windows names a folder in either case."""
-    return path.lower() if _DRIVE.match(path) else path
+def at(place: Place | None, file: str | None = None) -> dict[str, Any]:
+    """What a failure is given of its place; of `file`, where none is known."""
+    return {"file": place.file, "line": place.line, "column": place.column} if place else {"file": file}
+
+
+def place_of(match: re.Match[str], workspace: Workspace, columns_from: int = 1) -> Place:
+    """The place that a match tells by its groups `file`, `line` and perhaps `column`."""
+    digits = match.groupdict().get("column")
+    column = int(digits) + 1 - columns_from if digits else None
+    return Place(workspace.relative(match["file"]), int(match["line"]), column)
 
 
 @runtime_checkable
@@ -70,8 +85,9 @@ class LogParser(Protocol):
 
 
 @runtime_checkable
-class StreamParser(Protocol):
-    """Reads a format made for programs, line by line; other lines may stand between.
+class DocumentParser(Protocol):
+    """Reads what a tool writes for programs: a document (XML, JSON) that is a report or the whole output, or a stream
+    of lines, between which others may stand.
 
     `stands_alone`: whether it says everything, so that the parser of the tool's text need not read the log too.
     """
@@ -80,20 +96,7 @@ class StreamParser(Protocol):
     def stands_alone(self) -> bool: ...
 
     def recognises(self, head: str) -> bool:
-        """Whether a log or report that begins with `head` is in this format."""
-        ...
-
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed: ...
-
-
-@runtime_checkable
-class DocumentParser(Protocol):
-    """Reads one document (XML, JSON) that a tool writes as a report or as its whole output."""
-
-    def recognises(self, head: str) -> bool:
         """Whether a log or report that begins with `head` is in this format; a few lines may stand before it."""
-        ...
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
         """What the document says. Never raises for its content: what cannot be read to its end is not complete."""
-        ...

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from agent_fox.core.late import Late
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser
+from agent_fox.verifier.logs.kinds import DATA, written
+from agent_fox.verifier.logs.protocol import DocumentParser, LogParser
 
 _ANY_TOOL = ("junit", "sarif", "checkstyle", "codequality")
 
-P = TypeVar("P", DocumentParser, StreamParser, LogParser)
+P = TypeVar("P", DocumentParser, LogParser)
 
 
 class UnknownTool(ValueError):
@@ -38,34 +37,27 @@ class Parsers:
     """
 
     of_documents: Iterable[Entry[DocumentParser]]
-    of_streams: Iterable[Entry[StreamParser]]
+    of_streams: Iterable[Entry[DocumentParser]]
     of_texts: Iterable[Entry[LogParser]]
     of_fallbacks: Iterable[Entry[LogParser]] = ()
-    tool: str = ""
-    """Whose logs these are for; empty for all that there are."""
+    tool: str = ""  # whose logs these are for; empty for all that there are
 
     @property
-    def documents(self) -> tuple[DocumentParser, ...]:
-        return _loaded(self.of_documents)
+    def texts(self) -> Sequence[LogParser]:
+        return tuple(entry.load() for entry in self.of_texts)
 
     @property
-    def streams(self) -> tuple[StreamParser, ...]:
-        return _loaded(self.of_streams)
+    def fallbacks(self) -> Sequence[LogParser]:
+        return tuple(entry.load() for entry in self.of_fallbacks)
 
-    @property
-    def texts(self) -> tuple[LogParser, ...]:
-        return _loaded(self.of_texts)
-
-    @property
-    def fallbacks(self) -> tuple[LogParser, ...]:
-        return _loaded(self.of_fallbacks)
-
-    def structured(self, head: str) -> tuple[DocumentParser | StreamParser, ...]:
+    def structured(self, head: str) -> Sequence[DocumentParser]:
         """The parsers of the formats for programs that a log is in: one document, or streams."""
-        document = next((parser for parser in self.documents if parser.recognises(head)), None)
-        if document:
-            return (document,)
-        return tuple(parser for parser in self.streams if parser.recognises(head))
+        first = next(_recognising(self.of_documents, head), None)
+        return (first,) if first else tuple(_recognising(self.of_streams, head))
+
+    def for_report(self, head: str) -> DocumentParser | None:
+        """The parser for a report that begins with `head`, whichever tool wrote it."""
+        return next(_recognising((*self.of_documents, *self.of_streams), head), None)
 
     def words(self) -> list[str]:
         """Every word for a tool."""
@@ -77,7 +69,10 @@ class Parsers:
         """The tool that `word` names. Raises UnknownTool."""
         tool = canonical(word)
         if tool not in self.words():
-            raise UnknownTool(self._unknown(word))
+            from agent_fox.core.words import did_you_mean  # noqa: PLC0415 - after a mistake alone
+
+            hint = did_you_mean(word.lower(), self.words(), f"; there are: {', '.join(self.words())}")
+            raise UnknownTool(f"there is no parser for the tool {word!r}{hint}")
         return tool
 
     def for_tool(self, word: str) -> Parsers:
@@ -87,54 +82,43 @@ class Parsers:
         return replace(
             self,
             tool=tool,
-            of_documents=tuple(
-                entry for entry in self.of_documents if not {*wanted, *_ANY_TOOL}.isdisjoint(entry.tools)
-            ),
-            of_streams=tuple(entry for entry in self.of_streams if not wanted.isdisjoint(entry.tools)),
-            of_texts=tuple(entry for entry in self.of_texts if not wanted.isdisjoint(entry.tools)),
+            of_documents=_of(self.of_documents, {*wanted, *_ANY_TOOL}),
+            of_streams=_of(self.of_streams, wanted),
+            of_texts=_of(self.of_texts, wanted),
         )
-
-    def for_report(self, head: str) -> DocumentParser | StreamParser | None:
-        """The parser for a report that begins with `head`, whichever tool wrote it."""
-        entries: tuple[Entry[DocumentParser] | Entry[StreamParser], ...] = (*self.of_documents, *self.of_streams)
-        return next((parser for entry in entries if (parser := entry.load()).recognises(head)), None)
 
     def with_more(self, texts: Sequence[LogParser]) -> Parsers:
         """These and others, as plugins give them: for the tools they name, theirs are trusted more."""
-        return replace(self, of_texts=(*map(_given, texts), *self.of_texts))
-
-    def _unknown(self, word: str) -> str:
-        from agent_fox.core.words import did_you_mean  # noqa: PLC0415 - after a mistake alone
-
-        hint = did_you_mean(word.lower(), self.words(), f"; there are: {', '.join(self.words())}")
-        return f"there is no parser for the tool {word!r}{hint}"
+        given = [Entry(tuple(parser.tools), partial(_itself, parser)) for parser in texts]
+        return replace(self, of_texts=(*given, *self.of_texts))
 
 
-def _loaded(entries: Iterable[Entry[P]]) -> tuple[P, ...]:
-    return tuple(entry.load() for entry in entries)
+def _recognising(entries: Iterable[Entry[DocumentParser]], head: str) -> Iterator[DocumentParser]:
+    return (parser for entry in entries if (parser := entry.load()).recognises(head))
 
 
-def _given(parser: LogParser) -> Entry[LogParser]:
-    return Entry(tuple(parser.tools), lambda: parser)
+def _of(entries: Iterable[Entry[P]], tools: set[str]) -> tuple[Entry[P], ...]:
+    return tuple(entry for entry in entries if not tools.isdisjoint(entry.tools))
+
+
+def _itself(parser: LogParser) -> LogParser:
+    return parser
 
 
 def _parser(named: str, tools: tuple[str, ...]) -> object:
     """What a table names: rows or a table of findings, a reader of lines of this folder, or a parser that is ready."""
     how, place = named.split(" ")
-    if how == "rows":
-        return _made("line_formats:built_in")(place)
-    if how == "findings":
-        return _made("reports.findings_json:findings_json")(place)
-    return _made("line_log:LineLog")(tools, _made(place)) if how == "lines" else _made(place)
+    if how in ("rows", "findings"):
+        return _made({"rows": "line_formats:built_in", "findings": "reports.findings:findings"}[how])(place)
+    return _made("parsers:LineLog")(_made(place), tools) if how == "lines" else _made(place)
 
 
 def _made(place: str) -> Callable[..., object]:
     return Late[Callable[..., object]](f"agent_fox.verifier.logs.{place}").load()
 
 
-@cache
 def _written() -> Mapping[str, Any]:
-    return tomllib.loads((Path(__file__).parent / "data" / "tools.toml").read_text(encoding="utf-8"))
+    return written(DATA / "tools.toml")
 
 
 @dataclass(frozen=True, slots=True)

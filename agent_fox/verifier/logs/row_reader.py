@@ -6,14 +6,12 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.blocks import Blocks
-from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.frames import java_file
-from agent_fox.verifier.logs.gathering import MOST_KEPT, is_mild
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering, is_mild
 from agent_fox.verifier.logs.kinds import kind_in
 from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark
 
@@ -31,7 +29,7 @@ class RowReader:
     """
 
     def __init__(
-        self, of: Rows, findings: Findings, workspace: Workspace, relative: Callable[[str], str] | None = None
+        self, of: Rows, findings: Gathering, workspace: Workspace, relative: Callable[[str], str] | None = None
     ) -> None:
         self._format, self._findings = of, findings
         self._relative, self._holds = relative or workspace.relative, workspace.holds
@@ -46,6 +44,7 @@ class RowReader:
         self._if_empty: list[Failure] = []
         self._is_turned = self._fails_warnings = self._is_whole = False
         self._block, self._places = "", [0]
+        self.used: set[tuple[int, str]] = set()  # patterns that took a line, with their rows
 
     @property
     def is_open(self) -> bool:
@@ -72,7 +71,7 @@ class RowReader:
             return at
         else:
             marks = self._format.marks
-            if marks and self._findings.gathering.is_full:
+            if marks and self._findings.is_full:
                 return len(block)
         start = self._next(marks, block, at) if marks else at
         if start > at:
@@ -106,14 +105,13 @@ class RowReader:
             end = begin - 1
             begin = max(at, block.rfind("\n", at, end) + 1)
 
-    def take(self, line: str) -> None:
-        self.feed(line)
-
     def feed(self, line: str) -> bool:
-        """Whether the line is one of this format."""
-        is_open = self._open is not None or self.tests.open is not None
+        """Take a line. Whether it is one of this format."""
+        draft = self._open
+        is_open = draft is not None or self.tests.open is not None
+        is_joined = draft is not None and bool(draft.code or not self._is_joining)  # its message has come to its end
         for row in (self._format.opened if is_open else self._format.closed)[self._within]:
-            if not (row.joins and self._is_joined) and (match := row.match(line)) and self._use(row, match):
+            if not (row.joins and is_joined) and (match := row.match(line)) and self._use(row, match):
                 self._above = self.tests.last = line
                 return True
         if self._format.has_tests:
@@ -127,6 +125,8 @@ class RowReader:
         self._listed, self._above = None, line
         return False
 
+    take = feed
+
     def finish(self) -> None:
         if self.tests.open is not None:
             self.tests.end()
@@ -135,11 +135,6 @@ class RowReader:
             self._open.kind = by_lines or self._open.kind
             self._findings.keep(self._open)
         self._open = None
-
-    @property
-    def _is_joined(self) -> bool:
-        """Whether the message of the open failure has come to its end."""
-        return self._open is not None and bool(self._open.code or not self._is_joining)
 
     def _use(self, row: Row, match: re.Match[str]) -> bool:
         """Whether the row takes the line."""
@@ -152,9 +147,10 @@ class RowReader:
         if row.restarts:
             self.tests.restart()
         if row.relists:
-            self.tests.relist()
+            self.tests.listed = []
         if row.gives in OF_TESTS and not self._take_test(row, groups):
             return False
+        self.used.add((id(row), match.re.pattern))
         if row.is_whole:
             self.tests.add(match.string)
         if row.is_json:
@@ -172,7 +168,7 @@ class RowReader:
                 self._asked = place if self._holds(place[0]) else self._asked
             case "fails warnings":
                 self._fails_warnings = True
-            case "failure" if _is_warning(groups) and self._findings.gathering.is_warned:
+            case "failure" if _is_warning(groups) and len(self._findings.warnings) >= MOST_KEPT:
                 self._asked = None
                 self.finish()
             case "failure" | "fallback" | "held" | "listed":
@@ -190,8 +186,8 @@ class RowReader:
             self.tests.enlist(row, groups)
         if row.gives == "title":
             return self.tests.name(groups)
-        if row.gives == "printed":
-            self.tests.print()
+        if row.gives == "printed" and self.tests.open is not None:
+            self.tests.open.is_printing = True  # the rest of it
         if row.gives == "test" and not self.tests.begin(row, groups, groups.get("file") or self._heading.get("file")):
             return False
         if row.gives == "counts" or any(map(groups.get, COUNTED)):
@@ -209,6 +205,8 @@ class RowReader:
         code = (of("code") or "").strip().rstrip(":") or None
         message = (of("message", line) or "").strip() if row.message is None else _filled(row.message, groups)
         text = code if "code" in groups else message
+        named = row.symbol.search(message) if row.symbol else None
+        symbol = next(filter(None, named.groups()), "").strip() if named else ""
         if file and self._asked:
             file, number, column = (file, number, column) if self._holds(file) else self._asked
             self._asked = None
@@ -218,7 +216,7 @@ class RowReader:
             file=file or None,
             line=number,
             column=column,
-            symbol=_symbol(row, message) or " ".join((of("symbol") or "").split()) or None,
+            symbol=symbol or " ".join((of("symbol") or "").split()) or None,
             test_name=of("test"),
             code=code,
             exception=of("exception"),
@@ -230,23 +228,12 @@ class RowReader:
     def _place(self, groups: Mapping[str, str | None], row: Row) -> tuple[str, int | None, int | None]:
         file = groups.get("file")
         if owner := groups.get("class"):
-            file = java_file(owner, file or f"{owner.rpartition('.')[2].split('$')[0]}.java")
-        line, column = _position(groups.get("line")), _column(groups.get("column"), row)
+            file = java_file(owner, file or "")
+        at = groups.get("line"), groups.get("column")
+        line, column = int(at[0]) if at[0] else None, int(at[1]) + 1 - row.columns_from if at[1] else None
         if not row.keeps_zero:
             line, column = line or None, column or None
         return self._relative(file) if file else "", line, column
-
-    def _takes_place(self, draft: Draft, row: Row, file: str) -> bool:
-        """Whether a failure is where a row with more about it says."""
-        match row.place:
-            case "nowhere":
-                return draft.file is None
-            case "inside":
-                return draft.file is None and self._holds(file)
-            case "outside":
-                return draft.file is not None and not self._holds(draft.file) and self._holds(file)
-            case _:
-                return draft.line is None
 
     def _begin(self, row: Row, draft: Draft) -> None:
         if row.gives == "fallback" and row.if_empty:
@@ -280,7 +267,14 @@ class RowReader:
         elif text := groups.get("message"):
             draft.message = f"{draft.message} {text.strip()}".strip()
         place = self._place(groups, row)
-        if groups.get("file") and self._takes_place(draft, row, place[0]):
+        is_ours = row.place in ("inside", "outside") and self._holds(place[0])
+        takes_place = {
+            "unknown": draft.line is None,
+            "nowhere": draft.file is None,
+            "inside": is_ours and draft.file is None,
+            "outside": is_ours and draft.file is not None and not self._holds(draft.file),
+        }
+        if groups.get("file") and takes_place[row.place]:
             draft.file, draft.line, draft.column = place
         elif row.place != "unknown":
             return
@@ -295,7 +289,7 @@ class RowReader:
 
     def parsed(self) -> Parsed:
         self.finish()
-        gathering = self._findings.gathering
+        gathering = self._findings
         known = {failure.file for failure in gathering.failures.values()}
         held = [draft for draft in self._held if self._is_turned and draft.file not in known]
         for draft in (*held, *(self._listed or ())):
@@ -305,26 +299,27 @@ class RowReader:
                 gathering.fail(warning)
             gathering.warnings.clear()
         parsed = self._parsed()
-        kind = self._format.turned[0] if self._format.turned and self._is_turned else None
-        if kind is None:
+        if not (self._format.turned and self._is_turned):
             return parsed
+        kind = self._format.turned[0]
         failures = (replace(failure, kind=kind) if failure.file else failure for failure in parsed.failures)
         return replace(parsed, failures=tuple(failures))
 
     def _parsed(self) -> Parsed:
-        if not self._format.has_tests:
+        of = self._format
+        if not of.has_tests:
             return self._findings.parsed()
         for failure in self.tests.believed():
-            self._findings.gathering.fail(failure)
+            self._findings.fail(failure)
         summary = self.tests.summary()
         if not (summary and (summary.tests or summary.errors)):
-            nothing = [Failure(FailureKind.UNKNOWN, self._format.nothing)] if summary and self._format.nothing else []
+            nothing = [Failure(FailureKind.UNKNOWN, of.nothing)] if summary and of.nothing else []
             for failure in self._if_empty[:MOST_KEPT] or nothing:
                 self._findings.fall_back(failure)
-        for row in self._format.rows if summary is None else ():
+        for row in of.rows if summary is None else ():
             if row.gives == "running" and (match := row.match(self.tests.last)):
                 self._use(row, match)
-        has_counts = any(row.gives == "counts" for row in self._format.rows)
+        has_counts = any(row.gives == "counts" for row in of.rows)
         return self._findings.parsed(summary, is_complete=self._is_whole or bool(summary) or not has_counts)
 
 
@@ -333,13 +328,8 @@ def _find(mark: str | re.Pattern[str], block: str, at: int) -> int:
     if isinstance(mark, str) and len(block) < LONG:
         place = block.find(mark, at)
         return len(block) if place < 0 else place
-    match = (_spot(mark) if isinstance(mark, str) else mark).search(block, at)
+    match = (re.compile(re.escape(mark)) if isinstance(mark, str) else mark).search(block, at)
     return match.start() if match else len(block)
-
-
-@cache
-def _spot(mark: str) -> re.Pattern[str]:
-    return re.compile(re.escape(mark))
 
 
 def _filled(template: str | None, groups: Mapping[str, str | None]) -> str:
@@ -352,19 +342,6 @@ def _unescaped(text: str | None) -> str | None:
         return str(json.loads(f'"{text}"')) if text and "\\" in text else text
     except ValueError:
         return text
-
-
-def _symbol(row: Row, message: str) -> str:
-    match = row.symbol.search(message) if row.symbol else None
-    return next(filter(None, match.groups()), "").strip() if match else ""
-
-
-def _position(digits: str | None) -> int | None:
-    return int(digits) if digits else None
-
-
-def _column(digits: str | None, row: Row) -> int | None:
-    return int(digits) + 1 - row.columns_from if digits else None
 
 
 def _is_warning(groups: Mapping[str, str | None]) -> bool:

@@ -45,73 +45,46 @@ class Row:
     """
 
     patterns: tuple[re.Pattern[str], ...]
-    when: tuple[str, ...] = ()
-    """One of these stands in such a line: cheaper to look for than the patterns. `\\n` is the line's end."""
-    spot: re.Pattern[str] | None = None
-    """The same as a short pattern, which is found anywhere in the line."""
+    when: tuple[str, ...] = ()  # one of these stands in such a line, which is cheap to look for; `\n` is the line's end
+    spot: re.Pattern[str] | None = None  # the same as a short pattern, which is found anywhere in the line
     gives: str = "failure"
     kind: FailureKind = FailureKind.UNKNOWN
     message: str | None = None
     """What is said in place of the group `message`, which in turn stands for the whole line; `{group}` is its text."""
-    code: str | None = None
-    """What the code is in place of the group `code`, in the same way."""
-    if_unplaced: bool = False
-    """Whether the row is asked only while the line of the open failure is not known."""
-    above: re.Pattern[str] | None = None
-    """What the line above has to begin with; its groups count too."""
+    code: str | None = None  # what the code is in place of the group `code`, in the same way
+    if_unplaced: bool = False  # whether the row is asked only while the line of the open failure is not known
+    above: re.Pattern[str] | None = None  # what the line above has to begin with; its groups count too
     within: tuple[str, ...] = ("",)
-    enters: str | None = None
-    """The passages that the row belongs to (`*`: any), and the one that begins below it."""
+    enters: str | None = None  # the passages that the row belongs to (`*`: any), and the one that begins below it
     columns_from: int = 1
-    indent: int = 0
-    """Columns before the source line that a caret stands below."""
+    indent: int = 0  # columns before the source line that a caret stands below
     is_error: bool = False
     on_kind: bool = False
     closes: bool = False
-    joins: bool = False
-    """A message that goes on, right below its beginning, until a line names the code."""
+    joins: bool = False  # a message that goes on, right below its beginning, until a line names the code
     turns: bool = False
     place: str = "unknown"
     """Whose place a row with more about a failure tells: that of one without a line (`unknown`), without a file
     (`nowhere`), or, by places in the workspace alone, without a file (`inside`) or in a file outside (`outside`)."""
-    keeps_zero: bool = False
-    """Whether a line or a column of 0 is kept: tools that count from 1 say so of what has no place."""
-    symbol: re.Pattern[str] | None = None
-    """What of the message is the symbol: the group that is found."""
-    kinds: str = ""
-    """The table of `data/kinds.toml` that tells the kind by the code, or by the message of lines without one."""
-    is_json: bool = False
-    """Whether the groups are texts as JSON writes them."""
-    reads: str = ""
-    """How the text of a failed test is read, of READERS in `blocks`, where the format's own way is not."""
-    inner: LogParser | None = None
-    """The format of a compiler whose errors count in place of the failed test that shows them."""
-    is_alike: bool = False
-    """Whether tests whose titles stand below each other failed alike, and the text is of each."""
-    uncounted: bool = False
-    """Whether what failed is no test: a file, or what stands around tests."""
-    passes: bool = False
-    """Whether the test passed and should not have, one of `xpassed`; or, in a list, when it was tried again."""
-    restarts: bool = False
-    """Whether all tests before it were none: the log shows them behind it."""
-    is_empty: bool = False
-    """Whether the line says that there are no tests."""
-    if_empty: bool = False
-    """Whether a fallback counts only where no test was counted."""
-    relists: bool = False
-    """Whether the list so far was none."""
-    is_whole: bool = False
-    """Whether the line is all there is of the test, and ends none: it counts where there is no block of the test."""
-    only_listed: bool = False
-    """Whether such a test failed only if a list names it."""
-    opens: bool = False
-    """Whether the lines below a test of the list are about it."""
-    is_part: bool = False
-    """Whether a test of the list is a part of the one whose block shows it."""
-    is_apart: bool = False
-    """Whether no list tells of it: what ended the runner itself."""
-    is_last: bool = False
-    """Whether a log that has such a line has no counts, and is whole without."""
+    keeps_zero: bool = False  # whether a line or a column of 0 is kept, which tools say of what has no place
+    symbol: re.Pattern[str] | None = None  # what of the message is the symbol: the group that is found
+    kinds: str = ""  # the table of `data/kinds.toml` that tells the kind by the code, or without one by the message
+    is_json: bool = False  # whether the groups are texts as JSON writes them
+    reads: str = ""  # how the text of a failed test is read, where that is not the format's own way
+    inner: LogParser | None = None  # the format of a compiler whose errors count in place of the test that shows them
+    is_alike: bool = False  # whether tests whose titles stand below each other failed alike, and the text is of each
+    uncounted: bool = False  # whether what failed is no test: a file, or what stands around tests
+    passes: bool = False  # whether the test passed and should not have, of `xpassed`; or, in a list, when tried again
+    restarts: bool = False  # whether all tests before it were none: the log shows them behind it
+    is_empty: bool = False  # whether the line says that there are no tests
+    if_empty: bool = False  # whether a fallback counts only where no test was counted
+    relists: bool = False  # whether the list so far was none
+    is_whole: bool = False  # whether the line is all of the test, and ends none: it counts where no block is of it
+    only_listed: bool = False  # whether such a test failed only if a list names it
+    opens: bool = False  # whether the lines below a test of the list are about it
+    is_part: bool = False  # whether a test of the list is a part of the one whose block shows it
+    is_apart: bool = False  # whether no list tells of it: what ended the runner itself
+    is_last: bool = False  # whether a log that has such a line has no counts, and is whole without
 
     @property
     def matters_alone(self) -> bool:
@@ -132,78 +105,55 @@ class Row:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False)
 class Rows:
     """The rows of one format, in the order in which they are asked; the first that fits takes a line."""
 
     tools: tuple[str, ...]
     rows: tuple[Row, ...]
-    turned: tuple[FailureKind, str] | None = None
-    """The kind that failures in a file have in a log that is turned, and the code that turns it."""
-    is_long: bool = False
-    """Whether a failure goes on after no more of it is kept; and with `stays`, until a row says that it ends."""
+    turned: tuple[FailureKind, str] | None = None  # the kind of failures in a turned log, and what turns it
+    is_long: bool = False  # whether a failure goes on after no more of it is kept; with `stays`, until a row ends it
     stays: bool = False
-    while_open: bool = False
-    """Whether a passage ends at a line that no row takes, as a failure does."""
-    kinds: str = ""
-    """The table of `data/kinds.toml` that tells a failure's kind by all of its lines, where it does."""
-    reads: str = ""
-    """How the text of a failed test is read: one of READERS in `blocks`."""
-    words: Mapping[str, str] = field(default_factory=dict)
-    """Which of COUNTED a word in a line of counts means."""
+    while_open: bool = False  # whether a passage ends at a line that no row takes, as a failure does
+    kinds: str = ""  # the table of `data/kinds.toml` that tells a failure's kind by all of its lines, where it does
+    reads: str = ""  # how the text of a failed test is read: one of the readers in `data/tools.toml`
+    words: Mapping[str, str] = field(default_factory=dict)  # which of COUNTED a word in a line of counts means
     joint: str = " > "
-    divider: str = " > "
-    """What stands between the parts of a test's name, here and in the log."""
-    nested: str = ""
-    """What divides a test's name from that of a test within it: where both fail, the inner one counts."""
-    has_files: bool = False
-    """Whether a test's name begins with its file."""
+    divider: str = " > "  # what stands between the parts of a test's name, here and in the log
+    nested: str = ""  # what divides a test's name from that of a test within it: where both fail, the inner one counts
+    has_files: bool = False  # whether a test's name begins with its file
     list_tells: bool = False
     """Whether a list tells all but what was printed: a block of a test that it does not name was printed by the test of
     the block before."""
-    has_subtests: bool = False
-    """Whether failures are of sub-tests, of which one test may have many."""
-    are_last: bool = False
-    """Whether failures are shown last, as many as are counted: what looks like one before them was printed."""
-    nothing: str = ""
-    """What is said where no test was counted."""
-    all_marks: tuple[str | re.Pattern[str], ...] = field(init=False)
-    marks: tuple[Mark, ...] = field(init=False)
-    """Texts and spots of which one stands in every line that matters while nothing is open; empty if none is known."""
-    has_tests: bool = field(init=False)
-    has_lists: bool = field(init=False)
-    marks_within: Mapping[tuple[str, bool], tuple[Mark, ...]] = field(init=False)
-    """The same in each passage of a log of tests, and while a test is open."""
-    headings: tuple[Row, ...] = field(init=False)
-    """Rows without a mark that only name a file: they are looked for above a failure."""
-    has_more: bool = field(init=False)
-    opened: Mapping[str, tuple[Row, ...]] = field(init=False)
-    """The rows of each passage, and those that are asked while no failure is open."""
-    closed: Mapping[str, tuple[Row, ...]] = field(init=False)
+    has_subtests: bool = False  # whether failures are of sub-tests, of which one test may have many
+    are_last: bool = False  # whether failures are shown last, as many as are counted: what is before them was printed
+    nothing: str = ""  # what is said where no test was counted
 
     def __post_init__(self) -> None:
-        headings = tuple(row for row in self.rows if row.gives == "heading" and not row.when)
-        first = [row for row in self.rows if row.matters_alone and row not in headings]
-        asked = [row for row in self.rows if row.gives != "running"]
-        passages = {"", *(name for row in self.rows for name in (*row.within, row.enters or ""))} - {"*"}
-        opened = {name: tuple(row for row in asked if not {name, "*"}.isdisjoint(row.within)) for name in passages}
-        closed = {name: tuple(row for row in opened[name] if row.gives not in OF_OPEN) for name in passages}
-        all_marks = tuple(dict.fromkeys(mark for row in self.rows for mark in (*row.when, row.spot) if mark))
-        marks_within = {(name, True): _marks(all_marks, rows) for name, rows in opened.items()}
-        marks_within |= {(name, False): _marks(all_marks, _telling(rows)) for name, rows in closed.items()}
-        known = {
-            "headings": headings,
-            "all_marks": all_marks,
-            "marks": _marks(all_marks, first),
-            "marks_within": marks_within,
-            "has_more": any(row.gives == "more" for row in self.rows),
-            "has_tests": any(row.gives in OF_TESTS for row in self.rows),
-            "has_lists": any(row.gives == "entry" for row in self.rows),
-            "opened": opened,
-            "closed": closed,
-        }
-        for name, value in known.items():
-            object.__setattr__(self, name, value)
+        rows = self.rows
+        self.has_more = any(row.gives == "more" for row in rows)
+        self.has_tests = any(row.gives in OF_TESTS for row in rows)
+        self.has_lists = any(row.gives == "entry" for row in rows)
+        # Rows without a mark that only name a file: they are looked for above a failure.
+        self.headings = tuple(row for row in rows if row.gives == "heading" and not row.when)
+        # The rows of each passage, and those that are asked while no failure is open.
+        asked = [row for row in rows if row.gives != "running"]
+        passages = {"", *(name for row in rows for name in (*row.within, row.enters or ""))} - {"*"}
+        self.opened = {name: tuple(row for row in asked if {name, "*"} & {*row.within}) for name in passages}
+        self.closed = {name: tuple(row for row in self.opened[name] if row.gives not in OF_OPEN) for name in passages}
+        # Texts and spots of which one stands in every line that matters while nothing is open, none where one has none;
+        # and the same in each passage of a log of tests, and while a test is open.
+        self.all_marks = tuple(dict.fromkeys(mark for row in rows for mark in (*row.when, row.spot) if mark))
+        first = [row for row in rows if row.matters_alone and row not in self.headings]
+        self.marks = self._marks(first)
+        self.marks_within = {(name, True): self._marks(of) for name, of in self.opened.items()}
+        self.marks_within |= {(name, False): self._marks(_telling(of)) for name, of in self.closed.items()}
+
+    def _marks(self, rows: Sequence[Row]) -> tuple[Mark, ...]:
+        """The marks of which one stands in each line that one of the rows takes; empty where a row has none."""
+        of_rows = [mark for row in rows for mark in (*row.when, row.spot) if mark]
+        has_marks = all(row.when or row.spot for row in rows)
+        return tuple((n, mark) for n, mark in enumerate(self.all_marks) if mark in of_rows) if has_marks else ()
 
 
 def _telling(rows: Sequence[Row]) -> Sequence[Row]:
@@ -211,10 +161,3 @@ def _telling(rows: Sequence[Row]) -> Sequence[Row]:
     while rows and rows[-1].gives == "aside" and rows[-1].enters is None and not rows[-1].turns:
         rows = rows[:-1]
     return rows
-
-
-def _marks(all_marks: Sequence[str | re.Pattern[str]], rows: Sequence[Row]) -> tuple[Mark, ...]:
-    """The marks of which one stands in each line that one of the rows takes; empty where a row has none."""
-    of_rows = [mark for row in rows for mark in (*row.when, row.spot) if mark]
-    has_marks = all(row.when or row.spot for row in rows)
-    return tuple((n, mark) for n, mark in enumerate(all_marks) if mark in of_rows) if has_marks else ()

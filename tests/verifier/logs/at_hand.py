@@ -7,7 +7,8 @@ from pathlib import Path, PurePosixPath
 
 from agent_fox.verifier.ground.results import Failure, Parsed
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines
-from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
+from agent_fox.verifier.logs.parsers import LineLog
+from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, Workspace
 
 DATA = Path(__file__).parent / "data" / "structured"
 
@@ -20,7 +21,7 @@ def kept(name: str) -> bytes:
     return (DATA / name).read_bytes()
 
 
-def read_lines(parser: LogParser | StreamParser, text: bytes | str, root: str = "/workspace") -> Parsed:
+def read_lines(parser: LogParser | LineLog, text: bytes | str, root: str = "/workspace") -> Parsed:
     data = text.encode() if isinstance(text, str) else text
     return parser.parse(lines(io.BytesIO(data), LONGEST_RECORD), workspace(root))
 

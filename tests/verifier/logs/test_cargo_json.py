@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.rust.cargo_json import CARGO_JSON
+from agent_fox.verifier.logs.cargo import CARGO_JSON
 from tests.verifier.logs.at_hand import read_lines
 
 PARSER = CARGO_JSON
@@ -60,7 +60,7 @@ def test_rustc_itself_prints_the_inner_message() -> None:
 
 
 def test_events_of_tests_count() -> None:
-    panic = "thread 'tests::b' panicked at src/lib.rs:9:5:\nassertion failed: x\nnote: run with"
+    panic = "thread 'tests::b' panicked at src/lib.rs:9:5:\nassertion failed: x\n  left: 1\nnote: run with"
     log = "".join(
         json.dumps({"type": "test", "event": event, "name": name, "stdout": panic}) + "\n"
         for event, name in [("started", "a"), ("ok", "a"), ("failed", "tests::b"), ("ignored", "c")]
@@ -68,7 +68,7 @@ def test_events_of_tests_count() -> None:
     parsed = read_lines(PARSER, log)
     failure = parsed.failures[0]
     assert (failure.test_name, failure.file, failure.line) == ("tests::b", "src/lib.rs", 9)
-    assert failure.message == "assertion failed: x"
+    assert failure.message == "assertion failed: x\n  left: 1"
     assert parsed.summary == TestSummary(tests=3, passed=1, failures=1, skipped=1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
-from agent_fox.verifier.logs.combine import completed, merged
+from agent_fox.verifier.logs.gathering import completed, merged
 
 TEST, COMPILE, UNKNOWN = FailureKind.TEST_FAILURE, FailureKind.COMPILE_ERROR, FailureKind.UNKNOWN
 

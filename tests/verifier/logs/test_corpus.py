@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from agent_fox.verifier.logs.document import outcome_document
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN
-from agent_fox.verifier.logs.status import Ending
+from agent_fox.verifier.logs.status import Ending, outcome_document
 
 CORPUS = Path(__file__).parents[4] / "shared" / "data" / "logs"
 CASES = sorted(path.parent for path in CORPUS.rglob("expected.json"))

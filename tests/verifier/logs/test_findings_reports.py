@@ -8,11 +8,11 @@ import tomllib
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed
+from agent_fox.verifier.logs.kinds import DATA
 from agent_fox.verifier.logs.outside_formats import describe
 from agent_fox.verifier.logs.protocol import DocumentParser
 from agent_fox.verifier.logs.registry import BUILT_IN
-from agent_fox.verifier.logs.reports.checkstyle_xml import CHECKSTYLE as CHECKSTYLE_XML
-from agent_fox.verifier.logs.reports.findings_json import DATA, findings_json
+from agent_fox.verifier.logs.reports.findings import findings
 from tests.verifier.logs.at_hand import read_document
 
 EXAMPLES = [
@@ -127,19 +127,19 @@ Avoid unused local variables.
 
 
 def test_checkstyles_errors_fail_and_its_warnings_do_not() -> None:
-    parsed = read_document(CHECKSTYLE_XML, CHECKSTYLE)
+    parsed = read_document(findings("checkstyle"), CHECKSTYLE)
     assert [(f.file, f.line, f.column, f.code) for f in parsed.failures] == [("src/App.java", 3, 5, "MissingJavadoc")]
     assert [(w.file, w.line, w.column, w.code) for w in parsed.warnings] == [("src/App.java", 9, None, "LineLength")]
 
 
 def test_pmd_is_read_too() -> None:
-    (failure,) = read_document(CHECKSTYLE_XML, PMD).failures
+    (failure,) = read_document(findings("checkstyle"), PMD).failures
     assert (failure.file, failure.line, failure.message) == ("src/App.java", 4, "Avoid unused local variables.")
 
 
 def test_every_tools_report_may_be_checkstyles() -> None:
-    assert BUILT_IN.for_report(CHECKSTYLE) is CHECKSTYLE_XML
-    assert any(parser is CHECKSTYLE_XML for parser in BUILT_IN.for_tool("gradle").documents)
+    assert BUILT_IN.for_report(CHECKSTYLE) is findings("checkstyle")
+    assert any(entry.load() is findings("checkstyle") for entry in BUILT_IN.for_tool("gradle").of_documents)
 
 
 def test_a_report_of_pylint_that_found_nothing_can_be_read() -> None:
@@ -149,6 +149,6 @@ def test_a_report_of_pylint_that_found_nothing_can_be_read() -> None:
 
 @pytest.mark.parametrize(("name", "log", "gives"), EXAMPLES)
 def test_an_example_of_the_table_gives_what_stands_below_it(name: str, log: str, gives: list[str]) -> None:
-    parser = findings_json(name)
+    parser = findings(name)
     assert parser.recognises(log)
     assert list(describe(read_document(parser, log))) == gives

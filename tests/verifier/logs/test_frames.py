@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import tomllib
+from dataclasses import astuple
+
 import pytest
 
-from agent_fox.verifier.logs.frames import c_place, go_place, java_place, javascript_place, python_place
+from agent_fox.verifier.logs.frames import java_place, place_in
+from agent_fox.verifier.logs.kinds import DATA
 from tests.verifier.logs.at_hand import workspace
 
 W = workspace("/workspace/app")
+TABLES = tomllib.loads((DATA / "frames.toml").read_text(encoding="utf-8"))
+ROWS = [(name, row["given"], row["says"]) for name, table in TABLES.items() for row in table.get("row", ())]
+
+
+@pytest.mark.parametrize(("language", "given", "says"), ROWS)
+def test_a_text_names_the_place_that_its_row_gives(language: str, given: str, says: list[str]) -> None:
+    found = [place_in(text, workspace(), language) for text in says]
+    assert says
+    assert {":".join(str(part) for part in astuple(place) if part) for place in found if place} == {given}
+    assert None not in found
 
 
 @pytest.mark.parametrize(
@@ -23,7 +37,7 @@ W = workspace("/workspace/app")
     ],
 )
 def test_javascript(text: str, place: tuple[str, int, int] | None) -> None:
-    found = javascript_place(text, W)
+    found = place_in(text, W, "javascript")
     assert (found and (found.file, found.line, found.column)) == place
 
 
@@ -34,7 +48,7 @@ def test_python_takes_the_deepest_frame_of_the_project() -> None:
         '  File "/workspace/app/.venv/lib/python3.11/site-packages/x.py", line 1\n'
         '  File "<string>", line 1\nValueError: at other.py:1:2'
     )
-    found = python_place(trace, W)
+    found = place_in(trace, W, "python")
     assert (found and (found.file, found.line)) == ("lib.py", 9)
 
 
@@ -79,12 +93,12 @@ def test_java_without_a_frame_of_the_test_takes_the_first_of_the_project() -> No
     ],
 )
 def test_c(text: str, place: tuple[str, int] | None) -> None:
-    found = c_place(text, W)
+    found = place_in(text, W, "c")
     assert (found and (found.file, found.line)) == place
 
 
 def test_go() -> None:
-    found = go_place("    a_test.go:7: x", W)
+    found = place_in("    a_test.go:7: x", W, "go")
     assert (found and (found.file, found.line)) == ("a_test.go", 7)
 
 

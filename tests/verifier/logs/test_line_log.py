@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_fox.verifier.ground.results import Parsed
+from agent_fox.verifier.logs.c_build import CBuildReader
 from agent_fox.verifier.logs.decode import lines
-from agent_fox.verifier.logs.go.events import GO_JSON
-from agent_fox.verifier.logs.go.text import GoReader
+from agent_fox.verifier.logs.go.logs import GO_JSON, GoReader
 from agent_fox.verifier.logs.javascript.tap import TAP
 from agent_fox.verifier.logs.jvm.gradle import GradleReader
 from agent_fox.verifier.logs.jvm.maven import MavenReader
 from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.line_log import LineReader, SkippingReader, read_block
+from agent_fox.verifier.logs.parsers import LineReader, read_block
 from agent_fox.verifier.logs.protocol import Workspace
 from tests.verifier.logs.at_hand import DATA, workspace
 
@@ -80,6 +80,21 @@ SAMPLES = (
             "ok  \texample.com/p@\t0.1s\n",
             "FAIL\texample.com/p@\t0.1s\n",
             "panic: x\n",
+        ),
+    ),
+    Sample(
+        "gcc",
+        CBuildReader,
+        "c_build/*.txt",
+        (
+            "gcc -Wall -c -o build/a@.o src/a@.c\n",
+            "[ 4@%] Building C object lib/CMakeFiles/a.dir/b@.c.o\n",
+            "[ 4@%] Building CXX object x.cpp.o: said\n",
+            "make[@]: Entering directory '/workspace/lib'\n",
+            "src/a@.c: In function 'f':\n",
+            "src/a@.c:3:@: error: 'x' undeclared\n    3 |   x;\n      |   ^\n",
+            "a@.c:(.text+0x5): undefined reference to `g'\n",
+            "b@.c:7: undefined reference to `h'\ncollect2: error: ld returned 1 exit status\n",
         ),
     ),
     Sample(
@@ -178,7 +193,6 @@ def taken(sample: Sample, log: str) -> Parsed:
 def in_blocks(sample: Sample, log: str, size: int) -> Parsed:
     """Read in blocks of `size` lines."""
     reader, rows = sample.reader(workspace()), log.splitlines(keepends=True)
-    assert isinstance(reader, SkippingReader)
     for at in range(0, len(rows), size):
         read_block("".join(rows[at : at + size]), reader)
     return reader.parsed()

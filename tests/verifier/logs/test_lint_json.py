@@ -7,10 +7,10 @@ import json
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.reports.findings_json import findings_json
+from agent_fox.verifier.logs.reports.findings import findings
 from tests.verifier.logs.at_hand import places, read_document
 
-ESLINT, RUFF = findings_json("eslint"), findings_json("ruff")
+ESLINT, RUFF = findings("eslint"), findings("ruff")
 
 
 def eslint(*messages: dict[str, object], path: str = "/workspace/src/a b.js") -> dict[str, object]:

@@ -8,15 +8,15 @@ from collections.abc import Iterable
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed
-from agent_fox.verifier.logs.go.events import GO_JSON
+from agent_fox.verifier.logs.cargo import CARGO_JSON
+from agent_fox.verifier.logs.go.logs import GO_JSON
 from agent_fox.verifier.logs.javascript.tap import TAP
 from agent_fox.verifier.logs.kinds import DATA
-from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
+from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, Workspace
 from agent_fox.verifier.logs.registry import BUILT_IN, UnknownTool, canonical
-from agent_fox.verifier.logs.reports.findings_json import findings_json
+from agent_fox.verifier.logs.reports.findings import findings
 from agent_fox.verifier.logs.reports.junit import JUNIT
 from agent_fox.verifier.logs.reports.sarif import SARIF
-from agent_fox.verifier.logs.rust.cargo_json import CARGO_JSON
 
 WORDS = (
     *("maven", "mvn", "gradle", "gcc", "g++", "clang", "make", "ld", "cmake", "javac", "go", "cargo", "rustc"),
@@ -28,7 +28,7 @@ WORDS = (
 @pytest.mark.parametrize("word", WORDS)
 def test_every_tool_that_people_name_has_a_parser(word: str) -> None:
     chosen = BUILT_IN.for_tool(word)
-    assert chosen.texts or chosen.streams or word in ("sarif", "junit")
+    assert chosen.texts or chosen.of_streams or word in ("sarif", "junit")
 
 
 @pytest.mark.parametrize(("word", "tool"), [("./mvnw", "maven"), (r"C:\node\GO.EXE", "go"), ("/usr/bin/gcc", "gcc")])
@@ -49,8 +49,8 @@ def test_an_unknown_word_is_told_the_nearest() -> None:
 
 
 def test_every_parser_keeps_to_its_protocol() -> None:
-    assert all(isinstance(entry.load(), DocumentParser) for entry in BUILT_IN.of_documents)
-    assert all(isinstance(entry.load(), StreamParser) for entry in BUILT_IN.of_streams)
+    documents = (*BUILT_IN.of_documents, *BUILT_IN.of_streams)
+    assert all(isinstance(entry.load(), DocumentParser) for entry in documents)
     assert all(isinstance(entry.load(), LogParser) for entry in (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks))
 
 
@@ -76,7 +76,7 @@ def test_a_report_is_known_by_what_it_holds() -> None:
     heads = {
         '<?xml version="1.0"?>\n<testsuites>': JUNIT,
         '{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "runs": [': SARIF,
-        '[{"filePath":"/a.js","messages":[': findings_json("eslint"),
+        '[{"filePath":"/a.js","messages":[': findings("eslint"),
         '{"Time":"2026-01-01T00:00:00Z","Action":"run","Package":"x"}': GO_JSON,
         "TAP version 13\n1..1\n": TAP,
         '{"reason":"compiler-message"': CARGO_JSON,

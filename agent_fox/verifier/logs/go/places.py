@@ -6,25 +6,14 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.drafts import Draft
-from agent_fox.verifier.logs.frames import Place, at, first_line
+from agent_fox.verifier.logs.frames import first_line
+from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
 
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
-
+_LIKE = patterns_in(__file__)
 _HOSTS_WITH_OWNERS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitee.com")
-_LOG_LINE = regex(r"^\s+(?:[\w./-]*/)?([\w.-]+\.go):(\d+): ?(.*)$")
-_SAYS_WRONG = regex(
-    r"!=|\b(?:want(?:ed)?|got|expected|unexpected|errors?|fail(?:ed|ure)?|not|should|must|mismatch|differ\w*|bad"
-    r"|invalid|missing|wrong)\b",
-    re.IGNORECASE,
-)
-_TESTIFY = regex(r"Error Trace:\s+(\S+\.go):(\d+)")
-_TESTIFY_ERROR = regex(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
 
 
 def module_of(packages: Iterable[str]) -> str:
@@ -43,22 +32,23 @@ def module_of(packages: Iterable[str]) -> str:
     return "/".join(first[: min(common, usual)])
 
 
-def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place, str] | None:
+def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place | None, str]:
     """The place and message of what a test logged as wrong: the first line that sounds like it, else the last."""
     text = "\n".join(lines)
-    trace, error = _TESTIFY.search(text), _TESTIFY_ERROR.search(text)
+    trace, error = _LIKE["testify"].search(text), _LIKE["testify_error"].search(text)
     if trace and error:
-        return Place(workspace.relative(trace[1]), int(trace[2])), error[1].strip()
-    logged = [(match, n) for n, line in enumerate(lines) if (match := _LOG_LINE.match(line))]
+        return place_of(trace, workspace), error[1].strip()
+    logged = [(match, n) for n, line in enumerate(lines) if (match := _LIKE["log_line"].match(line))]
     if not logged:
-        return None
-    match, n = next(((f, n) for f, n in logged if _SAYS_WRONG.search(f[3])), logged[-1])
+        return None, ""
+    match, n = next(((f, n) for f, n in logged if _LIKE["says_wrong"].search(f[3])), logged[-1])
     message = match[3].strip() or next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
     return Place(match[1], int(match[2])), message
 
 
 def logged_go(text: str, workspace: Workspace, file: str, name: str) -> Failure:
-    place, message = logged_failure(text.split("\n"), workspace) or (None, first_line(text))
+    place, message = logged_failure(text.split("\n"), workspace)
+    message = message if place else first_line(text)
     return Failure(FailureKind.TEST_FAILURE, message or "it failed without a word", **at(place))
 
 
@@ -70,7 +60,7 @@ class Packages:
     """The packages that a log names, and what it tells of their module's path."""
 
     names: set[str] = field(default_factory=set)
-    _module: str | None = None
+    _module: str = ""
 
     def see(self, package: str) -> None:
         if len(self.names) < MOST_PACKAGES:
@@ -85,29 +75,20 @@ class Packages:
             self._module = package[: -len(folder) - 1]
 
     def folder(self, package: str) -> str:
-        """The folder of a package below the workspace; `""` is the workspace itself."""
-        known = self._module or ""
-        module = known if known and f"{package}/".startswith(f"{known}/") else self._guess(package)
-        return package[len(module) + 1 :]
+        """The folder of a package below the workspace; `""` is the workspace itself.
 
-    def _guess(self, package: str) -> str:
-        """Without evidence: the packages' common path where it is a package itself, else what hosts usually use."""
-        common = posixpath.commonpath([*self.names, package])
-        return common if common in self.names and len(self.names) > 1 else module_of({*self.names, package})
+        Without evidence: below the packages' common path where that is a package, else below what hosts usually use.
+        """
+        module = self._module
+        if not (module and f"{package}/".startswith(f"{module}/")):
+            common = posixpath.commonpath([*self.names, package])
+            is_package = common in self.names and len(self.names) > 1
+            module = common if is_package else module_of({*self.names, package})
+        return package[len(module) + 1 :]
 
 
 MOST_LINES = 400  # kept of one trace
-_BEGINS = regex(
-    r"(?:panic|fatal error|runtime): (?!goroutine)|unexpected fault address|SIG[A-Z]+: |WARNING: DATA RACE$"
-)
 _FIRST = "pfruSW"
-_TIMEOUT = regex(r"panic: test timed out after ")
-_RUNNING = regex(r"\t\t?(?P<name>(?:Test|Fuzz|Example|Benchmark)\S*) \([\dhms.]+\)$")
-_FUNCTION = regex(r"(?P<package>[\w.~/-]+?)\.(?P<name>[\w.*()\[\]]+)\(.*\)$|created by ")
-_PLACE = regex(r"[\t ]+(?P<file>(?:[A-Za-z]:)?[/\\][^:\n]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
-_TEST = regex(r"\.(?P<name>(?:Test|Fuzz|Example|Benchmark)\w*)(?:\.func\d+[\d.]*)?\(")
-_LIBRARY = regex(r"/pkg/mod/|/vendor/|_testmain\.go$")
-_ENDS = regex(r"(?:FAIL|ok  |PASS|---|===)(?:[\t ]|$)|exit status \d+$")
 
 
 class Panic:
@@ -118,36 +99,34 @@ class Panic:
 
     @staticmethod
     def begins(line: str) -> bool:
-        return line[:1] in _FIRST and bool(_BEGINS.match(line))
+        return line[:1] in _FIRST and bool(_LIKE["begins"].match(line))
 
     def takes(self, line: str) -> bool:
         """Whether the line still belongs to it."""
-        if _ENDS.match(line):
+        if _LIKE["ends"].match(line):
             return False
         if len(self._lines) < MOST_LINES:
             self._lines.append(line)
         return True
 
     @property
-    def test(self) -> str | None:
+    def test(self) -> str:
         """The test that a timeout names, or the first that a stack trace shows."""
-        named = next((match["name"] for line in self._lines if (match := _RUNNING.match(line))), None)
-        traced = (match["name"] for line in self._lines if (match := _TEST.search(line)))
-        return named.partition("/")[0] if named else next(traced, None)
+        for find in (_LIKE["running"].match, _LIKE["test"].search):
+            if match := next(filter(None, map(find, self._lines)), None):
+                return match["name"].partition("/")[0]
+        return ""
 
-    def draft(self, workspace: Workspace, packages: Packages) -> Draft:
-        is_timeout = bool(_TIMEOUT.match(self._lines[0]))
-        draft = Draft(
-            kind=FailureKind.TIMEOUT if is_timeout else FailureKind.TEST_FAILURE,
-            message=self._lines[0].removesuffix(" [recovered]"),
-            is_error=True,
-            evidence=["\n".join(self._lines)],
-        )
+    def failure(self, test: str, workspace: Workspace, packages: Packages) -> Failure:
+        place = None
         for above, line in zip(self._lines, self._lines[1:], strict=False):
-            match = _PLACE.match(line)
-            if match and workspace.holds(match["file"]) and not _LIBRARY.search(match["file"]):
-                draft.file, draft.line = workspace.relative(match["file"]), int(match["line"])
-                if function := _FUNCTION.match(above):
-                    packages.lies(function["package"] or "", draft.file.rpartition("/")[0])
+            match = _LIKE["place"].match(line)
+            if match and workspace.holds(match["file"]) and not _LIKE["library"].search(match["file"]):
+                place = place_of(match, workspace)
+                if function := _LIKE["function"].match(above):
+                    packages.lies(function["package"] or "", place.file.rpartition("/")[0])
                 break
-        return draft
+        first, text, name = self._lines[0], "\n".join(self._lines), test or self.test or None
+        kind = FailureKind.TIMEOUT if first.startswith("panic: test timed out after ") else FailureKind.TEST_FAILURE
+        message = first.removesuffix(" [recovered]")
+        return Failure(kind, message, **at(place), test_name=name, evidence=text, is_error=True)

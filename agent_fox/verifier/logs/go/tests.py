@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
-from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts
 from agent_fox.verifier.logs.go.places import Panic, logged_failure
+from agent_fox.verifier.logs.kinds import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.go.places import Packages
     from agent_fox.verifier.logs.protocol import Workspace
 
-_RESULT = regex(r"(?P<indent> *)--- (?P<how>FAIL|PASS|SKIP|BENCH): (?P<name>\S+) \([\d.]+s\)$")
-_GLUED = regex(r"(?<=\S)--- (?P<how>FAIL|PASS|SKIP): (?P<name>[^\s/]+) \([\d.]+s\)$")
+_LIKE = patterns_in(__file__)
 _RUNS = "=== RUN   "
-_NOW = regex(r"\x16?=== (?P<what>RUN|CONT|NAME|PAUSE) +(?P<name>\S+)$")
-_LOGGED = regex(r"(?P<indent> {4,})[\w.+-]+\.go:\d+: ?")
-_MORE = regex(r" {8,}|\t")
-_EXITED = regex(r"(?:exit status \d+|signal: .+)$")
-_PASSED = regex(  # a test without sub-tests, and what it logged
-    r"""===[ ]RUN[ ]{3}([^\s/]++)\n
-        ((?>(?:[ ]{4}[^\n-]*+(?>(?:-(?!--[ ])[^\n-]*+)*)\n)*))
-        ---[ ]PASS:[ ]\1[ ]\([\d.]++s\)\n(?![ \t])""",
-    re.VERBOSE,
-)
 MOST_TESTS = 100 * MOST_KEPT  # remembered of one package
 FIRST, MOST_LINES = 60, 300  # kept of what one test logged: the first, and as many of the last as there is room for
-_NOTHING_SAID = regex(r"(?:FAIL|PASS|ok|exit status \d+|\?|coverage:)|\s*$")
 
 
 @dataclass(slots=True)
@@ -53,16 +41,6 @@ class _Test:
             del self.lines[FIRST]
         self.lines.append(line)
 
-    def run(self) -> None:
-        """It begins, perhaps again: it failed if it failed once."""
-        self.has_failed = self.has_failed or self.outcome == "FAIL"
-        self.outcome = ""
-        if not self.has_failed:
-            self.lines.clear()
-
-    def end(self, outcome: str) -> None:
-        self.outcome = "FAIL" if self.has_failed else outcome
-
 
 @dataclass(slots=True)
 class Package:
@@ -81,11 +59,9 @@ class Package:
     said: list[str] = field(default_factory=list)  # by no test
 
     def named(self, name: str) -> _Test:
-        test = self.tests.get(name)
-        if test is None:
-            test = _Test(name)
-            if len(self.tests) < MOST_TESTS:
-                self.tests[name] = test
+        test = self.tests.get(name) or _Test(name)
+        if len(self.tests) < MOST_TESTS:
+            self.tests.setdefault(name, test)
         return test
 
     def pass_test(self, name: str) -> None:
@@ -95,13 +71,15 @@ class Package:
             self.unnamed += 1
 
     def run(self, name: str) -> None:
-        """A test comes after all that ran before it, itself among them."""
+        """A test comes after all that ran before it, itself among them: it failed if it failed once."""
         self.is_streamed = True
         self.current = test = self.named(name)
         self.passed.difference_update((name, *_parents(name)))
         if self.tests.pop(name, None) is test:
             self.tests[name] = test
-        test.run()
+        test.has_failed, test.outcome = test.has_failed or test.outcome == "FAIL", ""
+        if not test.has_failed:
+            test.lines.clear()
 
     def end(self, name: str, outcome: str) -> _Test | None:
         """The test that ended; None where one printed it: Go says first that it runs one."""
@@ -109,19 +87,18 @@ class Package:
         if self.is_streamed and (known is None or known.outcome):
             return None
         test = known or self.named(name)
-        test.end(outcome)
+        test.outcome = "FAIL" if test.has_failed else outcome
         if self.owner == name and outcome != "FAIL":  # it recovered, or only printed that it panicked
             self.panic = self.owner = None
         return test
 
     def take_panic(self, line: str, owner: str | None = None) -> bool:
         """Whether a line belongs to the trace of a panic."""
-        if self.panic is not None and self.panic.takes(line):
-            return True
-        if self.panic is None and Panic.begins(line):
+        if self.panic is not None:
+            return self.panic.takes(line)
+        if Panic.begins(line):
             self.panic, self.owner = Panic(line), owner
-            return True
-        return False
+        return self.panic is not None
 
     def says(self, name: str, line: str) -> None:
         """A line that a test is known to have printed, or none (`""`)."""
@@ -129,7 +106,7 @@ class Package:
             return
         if name:
             self.tests.get(name, _Test(name)).add(line)
-        elif not _NOTHING_SAID.match(line) and len(self.said) < FIRST:
+        elif not _LIKE["nothing_said"].match(line) and len(self.said) < FIRST:
             self.said.append(line)
 
     @property
@@ -138,33 +115,29 @@ class Package:
 
     def leaves(self) -> list[_Test]:
         """Tests without sub-tests, and failed tests without a failed sub-test."""
-        parents = {parent for name in self.tests for parent in _parents(name)}
-        guilty = {parent for test in self.tests.values() if test.outcome == "FAIL" for parent in _parents(test.name)}
-        return [
-            test
-            for test in self.tests.values()
-            if test.name not in parents or (test.outcome == "FAIL" and test.name not in guilty)
-        ]
+        tests = self.tests.values()
+        parents = {parent for test in tests for parent in _parents(test.name)}
+        guilty = {parent for test in tests if test.outcome == "FAIL" for parent in _parents(test.name)}
+        return [each for each in tests if each.name not in (guilty if each.outcome == "FAIL" else parents)]
 
 
 class GoTests:
     """The tests of all packages: what came of those that ended."""
 
     def __init__(self, packages: Packages, workspace: Workspace) -> None:
-        self._packages = packages
-        self._workspace = workspace
+        self._packages, self._workspace = packages, workspace
         self.ended: list[_Test] = []
-        self.counts = {"PASS": 0, "FAIL": 0, "SKIP": 0}
+        self.counts = Counter[str]()
 
     def end_package(self, of: Package, package: str, line: str) -> None:
+        """The end of a package, which may have failed without a failed test: the process ended on its own."""
         has_failed = line.startswith("FAIL")
         parents = {parent for name in of.tests for parent in _parents(name)}
         self.counts["PASS"] += len(of.passed - parents) + of.unnamed
         for test in of.leaves():
             if not test.outcome and has_failed and (not of.is_told or of.owner == test.name):
                 test.outcome = "FAIL"  # it ran when the process ended
-            if test.outcome in self.counts:
-                self.counts[test.outcome] += 1
+            self.counts[test.outcome] += 1
             if test.outcome == "FAIL":
                 self.fail(of, test, package)
         if has_failed and not any(test.outcome == "FAIL" for test in of.tests.values()):
@@ -172,36 +145,32 @@ class GoTests:
 
     def fail(self, of: Package, test: _Test, package: str) -> None:
         test.package = package
-        guilty = of.owner or (of.panic.test if of.panic is not None else "")
+        guilty = of.owner or (of.panic.test or None if of.panic is not None else "")
         if guilty in (test.name, test.name.partition("/")[0]) or (guilty is None and not test.lines):
             test.panic, of.panic = of.panic, None
         if len(self.ended) < MOST_KEPT:
             self.ended.append(test)
 
     def break_package(self, of: Package, package: str, line: str) -> None:
-        """A package failed without a failed test: the process ended on its own."""
-        name = (of.panic.test if of.panic else None) or ""
         panic = of.panic or (None if of.said else Panic(of.exit or line.replace("\t", " ").strip()))
+        name = of.panic.test if of.panic else ""
         self.ended.append(_Test(name, "FAIL", package, lines=of.said, panic=panic))
 
-    def drafts(self) -> list[Draft]:
-        return [self._draft(test) for test in self.ended]
+    def failures(self) -> list[Failure]:
+        return [self._failure(test) for test in self.ended]
 
     def summary(self) -> TestSummary:
-        passed, failed, skipped = self.counts["PASS"], self.counts["FAIL"], self.counts["SKIP"]
-        return TestSummary(passed + failed + skipped, passed, failed, 0, skipped)
+        return Counts(self.counts["PASS"], self.counts["FAIL"], skipped=self.counts["SKIP"]).summary()
 
-    def _draft(self, test: _Test) -> Draft:
+    def _failure(self, test: _Test) -> Failure:
         if test.panic is not None:
-            draft = test.panic.draft(self._workspace, self._packages)
-            draft.test_name = test.name or test.panic.test
-            return draft
-        place, message = logged_failure(test.lines, self._workspace) or (None, "")
+            return test.panic.failure(test.name, self._workspace, self._packages)
+        place, message = logged_failure(test.lines, self._workspace)
         message = message or " ".join(line.strip() for line in test.lines[:4]) or f"{test.name} failed"
         folder = self._packages.folder(test.package) if test.package else ""
-        text, file = "\n".join(test.lines), in_folder(place.file, folder) if place else None
-        line = place.line if place else None
-        return Draft(FailureKind.TEST_FAILURE, message, file, line, test_name=test.name or None, evidence=[text])
+        file, line = (in_folder(place.file, folder), place.line) if place else (None, None)
+        text, name = "\n".join(test.lines), test.name or None
+        return Failure(FailureKind.TEST_FAILURE, message, file, line, test_name=name, evidence=text)
 
 
 class GoTestReader:
@@ -210,7 +179,7 @@ class GoTestReader:
     def __init__(self, packages: Packages, workspace: Workspace) -> None:
         self._all = GoTests(packages, workspace)
         self._package = Package()
-        self._before, self._ended, self._counts = Package(), 0, dict(self._all.counts)
+        self._before, self._ended, self._counts = Package(), 0, Counter(self._all.counts)
         self._unfinished: frozenset[str] = frozenset()
         self.has_verbose = False
 
@@ -219,22 +188,17 @@ class GoTestReader:
         return bool(self._package.unfinished)
 
     def skip(self, block: str, at: int) -> int:
-        """Passes over tests that passed and have no sub-tests."""
-        package = self._package
+        """Passes over tests that passed and have no sub-tests, where no later line may be about an earlier test."""
+        package, last, passed = self._package, None, _LIKE["passed"].match
         if package.panic is not None:
             return at
-        last = None
-        while (match := _PASSED.match(block, at)) and not self._is_known(match[1]):
+        while (match := passed(block, at)) and match[1] not in package.tests and match[1] not in self._unfinished:
             package.pass_test(match[1])
             last, at = match, match.end()
         if last is not None:
             self.has_verbose = package.is_streamed = True
             package.current = _Test(last[1], "PASS", lines=last[2].splitlines()[:1])
         return at
-
-    def _is_known(self, name: str) -> bool:
-        """Whether a later line may be about an earlier test of this name."""
-        return name in self._package.tests or name in self._unfinished
 
     def feed(self, line: str) -> bool:
         """Whether the line was about a test."""
@@ -243,43 +207,41 @@ class GoTestReader:
             return True
         if line.startswith(_RUNS):
             self._now("RUN", line[len(_RUNS) :])
-        elif "=== " in line[:5] and (match := _NOW.match(line)):
+        elif "=== " in line[:5] and (match := _LIKE["now"].match(line)):
             self._now(*match.groups())
-        elif "--- " in line and (match := _RESULT.match(line) or _GLUED.search(line)):
+        elif "--- " in line and (match := _LIKE["result"].match(line) or _LIKE["glued"].search(line)):
             return self._result(match)
-        elif line[:4] == "    " and ".go:" in line and (match := _LOGGED.match(line)):
+        elif line[:4] == "    " and ".go:" in line and (match := _LIKE["logged"].match(line)):
             self._log(len(match["indent"]) - 4, line)
-        elif current is not None and current.lines and _MORE.match(line):
+        elif current is not None and current.lines and _LIKE["more"].match(line):
             current.add(line)
         elif package.take_panic(line):
             return True
-        elif line[:1] in "es" and _EXITED.match(line):
+        elif line[:1] in "es" and _LIKE["exited"].match(line):
             package.exit = line
-        elif current is not None and current.outcome == "FAIL" and line not in ("FAIL", "PASS"):
-            current.add(line)
-            return False
         else:
+            if current is not None and current.outcome == "FAIL" and line not in ("FAIL", "PASS"):
+                current.add(line)
             return False
         return True
 
     def end_package(self, package: str, line: str) -> None:
         """Everything since the last package was this one's."""
-        self._before, self._ended, self._counts = self._package, len(self._all.ended), dict(self._all.counts)
+        self._before, self._ended, self._counts = self._package, len(self._all.ended), Counter(self._all.counts)
         self._unfinished = frozenset(self._package.unfinished)
         self._all.end_package(self._package, package, line)
         self._package = Package()
 
-    def failures(self) -> list[Draft]:
-        package = self._package
-        cut = [test for test in package.leaves() if test.outcome == "FAIL" or self._is_panicking(test)]
-        for test in cut:  # the log was cut before the package's end
-            self._all.fail(package, test, "")
-        if package.panic is not None and not cut:
-            self._all.break_package(package, "", "")
-        return self._all.drafts()
-
-    def _is_panicking(self, test: _Test) -> bool:
-        return test is self._package.current and not test.outcome and self._package.panic is not None
+    def failures(self) -> list[Failure]:
+        """What failed; of the last package too, where the log was cut before its end."""
+        of = self._package
+        panicking = of.current if of.panic is not None and of.current and not of.current.outcome else None
+        cut = [test for test in of.leaves() if test.outcome == "FAIL" or test is panicking]
+        for test in cut:
+            self._all.fail(of, test, "")
+        if of.panic is not None and not cut:
+            self._all.break_package(of, "", "")
+        return self._all.failures()
 
     def summary(self) -> TestSummary | None:
         """Only `-v` names the tests that passed."""
@@ -299,7 +261,7 @@ class GoTestReader:
         test = self._package.end(found["name"], found["how"])
         if test is None:
             return False
-        test.depth = found.start("how") - len("--- ") if found.re == _RESULT else 0
+        test.depth = found.start("how") - len("--- ") if found.re == _LIKE["result"] else 0
         if not test.lines or not self._package.is_streamed:
             self._package.current = test
         return True

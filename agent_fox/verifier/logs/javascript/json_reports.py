@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, BinaryIO
+from dataclasses import replace
+from typing import BinaryIO
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import pieces, without_colours
-from agent_fox.verifier.logs.documents import Document
-from agent_fox.verifier.logs.frames import at, first_line
+from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Counts, Gathering
-from agent_fox.verifier.logs.javascript.stacks import exception_of, kind_of_broken_file, thrown_at
+from agent_fox.verifier.logs.javascript.stacks import exception_of, kind_of_broken, thrown_at
+from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.parsers import Document
+from agent_fox.verifier.logs.protocol import Workspace, at
 from agent_fox.verifier.logs.streams.json_stream import EACH, parts
-from agent_fox.verifier.logs.streams.records import Record, number, record, records, text, texts
+from agent_fox.verifier.logs.streams.records import Record, found, number, record, records, text, texts
 
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
-
+_LIKE = patterns_in(__file__)
 _FILES = ("testResults", EACH)
-_BEGINS = regex(r'\{\s*"(?:num(?:Total|Failed|Passed)Test|testResults|success"\s*:\s*\w+,\s*"num)')
-_TITLE = regex(r"^\s*● .*$", re.MULTILINE)
 _SKIPPED = ("pending", "skipped", "todo", "disabled")
 
 
 class _JestReader:
-    """Reads the files, their tests, and why a file could not be run."""
+    """Reads the files, their tests, and why a file could not be run: what could not be loaded, or its hooks threw."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._found = Gathering()
-        self._counts = Counts()
+        self._found, self._counts = Gathering(), Counts()
         self._has_read = False
         self._workspace = workspace
 
@@ -43,57 +39,34 @@ class _JestReader:
 
     def _take(self, file: Record) -> None:
         self._has_read = True
-        path = self._workspace.relative(text(file.get("name")) or text(file.get("testFilePath")))
+        path = self._workspace.relative(text(found(file, "name|testFilePath"))) or None
         tests = list(records(file.get("assertionResults") or file.get("testResults")))
         for test in tests:
             self._test(test, path)
-        has_failed = any(test.get("status") == "failed" for test in tests)
-        if file.get("status") == "failed" and not has_failed:
-            self._broken(file, path)
+        if file.get("status") == "failed" and not any(test.get("status") == "failed" for test in tests):
+            self._counts.errors += 1
+            self._counts.uncounted += 1
+            thrown = _LIKE["title"].sub("", without_colours(text(found(file, "message|failureMessage"))))
+            failure = _failure(thrown, path, self._workspace, "the file could not be run")
+            self._found.fail(replace(failure, kind=kind_of_broken(thrown), is_error=True))
 
-    def _test(self, test: Record, path: str) -> None:
-        status = text(test.get("status"))
+    def _test(self, test: Record, path: str | None) -> None:
+        status, declared = text(test.get("status")), record(test.get("location"))
         self._counts.passed += status == "passed"
         self._counts.skipped += status in _SKIPPED
         self._counts.failures += status == "failed"
-        if status == "failed" and not self._found.is_full:
-            name = " > ".join(filter(None, [*texts(test.get("ancestorTitles")), text(test.get("title"))]))
-            for each in texts(test.get("failureMessages")) or ["the test failed"]:
-                self._found.fail(self._failure(test, name, without_colours(each), path))
-
-    def _failure(self, test: Record, name: str, text: str, path: str) -> Failure:
-        place, declared = thrown_at(text, self._workspace), record(test.get("location"))
-        return Failure(
-            FailureKind.TEST_FAILURE,
-            first_line(text).removeprefix("Error: "),
-            file=place.file if place else path or None,
-            line=place.line if place else number(declared.get("line")),
-            column=place.column if place else number(declared.get("column")),
-            test_name=name or None,
-            evidence=text,
-            exception=exception_of(first_line(text)),
-        )
-
-    def _broken(self, file: Record, path: str) -> None:
-        """A file that could not be loaded, or whose hooks threw."""
-        self._counts.errors += 1
-        self._counts.uncounted += 1
-        message_text = _TITLE.sub("", without_colours(text(file.get("message")) or text(file.get("failureMessage"))))
-        place = thrown_at(message_text, self._workspace)
-        self._found.fail(
-            Failure(
-                kind_of_broken_file(message_text),
-                first_line(message_text) or "the file could not be run",
-                **at(place, path or None),
-                evidence=message_text,
-                exception=exception_of(first_line(message_text)),
-                is_error=True,
-            )
-        )
+        if status != "failed" or self._found.is_full:
+            return
+        name = " > ".join(filter(None, [*texts(test.get("ancestorTitles")), text(test.get("title"))])) or None
+        for thrown in map(without_colours, texts(test.get("failureMessages")) or ["the test failed"]):
+            failure = _failure(thrown, path, self._workspace)
+            if failure.line is None:
+                line, column = number(declared.get("line")), number(declared.get("column"))
+                failure = replace(failure, line=line, column=column)
+            self._found.fail(replace(failure, message=failure.message.removeprefix("Error: "), test_name=name))
 
 
 _STATS, _FAILURES = ("stats",), ("failures", EACH)
-_MOCHA = regex(r'\{\s*"stats"\s*:\s*\{\s*"suites"')
 
 
 class _MochaReader:
@@ -110,31 +83,26 @@ class _MochaReader:
                 of = [number(record(value).get(word)) or 0 for word in ("passes", "failures", "pending")]
                 self._summary = Counts(of[0], of[1], skipped=of[2]).summary()
             else:
-                self._found.fail(_mocha_failure(record(value), self._workspace))
+                self._fail(record(value))
 
     def parsed(self, *, is_complete: bool) -> Parsed:
         return self._found.parsed(self._summary, is_complete=is_complete)
 
-
-def _mocha_failure(test: Record, workspace: Workspace) -> Failure:
-    thrown = record(test.get("err"))
-    thrown_text = text(thrown.get("stack")) or text(thrown.get("message"))
-    place, message = thrown_at(thrown_text, workspace), first_line(thrown_text) or "the test failed"
-    return Failure(
-        FailureKind.TEST_FAILURE,
-        message,
-        **at(place, workspace.relative(text(test.get("file"))) or None),
-        test_name=_name(text(test.get("fullTitle")), text(test.get("title"))),
-        evidence=thrown_text,
-        exception=exception_of(message) or text(thrown.get("name")) or None,
-    )
+    def _fail(self, test: Record) -> None:
+        """A test that failed. mocha joins the titles of groups by spaces: only the last one can be recognised."""
+        title, thrown = text(test.get("title")), text(found(test, "err.stack|err.message"))
+        name = " > ".join(filter(None, (text(test.get("fullTitle")).removesuffix(title).strip(), title))) or None
+        failure = _failure(thrown, self._workspace.relative(text(test.get("file"))) or None, self._workspace)
+        exception = failure.exception or text(found(test, "err.name")) or None
+        self._found.fail(replace(failure, test_name=name, exception=exception))
 
 
-def _name(full: str, title: str) -> str | None:
-    """mocha joins the titles of groups by spaces: only the last one can be recognised."""
-    groups = full.removesuffix(title).strip()
-    return " > ".join(part for part in (groups, title) if part) or None
+def _failure(thrown: str, file: str | None, workspace: Workspace, message: str = "the test failed") -> Failure:
+    """What was thrown, and where; else the file, and the message."""
+    message = first_line(thrown) or message
+    known = {**at(thrown_at(thrown, workspace), file), "evidence": thrown, "exception": exception_of(message)}
+    return Failure(FailureKind.TEST_FAILURE, message, **known)
 
 
-JEST = Document(_BEGINS, _JestReader)
-MOCHA = Document(_MOCHA, _MochaReader)
+JEST = Document(_LIKE["begins"], _JestReader)
+MOCHA = Document(_LIKE["mocha"], _MochaReader)

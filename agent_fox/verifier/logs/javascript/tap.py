@@ -1,44 +1,25 @@
-"""TAP 12 to 14, as Node, node-tap, tape, Mocha, Vitest, bats and Perl write it: test lines, sub-tests, YAML blocks."""
+"""TAP 12 to 14, as Node, node-tap, tape, Mocha, Vitest, bats and Perl write it: test lines, sub-tests, YAML blocks; and
+the failures that it tells of: a test's, a file's that could not be loaded, and the crash of a whole run."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.documents import stands_first
+from agent_fox.verifier.logs.frames import first_line, is_file, place_in
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gathering
-from agent_fox.verifier.logs.javascript.stacks import is_file, test_path
-from agent_fox.verifier.logs.javascript.tap_failures import TapTest, crash_of, failure_of, is_parents
-from agent_fox.verifier.logs.line_log import LineStream
+from agent_fox.verifier.logs.javascript.stacks import broken_file, error_line, kind_of_broken, named_file, test_path
+from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.parsers import LineLog, stands_first
+from agent_fox.verifier.logs.protocol import Place, Workspace, at
 
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
-
+_LIKE = patterns_in(__file__)
 MOST_LINES = 120  # of what is said about one test
 _STEP = 4  # columns a sub-test is indented by
-_STARTS = regex(r"^(?:TAP version 1[234]|(?:not )?ok 1\b)", re.MULTILINE)
-_OPEN_QUOTE = regex(r'^\s*[\w-]+: "(?:[^"\\]|\\.)*$')
-_CLOSES_QUOTE = regex(r'(?<!\\)"\s*$')
-_TEST = regex(r"^((?: {4})*)(not )?ok\b(?: +\d+)?(?: +- +| +|$)(.*)$")
-_SUBTEST = regex(r"^((?: {4})*)# Subtest(?:: (.*))?$")
-_DIRECTIVE = regex(r"(?:^|[^\\])# *(SKIP|TODO)\b", re.IGNORECASE)
-_TIME = regex(r"\s+# (?:time|duration_ms)[ =]\S+")
-_COMMENT = regex(r"^\s*# ?")
-_SPEC = regex(r"^\s*[✔✖▶✓✗×] ", re.MULTILINE)
-_PLANNED = regex(r"^1\.\.\d", re.MULTILINE)
-_PLAN = regex(r"^1\.\.(\d+)")
-_BAIL = regex(r"^\s*Bail out!\s*(.*)$")
-_PASSED = regex(  # with its YAML block, or before another test: whatever else follows belongs to it
-    r"""(?P<indent>(?>(?:[ ]{4})*))
-        (?:\#[ ]Subtest:[ ]([^\n\#]*+)\n (?P=indent))?
-        ok[ ]\d++ (?:[ ]-[ ][^\n\#{]*+)? \n
-        (?:(?P=indent)[ ]{2}---\n (?>(?:(?P=indent)[ ]{2}(?!\.\.\.)[^\n]*+\n)*) (?P=indent)[ ]{2}\.\.\.\n
-          |(?=(?P=indent)(?:\#[ ]Subtest|(?:not[ ])?ok[ ])))""",
-    re.VERBOSE,
-)
 
 
 class _Reader:
@@ -46,10 +27,7 @@ class _Reader:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._found = Gathering()
-        self._counts = Counts()
-        self._groups: dict[int, str] = {}
-        self._seen: dict[int, bool] = {}  # depth of sub-tests read -> whether one failed
+        self._begin()
         self._braced: list[TapTest] = []
         self._test: TapTest | None = None
         self._yaml_indent: int | None = None
@@ -57,86 +35,88 @@ class _Reader:
         self._is_dull = False  # the block is of a test that passed
         self._is_quoting = False  # a value in quotes goes on over lines of any indentation
         self._between: deque[str] = deque(maxlen=MOST_LINES)
-        self._top = 0
         self._planned: int | None = None
         self._has_bailed = False
 
+    def _begin(self) -> None:
+        self._found, self._counts, self._top = Gathering(), Counts(), 0
+        self._groups: dict[int, str] = {}
+        self._seen: dict[int, bool] = {}  # depth of sub-tests read -> whether one failed
+
     def take(self, line: str) -> None:
-        if self._yaml_indent is not None and self._take_yaml(line):
+        if self._yaml_indent is not None and self._take_yaml(line, self._yaml_indent):
             return
-        if "ok" in line and (match := _TEST.match(line)):
+        if "ok" in line and (match := _LIKE["test"].match(line)):
             self._take_test(len(match[1]) // _STEP, not match[2], match[3])
-        elif "# Subtest" in line and (match := _SUBTEST.match(line)):
+        elif "# Subtest" in line and (match := _LIKE["subtest"].match(line)):
             self._settle()
             self._groups[len(match[1]) // _STEP] = _plain(match[2] or "")
         elif self._test and line.endswith("---") and line.strip() == "---":
             self._yaml_indent = len(line) - len(line.lstrip())
             self._indentation, self._is_dull = " " * self._yaml_indent, self._test.is_ok
         elif self._braced and line.strip() == "}":
-            self._close_brace()
+            self._settle()
+            self._end_test(test := self._braced.pop())
+            self._groups.pop(test.depth, None)
+            self._settle()
         elif line.startswith("TAP version") and self._planned is None:
-            self._restart()
-        elif "Bail" in line and (match := _BAIL.match(line)):
-            self._bail(match[1])
-        elif line.startswith("1..") and (match := _PLAN.match(line)):
+            self._settle()  # what came before was printed by something else
+            self._begin()
+        elif "Bail" in line and (match := _LIKE["bail"].match(line)):
+            self._settle()
+            self._has_bailed = True
+            message = f"Bail out! {match[1]}".strip()
+            self._found.fail(Failure(FailureKind.TEST_FAILURE, message, evidence=message, is_error=True))
+        elif line.startswith("1..") and (match := _LIKE["plan"].match(line)):
             self._planned = int(match[1])
         else:
-            self._take_other(line)
+            stripped = _LIKE["comment"].sub("", line)
+            if self._test and len(self._test.after) < MOST_LINES:
+                self._test.after.append(stripped)
+            else:
+                self._between.append(_plain(stripped))
 
     def skip(self, block: str, at: int) -> int:
         """Passes over tests that passed and have no sub-tests."""
         if self._yaml_indent is not None:
             return at
         deepest = max(self._seen, default=0)
-        while (match := _PASSED.match(block, at)) and (depth := len(match[1]) // _STEP) >= deepest:
-            self._pass(depth, match[2])
+        while (match := _LIKE["passed"].match(block, at)) and (depth := len(match[1]) // _STEP) >= deepest:
+            self._settle()
+            if match[2] is not None:
+                self._groups[depth] = match[2]
+            self._between.clear()
+            self._seen.setdefault(depth, False)
+            self._top += depth == 0
+            self._counts.passed += 1
             deepest, at = depth, match.end()
         return at
 
-    def _pass(self, depth: int, group: str | None) -> None:
-        self._settle()
-        if group is not None:
-            self._groups[depth] = group
-        self._between.clear()
-        self._seen.setdefault(depth, False)
-        self._top += depth == 0
-        self._counts.passed += 1
-
-    def _restart(self) -> None:
-        """What came before the first line of TAP was printed by something else."""
-        self._settle()
-        self._found, self._counts, self._top, self._seen, self._groups = Gathering(), Counts(), 0, {}, {}
-
-    def _take_yaml(self, line: str) -> bool:
+    def _take_yaml(self, line: str, expected: int) -> bool:
         """Whether the line belongs to the YAML block, which also ends where its indentation does."""
         if self._is_quoting:
-            self._quote(line)
+            self._is_quoting = not _LIKE["closes_quote"].search(line)
+            if self._test and len(self._test.yaml[-1]) < LONGEST_EVIDENCE:
+                self._test.yaml[-1] += f"\\n{line}"
             return True
         if self._is_dull and line.startswith(self._indentation) and line[-3:] != "...":
             return True
         stripped = line.lstrip()
         indent = len(line) - len(stripped)
-        if indent == self._yaml_indent and stripped.rstrip() == "...":
+        is_end = indent == expected and stripped.rstrip() == "..."
+        if is_end or (stripped and indent < expected):
             self._settle()
-            return True
-        if stripped and indent < (self._yaml_indent or 0):
-            self._settle()
-            return False
+            return is_end
         if self._test and not self._test.is_ok and len(self._test.yaml) < MOST_LINES:
             self._test.yaml.append(line)
-            self._is_quoting = bool(_OPEN_QUOTE.match(line))
+            self._is_quoting = bool(_LIKE["open_quote"].match(line))
         return True
-
-    def _quote(self, line: str) -> None:
-        self._is_quoting = not _CLOSES_QUOTE.search(line)
-        if self._test and len(self._test.yaml[-1]) < LONGEST_EVIDENCE:
-            self._test.yaml[-1] += f"\\n{line}"
 
     def _take_test(self, depth: int, is_ok: bool, rest: str) -> None:
         self._settle()
         is_open = rest.endswith("{")
-        is_excused = "#" in rest and bool(_DIRECTIVE.search(rest))
-        name = _plain(_TIME.sub("", rest.removesuffix("{")).strip()) if "#" in rest or is_open else rest.strip()
+        is_excused = "#" in rest and bool(_LIKE["directive"].search(rest))
+        name = _plain(_LIKE["time"].sub("", rest.removesuffix("{")).strip()) if "#" in rest or is_open else rest.strip()
         name = self._workspace.relative(name) if is_file(name) else name
         test = TapTest(depth, name, is_ok, is_excused, list(self._between))
         self._between.clear()
@@ -144,64 +124,33 @@ class _Reader:
         if is_open:
             self._groups[depth] = name
             self._braced.append(test)
-            return
-        test.has_children, test.has_failed = self._take_children(depth)
-        self._seen[depth] = self._seen.get(depth, False) or not (is_ok or is_excused)
-        self._test = test
-
-    def _take_children(self, depth: int) -> tuple[bool, bool]:
-        """Whether there were sub-tests below `depth`, and whether one failed; the next test starts without."""
-        deeper = [level for level in self._seen if level > depth]
-        if not deeper:
-            return False, False
-        failed = [self._seen.pop(level) for level in deeper]
-        return bool(deeper), any(failed)
-
-    def _close_brace(self) -> None:
-        self._settle()
-        test = self._braced.pop()
-        test.has_children, test.has_failed = self._take_children(test.depth)
-        self._seen[test.depth] = self._seen.get(test.depth, False) or not (test.is_ok or test.is_excused)
-        self._groups.pop(test.depth, None)
-        self._test = test
-        self._settle()
-
-    def _take_other(self, line: str) -> None:
-        stripped = _COMMENT.sub("", line)
-        if self._test and len(self._test.after) < MOST_LINES:
-            self._test.after.append(stripped)
         else:
-            self._between.append(_plain(stripped))
+            self._end_test(test)
 
-    def _bail(self, reason: str) -> None:
-        self._settle()
-        self._has_bailed = True
-        message = f"Bail out! {reason}".strip()
-        self._found.fail(Failure(FailureKind.TEST_FAILURE, message, evidence=message, is_error=True))
+    def _end_test(self, test: TapTest) -> None:
+        """Which sub-tests the test had is known now; the next one starts without."""
+        failed = [self._seen.pop(depth) for depth in [each for each in self._seen if each > test.depth]]
+        test.has_children, test.has_failed = bool(failed), any(failed)
+        self._seen[test.depth] = self._seen.get(test.depth, False) or test.fails
+        self._test = test
 
     def _settle(self) -> None:
         """Counts the last test, and keeps it if it failed on its own account."""
         if self._test is None:
             return
         test, self._test, self._yaml_indent, self._is_quoting = self._test, None, None, False
-        fails = not (test.is_ok or test.is_excused)
-        is_own = fails and not is_parents(test)
+        is_own = test.fails and not test.is_parents
         if is_own and not self._found.is_full:
-            self._found.fail(failure_of(test, self._name(test), self._workspace, self._file(test)))
+            name = test_path([self._groups.get(depth, "") for depth in range(test.depth)] + [test.name])
+            around = self._groups.get(0, "") if test.depth else ""  # the outermost test, perhaps named by its file
+            file = self._workspace.relative(around) if is_file(around) else None
+            self._found.fail(failure_of(test, name, self._workspace, file))
         if not test.has_children or is_own:
             self._counts.skipped += test.is_excused
             self._counts.passed += test.is_ok and not test.is_excused
             self._counts.failures += is_own
-        if test.after and not test.yaml and not fails:
+        if test.after and not test.yaml and not test.fails:
             self._between.extend(test.after)
-
-    def _name(self, test: TapTest) -> str:
-        return test_path([self._groups.get(depth, "") for depth in range(test.depth)] + [test.name])
-
-    def _file(self, test: TapTest) -> str | None:
-        """The file that the outermost of the tests around it is named by."""
-        outermost = self._groups.get(0, "") if test.depth else ""
-        return self._workspace.relative(outermost) if is_file(outermost) else None
 
     def parsed(self) -> Parsed:
         self._settle()
@@ -215,18 +164,112 @@ def _plain(text: str) -> str:
     """Without TAP's escapes, nor a directive."""
     if "#" not in text:
         return text
-    directive = _DIRECTIVE.search(text)
+    directive = _LIKE["directive"].search(text)
     return (text[: directive.start() + 1].rstrip(" #") if directive else text).replace("\\#", "#")
 
 
 def _recognises(head: str) -> bool:
-    match = _STARTS.search(head)
+    match = _LIKE["starts"].search(head)
     if match is None:
         return False
-    is_ours = match[0].startswith("TAP") or bool(_PLANNED.search(head))
+    is_ours = match[0].startswith("TAP") or bool(_LIKE["planned"].search(head))
     if stands_first(head, match.start()):
-        return is_ours or not _SPEC.search(head)
-    return match[0].startswith("TAP") and not _SPEC.search(head)  # something was printed while a file was loaded
+        return is_ours or not _LIKE["spec"].search(head)
+    return match[0].startswith("TAP") and not _LIKE["spec"].search(head)  # printed while a file was loaded
 
 
-TAP = LineStream(_Reader, _recognises)
+@dataclass(slots=True)
+class TapTest:
+    """A test line with what follows it. `has_failed` is of its sub-tests."""
+
+    depth: int
+    name: str
+    is_ok: bool
+    is_excused: bool
+    before: list[str]
+    has_children: bool = False
+    has_failed: bool = False
+    yaml: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+
+    @property
+    def fails(self) -> bool:
+        return not (self.is_ok or self.is_excused)
+
+    @property
+    def is_parents(self) -> bool:
+        """Whether it failed only as the parent of one that did."""
+        if not self.has_failed and not any("subtestsFailed" in line for line in self.yaml):
+            return False
+        kind = fields_of(self.yaml).get("failureType", "")
+        return kind == "subtestsFailed" or (self.has_failed and not kind)
+
+
+def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None) -> Failure:
+    fields, text = fields_of(test.yaml), "\n".join(test.after)
+    place = _place_of(fields, workspace) or place_in(text, workspace, "bats", "perl") or place_in(text, workspace)
+    error = fields.get("error", "")
+    inner = fields_of(error.split("\n")) if re.match(r"(?:name|message): ", error) else {}
+    reason = inner.get("message") or error or fields.get("message", "")
+    message, evidence = first_line(reason) or first_line(text) or test.name, "\n".join(test.yaml) or text
+    if is_file(test.name):
+        wrapped = message if not error_line(test.before) else ""
+        failure = broken_file(test.name, test.before, wrapped, place, workspace)
+        return failure if failure.evidence != wrapped else replace(failure, evidence=evidence)
+    known = {**at(place, file or named_file(message, workspace)), "test_name": name or None, "evidence": evidence}
+    exception = inner.get("name") or fields.get("name") or None
+    return Failure(FailureKind.TEST_FAILURE, message, **known, exception=exception)
+
+
+def crash_of(lines: list[str], workspace: Workspace) -> Failure | None:
+    """What ended the run before it printed a plan."""
+    if not (error := error_line(lines)):
+        return None
+    text = "\n".join(lines)
+    known = {**at(place_in(text, workspace)), "evidence": text, "exception": error.partition(":")[0], "is_error": True}
+    return Failure(kind_of_broken(text), error, **known)
+
+
+def fields_of(lines: Sequence[str]) -> dict[str, str]:
+    """The keys of a block with their values as text; a nested block as its lines."""
+    fields: dict[str, str] = {}
+    nested: dict[str, list[str]] = {}
+    key = ""
+    for line in textwrap.dedent("\n".join(lines)).split("\n"):
+        match = _LIKE["key"].match(line)
+        if match:
+            key, value = match[1], (match[2] or "").strip()
+            fields[key] = "" if _LIKE["block"].match(value) else _unquoted(value)
+            nested[key] = []
+        elif key:
+            nested[key].append(line)
+    blocks = {key: textwrap.dedent("\n".join(inner)).strip("\n") for key, inner in nested.items()}
+    return {key: value or blocks[key] for key, value in fields.items()}
+
+
+def _unquoted(value: str) -> str:
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
+        inner = value[1:-1]
+        return inner.replace("''", "'") if value[0] == "'" else inner.replace('\\"', '"').replace("\\n", "\n")
+    return value
+
+
+def _place_of(fields: dict[str, str], workspace: Workspace) -> Place | None:
+    """Where it was thrown, else where the test stands: as in a trace, as `{line: 3, column: 5, file: "a.js"}` or a
+    nested block with the same, or as `a.js:3:5`."""
+    stack, stands = fields.get("stack", ""), fields.get("at", "")
+    if place := place_in(stack, workspace, "javascript") or place_in(stands, workspace, "javascript"):
+        return place
+    pairs = {key: a or b or c for key, a, b, c in _LIKE["flow"].findall(stands)}
+    file, line = pairs.get("file") or pairs.get("fileName"), pairs.get("line") or pairs.get("lineNumber", "")
+    column = pairs.get("column") or pairs.get("columnNumber", "")
+    if file and line.isdigit():
+        return Place(workspace.relative(file), int(line), int(column) if column.isdigit() else None)
+    for text in (stands, fields.get("location", "")):
+        match = _LIKE["position"].match(text)
+        if match and workspace.holds(match[1]) and "node_modules/" not in match[1]:
+            return Place(workspace.relative(match[1]), int(match[2]), int(match[3]) if match[3] else None)
+    return None
+
+
+TAP = LineLog(_Reader, recognises=_recognises)

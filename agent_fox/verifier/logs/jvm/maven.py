@@ -9,53 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.frames import java_file
-from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.jvm.maven_messages import kind_of, pom_problem, without_help
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering
 from agent_fox.verifier.logs.jvm.surefire import SurefireReader
+from agent_fox.verifier.logs.kinds import kind_in, patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.row_reader import RowReader
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-_LEVEL = regex(r"(?:[\d-]+[T ])?(?:[\d:.,]+Z? )?\[(INFO|WARNING|WARN|ERROR|FATAL|DEBUG)\](?: |$)")
-_GLUED = regex(r"(?<=.)\[(?:INFO|WARNING|ERROR)\] Tests run: ")
-_PLACE = regex(
-    r"(?P<file>/?(?:[A-Za-z]:)?[^:\n\[]+\.\w+):"
-    r"(?:[ ]?[\[(](?P<line>\d+)(?:,[ ]?(?P<column>\d+))?[\])]:?|(?<=\.java:)) (?P<message>.*)"
-)
-_SYMBOL = regex(r"\s+(?:symbol|シンボル|符号): *(?P<symbol>.+)")
-_MODULE = regex(r"Building \S.* \[(?P<number>\d+)/(?P<of>\d+)\]$|Building \S+ \S+$")
-_GOAL_BEGINS = regex(r"(?:---|>>>|<<<) \S+:\S+ .*@ (?P<artifact>\S+) (?:---|>>>|<<<)$")
-_FOLDER = regex(
-    r"(?:skip non existing resourceDirectory (?P<resources>.+)/src/(?:main|test)/|  from (?P<pom>.*)pom\.xml$)"
-)
-_REPORTS = regex(r"(?:Please refer to |See )(?P<folder>\S.*)/target/(?:surefire|failsafe)-reports")
-_FAILED = regex(
-    r"Failed to execute goal (?:(?P<plugin>[\w.-]+:[\w.-]+:[\w.-]+):(?P<goal>[\w-]+)"
-    r"(?: \([^)]*\))? )?on project (?P<project>[^:]+): (?P<message>.*)"
-)
-_POM = regex(r"  The project +(?:\S+ )?\((?P<pom>.+)\) has \d+ errors?$")
-_LAST = regex(r"To see the full stack trace|Re-run Maven|After correcting the problems|\[Help \d+\]")
-_PLAIN = regex(
-    r"(?:Error: )?(?:The )?JAVA_HOME .*not (?:defined|set)|Error: Could not create the Java Virtual Machine"
-    r"|.*mvn: (?:command )?not found"
-)
-_CRASHED = regex(r"(?P<class>(?:[a-z_]\w*\.)+[A-Z]\w*)$")
-_SAID = r"""(?:[^\n\[\]<TR]*+  # a line of a running test, without anything that Maven marks its own lines with
-    (?>(?:(?:\[(?!WARN)|(?<!INFO)(?<!ERROR)(?<!DEBUG)(?<!FATAL)\]|<(?!<<[ ])|T(?!ests[ ]run:)|R(?!unning[ ]))
-    [^\n\[\]<TR]*+)*)\n)"""
-_SAID_LINES = regex(f"(?>{_SAID}*)", re.VERBOSE)
-_PASSED_CLASS = regex(
-    rf"""\[INFO\][ ]Running[ ](?P<name>[\w.$-]++)\n (?>{_SAID}*)
-         \[INFO\][ ]Tests[ ]run:[ ](?P<tests>\d++),[ ]Failures:[ ]0,[ ]Errors:[ ]0,[ ]Skipped:[ ](?P<skipped>\d++),
-         [ ](?:Flakes:[ ]\d++,[ ])?Time[ ]elapsed:[ ][\d.,]++[ ]s(?:ec)?[ ]--?[ ]in[ ](?P=name)\n""",
-    re.VERBOSE,
-)
+_LIKE = patterns_in(__file__)
 
 
 class MavenReader:
@@ -63,7 +28,7 @@ class MavenReader:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._findings = Findings()
+        self._findings = Gathering()
         self._checks = RowReader(built_in("java_checks"), self._findings, workspace)
         self._formatters = RowReader(built_in("java_formatters"), self._findings, workspace)
         self._tests = SurefireReader()
@@ -75,67 +40,71 @@ class MavenReader:
         self._goal: Draft | None = None
         self._reports = 0
         self._pom: str | None = None
-        self._is_many = False
         self._has_begun = False  # and says when it is over, unless it is told to be quiet
         self._is_over = False
 
     def skip(self, block: str, at: int) -> int:
         """Skips the output of tests, and whole classes without a failure."""
-        if self._tests.is_printing:
-            match = _SAID_LINES.match(block, at)
+        if self._tests.open is not None:
+            return at
+        if self._tests.running:  # only a test can have printed the next line, unless that is marked as another's
+            match = _LIKE["said_lines"].match(block, at)
             return match.end() if match else at
-        while self._tests.is_between and (each := _PASSED_CLASS.match(block, at)):
+        while each := _LIKE["passed_class"].match(block, at):
             self._tests.pass_class(each[1], int(each[2]), int(each[3]))
             self._goals.clear()
             at = each.end()
         return at
 
     def take(self, line: str) -> None:
-        if "] Tests run: " in line and self._tests.is_in_test and (glued := _GLUED.search(line)):
+        if "] Tests run: " in line and self._tests.running and (glued := _LIKE["glued"].search(line)):
             line = line[glued.start() :]
-        match = _LEVEL.match(line) if "[" in line[:40] else None
+        match = _LIKE["level"].match(line) if "[" in line[:40] else None
         level, text = (match[1], line[match.end() :]) if match else ("", line)
         if level == "INFO":
             self._note(text)
         if self._tests.feed(level, text):
             self._goals.clear()  # Maven gives up after the last test: these goals were printed by one
+        elif self._tests.running:
             return
-        if self._tests.is_in_test:
-            return
-        if level in ("ERROR", "WARNING", "WARN"):
+        elif level in ("ERROR", "WARNING", "WARN"):
             self._problem(level, text)
         elif level == "INFO":
             self._close()
             self._check(level, text)
-        elif level == "" and self._open is not None:
+        elif not level and self._open is not None:
             self._continue(self._open, text)
-        elif not level and _PLAIN.match(text):
-            self._findings.keep(Draft(FailureKind.ENVIRONMENT_FAILURE, text.strip(), evidence=[line]))
+        elif not level and _LIKE["plain"].match(text):
+            self._findings.fail(Failure(FailureKind.ENVIRONMENT_FAILURE, text.strip(), evidence=line))
 
     def parsed(self) -> Parsed:
+        """A goal's own message counts where no failure of its kind was found, or a test crashed."""
         self._close()
-        self._end_goal()
         is_compiler = not self._goals or any(goal.kind is FailureKind.COMPILE_ERROR for goal in self._goals)
         for draft in self._compiled:
             if draft.is_warning or is_compiler:
                 self._findings.keep(draft)
-        for test in self._tests.failures(self._folders):
-            self._findings.keep(test)
+        for failure in self._tests.failures(self._folders):
+            self._findings.fail(failure)
         for goal in self._goals:
-            self._keep_goal(goal)
+            module, goal.symbol = self._module_of.get(goal.symbol or "", 0), None
+            if goal.test_name:
+                goal.file = java_file(goal.test_name, module=self._folders.get(module, ""))
+                self._findings.keep(goal)
+            else:
+                self._findings.fall_back(goal.failure(), on_kind=True)
         return self._findings.parsed(self._tests.summary(), is_complete=self._is_over or not self._has_begun)
 
     def _note(self, text: str) -> None:
         """Where the build is: which module, which goal, in which folder."""
-        if text[:1] in "-><" and (match := _GOAL_BEGINS.match(text)):
+        if text[:1] in "-><" and (match := _LIKE["goal_begins"].match(text)):
             self._tests.goal_begins()
             self._module_of.setdefault(match["artifact"], self._tests.module)
-        elif text.startswith("Building") and (match := _MODULE.match(text)):
-            self._tests.next_module()
-            self._is_many = self._is_many or int(match["of"] or 1) > 1
-        elif text.startswith(("skip non", "  from ")) and (match := _FOLDER.match(text)):
-            folder = match["resources"] or match["pom"].rstrip("/") or "."
-            self._remember(self._tests.module, folder)
+        elif text.startswith("Building") and _LIKE["module"].match(text):
+            self._tests.module += 1
+            self._tests.goal_begins()
+        elif text.startswith(("skip non", "  from ")) and (match := _LIKE["folder"].match(text)):
+            self._remember(self._tests.module, match["resources"] or match["pom"].rstrip("/") or ".")
         elif text.startswith(("BUILD SUCCESS", "BUILD FAILURE")):
             self._is_over = True
         elif text.startswith("Finished at: "):
@@ -145,16 +114,19 @@ class MavenReader:
 
     def _remember(self, module: int, folder: str) -> None:
         if len(self._folders) < MOST_KEPT and self._workspace.holds(folder + "/pom.xml"):
-            relative = self._workspace.relative(folder + "/pom.xml").rpartition("/")[0]
-            self._folders.setdefault(module, relative)
+            self._folders.setdefault(module, self._workspace.relative(folder + "/pom.xml").rpartition("/")[0])
 
     def _problem(self, level: str, text: str) -> None:
         if level == "ERROR" and self._last_words(text):
             return
         if self._check(level, text):
             self._close()
-        elif match := _PLACE.match(text):
-            self._begin(match, level, text)
+        elif match := _LIKE["place"].match(text):
+            self._close()
+            line, column = (int(match[each]) if match[each] else None for each in ("line", "column"))
+            file = self._workspace.relative(re.sub(r"^/(?=[A-Za-z]:)", "", match["file"]))
+            mild, reason = level != "ERROR", match["message"].strip()
+            self._open = Draft(FailureKind.COMPILE_ERROR, reason, file, line, column, is_warning=mild, evidence=[text])
         elif self._open is not None and text[:1] == " ":
             self._continue(self._open, text)
         else:
@@ -164,21 +136,9 @@ class MavenReader:
         """Whether the line is a style checker's."""
         return self._goal is None and self._checks.feed(f"[{level}] {text}")
 
-    def _begin(self, found: re.Match[str], level: str, text: str) -> None:
-        self._close()
-        self._open = Draft(
-            kind=FailureKind.COMPILE_ERROR,
-            message=found["message"].strip(),
-            file=self._workspace.relative(re.sub(r"^/(?=[A-Za-z]:)", "", found["file"])),
-            line=int(found["line"]) if found["line"] else None,
-            column=int(found["column"]) if found["column"] else None,
-            is_warning=level != "ERROR",
-            evidence=[text],
-        )
-
     def _continue(self, draft: Draft, text: str) -> None:
         draft.add(text)
-        if draft.symbol is None and (match := _SYMBOL.match(text)):
+        if draft.symbol is None and (match := _LIKE["symbol"].match(text)):
             draft.symbol = " ".join(match["symbol"].split())
 
     def _close(self) -> None:
@@ -188,65 +148,55 @@ class MavenReader:
 
     def _last_words(self, text: str) -> bool:
         """What Maven says when it gives up. Lines that belong to a goal's message are evidence for it."""
-        if match := _FAILED.match(text):
-            self._fail_goal(match, text)
-        elif match := _POM.match(text):
+        if match := _LIKE["failed"].match(text):
+            self._close()
+            self._is_over = True
+            message, plugin = _LIKE["help"].sub("", match["message"]).strip(), match["plugin"] or ""
+            self._goal = Draft(_kind(message, plugin), message, symbol=match["project"].strip(), evidence=[text])
+            if len(self._goals) < MOST_KEPT:
+                self._goals.append(self._goal)
+        elif match := _LIKE["pom"].match(text):
             self._is_over = True
             self._pom = self._workspace.relative(match["pom"])
         elif self._pom is not None and text.startswith("    "):
-            self._findings.keep(pom_problem(text.strip(), self._pom, text))
-        elif _LAST.match(text):
-            self._end_goal()
-            self._is_over = True
+            self._findings.fail(_pom_problem(text, self._pom))
+        elif _LIKE["last"].match(text):
+            self._goal, self._is_over = None, True
         elif self._goal is not None:
             self._goal_says(self._goal, text)
-            return not _PLACE.match(text) and self._open is None
+            return not _LIKE["place"].match(text) and self._open is None
         elif "-> [Help" in text and not text.startswith("The build could not read"):
-            message = without_help(text)
-            self._findings.fall_back(Failure(kind_of(message), message, evidence=text), on_kind=True)
+            message = _LIKE["help"].sub("", text).strip()
+            self._findings.fall_back(Failure(_kind(message), message, evidence=text), on_kind=True)
         else:
             return False
         return True
 
-    def _fail_goal(self, found: re.Match[str], text: str) -> None:
-        self._close()
-        self._end_goal()
-        self._is_over = True
-        message = without_help(found["message"])
-        kind = kind_of(message, found["plugin"] or "")
-        self._goal = Draft(kind, message, symbol=found["project"].strip(), evidence=[text])
-        if len(self._goals) < MOST_KEPT:
-            self._goals.append(self._goal)
-
     def _goal_says(self, goal: Draft, text: str) -> None:
         goal.add(text)
-        if match := _REPORTS.match(text):
+        if match := _LIKE["reports"].match(text):
             self._reports += 1
-            module = self._module_of.get(goal.symbol or "", self._reports - 1)
-            self._remember(module, match["folder"])
+            self._remember(self._module_of.get(goal.symbol or "", self._reports - 1), match["folder"])
         elif goal.kind is FailureKind.FORMAT_FAILURE:
             self._formatters.feed(text)
         elif goal.kind is FailureKind.TEST_FAILURE and not text.startswith(("\t", "Please refer", "Command was")):
-            self._crash(goal, text)
+            goal.message = goal.message or text.strip()
+            if text == "Crashed tests:":  # they took the whole process with them
+                goal.is_error = True
+            elif goal.is_error and _LIKE["crashed"].match(text):
+                goal.test_name = text
 
-    def _crash(self, goal: Draft, text: str) -> None:
-        """A test that took the whole process with it."""
-        goal.message = goal.message or text.strip()
-        if text == "Crashed tests:":
-            goal.is_error = True
-        elif goal.is_error and (match := _CRASHED.match(text)):
-            goal.test_name = match["class"]
 
-    def _end_goal(self) -> None:
-        self._goal = None
+def _kind(message: str, plugin: str = "") -> FailureKind:
+    """The kind of a message, which the plugin tells that failed where the words do not."""
+    artifact = plugin.split(":")[1] if ":" in plugin else plugin
+    return kind_in("maven", message) or kind_in("maven plugins", artifact) or FailureKind.UNKNOWN
 
-    def _keep_goal(self, goal: Draft) -> None:
-        """A goal's own message counts where no failure of its kind was found, or a test crashed."""
-        module = self._module_of.get(goal.symbol or "", 0)
-        goal.symbol = None
-        if goal.test_name:
-            simple = goal.test_name.rpartition(".")[2].split("$")[0]
-            goal.file = java_file(goal.test_name, f"{simple}.java", self._folders.get(module, ""))
-            self._findings.keep(goal)
-        else:
-            self._findings.fall_back(goal.failure(), on_kind=True)
+
+def _pom_problem(line: str, pom: str) -> Failure:
+    """An error in a POM, which lies where its message says."""
+    message, position = line.strip(), _LIKE["position"].search(line.strip())
+    number, column = (int(position[each]) if position else None for each in ("line", "column"))
+    is_dependency = kind_in("maven", message) is FailureKind.DEPENDENCY_RESOLUTION_FAILURE
+    kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE if is_dependency else FailureKind.COMPILE_ERROR
+    return Failure(kind, _LIKE["help"].sub("", message).strip(), pom, number, column, evidence=line)

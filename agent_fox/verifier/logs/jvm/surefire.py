@@ -7,33 +7,62 @@ prints lies between them and decides nothing.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
-from agent_fox.core.regex import regex
-from agent_fox.verifier.ground.results import FailureKind, TestSummary
-from agent_fox.verifier.logs.drafts import Draft
-from agent_fox.verifier.logs.frames import java_file
-from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.jvm.surefire_tests import LONGEST_TRACE, Entry, Owner, Trace, by_owner, from_trace
+from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
+from agent_fox.verifier.logs.frames import java_file, java_place
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, summed
+from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.protocol import at
 
-_Four = tuple[int, int, int, int]  # tests, failures, errors, skipped
-_COUNTS = r"Tests run: *(\d+), *Failures: *(\d+), *Errors: *(\d+), *Skipped: *(\d+)"
-_CLASS = regex(
-    _COUNTS
-    + r", *(?:Flakes: *\d+, *)?Time elapsed: [\d.,]+ ?s(?:ec)?(?: *<<< (?:FAILURE|ERROR)!)?(?: *--? in (?P<name>\S+))?"
-)
-_TOTAL = regex(_COUNTS + r"(?:, *Flakes: *\d+)?$")
-_RUNNING = regex(r"Running (?P<name>[\w.$-]+)$")
-_TRACE = regex(r"(?P<name>\S.*?)(?: --|\s{1,2}) *Time elapsed: [\d.,]+ ?s(?:ec)? +<<< (?P<how>FAILURE|ERROR)!$")
-_OLD_NAME = regex(r"(?P<method>\S[^\n]*)\((?P<class>[\w.$]+)\)$")
-_NEW_NAME = regex(r"(?P<class>(?:[a-z_][\w-]*\.)*[A-Z_$][\w$]*)(?:\.(?P<method>.+))?$")
-_MARKS = regex(r"\s*(?:Results|Failures|Errors|Failed tests|Tests in error|Flakes|Tests run) ?:")
-_LIST = regex(r"(?:Failures|Errors|Failed tests|Tests in error|Flakes): *(?P<rest>.*)$")
-_ENTRY = regex(
-    r"\s+(?:Run \d+: )?(?P<head>[\w$>.]+)(?P<params>(?:\([^)]*\)|\{[^}]*\})?(?:\[\d+\])?)"
-    r"(?::(?P<line>\d+))?(?P<chain>(?:->\S+)*)(?: (?:» )?(?P<message>.*))?$"
-)
-_OLD_ENTRY = regex(r"\s+(?P<method>[^\s()]+)\((?P<class>[\w.$]+)\)(?:: (?P<message>.*))?$")
-_RESULTS = regex(r"\s*Results ?: *$")
+_LIKE = patterns_in(__file__)
+LONGEST_TRACE = 200  # lines kept of one stack trace
+Owner = tuple[int, str]  # a module, and the simple name of an outermost class
+
+
+@dataclass(slots=True)
+class _Test:
+    """One failed test as its stack trace tells it, or the list at the end, with its class without a package, and a
+    line. `module` counts the modules of the build.
+    """
+
+    class_name: str
+    method: str
+    is_error: bool
+    module: int
+    line: int | None = None
+    message: str = ""
+    trace: list[str] = field(default_factory=list)
+
+    @property
+    def owner(self) -> Owner:
+        return self.module, self.class_name.rpartition(".")[2].split("$")[0]
+
+    def tells_of(self, traced: _Test) -> bool:
+        """Whether an entry of the list is of the test of a trace, where both are of one class."""
+        is_same = self.method.partition("(")[0] == re.split(r"[({\[]", traced.method)[0]
+        return is_same or not traced.method or any(f":{self.line})" in line for line in traced.trace)
+
+    def failure(self, class_name: str, entry: _Test, folder: str) -> Failure:
+        """What is known of the test of a class, by its trace and by its entry in the list."""
+        text, exception, message = "\n".join(self.trace), None, self.trace[:1]
+        if message and (match := _LIKE["exception"].match(message[0])):
+            exception, message = match["type"], [match["message"] or ""]
+            ends = (n for n, line in enumerate(self.trace[1:], 1) if _LIKE["frame"].match(line))
+            message += self.trace[1 : next(ends, None)]
+        known = at(java_place(text, class_name, folder)) if self.trace else {"file": None}
+        if not known["file"] and ("." in class_name or entry is not self):
+            known = {"file": java_file(class_name, module=folder)}
+        listed = f"{entry.class_name}.{entry.method}:{entry.line} {entry.message}"
+        return Failure(
+            FailureKind.TEST_FAILURE,
+            "\n".join(message).strip() or exception or entry.message or "the test failed",
+            **{"line": entry.line, **known},
+            test_name=".".join(filter(None, (class_name, self.method))),
+            exception=exception,
+            is_error=self.is_error,
+            evidence=listed if entry is self else text,
+        )
 
 
 class SurefireReader:
@@ -41,207 +70,154 @@ class SurefireReader:
 
     def __init__(self) -> None:
         self.module = 0
-        self._traces: list[Trace] = []
-        self._entries: list[Entry] = []
-        self._pending: list[Entry] = []  # of a list that has not come to its total
+        self._traces: list[_Test] = []
+        self._entries: list[_Test] = []
+        self._pending: list[_Test] = []  # of a list that has not come to its total
         self._listed: set[int] = set()  # modules whose list of results was seen
         self._classes: dict[str, str] = {}  # by simple name
-        self._counts: _Four | None = None  # of the totals
-        self._class_counts: _Four | None = None
-        self._open: Trace | None = None
-        self._list = ""
-        self._is_in_results = False
-        self._running: set[str] = set()
+        self._counts: TestSummary | None = None  # of the totals
+        self._class_counts: TestSummary | None = None
+        self._passed_over, self._skipped_over = 0, 0  # tests of classes that were skipped
+        self.open: _Test | None = None
+        self._list: str | None = None  # the name of a list of results, empty above all of them
+        self.running: set[str] = set()
         self._has_goals = False  # the log tells when a goal begins; a quiet one does not
         self._failed_since_total = 0
 
-    @property
-    def is_in_test(self) -> bool:
-        return bool(self._running)
-
-    @property
-    def is_printing(self) -> bool:
-        """Whether only a test can have printed the next line, unless that is marked as another's."""
-        return self._open is None and bool(self._running)
-
-    @property
-    def is_between(self) -> bool:
-        """Whether no test is running, and none is being reported."""
-        return self._open is None and not self._running
-
-    def next_module(self) -> None:
-        self.module += 1
-        self.goal_begins()
-
     def goal_begins(self) -> None:
         """Another goal: no test runs any more."""
-        self._has_goals = True
-        self._running.clear()
-        self._is_in_results, self._list = False, ""
+        self._has_goals, self._list = True, None
+        self.running.clear()
 
     def feed(self, level: str, text: str) -> bool:
         """Whether the line reports tests; between the start and the end of a class, a test may have printed it."""
-        if self._open is not None and self._trace_line(self._open, level, text):
-            return True
-        if "Tests run:" in text and (match := _CLASS.match(text)):
+        if (trace := self.open) is not None:
+            is_over = not text.strip() and (not trace.trace or _LIKE["frame"].match(trace.trace[-1]))
+            if not (level or is_over or len(trace.trace) >= LONGEST_TRACE):
+                trace.trace.append(text)
+                return True
+            self.open = None
+            if not level:
+                return True
+        if "Tests run:" in text and (match := _LIKE["class"].match(text)):
             self._class_ended(match)
-        elif "<<< " in text and level != "WARNING" and (match := _TRACE.match(text)):
+        elif "<<< " in text and level != "WARNING" and (match := _LIKE["trace"].match(text)):
             self._begin(match)
-        elif text.startswith("Running ") and level in ("INFO", "") and (match := _RUNNING.match(text)):
-            self._class_begins(match["name"])
-        elif self.is_in_test:
-            return False
+        elif text.startswith("Running ") and level in ("INFO", "") and (match := _LIKE["running"].match(text)):
+            self._know(match["name"])
+            self._list = None
+            if len(self.running) < MOST_KEPT:
+                self.running.add(match["name"])
         else:
-            return self._result(level, text)
+            return not self.running and self._result(level, text)
         return True
 
     def _result(self, level: str, text: str) -> bool:
-        if not self._list and ((": " not in text and text.rstrip()[-1:] != ":") or not _MARKS.match(text)):
+        if not self._list and ((": " not in text and text.rstrip()[-1:] != ":") or not _LIKE["marks"].match(text)):
             return False
-        if _RESULTS.match(text):
-            self._is_in_results = True
-        elif match := _LIST.match(text):
-            self._list = text.partition(":")[0]
-            self._is_in_results = True
+        if _LIKE["results"].match(text):
+            self._list = self._list or ""
+        elif match := _LIKE["list"].match(text):
+            self._list = match["name"]
             self._entry("  " + match["rest"])
-        elif self._is_in_results and (match := _TOTAL.match(text)):
-            self._total(match)
+        elif self._list is not None and (match := _LIKE["total"].match(text)):
+            self._total(_counts(match))
         elif self._list and level != "INFO" and text[:1] == " ":
             self._entry(text)
-        elif not self._list:
-            return False
+        else:
+            return bool(self._list)
         return True
 
     def _begin(self, found: re.Match[str]) -> None:
         name = found["name"].strip()
-        old, new = _OLD_NAME.match(name), _NEW_NAME.match(name)
-        class_name, method = (
-            (old["class"], old["method"]) if old else (new["class"], new["method"] or "") if new else (name, "")
-        )
-        self._open = Trace(class_name, method, found["how"] == "ERROR", self.module)
+        match = _LIKE["old_name"].match(name) or _LIKE["new_name"].match(name)
+        class_name, method = (match["class"], match["method"] or "") if match else (name, "")
+        self.open = _Test(class_name, method, found["how"] == "ERROR", self.module)
         self._know(class_name)
         if len(self._traces) < MOST_KEPT:
-            self._traces.append(self._open)
-
-    def _trace_line(self, trace: Trace, level: str, text: str) -> bool:
-        """A trace ends with a blank line after its frames, or with Maven's next line."""
-        is_over = (
-            level or (not text.strip() and (trace.has_frames or not trace.lines)) or len(trace.lines) >= LONGEST_TRACE
-        )
-        if is_over:
-            self._open = None
-            return not level
-        trace.add(text)
-        return True
+            self._traces.append(self.open)
 
     def pass_class(self, name: str, tests: int, skipped: int) -> None:
         """Skips a class that began and ended without a failure."""
         self._know(name)
-        self._is_in_results, self._list = False, ""
-        self._class_counts = _added(self._class_counts, (tests, 0, 0, skipped))
-
-    def _class_begins(self, name: str) -> None:
-        self._know(name)
-        self._is_in_results, self._list = False, ""
-        if len(self._running) < MOST_KEPT:
-            self._running.add(name)
+        self._list = None
+        self._passed_over, self._skipped_over = self._passed_over + tests - skipped, self._skipped_over + skipped
+        self._class_counts = self._class_counts or TestSummary()
 
     def _class_ended(self, found: re.Match[str]) -> None:
         name = found["name"]
-        if self._running and name and name not in self._running:
+        if self.running and name and name not in self.running:
             return  # a test printed it
-        self._running.discard(name) if name else self._running.clear()
+        self.running.discard(name) if name else self.running.clear()
         if name:
             self._know(name)
-        self._failed_since_total += int(found[2]) + int(found[3])
-        self._class_counts = _added(self._class_counts, _four(found))
+        counts = _counts(found)
+        self._failed_since_total += counts.failures + counts.errors
+        self._class_counts = summed((self._class_counts, counts))
 
     def _know(self, name: str) -> None:
         if len(self._classes) < MOST_KEPT:
             self._classes[name.rpartition(".")[2]] = name
 
-    def _total(self, found: re.Match[str]) -> None:
+    def _total(self, counts: TestSummary) -> None:
         """The end of a list. In a quiet log, where a test may have printed it, it has to agree with the classes."""
-        counts = _four(found)
-        is_ours = self._has_goals or counts[1] + counts[2] == self._failed_since_total
-        if is_ours:
-            self._counts = _added(self._counts, counts)
+        if self._has_goals or counts.failures + counts.errors == self._failed_since_total:
+            self._counts = summed((self._counts, counts))
             self._entries += self._pending
             self._listed.add(self.module)
             self._failed_since_total = 0
             self.module += not self._has_goals
-        self._pending = []
-        self._is_in_results, self._list = False, ""
+        self._pending, self._list = [], None
 
     def _entry(self, text: str) -> None:
         if self._list == "Flakes" or len(self._entries) + len(self._pending) >= MOST_KEPT:
             return
-        is_error = self._list in ("Errors", "Tests in error")
-        if match := _OLD_ENTRY.match(text):
-            simple = match["class"].rpartition(".")[2]
+        if match := _LIKE["old_entry"].match(text):
             self._know(match["class"])
-            self._pending.append(Entry(simple, match["method"], None, match["message"] or "", is_error, self.module))
-        elif (match := _ENTRY.match(text)) and "." in match["head"]:
-            simple, method = _names(match["head"])
-            line = int(match["line"]) if match["line"] else None
-            self._pending.append(Entry(simple, method, line, match["message"] or "", is_error, self.module))
+            owner, method, line = match["class"].rpartition(".")[2], match["method"], None
+        elif (match := _LIKE["entry"].match(text)) and "." in match["head"]:  # `Test.method`, `Test>Base.method`
+            first, _, base = match["head"].partition(">")
+            own, _, method = (base or first).rpartition(".")
+            owner, line = (first if base else own).rpartition(".")[2], match["line"]
+        else:
+            return
+        is_error = self._list in ("Errors", "Tests in error")
+        place = int(line) if line else None
+        self._pending.append(_Test(owner, method, is_error, self.module, place, match["message"] or ""))
 
-    def failures(self, folders: dict[int, str]) -> list[Draft]:
-        """The failed tests, each once. `folders` names the folder of each module that has one."""
+    def failures(self, folders: dict[int, str]) -> list[Failure]:
+        """The failed tests, each once. `folders` names the folder of each module that has one.
+
+        Where the log was cut before a module's list, its traces stand alone.
+        """
         entries = self._entries + (self._pending if self._has_goals else [])
-        drafts: list[Draft] = []
-        listed, traced = by_owner(entries), by_owner(self._traces)
+        failures, listed, traced = list[Failure](), _by_owner(entries), _by_owner(self._traces)
         seen: set[tuple[int, str, str]] = set()
         for trace in self._traces:
-            if (entry := self._confirmed(trace, listed)) and (
-                key := (trace.module, trace.class_name, trace.method)
-            ) not in seen:
+            known = (each for each in listed.get(trace.owner, ()) if each.tells_of(trace))
+            entry = next(known, None) if trace.module in self._listed else _Test("", "", False, trace.module)
+            key = (trace.module, trace.class_name, trace.method)
+            if entry and key not in seen:
                 seen.add(key)
-                drafts.append(from_trace(trace, entry, folders.get(trace.module, "")))
+                failures.append(trace.failure(trace.class_name, entry, folders.get(trace.module, "")))
         for entry in entries:
             if not any(entry.tells_of(trace) for trace in traced.get(entry.owner, ())):
-                drafts.append(self._from_entry(entry, folders.get(entry.module, "")))
-        return drafts
+                full = self._classes.get(entry.class_name) or self._classes.get(entry.owner[1]) or entry.class_name
+                failures.append(entry.failure(full, entry, folders.get(entry.module, "")))
+        return failures
 
     def summary(self) -> TestSummary | None:
-        counts = self._counts or self._class_counts
-        if counts is None:
-            return None
-        tests, failures, errors, skipped = counts
-        return TestSummary(tests, tests - failures - errors - skipped, failures, errors, skipped)
-
-    def _confirmed(self, trace: Trace, listed: dict[Owner, list[Entry]]) -> Entry | bool:
-        """What the list says of a trace. Where the log was cut before the list, the trace stands alone."""
-        if trace.module not in self._listed:
-            return True
-        return next((entry for entry in listed.get(trace.owner, ()) if entry.tells_of(trace)), False)
-
-    def _from_entry(self, entry: Entry, folder: str) -> Draft:
-        simple = entry.simple_class.split("$")[0]
-        full = self._classes.get(entry.simple_class) or self._classes.get(simple) or entry.simple_class
-        return Draft(
-            kind=FailureKind.TEST_FAILURE,
-            message=entry.message or "the test failed",
-            file=java_file(full, f"{simple}.java", folder) if "." in full else None,
-            line=entry.line,
-            test_name=".".join(part for part in (full, entry.method) if part),
-            is_error=entry.is_error,
-            evidence=[f"{entry.simple_class}.{entry.method}:{entry.line} {entry.message}"],
-        )
+        over = Counts(self._passed_over, skipped=self._skipped_over).summary()
+        return self._counts or (summed((self._class_counts, over)) if self._class_counts else None)
 
 
-def _names(head: str) -> tuple[str, str]:
-    """`Test.method`, `Test>Base.method` and `Outer$Inner.method` as class and method."""
-    first, _, rest = head.partition(">")
-    if rest:
-        return first.rpartition(".")[2], rest.rpartition(".")[2]
-    owner, _, method = head.rpartition(".")
-    return owner.rpartition(".")[2], method
+def _by_owner(tests: list[_Test]) -> dict[Owner, list[_Test]]:
+    groups: dict[Owner, list[_Test]] = {}
+    for each in tests:
+        groups.setdefault(each.owner, []).append(each)
+    return groups
 
 
-def _added(one: _Four | None, other: _Four) -> _Four:
-    return other if one is None else (one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3])
-
-
-def _four(found: re.Match[str]) -> _Four:
-    return int(found[1]), int(found[2]), int(found[3]), int(found[4])
+def _counts(found: re.Match[str]) -> TestSummary:
+    tests, failures, errors, skipped = map(int, found.groups()[:4])
+    return TestSummary(tests, tests - failures - errors - skipped, failures, errors, skipped)

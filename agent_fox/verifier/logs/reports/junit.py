@@ -5,32 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, BinaryIO
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import without_colours
-from agent_fox.verifier.logs.documents import Document
-from agent_fox.verifier.logs.frames import Place, any_place, at, first_line, java_place, python_place
+from agent_fox.verifier.logs.frames import first_line, is_file, java_place, place_in
 from agent_fox.verifier.logs.gathering import Counts, Gathering
-from agent_fox.verifier.logs.javascript.stacks import is_file, kind_of_broken_file, loader_place, test_path
-from agent_fox.verifier.logs.reports.junit_cases import PYTEST, CaseOutcome, CaseReader, Ending, JunitCase
+from agent_fox.verifier.logs.javascript.stacks import kind_of_broken, test_path
+from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.parsers import Document
+from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
+from agent_fox.verifier.logs.reports.junit_cases import PYTEST, CaseOutcome, CaseReader
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
-    from agent_fox.verifier.logs.reports.junit_cases import JunitCase
+    from agent_fox.verifier.logs.reports.junit_cases import Ending, JunitCase
 
-_BEGINS = regex(r"(?=[\s\S]*<testsuite)<(?:\?xml|testsuites?\b)")
-_JAVA_TRACE = regex(r"^\s*at [\w.@/$<>-]+\([\w$-]+\.(?:java|kt|groovy|scala):\d+\)", re.MULTILINE)
-_PYTEST_WRAPPED = regex(r'^failed on (?:setup|teardown) with "(.*?)"?$', re.DOTALL)
-_PYTEST_ERROR = regex(r"^E {3}([A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*)$", re.MULTILINE)
-_PYTEST_LAST = regex(r"^\S[^\n]*\.py:\d+: ([A-Za-z_][\w.]*)\s*$", re.MULTILINE)
-_JS_NAMES = regex(r"^\s*(?:cause: )?((?:[A-Z][\w$.]*)?(?:Error|Exception))\b(?: \[\w+\])?: ", re.MULTILINE)
-_NAMES_CLASS = regex(r"(?:^|\.)[A-Z]\w*(?:Error|Exception|Failure|Failed)$")
-_ERROR_PREFIX = regex(r"^(?:AssertionError(?: \[\w+\])?|Error): ")
+_LIKE = patterns_in(__file__)
+_COLLECTION = "collection failure"  # of a file that could not be read, so that none of its tests ran
 _EMPTY_MESSAGES = ("Failed", "test failure")
-_TYPE = regex(r"^<?(?:class ')?([\w.$]+)'?>?$")
-_PANIC = regex(r"panicked at [^\n]+:\n([^\n]+)")
-_CPP_PREFIX = regex(r"^(?P<file>\S+\.(?:cc|cpp|cxx|c|hh|hpp|hxx|h)):(?P<line>\d+)\n")  # GoogleTest's
-_GO_PREFIX = regex(r"^[\w./\\-]+\.go:\d+: ")
 
 
 class _Reader:
@@ -39,8 +29,7 @@ class _Reader:
     def __init__(self, workspace: Workspace) -> None:
         self._cases = CaseReader()
         self._workspace = workspace
-        self._found = Gathering()
-        self._counts = Counts()
+        self._found, self._counts = Gathering(), Counts()
 
     def read(self, file: BinaryIO) -> None:
         for cases in self._cases.read(file):
@@ -48,29 +37,19 @@ class _Reader:
                 self._take(case)
 
     def _take(self, case: JunitCase) -> None:
-        match case.outcome:
-            case CaseOutcome.PASSED:
-                return
-            case CaseOutcome.SKIPPED:
-                self._counts.skipped += 1
-            case CaseOutcome.EXPECTED_FAILURE:
-                self._counts.xfailed += 1
-            case CaseOutcome.FAILED | CaseOutcome.BROKEN:
-                self._fail(case)
-
-    def _fail(self, case: JunitCase) -> None:
+        self._counts.skipped += case.outcome is CaseOutcome.SKIPPED
+        self._counts.xfailed += case.outcome is CaseOutcome.EXPECTED_FAILURE
+        if case.outcome not in (CaseOutcome.FAILED, CaseOutcome.BROKEN):
+            return
         if problem := lint_failure(case, self._workspace):
             self._found.fail(problem)
             return
         self._counts.errors += case.outcome is CaseOutcome.BROKEN
         self._counts.failures += case.outcome is CaseOutcome.FAILED
-        self._counts.uncounted += _is_collection(case.endings[0])
-        if self._found.is_full:
-            return
-        module = _module_of(case, self._workspace)
-        for ending in case.endings:
+        self._counts.uncounted += case.endings[0].message == _COLLECTION
+        for ending in () if self._found.is_full else case.endings:
             if ending.tag != "skipped":
-                self._found.fail(_failure(case, ending, module, self._workspace))
+                self._found.fail(_failure(case, ending, self._workspace))
 
     def parsed(self, *, is_complete: bool) -> Parsed:
         self._counts.passed = self._cases.passed
@@ -80,63 +59,44 @@ class _Reader:
         return self._found.parsed(summary, is_complete=is_complete and self._cases.is_junit)
 
 
-def _module_of(case: JunitCase, workspace: Workspace) -> str:
-    """The folder of the module that was tested, empty for the root or one that lies elsewhere."""
-    inside = workspace.relative(case.base_folder)
-    is_below = workspace.holds(case.base_folder) and inside not in (".", str(workspace.root))
-    return inside if is_below else workspace.module
-
-
-def _is_collection(ending: Ending) -> bool:
-    """Whether a file could not be read, so that none of its tests ran."""
-    return ending.message == "collection failure"
-
-
-def _failure(case: JunitCase, ending: Ending, module: str, workspace: Workspace) -> Failure:
+def _failure(case: JunitCase, ending: Ending, workspace: Workspace) -> Failure:
+    """What one ending tells. A file that could not be read, or loaded, never ran: that is no failed test."""
     text = ending.text or case.output
-    place = _place(case, text, module, workspace)
-    if place is None and (match := _CPP_PREFIX.match(ending.message)):
-        place = Place(workspace.relative(match["file"]), int(match["line"]))
-    exception = _exception(ending, text)
+    place = _place(case, text, workspace)
+    if place is None and (match := _LIKE["cpp_prefix"].match(ending.message)):
+        place = place_of(match, workspace)
+    kind = FailureKind.COMPILE_ERROR if ending.message == _COLLECTION else FailureKind.TEST_FAILURE
+    if kind is FailureKind.TEST_FAILURE and is_file(case.name):
+        kind = kind_of_broken(f"{ending.message}\n{text}")
     return Failure(
-        kind=_kind(case, ending, text),
-        message=_message(ending, text),
+        kind,
+        _message(ending, text),
         **at(place, _file(case, workspace)),
         test_name=_test_name(case, workspace),
         evidence=text or ending.message,
-        exception=exception,
+        exception=_exception(ending, text),
         is_error=ending.tag == "error",
     )
 
 
-def _kind(case: JunitCase, ending: Ending, text: str) -> FailureKind:
-    if _is_collection(ending):
-        return FailureKind.COMPILE_ERROR
-    return kind_of_broken_file(f"{ending.message}\n{text}") if is_file(case.name) else FailureKind.TEST_FAILURE
-
-
-def _place(case: JunitCase, text: str, module: str, workspace: Workspace) -> Place | None:
-    if _JAVA_TRACE.search(text):
-        return java_place(text, case.class_name, module)
-    if _is_pytest(case):
-        return python_place(text, workspace)
-    return (loader_place(text, workspace) if is_file(case.name) else None) or any_place(text, workspace)
-
-
-def _is_pytest(case: JunitCase) -> bool:
-    return PYTEST in case.suites
+def _place(case: JunitCase, text: str, workspace: Workspace) -> Place | None:
+    if _LIKE["java_trace"].search(text):
+        inside = workspace.relative(case.base_folder)  # the folder of the module, empty for the root or one elsewhere
+        is_below = workspace.holds(case.base_folder) and inside not in (".", str(workspace.root))
+        return java_place(text, case.class_name, inside if is_below else workspace.module)
+    if PYTEST in case.suites:
+        return place_in(text, workspace, "python")
+    return (place_in(text, workspace, "loader") if is_file(case.name) else None) or place_in(text, workspace)
 
 
 def _file(case: JunitCase, workspace: Workspace) -> str | None:
     """The test's file where the report says it, by an attribute or in the way of pytest and Vitest."""
     if case.file:
         return workspace.relative(case.file)
-    if _is_pytest(case):
+    if PYTEST in case.suites:
         return _module_file(case.class_name or case.name)
-    for word in (case.class_name, case.name):
-        if re.search(r"[/\\.][^\s]*\.(?:[cm]?[jt]sx?|py|go|rs)$", word):
-            return workspace.relative(word)
-    return None
+    named = (word for word in (case.class_name, case.name) if _LIKE["names_file"].search(word))
+    return next(map(workspace.relative, named), None)
 
 
 def _module_file(dotted: str) -> str | None:
@@ -148,8 +108,10 @@ def _module_file(dotted: str) -> str | None:
 
 
 def _test_name(case: JunitCase, workspace: Workspace) -> str | None:
-    if _is_pytest(case):
-        return _pytest_name(case, workspace)
+    if PYTEST in case.suites:
+        file = _file(case, workspace) or ""
+        classes = case.class_name.removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".").split(".")
+        return "::".join(filter(None, (file, *classes, case.name))) if case.class_name else None
     if case.class_name in ("test", "suite") and not case.file.endswith(".java"):  # Node's reporter: no class at all
         return test_path([*case.suites, workspace.relative(case.name) if is_file(case.name) else case.name])
     name = case.name.removesuffix("()")
@@ -161,63 +123,39 @@ def _test_name(case: JunitCase, workspace: Workspace) -> str | None:
     return f"{case.class_name}{separator}{name}"
 
 
-def _pytest_name(case: JunitCase, workspace: Workspace) -> str | None:
-    file = _file(case, workspace)
-    if not case.class_name:
-        return None
-    module = (file or "").removesuffix(".py").replace("/", ".")
-    classes = case.class_name.removeprefix(module).strip(".").split(".")
-    return "::".join(part for part in (file or "", *classes, case.name) if part)
-
-
 def _message(ending: Ending, text: str) -> str:
-    message = _CPP_PREFIX.sub("", without_colours(ending.message)).strip()
-    wrapped = _PYTEST_WRAPPED.match(message)
-    if _is_collection(ending):
-        errors = _PYTEST_ERROR.findall(text)
+    """What is said, without the exception's name where the report gives that apart (as Gradle repeats it)."""
+    message = _LIKE["cpp_prefix"].sub("", without_colours(ending.message)).strip()
+    if ending.message == _COLLECTION:
+        errors = _LIKE["pytest_error"].findall(text)
         return errors[-1].strip() if errors else message
-    panic = _PANIC.search(text)
-    message = first_line(panic[1] if panic else wrapped[1] if wrapped else message)
+    inner = _LIKE["panic"].search(text) or _LIKE["pytest_wrapped"].match(message)
+    message = first_line(inner[1] if inner else message)
     if not message or message in _EMPTY_MESSAGES:
-        message = _ERROR_PREFIX.sub("", _GO_PREFIX.sub("", first_line(text))) or message or "the test failed"
-    return _without_exception(message, ending.type)
-
-
-def _without_exception(message: str, kind: str) -> str:
-    """The message without the exception's name in front, where the report gives that apart (as Gradle repeats it)."""
-    if kind and "." in kind and message.startswith(f"{kind}:"):
-        return message[len(kind) + 1 :].strip()
-    return message
+        first = _LIKE["error_prefix"].sub("", _LIKE["go_prefix"].sub("", first_line(text)))
+        message = first or message or "the test failed"
+    is_repeated = "." in ending.type and message.startswith(f"{ending.type}:")
+    return message[len(ending.type) + 1 :].strip() if is_repeated else message
 
 
 def _exception(ending: Ending, text: str) -> str | None:
-    named = _TYPE.match(ending.type)
-    if named and _NAMES_CLASS.search(named[1]):
+    named = _LIKE["type"].match(ending.type)
+    if named and _LIKE["names_class"].search(named[1]):
         return named[1]
-    for pattern in (_PYTEST_LAST, _JS_NAMES, _PYTEST_ERROR):
-        if names := pattern.findall(text):
-            return str(names[-1]).partition(":")[0].strip()
-    return None
-
-
-_RULE = regex(r"org\.(?:eslint|ruff)\.(?P<rule>\S+)$")
-_PLACE = regex(r"line (?P<line>\d+), col (?P<column>\d+), (?P<message>.*)", re.DOTALL)
+    lists = (_LIKE[each].findall(text) for each in ("pytest_last", "js_names", "pytest_error"))
+    names = next(filter(None, lists), None)
+    return str(names[-1]).partition(":")[0].strip() if names else None
 
 
 def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:
     """The problem that a case tells of; None where it is a test's."""
-    rule, place = _RULE.match(case.name), _PLACE.match(case.text.strip())
+    rule, place = _LIKE["rule"].match(case.name), _LIKE["place"].match(case.text.strip())
     if rule is None or place is None:
         return None
-    return Failure(
-        kind=FailureKind.LINT_FAILURE,
-        message=case.message.removesuffix(".") or place["message"],
-        file=workspace.relative(case.suites[-1]) if case.suites else None,
-        line=int(place["line"]) or None,
-        column=int(place["column"]) or None,
-        evidence=case.text,
-        code=rule["rule"],
-    )
+    message, file = case.message.removesuffix(".") or place["message"], case.suites[-1] if case.suites else ""
+    line, column = (int(place[each]) or None for each in ("line", "column"))
+    file, code = workspace.relative(file), rule["rule"]
+    return Failure(FailureKind.LINT_FAILURE, message, file or None, line, column, code=code, evidence=case.text)
 
 
-JUNIT = Document(_BEGINS, _Reader)
+JUNIT = Document(_LIKE["begins"], _Reader)

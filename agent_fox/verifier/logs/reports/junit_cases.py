@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
 from enum import StrEnum
 from typing import BinaryIO
 
@@ -64,7 +63,8 @@ class JunitCase:
     @property
     def decisive(self) -> Ending | None:
         """What the test's outcome follows from: a failure or error, unless the test is known to be still to do."""
-        return min(self.endings, key=_rank, default=None)
+        ranks = [1 if each.tag != "skipped" else 2 * (each.type != _TO_DO) for each in self.endings]
+        return self.endings[ranks.index(min(ranks))] if ranks else None
 
     @property
     def outcome(self) -> CaseOutcome:
@@ -98,25 +98,6 @@ def read_cases(file: BinaryIO) -> Iterator[JunitCase]:
         raise XmlCut("it is no JUnit report: it has no <testsuite>")
 
 
-@dataclass(slots=True)
-class _Text:
-    """Characters as they come: the first and the last are kept."""
-
-    parts: list[str] = field(default_factory=list)
-    length: int = 0
-
-    def add(self, text: str) -> None:
-        if self.length < LONGEST_TEXT:
-            self.parts.append(text[: LONGEST_TEXT - self.length])
-        else:
-            kept = "".join(self.parts[-1:]) + text
-            self.parts = ["".join(self.parts)[:LONGEST_TEXT], kept[-LONGEST_TEXT:]]
-        self.length += len(text)
-
-    def whole(self) -> str:
-        return without_colours("".join(self.parts)).strip("\n")
-
-
 class CaseReader:
     """Follows the elements of a report; holds the tests of one chunk of it.
 
@@ -135,8 +116,7 @@ class CaseReader:
         self._attributes: dict[str, str] = {}
         self._endings: list[Ending] = []
         self._ending: dict[str, str] | None = None
-        self._text = _Text()
-        self._output = ""
+        self._text = self._output = ""
         self._is_output = False
         self._depth = 0  # of all elements
         self._names: tuple[str, ...] = ()
@@ -146,29 +126,22 @@ class CaseReader:
         """The tests as they come, some at a time. Raises XmlCut after what could be read."""
         try:
             for _ in feed_xml(file, self, None if self._with_passed else self):
-                yield self._taken()
+                taken, self._ready = self._ready, []
+                yield taken
         except XmlCut:
             if self._endings:
-                self._ready.append(self._case())
-            yield self._taken()
+                yield [self._case()]
             raise
-        yield self._taken()  # of a chunk in which the document ended
-
-    def _taken(self) -> list[JunitCase]:
-        taken, self._ready = self._ready, []
-        return taken
 
     def skip(self, data: bytes, at: int) -> int:
         """Passes over tests that stand right in a suite and hold nothing. Their form was understood once already."""
         if self._alike is None or not self._suites or self._depth != len(self._suites):
             return at
         match = self._alike.match(data, at)
-        if match is None:
-            return at
-        if match.end() > at:
-            self._endings = []
-        self.passed += data.count(self.opening, at, match.end())
-        return match.end()
+        end = match.end() if match else at
+        self._endings = self._endings if end == at else []
+        self.passed += data.count(self.opening, at, end)
+        return end
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
@@ -178,7 +151,7 @@ class CaseReader:
                 self._names = tuple(attributes)
                 self._alike = _passed_tests(self._names)
         elif tag in _ENDINGS:
-            self._ending, self._text = attributes, _Text()
+            self._ending, self._text = attributes, ""
         elif tag in _SUITES:
             self.is_junit = True
             self._suites.append((attributes.get("name", ""), _file_of(attributes)))
@@ -189,7 +162,9 @@ class CaseReader:
 
     def characters(self, text: str) -> None:
         if self._ending is not None:
-            self._text.add(text)
+            text = self._text + text
+            is_long = len(text) > 2 * LONGEST_TEXT
+            self._text = text[:LONGEST_TEXT] + text[-LONGEST_TEXT:] if is_long else text
         elif self._is_output:
             self._output = (self._output + text)[-LONGEST_TEXT:]
 
@@ -200,30 +175,28 @@ class CaseReader:
                 self._endings.append(Ending("skipped"))
             if self._endings or self._with_passed:
                 self._ready.append(self._case())
-            if not self._endings:
-                self.passed += 1
+            self.passed += not self._endings
             self._endings = []
         elif tag in _ENDINGS:
-            self._end(tag)
+            of, self._ending = (self._ending or {}).get, None
+            message, text = of("message", ""), without_colours(self._text).strip("\n")
+            tag = "error" if tag == "skipped" and message.startswith(_COULD_NOT_RUN) else tag
+            self._endings.append(Ending(tag, of("type", ""), message, text))
         elif tag in _SUITES:
             self._suites.pop()
         else:
             self._is_output = False
 
-    def _end(self, tag: str) -> None:
-        ending, self._ending = self._ending or {}, None
-        if tag == "skipped" and ending.get("message", "").startswith(_COULD_NOT_RUN):
-            tag = "error"
-        self._endings.append(Ending(tag, ending.get("type", ""), ending.get("message", ""), self._text.whole()))
-
     def _case(self) -> JunitCase:
-        attributes, suites = self._attributes, tuple(name for name, _ in self._suites)
+        """The test. pytest counts lines from 0, everybody else from 1."""
+        of, suites, digits = self._attributes.get, [name for name, _ in self._suites], self._attributes.get("line", "")
+        is_number = digits.isascii() and digits.isdigit() and len(digits) <= 9
         return JunitCase(
-            name=attributes.get("name", "").strip(),
-            class_name=attributes.get("classname", "").strip(),
-            file=_file_of(attributes) or (self._suites[-1][1] if self._suites else ""),
-            line=_line_of(attributes, suites),
-            suites=suites,
+            name=of("name", "").strip(),
+            class_name=of("classname", "").strip(),
+            file=_file_of(self._attributes) or (self._suites[-1][1] if self._suites else ""),
+            line=int(digits) + (PYTEST in suites) or None if is_number else None,
+            suites=tuple(suites),
             base_folder=self._base_folder,
             endings=tuple(self._endings),
             output=self._output,
@@ -241,19 +214,5 @@ def _passed_tests(names: tuple[str, ...]) -> re.Pattern[bytes] | None:
     return re.compile(rb"(?>(?:<testcase%s\s*+(?:/>|>\s*+</testcase>)\s*+)*)" % attributes)
 
 
-def _rank(ending: Ending) -> int:
-    if ending.tag != "skipped":
-        return 1
-    return 0 if ending.type == _TO_DO else 2
-
-
 def _file_of(attributes: dict[str, str]) -> str:
     return attributes.get("file", "") or attributes.get("filepath", "")
-
-
-def _line_of(attributes: dict[str, str], suites: tuple[str, ...]) -> int | None:
-    """pytest counts lines from 0, everybody else from 1."""
-    digits = attributes.get("line", "")
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 9:
-        return None
-    return int(digits) + (PYTEST in suites) or None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.documents import Cut
+from agent_fox.verifier.logs.parsers import Cut
 
 LONGEST_VALUE = 32_000_000  # characters of one part that is read whole
 
@@ -19,7 +19,6 @@ _DECODER = json.JSONDecoder(strict=False)
 Path = tuple[str, ...]
 Part = tuple[Path, object]
 EACH = "*"
-_END = object()
 
 
 class JsonCut(Cut):
@@ -42,37 +41,24 @@ def parts(pieces: Iterable[str], wanted: Iterable[Path], closing: Path | None = 
     text = _Text(iter(pieces))
     text.find_start()
     try:
-        for path, value in _value(text, (), frozenset(wanted)):
-            if value is not _END:
-                yield path, value
-            elif path == closing:
-                yield path, None
+        yield from _value(text, (), frozenset(wanted), closing)
     except RecursionError as error:
         raise JsonCut("the document is nested too deeply") from error
 
 
-def _value(text: _Text, path: Path, wanted: frozenset[Path]) -> Iterator[Part]:
+def _value(text: _Text, path: Path, wanted: frozenset[Path], closing: Path | None) -> Iterator[Part]:
     if path in wanted:
         yield path, text.value()
-    elif any(len(other) > len(path) and other[: len(path)] == path for other in wanted):
-        yield from _inside(text, path, wanted)
-        yield path, _END
-    else:
+    elif (opening := text.peek()) not in "[{" or not any(len(w) > len(path) and w[: len(path)] == path for w in wanted):
         text.value()
-
-
-def _inside(text: _Text, path: Path, wanted: frozenset[Path]) -> Iterator[Part]:
-    match text.peek():
-        case "[":
-            for _ in text.elements("]"):
-                yield from _value(text, (*path, EACH), wanted)
-        case "{":
-            for _ in text.elements("}"):
-                key = text.value()
+    else:
+        for _ in text.elements("]" if opening == "[" else "}"):
+            key = EACH if opening == "[" else str(text.value())
+            if opening == "{":
                 text.take(":")
-                yield from _value(text, (*path, str(key)), wanted)
-        case _:
-            text.value()
+            yield from _value(text, (*path, key), wanted, closing)
+        if path == closing:
+            yield path, None
 
 
 class _Text:
@@ -84,11 +70,9 @@ class _Text:
         self._at = 0
 
     def find_start(self) -> None:
-        start = start_of(self._buffer)
-        while start is None:
+        while (start := start_of(self._buffer)) is None:
             if not self._more() or len(self._buffer) > LONGEST_VALUE:
                 raise JsonCut("there is no JSON in it")
-            start = start_of(self._buffer)
         self._at = start
 
     def peek(self) -> str:
@@ -109,18 +93,15 @@ class _Text:
     def elements(self, closing: str) -> Iterator[None]:
         """Stops before every element of the array or object that begins here, and behind its end."""
         self._at += 1
-        if self.peek() == closing:
-            self._at += 1
-            return
-        while True:
+        if self.peek() != closing:
             yield
-            if self.peek() == closing:
-                self._at += 1
-                return
-            self.take(",")
+            while self.peek() != closing:
+                self.take(",")
+                yield
+        self._at += 1
 
     def value(self) -> object:
-        """The whole value that begins here."""
+        """The whole value that begins here. Where a number ends, more text might go on with it."""
         self.peek()
         while True:
             try:
@@ -129,14 +110,10 @@ class _Text:
                 if not self._grow():
                     raise JsonCut(f"a value breaks off or is wrong: {error}") from error
                 continue
-            if self._ends_at(end) or not self._grow():
+            rest = _NUMBER.match(self._buffer, end)
+            if (rest and rest.end() < len(self._buffer)) or not self._grow():
                 self._at = end
                 return value
-
-    def _ends_at(self, end: int) -> bool:
-        """Whether more text cannot change the value that ends here: a number may go on."""
-        rest = _NUMBER.match(self._buffer, end)
-        return rest is not None and rest.end() < len(self._buffer)
 
     def _grow(self) -> bool:
         """Twice the text, so that trying again costs no more than reading; False where there is no more."""

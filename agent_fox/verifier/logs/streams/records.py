@@ -36,6 +36,17 @@ def texts(value: object) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
+def found(entry: Record, places: str) -> object:
+    """The value at the first of the places that holds one. Of an array it is the first element's."""
+    for place in places.split("|"):
+        value: object = entry
+        for key in place.split("."):
+            value = record(next(records(value), {}) if isinstance(value, list) else value).get(key)
+        if value or (value == 0 and value is not False):
+            return value
+    return None
+
+
 def text(value: object) -> str:
     return value if isinstance(value, str) else ""
 

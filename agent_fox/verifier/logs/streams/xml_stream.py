@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO, Protocol
 from xml.parsers import expat
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.documents import Cut
+from agent_fox.verifier.logs.parsers import Cut
 
 LARGEST_PART = 8 << 20  # bytes of one tag or comment
 _CHUNK = 1 << 16
@@ -29,23 +30,17 @@ class XmlReader(Protocol):
     """Gets the elements of a document in their order."""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None: ...
-
     def characters(self, text: str) -> None: ...
-
     def end(self, tag: str) -> None: ...
 
 
 class XmlSkipper(Protocol):
-    """Passes over elements that it knows by their bytes alone, and counts them itself."""
+    """Passes over elements that it knows by their bytes alone, by what each begins with, and counts them itself."""
 
     @property
-    def opening(self) -> bytes:
-        """What such an element begins with."""
-        ...
-
+    def opening(self) -> bytes: ...
     def skip(self, data: bytes, at: int) -> int:
         """Where the first byte stands that has to be read. At `at` the content of an element goes on, in UTF-8."""
-        ...
 
 
 def read_xml(file: BinaryIO, reader: XmlReader) -> None:
@@ -60,40 +55,44 @@ def feed_xml(file: BinaryIO, reader: XmlReader, skipper: XmlSkipper | None = Non
     Lines before it are skipped, and whatever follows it. Characters that XML forbids are left out, as reports of real
     tools hold them. Raises XmlCut; the reader has seen what came before.
     """
-    feeder = _Feeder(reader)
+    feeder, cut = _Feeder(reader), None
     try:
         for data in _clean_chunks(file):
             feeder.feed(data, skipper)
             yield
         feeder.close()
-        yield
+    except XmlCut as error:
+        cut = error
     except expat.ExpatError as error:
-        if error.code != _MORE_AFTER_END:
-            raise XmlCut(f"it is cut off or is no XML: {error}") from error
+        cut = XmlCut(f"it is cut off or is no XML: {error}") if error.code != _MORE_AFTER_END else None
+    yield
+    if cut:
+        raise cut
 
 
 class _Feeder:
     """Feeds the parser, and knows where it stands in the document."""
 
     def __init__(self, reader: XmlReader) -> None:
-        self._parser = expat.ParserCreate()
-        self._parser.buffer_text = True
-        self._parser.StartElementHandler = reader.start
-        self._parser.EndElementHandler = reader.end
-        self._parser.CharacterDataHandler = reader.characters
-        self._parser.StartDoctypeDeclHandler = _refuse_doctype
-        self._parser.XmlDeclHandler = self._declare
-        self._parser.StartCdataSectionHandler = self._begin_cdata
-        self._parser.EndCdataSectionHandler = self._end_cdata
+        self._parser = parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
+        parser.CharacterDataHandler = reader.characters
+        parser.StartDoctypeDeclHandler, parser.XmlDeclHandler = _refuse_doctype, self._declare
+        parser.StartCdataSectionHandler = partial(setattr, self, "_is_cdata", True)
+        parser.EndCdataSectionHandler = partial(setattr, self, "_is_cdata", False)
         self._fed = 0
         self._is_utf8 = True
         self._is_cdata = False
 
     def feed(self, data: bytes, skipper: XmlSkipper | None) -> None:
+        """Give the parser `data`, but for what `skipper` passes over where all before it was understood: where no tag,
+        comment or CDATA section is open."""
         begin = at = 0
         while skipper and (at := data.find(skipper.opening, at)) >= 0:
             self._parse(data[begin:at])
-            begin = skipper.skip(data, at) if self._is_between_parts else at
+            is_between = self._is_utf8 and not self._is_cdata and self._parser.CurrentByteIndex == self._fed
+            begin = skipper.skip(data, at) if is_between else at
             at = max(begin, at + 1)
         self._parse(data[begin:])
         if self._fed - self._parser.CurrentByteIndex > LARGEST_PART:
@@ -102,11 +101,6 @@ class _Feeder:
     def close(self) -> None:
         self._parser.Parse(b"", True)
 
-    @property
-    def _is_between_parts(self) -> bool:
-        """Whether all was understood that was fed: no tag, comment or CDATA section is open."""
-        return self._is_utf8 and not self._is_cdata and self._parser.CurrentByteIndex == self._fed
-
     def _parse(self, data: bytes) -> None:
         self._parser.Parse(data, False)
         self._fed += len(data)
@@ -114,49 +108,28 @@ class _Feeder:
     def _declare(self, version: str, encoding: str | None, standalone: int) -> None:
         self._is_utf8 = encoding is None or encoding.lower() in _UTF8
 
-    def _begin_cdata(self) -> None:
-        self._is_cdata = True
 
-    def _end_cdata(self) -> None:
-        self._is_cdata = False
+def _refuse_doctype(name: str, system_id: str | None, public_id: str | None, has_subset: bool) -> None:
+    raise XmlCut(f"it declares a document type ({name}), which is refused")
 
 
 def _clean_chunks(file: BinaryIO) -> Iterator[bytes]:
-    """The document's bytes, from its start on, without what XML forbids."""
+    """The document's bytes, from its start on, without what XML forbids; what is no UTF-8 is U+FFFD."""
     first = file.read(_CHUNK)
     if first[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in first[:4]:  # 16 bits a letter: as it is
         yield first
         yield from iter(lambda: file.read(_CHUNK), b"")
         return
-    data = _from_start(first)
-    encoding = _ENCODING.match(data)
-    recode = _as_utf8() if encoding is None or encoding[1].decode().lower() in _UTF8 else bytes
+    start = _START.search(first)
+    data = first[start.start() :] if start else first
+    encoding, decoder = _ENCODING.match(data), codecs.getincrementaldecoder("utf-8")("replace")
+    is_utf8 = encoding is None or encoding[1].decode().lower() in _UTF8
     rest = b""
     while data:
-        clean, rest = _cleaned(rest + recode(data))
-        yield clean
+        clean = rest + (decoder.decode(data).encode() if is_utf8 else data)
+        clean = clean.translate(None, _DROPPED)
+        cut = clean.rfind(b"&", max(0, len(clean) - _LONGEST_REFERENCE))  # it may go on in the next chunk
+        clean, rest = (clean, b"") if cut < 0 else (clean[:cut], clean[cut:])
+        yield _REFERENCE.sub(b"", clean)
         data = file.read(_CHUNK)
     yield _REFERENCE.sub(b"", rest)
-
-
-def _as_utf8() -> Callable[[bytes], bytes]:
-    """What is no UTF-8, though the report says so, becomes U+FFFD."""
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    return lambda data: decoder.decode(data).encode()
-
-
-def _from_start(data: bytes) -> bytes:
-    match = _START.search(data)
-    return data[match.start() :] if match else data
-
-
-def _cleaned(data: bytes) -> tuple[bytes, bytes]:
-    """Data without forbidden characters, and its end where a reference to one may be cut in two."""
-    clean = data.translate(None, _DROPPED)
-    at = clean.rfind(b"&", max(0, len(clean) - _LONGEST_REFERENCE))
-    clean, rest = (clean, b"") if at < 0 else (clean[:at], clean[at:])
-    return _REFERENCE.sub(b"", clean), rest
-
-
-def _refuse_doctype(name: str, system_id: str | None, public_id: str | None, has_subset: bool) -> None:
-    raise XmlCut(f"it declares a document type ({name}), which is refused")

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from typing import Any
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.frames import Place, at, first_line, python_place
+from agent_fox.verifier.logs.frames import first_line, place_in
+from agent_fox.verifier.logs.kinds import patterns_in
+from agent_fox.verifier.logs.protocol import Workspace, at, place_of
 
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
-
+_LIKE = patterns_in(__file__)
 MOST_SAID = 40  # lines marked E
-_OURS = "INTERNALERROR> "
 LAST_SHOWN = 20  # lines of what ended a runner
-_RAISED = regex(r"(?P<exception>[A-Za-z_][\w.]*)(?:: .*)?$")
-_TYPED = regex(
-    r"(?P<exception>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failed|Warning|Group|Iteration))(?::|$)"
-)
-_SAID = regex(r"E(?:$| )")
-_FRAME = regex(r'[ |]*File ".*", line \d+')
-_PYTEST_RAISED = regex(r"(?: *[|] )?(?P<message>[A-Za-z_][\w.]*(?:: .*)?)$")
-_GROUP_MARK = regex(r"^ *\|", re.MULTILINE)
-_ENDING = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<exception>[A-Za-z_][\w.]*)$")
-_FIXTURE = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.py):(?P<line>\d+)$")
+_OURS = "INTERNALERROR> "
 
 
 def python_exception(message: str) -> str | None:
     """The exception that a message begins with; pytest leaves it out where an `assert` failed."""
     if message.startswith("assert "):
         return "AssertionError"
-    typed = _TYPED.match(message)
-    return typed["exception"] if typed else None
+    typed = _LIKE["typed"].match(message)
+    return typed[1] if typed else None
 
 
 def thrown_python(text: str, workspace: Workspace, file: str, name: str) -> Failure:
@@ -41,10 +29,10 @@ def thrown_python(text: str, workspace: Workspace, file: str, name: str) -> Fail
     for line in text.split("\n"):
         if line.startswith("  "):
             is_below_frame = True
-        elif is_below_frame and (match := _RAISED.match(line)):
-            raised, exception, is_below_frame = line.strip(), match["exception"], False
+        elif is_below_frame and (match := _LIKE["raised"].match(line)):
+            raised, exception, is_below_frame = line.strip(), match[1], False
     message = raised or first_line(text)
-    place, exception = at(python_place(text, workspace)), exception or python_exception(message)
+    place, exception = at(place_in(text, workspace, "python")), exception or python_exception(message)
     return Failure(FailureKind.TEST_FAILURE, message, **place, exception=exception)
 
 
@@ -54,13 +42,8 @@ def thrown_pytest(text: str, workspace: Workspace, file: str, name: str) -> Fail
     """
     marked, ending = _marked(text)
     message = marked[-1] if marked and marked[0].startswith('File "') else next(filter(None, marked), first_line(text))
-    return Failure(
-        FailureKind.TEST_FAILURE,
-        message,
-        **at(_pytest_place(text, workspace)),
-        evidence="\n".join(marked),
-        exception=python_exception(message) or ending,
-    )
+    known = {**_pytest_place(text, workspace), "evidence": "\n".join(marked)}
+    return Failure(FailureKind.TEST_FAILURE, message, **known, exception=python_exception(message) or ending)
 
 
 def _marked(text: str) -> tuple[list[str], str | None]:
@@ -69,24 +52,24 @@ def _marked(text: str) -> tuple[list[str], str | None]:
     """
     marked, ending, was_marked, is_below_frame = list[str](), None, False, False
     for line in text.split("\n"):
-        is_marked = bool(_SAID.match(line))
+        is_marked = bool(_LIKE["said"].match(line))
         if is_marked:
             marked = [*(marked if was_marked else ()), line[1:].strip()][:MOST_SAID]
-        elif match := _ENDING.match(line):
-            ending = match["exception"]
+        elif match := _LIKE["ending"].match(line):
+            ending = match[1]
         was_marked = is_marked
-        if _FRAME.match(line):
+        if _LIKE["frame"].match(line):
             is_below_frame = True
-        elif is_below_frame and (raised := _PYTEST_RAISED.match(line)):
+        elif is_below_frame and (raised := _LIKE["pytest_raised"].match(line)):
             marked, is_below_frame = [raised["message"]], False
     return marked, ending
 
 
-def _pytest_place(text: str, workspace: Workspace) -> Place | None:
+def _pytest_place(text: str, workspace: Workspace) -> dict[str, Any]:
     for line in reversed(text.split("\n")):
-        if (fixture := _FIXTURE.match(line)) and workspace.holds(fixture["file"]):
-            return Place(workspace.relative(fixture["file"]), int(fixture["line"]))
-    return python_place(_GROUP_MARK.sub("", text), workspace)
+        if (fixture := _LIKE["fixture"].match(line)) and workspace.holds(fixture["file"]):
+            return at(place_of(fixture, workspace))
+    return at(place_in(_LIKE["group_mark"].sub("", text), workspace, "python"))
 
 
 def thrown_doctest(text: str, workspace: Workspace, file: str, name: str) -> Failure:
@@ -94,9 +77,8 @@ def thrown_doctest(text: str, workspace: Workspace, file: str, name: str) -> Fai
     start = next((at for at, line in enumerate(lines) if line.startswith(("Expected", "UNEXPECTED"))), 0)
     end = next((at for at, line in enumerate(lines) if at > start and not line), len(lines))
     message = lines[start] if lines[start].startswith("UNEXPECTED") else " ".join(lines[start:end])
-    place = at(_pytest_place(text, workspace))
     exception = python_exception(message) or _marked(text)[1]
-    return Failure(FailureKind.TEST_FAILURE, message, **place, exception=exception)
+    return Failure(FailureKind.TEST_FAILURE, message, **_pytest_place(text, workspace), exception=exception)
 
 
 def thrown_by_runner(text: str, workspace: Workspace, file: str, name: str) -> Failure | None:
@@ -115,5 +97,5 @@ def where_it_stuck(text: str, workspace: Workspace, file: str, name: str) -> Fai
 
 
 def _broken(message: str, lines: list[str], workspace: Workspace) -> Failure:
-    place, evidence = at(python_place("\n".join(lines), workspace)), "\n".join(lines[-LAST_SHOWN:])
-    return Failure(FailureKind.UNKNOWN, message, **place, evidence=evidence, exception=python_exception(message))
+    known = {**at(place_in("\n".join(lines), workspace, "python")), "evidence": "\n".join(lines[-LAST_SHOWN:])}
+    return Failure(FailureKind.UNKNOWN, message, **known, exception=python_exception(message))

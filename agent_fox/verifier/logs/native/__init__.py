@@ -1,1 +1,0 @@
-"""Logs of compilers, linkers and builds of C and C++."""

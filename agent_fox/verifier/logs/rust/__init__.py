@@ -1,1 +1,0 @@
-"""Logs of cargo, rustc and nextest."""
