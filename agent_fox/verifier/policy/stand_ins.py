@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from agent_fox.verifier.policy.expressions import calls
-from agent_fox.verifier.policy.rules.tables import finding
+from agent_fox.verifier.policy.tables import finding
+from agent_fox.verifier.policy.values import beyond
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.gathering import SourceChange, Test
@@ -26,11 +27,11 @@ def findings_about_stand_ins(sources: Iterable[SourceChange], after: Iterable[Te
             by_path[test.path].append(test)
     for source in (each for each in sources if not each.error and each.after.reading.tests):
         old, new, tests = source.before.reading, source.after.reading, by_path[source.path]
-        known = Counter(map(_what, (*old.patches, *(patch for each in old.functions for patch in each.patches))))
+        known = map(_what, (*old.patches, *(patch for each in old.functions for patch in each.patches)))
         own = [(test.name, [test], patch) for test in tests for patch in test.function.patches]
-        for name, about, patch in (*own, *((None, tests, patch) for patch in new.patches)):
-            known[_what(patch)] -= 1
-            if known[_what(patch)] < 0 and _is_subject(patch, about, new):
+        patches = (*own, *((None, tests, patch) for patch in new.patches))
+        for name, about, patch in beyond(patches, known, lambda patched: _what(patched[2])):
+            if _is_subject(patch, about, new):
                 yield finding("stand-in", source.path, patch.line, name, after=patch.text[:200])
 
 
@@ -41,23 +42,18 @@ def _what(patch: Patch) -> tuple[str, tuple[str, ...]]:
 
 
 def _is_subject(patch: Patch, tests: list[Test], reading: Reading) -> bool:
-    """Whether an assertion calls what is replaced: by its name, or by any name from the module replaced."""
-    if any(_is_named_for(test.path, patch) for test in tests):
+    """Whether an assertion calls what is replaced: by its name, or by any name from the module replaced; or all of
+    `../src/cart` is replaced in `cart.test.ts`.
+    """
+    if not patch.names and "/" in patch.module and any(_stem(test.path) == _stem(patch.module) for test in tests):
         return True
-    names = patch.names or tuple(
-        name for name, module in reading.imports if f"{module}/".startswith((f"{patch.module}.", f"{patch.module}/"))
-    )
+    parents = (f"{patch.module}.", f"{patch.module}/")
+    names = set(patch.names) or {name for name, module in reading.imports if f"{module}/".startswith(parents)}
     if all(test.path.endswith(".py") for test in tests):  # `datetime` is of the standard library
-        own = {name for name, module in reading.imports if module.partition(".")[0] in sys.stdlib_module_names}
-        names = tuple(name for name in names if name not in own)
-    return any(calls(assertion.subject, name) for test in tests for assertion in test.assertions for name in names)
+        names -= {name for name, module in reading.imports if module.partition(".")[0] in sys.stdlib_module_names}
+    called = (pair for test in tests for assertion in test.assertions for pair in pairwise(assertion.subject))
+    return any(name in names and after == "(" for name, after in called)
 
 
-def _is_named_for(path: str, patch: Patch) -> bool:
-    """Whether all of `../src/cart` is replaced in `cart.test.ts`."""
-    if patch.names or "/" not in patch.module:
-        return False
-    stems = [
-        re.sub(r"[.\-_](?:test|spec)$|\.[cm]?[jt]sx?$", "", PurePosixPath(each).stem) for each in (path, patch.module)
-    ]
-    return stems[0] == stems[1]
+def _stem(path: str) -> str:
+    return re.sub(r"[.\-_](?:test|spec)$|\.[cm]?[jt]sx?$", "", PurePosixPath(path).stem)

@@ -1,14 +1,20 @@
-"""What became of the assertions of one test: which are gone, weaker, or expect something else. Values only."""
+"""What became of the assertions of one test: which are gone, weaker, or expect something else. And what new ones may
+stand for those that are gone: a test rewritten by a person, which wants a reason, no stop."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.expressions import contains, joined, number_of
+from agent_fox.verifier.policy.expressions import Tokens, called_names, contains, names_of, number_of
 from agent_fox.verifier.policy.reading import Assertion, Strength
+from agent_fox.verifier.policy.values import beyond
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.gathering import Test
+    from agent_fox.verifier.policy.matching import Matching
 
 MOST_PAIRED = 100  # assertions gained by one test that are looked at for each that it lost
 FINE_TOLERANCE = 1e-3
@@ -18,6 +24,10 @@ _MEASURING = frozenset({"len", "bool", "type", "count", "id", "hash"})
 _MEASURED = frozenset({("length",), ("size",), ("len",), ("is_empty",), ("constructor",)})
 _OPPOSITES = ({"truthy", "falsy"}, {"is something", "is none"})
 COARSER = 10.0  # times the tolerance before
+MOST_REPLACED = 2  # assertions or tests that a new one may stand for: tests are also merged
+LONG_TEXT = 10  # characters of a text that two assertions do not have in common by chance
+_ERRORS = frozenset({"error", "err", "e"})
+_CLOCKS = frozenset({"perf_counter", "monotonic", "perf_counter_ns", "monotonic_ns", "performance", "nanoTime"})
 
 
 class Fate(StrEnum):
@@ -31,8 +41,7 @@ class Fate(StrEnum):
     STRONGER = "stronger"
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """One assertion of a test, before and after. `after` is None where it is gone."""
 
     before: Assertion
@@ -40,24 +49,10 @@ class Turn:
     fate: Fate
 
 
-def difference(
-    before: Iterable[Assertion], after: Iterable[Assertion]
-) -> tuple[tuple[Assertion, ...], tuple[Assertion, ...]]:
+def difference(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> tuple[list[Assertion], list[Assertion]]:
     """Assertions that only one side has, by count."""
-    old, new = tuple(before), tuple(after)
-    return _without(old, Counter[Hashable](each.key for each in new)), _without(
-        new, Counter[Hashable](each.key for each in old)
-    )
-
-
-def _without(found: tuple[Assertion, ...], taken: Counter[Hashable]) -> tuple[Assertion, ...]:
-    left = []
-    for assertion in found:
-        if taken[assertion.key] > 0:
-            taken[assertion.key] -= 1
-        else:
-            left.append(assertion)
-    return tuple(left)
+    old, new = ([each.key for each in side] for side in (before, after))
+    return beyond(before, new, lambda each: each.key), beyond(after, old, lambda each: each.key)
 
 
 def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterator[Turn]:
@@ -65,9 +60,8 @@ def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterat
 
     What a stronger assertion about the same subject says already is not lost.
     """
-    lost, gained = difference(before, after)
+    lost, left = difference(before, after)
     waiting = [each for each in lost if each.strength is not Strength.NONE]
-    left = list(gained)
     for fits in _FITS:
         still_waiting = []
         for each in waiting:
@@ -108,11 +102,9 @@ def fate_of(one: Assertion, other: Assertion) -> Fate:
     is_unpacked = other.strength > one.strength and contains(one.subject, other.subject)
     if one.subject != other.subject and not is_unpacked and not contains(other.subject, one.subject):
         return Fate.OTHER_SUBJECT
-    if one.subject == other.subject and _is_opposite(one.operator, other.operator):
-        return Fate.OTHER_EXPECTATION
-    if other.strength > one.strength or one.expected == other.expected:
-        return Fate.STRONGER
-    return Fate.OTHER_EXPECTATION
+    is_opposite = one.subject == other.subject and _is_opposite(one.operator, other.operator)
+    is_kept = other.strength > one.strength or one.expected == other.expected
+    return Fate.STRONGER if is_kept and not is_opposite else Fate.OTHER_EXPECTATION
 
 
 def _is_opposite(one: str, other: str) -> bool:
@@ -122,17 +114,19 @@ def _is_opposite(one: str, other: str) -> bool:
 
 def _answers_itself(one: Assertion) -> bool:
     """Whether what is expected is made of what is looked at: the code under test says what it should have said."""
-    return one.operator in ("equal", "same", "close") and bool(one.expected) and contains(one.expected, one.subject)
+    return one.is_equality and bool(one.expected) and contains(one.expected, one.subject)
 
 
 def _is_weaker(one: Assertion, other: Assertion) -> bool:
-    if other.strength < one.strength:
+    is_guarded = len(other.guard) > len(one.guard) and other.guard[: len(one.guard)] == one.guard
+    is_silent = bool(one.detail) and not other.detail and other.strength == one.strength
+    if other.strength < one.strength or is_guarded or is_silent:
         return True
-    if len(other.guard) > len(one.guard) and other.guard[: len(one.guard)] == one.guard:
-        return True
-    if one.detail and not other.detail and other.strength == one.strength:
-        return True
-    return _is_coarser(one, other) or _is_looser_bound(one, other) or _is_measured(one, other)
+    old, new = number_of(one.expected), number_of(other.expected)
+    if (one.subject, one.operator) == (other.subject, other.operator) and old is not None and new is not None:
+        is_looser = new < old if other.operator in (">", ">=") else new > old and other.operator in ("<", "<=")
+        return is_looser or _is_coarser(one, other)
+    return _is_coarser(one, other) or _is_measured(one, other)
 
 
 def _is_measured(one: Assertion, other: Assertion) -> bool:
@@ -153,18 +147,9 @@ def _is_coarser(one: Assertion, other: Assertion) -> bool:
         return False
     if one.tolerance is not None:
         return other.tolerance >= one.tolerance * COARSER and other.tolerance > one.tolerance
-    if other.tolerance >= 1 and "".join(other.expected).lstrip("-").isdecimal():
-        return True  # a count that was exact lets its neighbours pass
-    size = abs(number_of(other.expected) or 1.0)
-    return other.tolerance > size * FINE_TOLERANCE
-
-
-def _is_looser_bound(one: Assertion, other: Assertion) -> bool:
-    """`> 10` became `> 0`."""
-    old, new = number_of(one.expected), number_of(other.expected)
-    if one.operator != other.operator or one.subject != other.subject or old is None or new is None:
-        return False
-    return (one.operator in (">", ">=") and new < old) or (one.operator in ("<", "<=") and new > old)
+    is_count = "".join(other.expected).lstrip("-").isdecimal()  # of which its neighbours pass from 1 on
+    finest = FINE_TOLERANCE * abs(number_of(other.expected) or 1.0)
+    return (is_count and other.tolerance >= 1) or other.tolerance > finest
 
 
 def shown(assertion: Assertion | None) -> str:
@@ -173,5 +158,81 @@ def shown(assertion: Assertion | None) -> str:
         return ""
     if assertion.text:
         return assertion.text
-    parts = (joined(assertion.guard), joined(assertion.subject), assertion.operator, joined(assertion.expected))
+    parts = (" ".join(assertion.guard), " ".join(assertion.subject), assertion.operator, " ".join(assertion.expected))
     return " ".join(part for part in parts if part)
+
+
+class Replacements:
+    """Assertions and tests that a change gained beyond what it lost: each stands for some of what is gone."""
+
+    def __init__(self, matched: Matching) -> None:
+        self._fresh = tuple(test for test in matched.fresh if all(skip.is_conditional for skip in test.function.skips))
+        self._matches = matched.matches
+        self._free: dict[str, list[Assertion]] = {}
+        self._tests: Counter[str] = Counter()
+
+    def replaces_test(self, lost: Test) -> bool:
+        """Whether a new test asserts on what the lost one called: one of its file, or of any other."""
+        called = frozenset(name for assertion in lost.assertions for name in called_names(assertion.subject))
+        near = sorted(self._fresh, key=lambda test: test.path != lost.path) if called else []
+        for test in near:
+            if self._tests[test.name] < MOST_REPLACED and any(
+                each.strength >= Strength.PARTIAL and not called.isdisjoint(called_names(each.subject))
+                for each in test.assertions
+            ):
+                self._tests[test.name] += 1
+                return True
+        return False
+
+    def replaces(self, lost: Assertion, path: str) -> bool:
+        """Whether a new assertion of the file, as strong and about a name that both use, stands for `lost`."""
+        if path not in self._free:
+            gained = [each for test in self._fresh if test.path == path for each in test.assertions]
+            for match in (each for each in self._matches if each.after is not None and each.after.path == path):
+                taken = {id(turn.after) for turn in match.turns}  # it took the place of something
+                gained += [each for each in match.gained if id(each) not in taken]
+            self._free[path] = [each for each in gained if each.strength >= Strength.PARTIAL] * MOST_REPLACED
+        for place, each in enumerate(self._free[path]):
+            is_as_strong = each.strength >= lost.strength and len(each.guard) <= len(lost.guard)
+            if is_as_strong and _names(lost) & _names(each):
+                del self._free[path][place]
+                return True
+        return False
+
+
+def is_within(lost: Assertion, after: Iterable[Assertion]) -> bool:
+    """Whether something exact about the whole, or about what the whole is made of, is still asserted; or it was time.
+
+    The length of what is compared as a whole, a part of it, calls counted where their arguments are compared, the
+    message of an error whose message is matched now, the error that a callback was given.
+    """
+    is_message = {"value", "exception"} & set(lost.subject) or {"value", "exception"} & set(lost.expected)
+    if _CLOCKS & set(lost.subject) or (len(lost.subject) == 1 and lost.subject[0] in _ERRORS):
+        return True
+    whole = lost.subject[2:-1] if lost.subject[:2] == ("len", "(") else lost.subject
+    whole = whole[:-2] if whole[-2:] == (".", "length") else whole
+    about = lost.expected if lost.operator in ("in", "not in") else whole
+    return any(
+        (is_message and each.operator == "raises" and bool(each.detail))
+        or (each.strength is Strength.EXACT and each.guard == lost.guard and _says_more(each, lost, about))
+        for each in after
+    )
+
+
+def _says_more(one: Assertion, lost: Assertion, about: Tokens) -> bool:
+    """A whole list, text or object, rather than another single fact about the same thing."""
+    if one.operator != "equal":
+        return False
+    is_part = len(one.subject) < len(lost.subject) and contains(about, one.subject)
+    is_list = one.expected[:1] in (("[",), ("{",), ("(",))
+    is_told = is_part and bool(lost.expected) and contains(one.expected, lost.expected)
+    is_count = lost.subject[:2] == ("len", "(") or lost.subject[-1:] == ("length",)
+    is_lesser = lost.strength < Strength.EXACT or is_count or lost.operator.startswith("toHaveBeen")
+    is_near = is_part or (is_lesser and (contains(about, one.subject) or contains(one.subject, about)))
+    return is_told or (is_list and is_near)
+
+
+def _names(one: Assertion) -> frozenset[str]:
+    """The names that an assertion uses, and the longer texts that it is about."""
+    tokens = (*one.subject, *one.expected)
+    return names_of(tokens) | {token for token in tokens if token[-1:] == '"' and len(token) >= LONG_TEXT}

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.expressions import Tokens, is_literal, joined, number_of
-from agent_fox.verifier.policy.readers.conditions import Conditions, flat
-from agent_fox.verifier.policy.readers.trees import is_a
-from agent_fox.verifier.policy.readers.words import demands, says, words_of
+from agent_fox.verifier.policy.expressions import Tokens, flat, is_literal, number_of
+from agent_fox.verifier.policy.readers.calls import LONGEST_SHOWN, Argument, Call, Link
+from agent_fox.verifier.policy.readers.conditions import Conditions
+from agent_fox.verifier.policy.readers.trees import is_a, text_of, tokens
 from agent_fox.verifier.policy.reading import Assertion, Strength
+from agent_fox.verifier.policy.tables import demands, says, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-    from agent_fox.verifier.policy.readers.calls import Argument, Call, Link
 
 _ANY_TEXT = frozenset({"", ".*", ".+", ".", "(.*)", "[\\s\\S]*", "\\w*", ".*?"})
 _OF_ONE = frozenset({"is none", "is something", "error", "something"})
@@ -30,11 +28,11 @@ _EMPTY_MATCHER = regex(r"Containing\(\s*(?:\{\s*\}|\[\s*\]|['\"`]{2})")
 
 def demands_of(call: Call, language: str) -> tuple[Assertion, ...]:
     """The demands of a call; none where it is no assertion that is known."""
-    stated = Conditions(language, call.line, call)
+    stated = Conditions(language, call.line)
     for form in (_raising, _of_values, _of_mock, _of_chain, _failing):
-        demanded = tuple(form(call, language, stated))
-        if demanded:
-            return demanded
+        if demanded := tuple(form(call, language, stated)):
+            text = "" if language in ("python", "go") else text_of(call.node)[:LONGEST_SHOWN]
+            return tuple(each._replace(text=text) for each in demanded) if text else demanded
     return ()
 
 
@@ -56,36 +54,35 @@ def raised(call: Call, language: str, subject: Tokens) -> Assertion:
     message = call.named.get("match", ())
     if call.word.endswith("Regex") and len(call.given) > 1:
         message = call.given[1].tokens
-    message = () if joined(message).strip("rR'\"^$") in _ANY_TEXT else message
-    return _error(Conditions(language, call.line, call), language, subject, error, message)
+    message = () if " ".join(message).strip("rR'\"^$") in _ANY_TEXT else message
+    return _error(Conditions(language, call.line), subject, error, message)
 
 
-def _error(stated: Conditions, language: str, subject: Tokens, error: Tokens, message: Tokens = ()) -> Assertion:
+def _error(stated: Conditions, subject: Tokens, error: Tokens, message: Tokens = ()) -> Assertion:
     """An error that is to come; every error will do where none, or one of the broadest, is named."""
-    broad, is_made = words_of(language, "broad"), "(" in error[1:]
+    broad, is_made = words_of(stated.language, "broad"), "(" in error[1:]
     is_named = not is_made and not broad.isdisjoint(token for token in error if token.isidentifier())
     is_broad = is_named or "".join(error) in broad
     strength = Strength.LOOSE if not message and (is_broad or not error) else Strength.PARTIAL
-    return replace(stated.demand(subject, "raises", strength, error), detail=message, strength=strength)
+    return stated.demand(subject, "raises", strength, error)._replace(detail=message, strength=strength)
 
 
 def _raising(call: Call, language: str, stated: Conditions) -> Iterator[Assertion]:
-    if not is_raising(call, language) or len(call.given) <= (2 if call.word.endswith("Regex") else 1):
-        return
-    if language == "python":
-        yield raised(call, language, flat([each.tokens for each in call.given[1:]]))
-    else:
-        yield _error(stated, language, call.given[1].called, call.given[0].tokens)
-
-
-def _failing(call: Call, language: str, stated: Conditions) -> Iterator[Assertion]:
-    if is_failing(call, language):
-        yield Assertion(("fail",), "fails", Strength.EXACT, call.line, text=stated.text)
+    if is_raising(call, language) and len(call.given) > (2 if call.word.endswith("Regex") else 1):
+        if language == "python":
+            yield raised(call, language, flat(each.tokens for each in call.given[1:]))
+        else:
+            yield _error(stated, call.given[1].called, call.given[0].tokens)
 
 
 def is_failing(call: Call, language: str) -> bool:
     is_failure = call.word in words_of(language, "fails")
     return is_failure and (language != "python" or all(link.word != "pytest" for link in call.links))
+
+
+def _failing(call: Call, language: str, stated: Conditions) -> Iterator[Assertion]:
+    if is_failing(call, language):
+        yield Assertion(("fail",), "fails", Strength.EXACT, stated.line)
 
 
 def _of_values(call: Call, language: str, stated: Conditions) -> Iterator[Assertion]:
@@ -100,12 +97,10 @@ def _of_values(call: Call, language: str, stated: Conditions) -> Iterator[Assert
     operator, strength = _ending(word) if language == "cpp" else table.get(word, (word, Strength.EXACT))
     values = [each.tokens for each in _in_order(given, operator, language)]
     subject, expected = (*values, (), ())[:2]
-    if operator == "truthy" or (not operator and values and not expected):
-        yield from stated.holds(subject)
-    elif operator == "falsy":
-        yield stated.fails(subject)
+    if operator in ("truthy", "falsy") or (not operator and values and not expected):
+        yield from [stated.fails(subject)] if operator == "falsy" else stated.holds(subject)
     elif operator == "raises":
-        yield _error(stated, language, given[0].called, expected)
+        yield _error(stated, given[0].called, expected)
     elif operator in _OF_ONE or (not expected and word in table):
         yield stated.demand(subject, operator, strength)
     elif (tolerance := _tolerance(call, operator, values, language)) is not None:
@@ -146,19 +141,14 @@ def _in_order(given: list[Argument], operator: str, language: str) -> list[Argum
 
 
 @cache
-def _endings() -> re.Pattern[str]:
-    """A name that ends in a word that says what it demands; the longest word counts."""
-    words = "|".join(sorted(demands("cpp", "calls"), key=len, reverse=True))
-    return re.compile(rf"(?i)(?:.*_)?({words})(?:_message|_msg)?")
-
-
 def _ending(name: str) -> tuple[str, Strength]:
-    """What the name of an assertion in C says by its end; one that says nothing is of its own kind."""
-    ending = _endings().fullmatch(name)
-    if ending is None:
-        return "", Strength.EXACT
-    operator, strength = demands("cpp", "calls")[ending[1].lower()]
-    return operator or ending[1].lower(), strength
+    """What the name of an assertion in C says by its end, the longest word counting; one that says nothing is of its
+    own kind.
+    """
+    table = demands("cpp", "calls")
+    ending = re.fullmatch(rf"(?i)(?:.*_)?({'|'.join(sorted(table, key=len, reverse=True))})(?:_message|_msg)?", name)
+    operator, strength = table[ending[1].lower()] if ending else ("", Strength.EXACT)
+    return operator or (ending[1].lower() if ending else ""), strength
 
 
 def _tolerance(call: Call, operator: str, values: list[Tokens], language: str) -> float | None:
@@ -185,8 +175,8 @@ def _tolerance(call: Call, operator: str, values: list[Tokens], language: str) -
 def _of_mock(call: Call, language: str, stated: Conditions) -> Iterator[Assertion]:
     """`mock.assert_called_with(3)`: how a stand-in was called."""
     if call.word in demands(language, "mocks") and len(call.links) > 1:
-        strength = demands(language, "mocks")[call.word][1]
-        yield Assertion(call.owner, call.word, strength, call.line, _listed(call.given), text=stated.text)
+        strength, owner = demands(language, "mocks")[call.word][1], tokens(call.links[-1].owner)
+        yield Assertion(owner, call.word, strength, call.line, _listed(call.given))
 
 
 def _listed(given: Iterable[Argument]) -> Tokens:
@@ -198,34 +188,34 @@ def _of_chain(call: Call, language: str, stated: Conditions) -> Iterator[Asserti
         return
     root, *links = call.links
     if language == "java" and root.given and root.word in words_of(language, "roots"):
-        yield from _of_links(root, links, language, stated) if links else _of_matcher(root.given, stated)
+        yield from _of_links(root, links, stated) if links else _of_matcher(root.given, stated)
     elif language == "java" and root.word == "verify" and root.given and links:
         yield _verified(root.given, links[0], stated)
     elif language == "javascript" and root.word == "expect" and root.given and links:
         modes = tuple(link.word for link in links if link.word in ("resolves", "rejects", "all"))
         subject = (*(mode for mode in modes if mode != links[-1].word), *root.given[0].called)
-        demanded = _judged(subject, links, language, stated)
-        yield from (replace(each, strength=Strength.NONE) if _is_dropped(call) else each for each in demanded)
-    elif language == "javascript" and any(link.word == "should" for link in call.links):
-        at = next(at for at, link in enumerate(call.links) if link.word == "should")
-        brackets = ((link.word, *(("(", ")") if link.given is not None else ())) for link in call.links[:at])
-        yield from _judged(flat(list(brackets)), call.links[at:], language, stated)
+        demanded, words = _judged(subject, links, stated), {link.word for link in links}
+        is_lost = "catch" in words or is_a(call.node.parent, "expression_statement")  # neither awaited nor returned
+        is_dropped = is_lost and not words.isdisjoint({"resolves", "rejects", "eventually"})
+        yield from (each._replace(strength=Strength.NONE) if is_dropped else each for each in demanded)
+    elif language == "javascript" and (at := [link.word for link in call.links]).count("should"):
+        before, after = call.links[: at.index("should")], call.links[at.index("should") :]
+        subject = flat((link.word, *(("(", ")") if link.given is not None else ())) for link in before)
+        yield from _judged(subject, after, stated)
 
 
-def _of_links(root: Link, links: list[Link], language: str, stated: Conditions) -> Iterator[Assertion]:
+def _of_links(root: Link, links: list[Link], stated: Conditions) -> Iterator[Assertion]:
     """`assertThat(x).isNotNull().isEqualTo(3)`, `assertThatThrownBy(…).isInstanceOf(…)`: each link is a demand."""
     subject = (root.given or [])[0].called
     for link in links:
-        expected = flat([each.tokens for each in link.given or ()])
-        operator, strength = demands(language, "chains").get(link.word, (link.word, Strength.EXACT))
+        expected = flat(each.tokens for each in link.given or ())
+        operator, strength = demands("java", "chains").get(link.word, (link.word, Strength.EXACT))
         if "Thrown" in root.word and link.word in ("isInstanceOf", "isExactlyInstanceOf"):
-            yield _error(stated, language, subject, expected)
-        elif operator == "truthy":
-            yield from stated.holds(subject)
-        elif operator == "falsy":
-            yield stated.fails(subject)
+            yield _error(stated, subject, expected)
+        elif operator in ("truthy", "falsy"):
+            yield from stated.holds(subject) if operator == "truthy" else [stated.fails(subject)]
         else:
-            is_broad = link.word == "isInstanceOf" and expected[:1] and expected[0] in words_of(language, "broad")
+            is_broad = link.word == "isInstanceOf" and expected[:1] and expected[0] in words_of("java", "broad")
             yield stated.demand(subject, operator or link.word, Strength.LOOSE if is_broad else strength, expected)
 
 
@@ -233,42 +223,34 @@ def _of_matcher(given: Iterable[Argument], stated: Conditions) -> Iterator[Asser
     """Hamcrest: `assertThat("why", x, is(3))`."""
     parts = [each.tokens for each in given]
     if len(parts) > 1 and parts[-1]:
-        subject, matcher = parts[-2:]
-        word = matcher[0]
+        subject, (word, *expected) = parts[-2:]
         is_negated, is_exact = word in ("not", "notNullValue", "anything"), word in ("is", "equalTo")
         strength = Strength.LOOSE if is_negated else Strength.EXACT if is_exact else Strength.PARTIAL
-        yield stated.demand(subject, word, strength, matcher[1:])
+        yield stated.demand(subject, word, strength, tuple(expected))
 
 
 def _verified(given: Iterable[Argument], called: Link, stated: Conditions) -> Assertion:
     """`verify(mock, times(2)).call(3)`: how often, and with what."""
     mock, *others = (each.tokens for each in given)
     often = others[0] if others else ()
-    strength = Strength.PARTIAL if "atLeast" in joined(often) or "atMost" in joined(often) else Strength.EXACT
-    strength = Strength.NONE if "atLeast ( 0" in joined(often) else strength
+    strength = Strength.PARTIAL if "atLeast" in " ".join(often) or "atMost" in " ".join(often) else Strength.EXACT
+    strength = Strength.NONE if "atLeast ( 0" in " ".join(often) else strength
     expected = (*_listed(called.given or ()), *often)
-    return Assertion((*mock, ".", called.word), "verify", strength, stated.line, expected, text=stated.text)
+    return Assertion((*mock, ".", called.word), "verify", strength, stated.line, expected)
 
 
-def _is_dropped(call: Call) -> bool:
-    """Whether a promise's failure reaches nobody: neither awaited nor returned, or caught and dropped."""
-    words = {link.word for link in call.links}
-    is_promise = not words.isdisjoint({"resolves", "rejects", "eventually"})
-    return is_promise and ("catch" in words or is_a(call.node.parent, "expression_statement"))
-
-
-def _judged(subject: Tokens, links: list[Link], language: str, stated: Conditions) -> Iterator[Assertion]:
+def _judged(subject: Tokens, links: list[Link], stated: Conditions) -> Iterator[Assertion]:
     """What the matcher at the end of a chain demands."""
-    words = [link.word for link in links if link.word not in words_of(language, "fillers")] or ["ok"]
+    words = [link.word for link in links if link.word not in words_of("javascript", "fillers")] or ["ok"]
     word, is_negated = words[-1], "not" in words[:-1]
     given = next((link.given for link in reversed(links) if link.given is not None), ())
-    expected = flat([each.tokens for each in given])
-    operator, strength = demands(language, "matchers").get(word, (word, Strength.EXACT))
+    expected = flat(each.tokens for each in given)
+    operator, strength = demands("javascript", "matchers").get(word, (word, Strength.EXACT))
     operator = operator or word
     if given and (operator == "equal" or word in ("toMatchObject", "toHaveBeenCalledWith")):
         strength = min(strength, _openness(given[0].node))
-    if word in words_of(language, "throws"):
-        yield replace(_error(stated, language, subject, expected), operator=f"{'not ' * is_negated}raises")
+    if word in words_of("javascript", "throws"):
+        yield _error(stated, subject, expected)._replace(operator=f"{'not ' * is_negated}raises")
     elif word == "toBeCloseTo":
         digits = number_of(given[1].tokens) if len(given) > 1 else 2.0
         tolerance = 0.5 * 10.0**-digits if digits is not None and abs(digits) < 100 else None
@@ -277,22 +259,17 @@ def _judged(subject: Tokens, links: list[Link], language: str, stated: Condition
         is_true = operator == "truthy" or (operator == "equal" and expected == ("true",))
         yield from stated.holds(subject) if is_true is not is_negated else [stated.fails(subject)]
     elif is_negated:
-        yield stated.demand(subject, f"not {operator}", _negated(strength, word), expected)
+        is_all = word in ("toBeDefined", "toHaveBeenCalled", "toBeCalled", "exist")
+        left = Strength.LOOSE if word in _NOT_ALL else Strength.EXACT if is_all else min(strength, Strength.PARTIAL)
+        yield stated.demand(subject, f"not {operator}", left, expected)
     else:
         yield stated.demand(subject, operator, strength, expected)
 
 
 def _openness(expected: Node | None) -> Strength:
     """How much is left of a demand whose expected value holds matchers of its own."""
-    text = (expected.text or b"").decode("utf-8", "replace") if expected is not None else ""
+    text = text_of(expected)
     if says("javascript", "anything", text) or _EMPTY_MATCHER.search(text):
         return Strength.LOOSE
     is_open = any(text.startswith(f"expect.{word}") for word in words_of("javascript", "open"))
     return Strength.PARTIAL if is_open else Strength.EXACT
-
-
-def _negated(strength: Strength, word: str) -> Strength:
-    if word in _NOT_ALL:
-        return Strength.LOOSE
-    is_all = word in ("toBeDefined", "toHaveBeenCalled", "toBeCalled", "exist")
-    return Strength.EXACT if is_all else min(strength, Strength.PARTIAL)

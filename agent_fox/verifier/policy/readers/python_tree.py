@@ -20,7 +20,6 @@ _FIELDS = {
     **{"condition": "test", "consequence": "body", "alternative": "orelse"},
     **{"left": "target", "right": "iter", "function": "func", "arguments": "args"},
 }
-_DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _ROLELESS = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 
 
@@ -35,17 +34,16 @@ class PythonNode:
         self.made_of = made_of
         self.parent = parent
         self.type = "block" if isinstance(made_of, list) else type(made_of).__name__
-        self._text: bytes | None = None
+        self._text = b""
         self._children: list[PythonNode] | None = None
         self._fields: dict[str, PythonNode | None] = {}
 
     @property
     def text(self) -> bytes:
-        if self._text is None and (plain := _dotted(self.made_of)):
-            self._text = plain.encode("utf-8", "surrogatepass")
-        if self._text is None:
+        if not self._text:
             parts = self.made_of if isinstance(self.made_of, list) else [self.made_of]
-            self._text = "\n".join(map(ast.unparse, parts)).encode("utf-8", "surrogatepass")
+            text = _dotted(self.made_of) or "\n".join(map(ast.unparse, parts))
+            self._text = text.encode("utf-8", "surrogatepass")
         return self._text
 
     @property
@@ -54,24 +52,15 @@ class PythonNode:
         return getattr(first, "lineno", 1) - 1, 0
 
     @property
+    def end_point(self) -> tuple[int, int]:
+        last = self.made_of[-1] if isinstance(self.made_of, list) else self.made_of
+        return getattr(last, "end_lineno", 1) - 1, 0
+
+    @property
     def named_children(self) -> list[PythonNode]:
         if self._children is None:
-            self._children = self._made_children()
+            self._children = [PythonNode(each, self) for each in _parts(self.made_of)]
         return self._children
-
-    def _made_children(self) -> list[PythonNode]:
-        if isinstance(self.made_of, list):
-            return [PythonNode(each, self) for each in self.made_of]
-        if isinstance(self.made_of, ast.Attribute):
-            return [PythonNode(self.made_of.value, self), PythonNode(ast.Name(self.made_of.attr), self)]
-        made = []
-        for _, value in ast.iter_fields(self.made_of):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                made.append(PythonNode(value, self))
-            else:
-                parts = value if isinstance(value, list) else [value]
-                made += [PythonNode(x, self) for x in parts if isinstance(x, ast.AST) and not isinstance(x, _ROLELESS)]
-        return made
 
     def child_by_field_name(self, name: str) -> PythonNode | None:
         """A field; the arguments of a call with those that have names, a body without its docstring."""
@@ -87,11 +76,25 @@ class PythonNode:
         elif isinstance(of, ast.Assign | ast.AnnAssign | ast.AugAssign) and name in ("left", "right"):
             targets = of.targets if isinstance(of, ast.Assign) else [of.target]
             value = of.value if name == "right" else targets[0] if len(targets) == 1 else None
-        elif isinstance(of, _DEFINITIONS) and name == "body" and ast.get_docstring(of, clean=False) is not None:
-            value = of.body[1:]
+        elif isinstance(of, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and name == "body":
+            value = of.body[ast.get_docstring(of, clean=False) is not None :]
         elif isinstance(value, str):
             value = ast.Name(value)
         return PythonNode(value, self) if isinstance(value, ast.AST | list) else None
+
+
+def _parts(of: ast.AST | list[ast.AST]) -> Iterator[ast.AST | list[ast.AST]]:
+    if isinstance(of, list):
+        yield from of
+    elif isinstance(of, ast.Attribute):
+        yield from (of.value, ast.Name(of.attr))
+    else:
+        for value in (getattr(of, name, None) for name in of._fields):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                yield value
+            else:
+                parts = value if isinstance(value, list) else [value]
+                yield from (part for part in parts if isinstance(part, ast.AST) and not isinstance(part, _ROLELESS))
 
 
 def parsed(text: str) -> Node:

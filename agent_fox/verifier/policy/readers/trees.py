@@ -6,8 +6,8 @@ A node that is not there has no children and no text, so that readers need not a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -25,14 +25,14 @@ MOST_NODES = 400_000
 DEEPEST = 150  # levels; readers go down by recursion
 
 _TYPE_OF_MODULE = regex(r"""\btypeof import\(["'][^"'\n]*["']\)""")
-_TYPESCRIPTS = {each: ("typescript", f"language_{each.value}") for each in (Language.TYPESCRIPT, Language.TSX)}
 _COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
-@lru_cache(maxsize=8)
+@cache
 def _grammar(language: Language) -> Grammar:
     """Raises ImportError where tree-sitter or the grammar is not installed."""
-    package, function = _TYPESCRIPTS.get(language, (language.value, "language"))
+    is_typed = language in (Language.TYPESCRIPT, Language.TSX)
+    package, function = ("typescript", f"language_{language.value}") if is_typed else (language.value, "language")
     made: Grammar = import_module("tree_sitter").Language(getattr(import_module(f"tree_sitter_{package}"), function)())
     return made
 
@@ -49,35 +49,31 @@ def parsed(text: str, language: Language) -> Node:
     root: Node = import_module("tree_sitter").Parser(_grammar(language)).parse(text.encode()).root_node
     if language is not Language.CPP and root.has_error:
         raise Broken("a syntax error", _first_error(root))
-    _measure(root)
+    if root.descendant_count > MOST_NODES or _is_deep(root):
+        raise Unreadable("nested too deeply, or too large")
     return root
 
 
 def _first_error(root: Node) -> int:
     """The line of the first error, from 1."""
-    node = root
-    while not (node.is_error or node.is_missing):
-        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
-        if inner is None:  # some errors have no node of their own
-            break
-        node = inner
+    node, inner = root, [root]
+    while inner and not (node.is_error or node.is_missing):  # some errors have no node of their own
+        node = inner[0]
+        inner = [child for child in node.children if child.has_error or child.is_missing]
     return node.start_point[0] + 1
 
 
-def _measure(root: Node) -> None:
-    cursor = root.walk()
-    depth = nodes = 0
-    while True:
-        nodes += 1
-        if depth > DEEPEST or nodes > MOST_NODES:
-            raise Unreadable("nested too deeply, or too large")
+def _is_deep(root: Node) -> bool:
+    cursor, depth = root.walk(), 0
+    while depth <= DEEPEST:
         if cursor.goto_first_child():
             depth += 1
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
-                return
+                return False
             depth -= 1
+    return True
 
 
 def children(node: Node | None) -> list[Node]:
@@ -108,13 +104,7 @@ def line_of(node: Node) -> int:
 
 def tokens(node: Node | None) -> Tokens:
     """A node as tokens, comments left out."""
-    if node is None:
-        return ()
-    return tokens_of(" ".join(_leaves(node)))
-
-
-def _leaves(node: Node) -> list[str]:
-    leaves, waiting = [], [node]
+    leaves, waiting = [], [node] if node is not None else []
     while waiting:
         current = waiting.pop()
         kind = current.type
@@ -124,7 +114,12 @@ def _leaves(node: Node) -> list[str]:
             leaves.append(text_of(current))
         else:
             waiting.extend(reversed(current.children))
-    return leaves
+    return tokens_of(" ".join(leaves)) if leaves else ()
+
+
+def shape_of(body: Node | None) -> Callable[[], str]:
+    """What gives a body as joined tokens: they are made where somebody asks for them."""
+    return cache(lambda: " ".join(tokens(body)))
 
 
 def walk(node: Node | None, *types: str) -> Iterator[Node]:

@@ -9,21 +9,17 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
-from agent_fox.verifier.policy.rules.line_rules import runners
-from agent_fox.verifier.policy.rules.tables import Becomes, RuleRow, finding, rule_rows
+from agent_fox.verifier.policy.rules.line_rules import LONGEST_SHOWN, TextChange, runners
+from agent_fox.verifier.policy.tables import Becomes, RuleRow, finding, rule_rows
 from agent_fox.verifier.policy.values import PolicyFinding, Rule
 
-if TYPE_CHECKING:
-    from agent_fox.verifier.policy.rules.lines import TextChange
-
-Settings = Mapping[str, tuple[str, ...]]
+_Values = tuple[str, ...]
+Settings = Mapping[str, _Values]
 """Dotted path to its values: one for a scalar, all for a list."""
 
 MOST_DEEP = 40
 
-_INI = (".ini", ".cfg")
 _INI_NAMES = (".coveragerc", ".flake8", ".pylintrc", "pylintrc")
 _JSON_NAMES = (".eslintrc", ".nycrc", ".mocharc")
 
@@ -40,8 +36,11 @@ def settings_of(path: str, text: str) -> Settings:
             return dict(_flat(tomllib.loads(text), ()))
         if pure.suffix in (".json", ".jsonc") or pure.name in _JSON_NAMES:
             return dict(_flat(_json(text), ()))
-        if pure.suffix in _INI or pure.name in _INI_NAMES:
-            return dict(_ini(text))
+        if pure.suffix in (".ini", ".cfg") or pure.name in _INI_NAMES:
+            parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+            parser.read_string(text)
+            named = ((section, *item) for section in parser.sections() for item in parser.items(section))
+            return {f"{section}.{key}": tuple((value or "").split("\n")) for section, key, value in named}
     except (ValueError, configparser.Error, RecursionError) as error:
         raise BadSettings(f"{pure.name} can't be parsed") from error
     return {}
@@ -57,15 +56,7 @@ def _json(text: str) -> object:
         return json.loads(re.sub(r",(\s*[}\]])", r"\1", without))
 
 
-def _ini(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
-    parser.read_string(text)
-    for section in parser.sections():
-        for key, value in parser.items(section):
-            yield f"{section}.{key}", tuple((value or "").split("\n")) if "\n" in (value or "") else (value or "",)
-
-
-def _flat(node: object, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _flat(node: object, path: tuple[str, ...]) -> Iterator[tuple[str, _Values]]:
     if len(path) > MOST_DEEP:
         raise BadSettings("nested too deeply")
     if isinstance(node, dict):
@@ -75,11 +66,6 @@ def _flat(node: object, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str,
         yield ".".join(path), tuple(json.dumps(each, sort_keys=True, default=str).strip('"') for each in node)
     else:
         yield ".".join(path), (str(node).lower() if isinstance(node, bool) else str(node),)
-
-
-_Values = tuple[str, ...]
-
-LONGEST_SHOWN = 200  # characters
 
 
 def findings_about_settings(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
@@ -98,12 +84,15 @@ def _findings(change: TextChange, rules: list[RuleRow]) -> Iterator[PolicyFindin
             yield finding(otherwise, change.path, about=error)
             return
     before, after = sides
-    keys = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
+    changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
     for rule in rules:
-        for key in (key for key in keys if rule.key.fullmatch(key)):
-            is_bad = _WORSE[rule.becomes](before.get(key), after.get(key))
-            if is_bad and not (rule.name is Rule.LINT_CONFIG and _is_adopted(key, before, after)):
-                yield _finding(change, rule, key, before.get(key, ()), after.get(key, ()))
+        for key in (key for key in changed if rule.key.fullmatch(key)):
+            old, new = before.get(key), after.get(key)
+            if _WORSE[rule.becomes](old, new) and not (rule.name is Rule.LINT_CONFIG and _is_adopted(key, *sides)):
+                was, now = (f"{key} = {', '.join(values)}"[:LONGEST_SHOWN] if values else "" for values in (old, new))
+                lines, word = (change.after if new else change.before).splitlines(), key.rpartition(".")[2]
+                line = next((number for number, text in enumerate(lines, 1) if word in text), None)
+                yield rule.finding(change.path, line, was, now)
 
 
 def _is_adopted(key: str, before: Settings, after: Settings) -> bool:
@@ -115,13 +104,6 @@ def _is_adopted(key: str, before: Settings, after: Settings) -> bool:
         return not key.endswith(("ignore_errors", "exclude", "disable_error_code"))
     gained = set(after.get("extends", ())) - set(before.get("extends", ()))
     return key.startswith("rules.") and key not in after and bool(gained)
-
-
-def _finding(change: TextChange, rule: RuleRow, key: str, old: _Values, new: _Values) -> PolicyFinding:
-    was, now = (f"{key} = {', '.join(values)}"[:LONGEST_SHOWN] if values else "" for values in (old, new))
-    lines, word = (change.after if new else change.before).splitlines(), key.rpartition(".")[2]
-    line = next((number for number, text in enumerate(lines, 1) if word in text), None)
-    return rule.finding(change.path, line, was, now)
 
 
 def _number(values: _Values | None) -> float:
@@ -136,7 +118,7 @@ def _fails(values: _Values | None) -> bool:
 
 
 def _runs(values: _Values) -> bool:
-    return any(runners().search(value) for value in values)
+    return any(map(runners().search, values))
 
 
 _WORSE: Mapping[Becomes, Callable[[_Values | None, _Values | None], bool]] = {
