@@ -63,8 +63,8 @@ def check_change(change: Change, context: PolicyContext) -> PolicyReport:
     weighed = sorted(map(reasons.weigh, dict.fromkeys(findings)), key=lambda each: _ORDER.index(each.severity))
     paths = tuple(dict.fromkeys(each.file for each in weighed if each.rule is Rule.UNREADABLE))
     changed = ((match.before, _HOW.get(match.how) or "; ".join(_differences(match))) for match in matched.matches)
-    told = (ChangedTest(test.name, how, reasons.about(test.path, test.name)) for test, how in changed if how)
-    return PolicyReport(tuple(weighed), tuple(told), paths)
+    listed = (ChangedTest(test.name, how, reasons.about(test.path, test.name)) for test, how in changed if how)
+    return PolicyReport(tuple(weighed), tuple(listed), paths)
 
 
 def _unreadable(change: Change, sources: Iterable[SourceChange]) -> Iterator[PolicyFinding]:

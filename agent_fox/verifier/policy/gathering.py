@@ -125,9 +125,9 @@ class Test:
     @cached_property
     def assertions(self) -> tuple[Assertion, ...]:
         """All that it asserts, helpers counted in."""
-        found = islice(self._helpers.walk(self.function.steps, {}, 0, count()), MOST_ASSERTIONS)
+        asserted = islice(self._helpers.walk(self.function.steps, {}, 0, count()), MOST_ASSERTIONS)
         return tuple(
-            each._replace(subject=without_self(each.subject), expected=without_self(each.expected)) for each in found
+            each._replace(subject=without_self(each.subject), expected=without_self(each.expected)) for each in asserted
         )
 
 

@@ -80,26 +80,26 @@ class Matching:
         keys = ((test, old(test)) for test in self._left)
         self._take({id(test): (offered[key].pop(), how) for test, key in keys if key is not None and offered[key]})
 
-    def _take(self, found: Mapping[int, tuple[Test | None, How]]) -> None:
+    def _take(self, taken: Mapping[int, tuple[Test | None, How]]) -> None:
         """Note what tests before are now, by their identity, and take them and these away."""
-        self.matches.extend(Match(test, *found[id(test)]) for test in self._left if id(test) in found)
-        self._left = [test for test in self._left if id(test) not in found]
-        taken = {id(test) for test, _ in found.values()}
-        self.fresh = [test for test in self.fresh if id(test) not in taken]
+        self.matches.extend(Match(test, *taken[id(test)]) for test in self._left if id(test) in taken)
+        self._left = [test for test in self._left if id(test) not in taken]
+        others = {id(test) for test, _ in taken.values()}
+        self.fresh = [test for test in self.fresh if id(test) not in others]
 
     def _pair_alike(self) -> None:
         """Tests of one file with other names, of which half the assertions stayed: a test that grew or was renamed."""
         offered: dict[str, list[tuple[Test, Counter[Hashable]]]] = defaultdict(list)
         for test in self.fresh[:MOST_COMPARED] if self._left else ():
             offered[test.path].append((test, Counter(map(_demand, test.assertions))))
-        found: dict[int, tuple[Test | None, How]] = {}
+        alike: dict[int, tuple[Test | None, How]] = {}
         for test in self._left[:MOST_COMPARED] if offered else ():
             near, likeness = offered[self._moves.get(test.path, test.path)], _likeness_to(test)
             nearest = max(near, key=lambda other: sum(likeness(*other)), default=None)
             if nearest is not None and max(likeness(*nearest)) >= ALIKE:
                 near.remove(nearest)
-                found[id(test)] = nearest[0], How.RENAMED
-        self._take(found)
+                alike[id(test)] = nearest[0], How.RENAMED
+        self._take(alike)
 
     def _spared(self) -> Counter[Hashable]:
         """What tests that run assert now and did not before, and what new tests assert; without that of tests of which

@@ -165,9 +165,9 @@ class PolicyReport:
 
 def beyond(these: Iterable[_Item], known: Iterable[Hashable], key: Callable[[_Item], Hashable]) -> list[_Item]:
     """Those whose keys are not among the known ones, of which each stands for one of them."""
-    left, found = Counter(known), []
+    left, others = Counter(known), []
     for each in these:
         left[key(each)] -= 1
         if left[key(each)] < 0:
-            found.append(each)
-    return found
+            others.append(each)
+    return others

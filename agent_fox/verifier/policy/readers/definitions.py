@@ -14,7 +14,7 @@ from agent_fox.verifier.policy.readers.conditions import constant_of
 from agent_fox.verifier.policy.readers.demands import demands_of
 from agent_fox.verifier.policy.readers.patches import patch_of
 from agent_fox.verifier.policy.readers.rust_macros import TEST, Makers, functions_of, makers_in
-from agent_fox.verifier.policy.readers.steps import Steps
+from agent_fox.verifier.policy.readers.steps import EVERYWHERE, Place, Steps, placed
 from agent_fox.verifier.policy.readers.trees import (
     children,
     field,
@@ -293,16 +293,19 @@ def _name_of(declared: Node) -> str:
     return text_of(field(declared, "declarator") or field(declared, "function") or declared)
 
 
-def _checks(node: Node | None) -> Iterator[Assertion]:
-    """What is asserted anywhere in a body: macros hide what is around it."""
+def _checks(node: Node, place: Place = EVERYWHERE) -> Iterator[Assertion]:
+    """What is asserted anywhere in a body, under the conditions of branches and loops; macros hide the rest."""
+    condition = tokens(field(node, "condition")) if is_a(node, "preproc_if", *kinds("guarding")) else ()
+    inner, alternative = (field(node, "consequence"), field(node, "body")), field(node, "alternative")
     for child in children(node):
-        if is_a(child, "if_statement", "preproc_if") and constant_of(tokens(field(child, "condition"))) is False:
-            yield from _checks(field(child, "alternative"))
-            continue
-        demanded = demands_of(Call(child), "cpp") if is_a(child, "call_expression") else ()
-        yield from demanded
-        if not demanded:
-            yield from _checks(child)
+        within = place
+        if child == alternative and node.type in kinds("guarding"):
+            within = place.under("else", condition)
+        elif child in inner and condition:
+            within = place.under("if", condition)
+        if child == alternative or constant_of(condition) is not False:
+            demanded = demands_of(Call(child), "cpp") if is_a(child, "call_expression") else ()
+            yield from placed(demanded, within) if demanded else _checks(child, within)
 
 
 COMPILED: Mapping[Language, type[Definitions]] = {

@@ -256,8 +256,10 @@ def _judged(subject: Tokens, links: list[Link], stated: Conditions) -> Iterator[
         tolerance = 0.5 * 10.0**-digits if digits is not None and abs(digits) < 100 else None
         yield stated.demand(subject, "close", Strength.EXACT, given[0].tokens if given else (), tolerance)
     elif operator in ("truthy", "falsy") or (operator == "equal" and expected in (("true",), ("false",))):
-        is_true = operator == "truthy" or (operator == "equal" and expected == ("true",))
-        yield from stated.holds(subject) if is_true is not is_negated else [stated.fails(subject)]
+        is_true, is_exact = expected == ("true",) or operator == "truthy", operator == "equal" and not is_negated
+        for each in stated.holds(subject) if is_true is not is_negated else [stated.fails(subject)]:
+            is_raised = is_exact and each.operator in ("truthy", "falsy") and each.strength is not Strength.NONE
+            yield each._replace(strength=min(Strength(each.strength + 1), Strength.EXACT)) if is_raised else each
     elif is_negated:
         is_all = word in ("toBeDefined", "toHaveBeenCalled", "toBeCalled", "exist")
         left = Strength.LOOSE if word in _NOT_ALL else Strength.EXACT if is_all else min(strength, Strength.PARTIAL)

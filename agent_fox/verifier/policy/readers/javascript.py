@@ -78,7 +78,7 @@ class JavaScriptDefinitions(Definitions):
                 *self._hooks(nodes),
             ),
             imports=imports,
-            patches=tuple(patch for node, found in around if found and not _is_in_test(node) for patch in found),
+            patches=tuple(patch for node, patches in around if patches and not _is_in_test(node) for patch in patches),
             defined=frozenset(name for name, _ in offered),
         )
 

@@ -36,7 +36,7 @@ class Place(NamedTuple):
         return self if settled is (word == "if") else self._replace(is_idle=True)
 
 
-_EVERYWHERE = Place()
+EVERYWHERE = Place()
 
 
 def statements_of(body: Node | None) -> list[Node]:
@@ -62,7 +62,7 @@ class Steps:
         self._language = language
 
     def of(self, body: Node | None) -> tuple[Step, ...]:
-        return tuple(self._step(body, _EVERYWHERE))
+        return tuple(self._step(body, EVERYWHERE))
 
     def _step(self, node: Node | None, place: Place) -> Iterator[Step]:
         role = roles().get(node.type) if node is not None else None
@@ -71,7 +71,7 @@ class Steps:
         if role in _BY_ROLE:
             yield from _BY_ROLE[role](self, node, place)
         elif role == "assertion":
-            yield from _placed(Conditions(self._language, line_of(node)).holds(tokens(field(node, "test"))), place)
+            yield from placed(Conditions(self._language, line_of(node)).holds(tokens(field(node, "test"))), place)
         elif role in ("inner", "part", "handler"):
             yield from self._each(children(node), place)
 
@@ -109,7 +109,7 @@ class Steps:
             start = tokens(field(node, "initializer"))
             text = " ".join(("if", *start, *condition, "{ fail }"))
             demanded = Conditions("go", line_of(node)).failing(start, condition)
-            yield from _placed([demanded._replace(text=text)], place)
+            yield from placed([demanded._replace(text=text)], place)
             otherwise = place
         else:
             yield from self._step(then, place.under("if", condition))
@@ -145,7 +145,7 @@ class Steps:
         for call in (Call(each) for each in contexts if is_a(each, "Call")):
             if is_raising(call, self._language):
                 subject = flat((*tokens(each), ";") for each in children(body))[:-1]
-                yield from _placed([raised(call, self._language, subject)], place)
+                yield from placed([raised(call, self._language, subject)], place)
             elif call.word == "suppress" and says(self._language, "broad", text_of(call.node)):
                 inside = place._replace(is_idle=True)
         yield from self._step(body, inside)
@@ -161,7 +161,7 @@ class Steps:
             yield from self._each(bodies, place._replace(is_idle=True))
             return
         demanded = demands_of(call, self._language)
-        yield from _placed(demanded, place)
+        yield from placed(demanded, place)
         is_known = bool(demanded) or is_bound
         yield from (each for each in self._each(bodies, place) if not is_known or isinstance(each, Assertion))
         is_plain = len(call.links) == 1
@@ -179,7 +179,7 @@ class Steps:
         is_expected = call.word.startswith("assertThrows") and len(call.given) > 1
         if not is_expected or "".join(call.given[0].tokens) not in words_of(self._language, "of_assertions"):
             return False
-        return any(isinstance(each, Assertion) for each in self._each(bodies, _EVERYWHERE))
+        return any(isinstance(each, Assertion) for each in self._each(bodies, EVERYWHERE))
 
     def early_ends(self, body: Node | None, *, is_early: bool = False) -> Iterator[Skip]:
         """Ways by which a test ends before its checks: skips and returns, at the top or under a condition.
@@ -245,8 +245,8 @@ _BY_ROLE: Mapping[str, Callable[[Steps, Node, Place], Iterator[Step]]] = {
 }
 
 
-def _placed(demanded: Iterable[Assertion], place: Place) -> Iterable[Assertion]:
-    if place == _EVERYWHERE:
+def placed(demanded: Iterable[Assertion], place: Place) -> Iterable[Assertion]:
+    if place == EVERYWHERE:
         return demanded
     return [
         each._replace(guard=(*place.guard, *each.guard), strength=Strength.NONE if place.is_idle else each.strength)

@@ -39,10 +39,10 @@ def findings_about_files(change: Change, texts: tuple[TextChange, ...]) -> Itera
         yield from _lowered(threshold, [each for each in texts if threshold.fits(each.path)])
     for mark in rule_rows("text_rules", "marks"):
         files = [each for each in texts if mark.fits(each.path)]  # what only moved between them is nothing new
-        known = [said for each in files for _, said, _ in _marks_in(mark, each.before)]
+        known = [text for each in files for _, text, _ in _marks_in(mark, each.before)]
         marks = ((each.path, *marked) for each in files for marked in _marks_in(mark, each.after))
-        for path, number, said, line in beyond(marks, known, lambda marked: marked[2]):
-            yield mark.finding(path, number, "", line[:LONGEST_SHOWN], _severity(path, said, line))
+        for path, number, text, line in beyond(marks, known, lambda marked: marked[2]):
+            yield mark.finding(path, number, "", line[:LONGEST_SHOWN], _severity(path, text, line))
     fresh = {file.after for file in change.files.values() if file.before is None}
     for path, file in sorted(change.files.items()):
         is_moved = file.after is None and file.before in fresh
