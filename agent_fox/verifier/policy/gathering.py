@@ -120,7 +120,12 @@ class Test:
         self.path = path
         self.function = function
         self.name = f"{path}::{function.name}"
+        self.place = (path, function.name)
         self._helpers = helpers
+
+    @property
+    def is_run(self) -> bool:
+        return all(skip.is_conditional for skip in self.function.skips)
 
     @cached_property
     def assertions(self) -> tuple[Assertion, ...]:

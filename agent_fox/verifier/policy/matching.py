@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.weakening import Turn, difference, turns
+from agent_fox.verifier.policy.weakening import Turn, beyond, turns
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.gathering import Test
@@ -49,7 +49,7 @@ class Match:
 
     @cached_property
     def gained(self) -> list[Assertion]:
-        return difference(self.before.assertions, self.after.assertions)[1] if self.after is not None else []
+        return beyond(self.after.assertions, self.before.assertions) if self.after is not None else []
 
 
 class Matching:
@@ -63,7 +63,7 @@ class Matching:
         self.fresh = [test for test in after if test.function.is_test]
         self.matches: list[Match] = []
         self._moves = moves
-        self._pair(lambda test: (moves.get(test.path, test.path), test.function.name), How.SAME, _by_place)
+        self._pair(lambda test: (moves.get(test.path, test.path), test.place[1]), How.SAME, lambda test: test.place)
         for key, how in _KEYS:
             self._pair(key, how)
         self._pair_alike()
@@ -105,9 +105,9 @@ class Matching:
         """What tests that run assert now and did not before, and what new tests assert; without that of tests of which
         every assertion turns up among it: these were merged into others.
         """
-        spare: Counter[Hashable] = Counter(each.key for test in self.fresh if _runs(test) for each in test.assertions)
+        spare: Counter[Hashable] = Counter(each.key for test in self.fresh if test.is_run for each in test.assertions)
         for match in self.matches:
-            spare.update(each.key for each in match.gained if match.after is not None and _runs(match.after))
+            spare.update(each.key for each in match.gained if match.after is not None and match.after.is_run)
         merged: dict[int, tuple[Test | None, How]] = {}
         for test in self._left:
             needed = Counter(assertion.key for assertion in test.assertions)
@@ -122,14 +122,9 @@ class Matching:
         others = others[: MOST_COMPARED * 10] if self._left else []
         by_shape = {test.function.shape(): test for test in others if len(test.function.shape()) > 3}
         by_word = {_word(test.function.name): test for test in others}
-        hidden = (
-            (test, by_shape.get(test.function.shape()) or by_word.get(_word(test.function.name))) for test in self._left
-        )
-        self._take({id(test): (other, How.HIDDEN) for test, other in hidden if other is not None})
-
-
-def _runs(test: Test) -> bool:
-    return all(skip.is_conditional for skip in test.function.skips)
+        for test in self._left:
+            hidden = by_shape.get(test.function.shape()) or by_word.get(_word(test.function.name))
+            self._take({id(test): (hidden, How.HIDDEN)} if hidden is not None else {})
 
 
 def _likeness_to(test: Test) -> Callable[[Test, Counter[Hashable]], tuple[float, float]]:
@@ -153,10 +148,6 @@ def _demand(one: Assertion) -> Hashable:
 
 
 _Key = Callable[["Test"], Hashable]
-
-
-def _by_place(test: Test) -> Hashable:
-    return (test.path, test.function.name)
 
 
 def _by_checks(test: Test) -> Hashable:

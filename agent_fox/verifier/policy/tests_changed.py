@@ -93,7 +93,7 @@ def _of_pair(
     before, after = match.before, match.after or match.before
     known = {skip.text for skip in before.function.skips}
     added = [skip for skip in after.function.skips if skip.text not in known]
-    if added and all(skip.is_conditional for skip in before.function.skips):  # else it was skipped already
+    if added and before.is_run:  # else it was skipped already
         yield skipped("skipped", after.path, added[0], before.name, is_excused=added[0].is_conditional)
         return
     has_other_subject = False
@@ -152,7 +152,7 @@ class Replacements:
     """Assertions and tests that a change gained beyond what it lost: each stands for some of what is gone."""
 
     def __init__(self, matched: Matching) -> None:
-        self._fresh = tuple(test for test in matched.fresh if all(skip.is_conditional for skip in test.function.skips))
+        self._fresh = tuple(test for test in matched.fresh if test.is_run)
         self._matches = matched.matches
         self._free: dict[str, list[Assertion]] = {}
         self._tests: Counter[str] = Counter()

@@ -163,7 +163,7 @@ class PolicyReport:
         return Ruling.REASONS_WANTED if Severity.NEEDS_REASON in severities else Ruling.CLEAN
 
 
-def beyond(these: Iterable[_Item], known: Iterable[Hashable], key: Callable[[_Item], Hashable]) -> list[_Item]:
+def without(these: Iterable[_Item], known: Iterable[Hashable], key: Callable[[_Item], Hashable]) -> list[_Item]:
     """Those whose keys are not among the known ones, of which each stands for one of them."""
     left, others = Counter(known), []
     for each in these:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
 from agent_fox.verifier.policy.expressions import contains, number_of
 from agent_fox.verifier.policy.reading import Assertion, Strength
-from agent_fox.verifier.policy.values import beyond
+from agent_fox.verifier.policy.values import without
 
 MOST_PAIRED = 100  # assertions gained by one test that are looked at for each that it lost
 FINE_TOLERANCE = 1e-3
@@ -39,10 +39,9 @@ class Turn(NamedTuple):
     fate: Fate
 
 
-def difference(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> tuple[list[Assertion], list[Assertion]]:
-    """Assertions that only one side has, by count."""
-    old, new = ([each.key for each in side] for side in (before, after))
-    return beyond(before, new, lambda each: each.key), beyond(after, old, lambda each: each.key)
+def beyond(these: Iterable[Assertion], those: Iterable[Assertion]) -> list[Assertion]:
+    """Assertions that only the one side has, by count."""
+    return without(these, (each.key for each in those), lambda each: each.key)
 
 
 def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterator[Turn]:
@@ -50,7 +49,7 @@ def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterat
 
     What a stronger assertion about the same subject says already is not lost.
     """
-    lost, left = difference(before, after)
+    lost, left = beyond(before, after), beyond(after, before)
     waiting = [each for each in lost if each.strength is not Strength.NONE]
     for fits in _FITS:
         still_waiting = []

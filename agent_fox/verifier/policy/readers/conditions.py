@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise
-from typing import NamedTuple
 
 from agent_fox.verifier.policy.expressions import Tokens, bare, is_literal, number_of, outer_call, outside, split
 from agent_fox.verifier.policy.reading import Assertion, Strength
@@ -33,11 +32,12 @@ def constant_of(condition: Tokens) -> bool | None:
     return condition[0] not in _FALSE
 
 
-class Conditions(NamedTuple):
+class Conditions:
     """The conditions of one assertion, which stands in this line."""
 
-    language: str
-    line: int
+    def __init__(self, language: str, line: int) -> None:
+        self.language = language
+        self.line = line
 
     def demand(
         self, subject: Tokens, operator: str, strength: Strength, expected: Tokens = (), tolerance: float | None = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.readers.calls import Call
 from agent_fox.verifier.policy.readers.conditions import constant_of
-from agent_fox.verifier.policy.readers.demands import demands_of
+from agent_fox.verifier.policy.readers.demands import Demands
 from agent_fox.verifier.policy.readers.patches import patch_of
 from agent_fox.verifier.policy.readers.rust_macros import TEST, Makers, functions_of, makers_in
 from agent_fox.verifier.policy.readers.steps import EVERYWHERE, Place, Steps, placed
@@ -72,15 +72,12 @@ class Around(NamedTuple):
     wraps: tuple[Table, ...] = ()
 
 
-class Definitions:
+class Definitions(Steps):
     """Reads the functions of a file in one language; what tests are there is for a language to say."""
-
-    language: str
 
     def __init__(self, root: Node, *, is_test_file: bool) -> None:
         self.root = root
         self.is_test_file = is_test_file
-        self.steps = Steps(self.language)
         self.replaced: tuple[Patch, ...] = ()
 
     def reading(self) -> Reading:
@@ -118,7 +115,7 @@ class Definitions:
 
     def function(self, node: Node, name: str, marks: Marks, around: Around, *, is_test: bool) -> Function:
         body = field(node, "body")
-        steps: tuple[Step, ...] = (*_expected_errors(marks), *self.done(node))
+        steps: tuple[Step, ...] = (*_expected_errors(marks), *self.steps(body))
         for names, rows in self.tables(node, marks):
             steps = (Rows(names, rows, steps),)
         return Function(
@@ -127,13 +124,10 @@ class Definitions:
             is_test=is_test,
             parameters=self.parameters(node),
             steps=steps,
-            skips=(*around.skips, *self.skips(marks), *self.steps.early_ends(body)),
+            skips=(*around.skips, *self.skips(marks), *self.early_ends(body)),
             patches=self.patches(node),
             shape=shape_of(body),
         )
-
-    def done(self, node: Node) -> tuple[Step, ...]:
-        return self.steps.of(field(node, "body"))
 
     def patches(self, node: Node) -> tuple[Patch, ...]:
         """What is replaced within the lines of a function, its decorators included."""
@@ -270,7 +264,7 @@ class NativeDefinitions(Definitions):
                 line=line_of(declared),
                 is_test=self.is_test_file and (is_macro or name == "main" or is_plain),
                 steps=steps,
-                skips=tuple(self.steps.early_ends(body)),
+                skips=tuple(self.early_ends(body)),
                 shape=shape_of(body),
             )
 
@@ -304,13 +298,9 @@ def _checks(node: Node, place: Place = EVERYWHERE) -> Iterator[Assertion]:
         elif child in inner and condition:
             within = place.under("if", condition)
         if child == alternative or constant_of(condition) is not False:
-            demanded = demands_of(Call(child), "cpp") if is_a(child, "call_expression") else ()
+            demanded = Demands(Call(child), "cpp").all() if is_a(child, "call_expression") else ()
             yield from placed(demanded, within) if demanded else _checks(child, within)
 
 
-COMPILED: Mapping[Language, type[Definitions]] = {
-    Language.GO: GoDefinitions,
-    Language.JAVA: JavaDefinitions,
-    Language.RUST: RustDefinitions,
-    Language.CPP: NativeDefinitions,
-}
+_COMPILED = (GoDefinitions, JavaDefinitions, RustDefinitions, NativeDefinitions)
+COMPILED: Mapping[Language, type[Definitions]] = {Language(each.language): each for each in _COMPILED}

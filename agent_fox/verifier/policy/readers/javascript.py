@@ -69,6 +69,7 @@ class JavaScriptDefinitions(Definitions):
     def reading(self) -> Reading:
         nodes = list(walk(self.root, "import_statement", "variable_declarator", *kinds("replacing")))
         imports, offered = tuple(_imports(nodes)), list(_offered(self.root))
+        self._values = {text_of(pattern): value for pattern, value in reversed([*bindings_in(self.root)])}
         self.replaced = tuple(patch for node in nodes for patch in patch_of(node, "javascript"))
         around = [(node, list(patch_of(node, "javascript", dict(imports) or None))) for node in nodes if self.replaced]
         return Reading(
@@ -78,7 +79,9 @@ class JavaScriptDefinitions(Definitions):
                 *self._hooks(nodes),
             ),
             imports=imports,
-            patches=tuple(patch for node, patches in around if patches and not _is_in_test(node) for patch in patches),
+            patches=tuple(
+                patch for node, patches in around if patches and not self._is_in_test(node) for patch in patches
+            ),
             defined=frozenset(name for name, _ in offered),
         )
 
@@ -88,11 +91,15 @@ class JavaScriptDefinitions(Definitions):
         """
         for node in nodes:
             call = _call_in(node)
-            block = block_of(call) if call is not None else None
+            block = self._block_of(call) if call is not None else None
             if block is not None:
                 yield from self._of_block(block, around)
             elif roles().get(node.type) == "loop":
-                yield from self._looped(node, around)
+                rows = table_of_loop(node)  # for each row of which it makes its tests once
+                inside = around if rows is None else around._replace(wraps=(*around.wraps, rows))
+                is_never = rows is not None and not rows[1]
+                inside = _skipping(around, Skip("a loop over nothing", line_of(node))) if is_never else inside
+                yield from self._statements(children(field(node, "body")), inside)
             elif node.type in ("if_statement", "statement_block", "else_clause"):
                 yield from self._statements(children(node), _with_condition(node, around))
             elif call is not None:
@@ -102,15 +109,6 @@ class JavaScriptDefinitions(Definitions):
                 around = _skipping(around, Skip("return", line_of(node)))
             elif is_a(then, "return_statement") or first(then, "return_statement") is not None:
                 around = _with_condition(node, around)
-
-    def _looped(self, node: Node, around: Around) -> Iterator[Function]:
-        """Tests that a loop makes, once for each row of its table."""
-        rows = table_of_loop(node)
-        if rows is not None and not rows[1]:
-            around = _skipping(around, Skip("a loop over nothing", line_of(node)))
-        elif rows is not None:
-            around = around._replace(wraps=(*around.wraps, rows))
-        yield from self._statements(children(field(node, "body")), around)
 
     def _of_block(self, block: _Block, around: Around) -> Iterator[Function]:
         title = text_of(block.arguments[0]).strip("'\"`") if block.arguments else ""
@@ -124,7 +122,7 @@ class JavaScriptDefinitions(Definitions):
         if not block.is_test:
             yield from self._statements(children(body), inside)
         elif block.callback is not None or "todo" in block.modifiers:
-            steps = self.steps.of(body)
+            steps = self.steps(body)
             for names, row in reversed(inside.wraps):
                 steps = (Rows(names, row, steps),)
             yield Function(
@@ -132,7 +130,7 @@ class JavaScriptDefinitions(Definitions):
                 line=block.line,
                 is_test=self.is_test_file,
                 steps=steps,
-                skips=(*inside.skips, *self.steps.early_ends(body)),
+                skips=(*inside.skips, *self.early_ends(body)),
                 patches=self.patches(body) if body is not None else (),
                 is_focused=inside.is_focused,
                 shape=shape_of(body),
@@ -145,7 +143,7 @@ class JavaScriptDefinitions(Definitions):
             callee = field(node, "function")
             name = text_of(callee) if is_a(callee, "identifier") else ""
             for body in Call(node).bodies() if name in words_of("javascript", "setting_up") else ():
-                skips = tuple(self.steps.early_ends(body))
+                skips = tuple(self.early_ends(body))
                 yield Function(name, line_of(node), False, skips=skips, is_hook=True, is_for_all=True)
 
     def _helper(self, name: str, function: Node) -> Iterator[Function]:
@@ -153,8 +151,48 @@ class JavaScriptDefinitions(Definitions):
         body = field(function, "body")
         if is_a(function, *kinds("functions")) and body is not None:
             given = (text_of(field(each, "pattern") or each) for each in children(field(function, "parameters")))
-            steps = self.steps.of(body)
+            steps = self.steps(body)
             yield Function(name, line_of(function), False, tuple(given), steps, shape=shape_of(body))
+
+    def _block_of(self, call: Node) -> _Block | None:
+        """`it("…", fn)`, `it.skip(…)`, `describe.each([…])("…", fn)`; and `(condition ? it : it.skip)("…", fn)`, which
+        runs only where the condition holds.
+        """
+        rows, callee = None, field(call, "function")
+        if is_a(callee, "call_expression"):
+            rows, callee = field(callee, "arguments"), field(callee, "function")
+        if callee is None:
+            return None
+        stands_for = self._declared(callee, call)
+        is_suite = is_a(stands_for, "call_expression") and text_of(field(stands_for, "function")) == "suite"
+        callee = stands_for if stands_for is not None and not is_suite else callee
+        inner = first(callee) if callee.type == "parenthesized_expression" else callee
+        is_either = is_a(inner, "ternary_expression")
+        sides = [field(inner, side) for side in ("consequence", "alternative")] if is_either else []
+        callee = min(filter(None, sides), key=lambda side: len(text_of(side)), default=callee)
+        words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
+        words = [*(["test", *words[1:]] if is_suite else words), *(["skip"] if sides else [])]
+        if not _makes_tests(words[0]) or not all(word.isidentifier() for word in words):
+            return None
+        return _Block(words[0], tuple(words[1:]), tuple(children(field(call, "arguments"))), rows, line_of(call))
+
+    def _declared(self, callee: Node, call: Node) -> Node | None:
+        """What a name of the file stands for, as `maybe` of `const maybe = condition ? describe : describe.skip`, or
+        `Cart` of `const Cart = suite("cart")`, where it or its `skip` and `only` is called as a block is.
+        """
+        name, _, modifier = text_of(callee).partition(".")
+        value = self._values.get(name) if modifier in ("", "skip", "only") and not _makes_tests(name) else None
+        is_chosen = not modifier and is_a(value, "ternary_expression", "member_expression")
+        return value if (is_chosen or is_a(value, "call_expression")) and Call(call).bodies() else None
+
+    def _is_in_test(self, node: Node | None) -> bool:
+        """Whether a node holds for one test alone; hooks such as beforeEach hold for the whole file."""
+        while node is not None:
+            block = self._block_of(node) if node.type == "call_expression" else None
+            if block is not None and block.is_test:
+                return True
+            node = node.parent
+        return False
 
 
 def _imports(nodes: list[Node]) -> Iterator[tuple[str, str]]:
@@ -176,45 +214,8 @@ def _offered(root: Node) -> Iterator[tuple[str, Node]]:
                 yield text_of(name), part if part is inner else field(part, "value") or part
 
 
-def block_of(node: Node) -> _Block | None:
-    """`it("…", fn)`, `it.skip(…)`, `describe.each([…])("…", fn)`, `(condition ? describe : describe.skip)("…", fn)`, of
-    which the last runs only where the condition holds.
-    """
-    rows, callee = None, field(node, "function")
-    if is_a(callee, "call_expression"):
-        rows, callee = field(callee, "arguments"), field(callee, "function")
-    if callee is None:
-        return None
-    stands_for = _declared(callee, node)
-    is_suite = is_a(stands_for, "call_expression") and text_of(field(stands_for, "function")) == "suite"
-    callee = stands_for if stands_for is not None and not is_suite else callee
-    inner = first(callee) if callee.type == "parenthesized_expression" else callee
-    sides = [field(inner, side) for side in ("consequence", "alternative")] if is_a(inner, "ternary_expression") else []
-    callee = min((side for side in sides if side is not None), key=lambda side: len(text_of(side)), default=callee)
-    words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
-    words = [*(["test", *words[1:]] if is_suite else words), *(["skip"] if sides else [])]
-    if not _makes_tests(words[0]) or not all(word.isidentifier() for word in words):
-        return None
-    return _Block(words[0], tuple(words[1:]), tuple(children(field(node, "arguments"))), rows, line_of(node))
-
-
 def _makes_tests(word: str) -> bool:
     return word in words_of("javascript", "tests") or word in words_of("javascript", "blocks")
-
-
-def _declared(callee: Node, call: Node) -> Node | None:
-    """What a name of the file stands for, as `maybe` of `const maybe = condition ? describe : describe.skip`, or `Cart`
-    of `const Cart = suite("cart")`, where it or its `skip` and `only` is called as a block is.
-    """
-    name, _, modifier = text_of(callee).partition(".")
-    if modifier not in ("", "skip", "only") or _makes_tests(name) or not Call(call).bodies():
-        return None
-    top = call
-    while top.parent is not None:
-        top = top.parent
-    value = next((value for pattern, value in bindings_in(top) if text_of(pattern) == name), None)
-    is_chosen = not modifier and is_a(value, "ternary_expression", "member_expression")
-    return value if is_chosen or is_a(value, "call_expression") else None
 
 
 def _call_in(node: Node) -> Node | None:
@@ -235,13 +236,3 @@ def _with_condition(node: Node, around: Around) -> Around:
         return around
     text = "if (false)" if constant_of(tokens(condition)) is False else f"if {text_of(condition)}"[:LONGEST_SHOWN]
     return _skipping(around, Skip(text, line_of(node), says("javascript", "machine", text)))
-
-
-def _is_in_test(node: Node | None) -> bool:
-    """Whether a node holds for one test alone; hooks such as beforeEach hold for the whole file."""
-    while node is not None:
-        block = block_of(node) if node.type == "call_expression" else None
-        if block is not None and block.is_test:
-            return True
-        node = node.parent
-    return False

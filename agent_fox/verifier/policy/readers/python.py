@@ -39,7 +39,7 @@ class PythonDefinitions(Definitions):
         self.replaced = tuple(patch for node in setting for patch in patch_of(node, "python"))
         self._has_shared = any(isinstance(node, ast.Nonlocal) for node in nodes)
         body = field(self.root, "body")
-        skips = (*self._marks_in(body), *(each for each in self.steps.early_ends(body) if "return" not in each.text))
+        skips = (*self._marks_in(body), *(each for each in self.early_ends(body) if "return" not in each.text))
         around = Around(skips=skips, is_collecting=self.is_test_file and "" not in self._uncollected)
         return Reading(
             functions=tuple(self.functions(body, around)),
@@ -93,11 +93,11 @@ class PythonDefinitions(Definitions):
             is_for_all=is_setting_up or any("autouse" in mark.text for mark in marks),
         )
 
-    def done(self, node: Node) -> tuple[Step, ...]:
+    def steps(self, body: Node | None) -> tuple[Step, ...]:
         """What a function does; a name that an inner function sets has no value of its own."""
-        inner = nodes_below(ast_of(node)) if self._has_shared else ()
+        inner = (each for child in children(body) for each in nodes_below(ast_of(child))) if self._has_shared else ()
         shared = {name for each in inner if isinstance(each, ast.Nonlocal) for name in each.names}
-        return tuple(step for step in super().done(node) if not (isinstance(step, Bind) and step.name in shared))
+        return tuple(step for step in super().steps(body) if not (isinstance(step, Bind) and step.name in shared))
 
     def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
         """Those of `parametrize` with literal rows, for the names of `"a, b"`, or of a list of names."""

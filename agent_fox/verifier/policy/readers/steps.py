@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_fox.verifier.policy.expressions import flat
 from agent_fox.verifier.policy.readers.calls import Call, word_of
 from agent_fox.verifier.policy.readers.conditions import Conditions, constant_of
-from agent_fox.verifier.policy.readers.demands import custom, demands_of, is_failing, is_raising, raised
+from agent_fox.verifier.policy.readers.demands import Demands
 from agent_fox.verifier.policy.readers.tables import bindings, table_of_loop
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens, walk
 from agent_fox.verifier.policy.reading import Assertion, Bind, Rows, Skip, Step, Strength, Use
@@ -58,10 +58,9 @@ def call_in(statement: Node | None) -> Node | None:
 class Steps:
     """Reads the bodies of functions of one language."""
 
-    def __init__(self, language: str) -> None:
-        self._language = language
+    language: str
 
-    def of(self, body: Node | None) -> tuple[Step, ...]:
+    def steps(self, body: Node | None) -> tuple[Step, ...]:
         return tuple(self._step(body, EVERYWHERE))
 
     def _step(self, node: Node | None, place: Place) -> Iterator[Step]:
@@ -71,7 +70,7 @@ class Steps:
         if role in _BY_ROLE:
             yield from _BY_ROLE[role](self, node, place)
         elif role == "assertion":
-            yield from placed(Conditions(self._language, line_of(node)).holds(tokens(field(node, "test"))), place)
+            yield from placed(Conditions(self.language, line_of(node)).holds(tokens(field(node, "test"))), place)
         elif role in ("inner", "part", "handler"):
             yield from self._each(children(node), place)
 
@@ -87,7 +86,7 @@ class Steps:
 
     def _binding(self, node: Node, place: Place) -> Iterator[Step]:
         """What a statement binds, and what it asserts to get there; in JavaScript only `const` binds for good."""
-        if self._language == "javascript" and not text_of(node).startswith("const"):
+        if self.language == "javascript" and not text_of(node).startswith("const"):
             return
         for pattern, value in bindings(node):
             name = text_of(pattern)
@@ -105,7 +104,7 @@ class Steps:
         """In Go, `if got != want { t.Errorf(…) }` demands; another condition guards what is in it."""
         condition, then = tokens(field(node, "condition")), field(node, "consequence")
         otherwise = place.under("else", condition)
-        if self._language == "go" and any(map(self.fails, statements_of(then))):
+        if self.language == "go" and any(map(self.fails, statements_of(then))):
             start = tokens(field(node, "initializer"))
             text = " ".join(("if", *start, *condition, "{ fail }"))
             demanded = Conditions("go", line_of(node)).failing(start, condition)
@@ -117,7 +116,7 @@ class Steps:
 
     def fails(self, statement: Node) -> bool:
         call = call_in(statement)
-        return call is not None and is_failing(Call(call), self._language)
+        return call is not None and Demands(Call(call), self.language).is_failing()
 
     def _loop(self, node: Node, place: Place) -> Iterator[Step]:
         table, body = table_of_loop(node), field(node, "body")
@@ -128,25 +127,24 @@ class Steps:
 
     def _attempt(self, node: Node, place: Place) -> Iterator[Step]:
         tried, *others = [each for each in children(node) if roles().get(each.type) in ("block", "part", "handler")]
-        handlers = [text_of(each) for each in others if roles()[each.type] == "handler"]
-        is_swallowed = any(map(self._swallows, handlers))
-        yield from self._step(tried, place._replace(is_idle=True) if is_swallowed else place)
+        inside = place
+        for handler in (text_of(each) for each in others if roles()[each.type] == "handler"):
+            head = handler.partition("{")[0].partition("\n")[0]
+            is_broad = self.language == "javascript" or head == "except:" or says(self.language, "broad", head)
+            if is_broad and not says(self.language, "failing", handler):  # it keeps an assertion's error to itself
+                inside = place._replace(is_idle=True)
+        yield from self._step(tried, inside)
         yield from self._each(others, place)
-
-    def _swallows(self, handler: str) -> bool:
-        """Whether a handler keeps the error of an assertion to itself."""
-        head = handler.partition("{")[0].partition("\n")[0]
-        is_broad = self._language == "javascript" or head == "except:" or says(self._language, "broad", head)
-        return is_broad and not says(self._language, "failing", handler)
 
     def _context(self, node: Node, place: Place) -> Iterator[Step]:
         inside, body = place, field(node, "body")
         contexts = [first(each) for each in children(node) if each.type == "withitem"]
         for call in (Call(each) for each in contexts if is_a(each, "Call")):
-            if is_raising(call, self._language):
+            demands = Demands(call, self.language)
+            if demands.is_raising():
                 subject = flat((*tokens(each), ";") for each in children(body))[:-1]
-                yield from placed([raised(call, self._language, subject)], place)
-            elif call.word == "suppress" and says(self._language, "broad", text_of(call.node)):
+                yield from placed([demands.raised(subject)], place)
+            elif call.word == "suppress" and says(self.language, "broad", text_of(call.node)):
                 inside = place._replace(is_idle=True)
         yield from self._step(body, inside)
 
@@ -156,28 +154,25 @@ class Steps:
         is_bound: what it returns is kept, so that it is no helper that asserts.
         """
         call = Call(node)
-        bodies = call.bodies() if self._language in ("java", "javascript", "go") else []
+        bodies = call.bodies() if self.language in ("java", "javascript", "go") else []
         if self._is_of_failure(call, bodies):
             yield from self._each(bodies, place._replace(is_idle=True))
             return
-        demanded = demands_of(call, self._language)
+        demands = Demands(call, self.language)
+        demanded = demands.all()
         yield from placed(demanded, place)
         is_known = bool(demanded) or is_bound
         yield from (each for each in self._each(bodies, place) if not is_known or isinstance(each, Assertion))
         is_plain = len(call.links) == 1
-        if (
-            call.word
-            and not (is_known or place.is_idle)
-            and (is_plain or not (bodies or self._language in _OF_OBJECTS))
-        ):
+        if call.word and not (is_known or place.is_idle) and (is_plain or not (bodies or self.language in _OF_OBJECTS)):
             named = tuple((name, "=", *value) for name, value in call.named.items())
             given = (*(each.tokens for each in call.given), *named)
-            yield Use(call.word, given, call.line, place.guard, custom(call, self._language))
+            yield Use(call.word, given, call.line, place.guard, demands.custom())
 
     def _is_of_failure(self, call: Call, bodies: list[Node]) -> bool:
         """Whether what `assertThrows` executes is to fail by an assertion within."""
         is_expected = call.word.startswith("assertThrows") and len(call.given) > 1
-        if not is_expected or "".join(call.given[0].tokens) not in words_of(self._language, "of_assertions"):
+        if not is_expected or "".join(call.given[0].tokens) not in words_of(self.language, "of_assertions"):
             return False
         return any(isinstance(each, Assertion) for each in self._each(bodies, EVERYWHERE))
 
@@ -193,8 +188,8 @@ class Steps:
                 yield Skip("return", line_of(node))
             elif self._skips(node, body):
                 text = text_of(node)
-                yield Skip(text, line_of(node), says(self._language, "machine", text))
-            elif node.type in kinds("conditions") and self._language != "cpp":
+                yield Skip(text, line_of(node), says(self.language, "machine", text))
+            elif node.type in kinds("conditions") and self.language != "cpp":
                 yield from self._in_branch(node, is_before)
             elif is_before and node.type in ("Try", "TryStar"):
                 for handler in (
@@ -202,7 +197,7 @@ class Steps:
                 ):  # errors that just end it
                     if first(field(handler, "body"), *kinds("returns")) is not None:
                         yield Skip(f"{text_of(handler).splitlines()[0]} return", line_of(handler))
-            if self._language == "go" and b"func" in (node.text or b""):
+            if self.language == "go" and b"func" in (node.text or b""):
                 yield from self.early_ends(field(next(walk(node, "func_literal"), None), "body"))
 
     def _in_branch(self, node: Node, is_early: bool) -> Iterator[Skip]:
@@ -212,7 +207,7 @@ class Steps:
         for skip in self.early_ends(then, is_early=is_early):
             text = text_of(condition)
             line = line_of(node) if skip.text == "return" else skip.line
-            yield Skip(f"if {text}: {skip.text}", line, says(self._language, "machine", text))
+            yield Skip(f"if {text}: {skip.text}", line, says(self.language, "machine", text))
 
     def _skips(self, statement: Node, body: Node | None) -> bool:
         """Whether a test says of itself that it does not count; `skip` is asked of what a test of JavaScript was given,
@@ -224,10 +219,10 @@ class Steps:
         if node is None:
             return statement.type == "Expr" and is_a(first(statement), "Yield")
         word = word_of(node)
-        if self._language == "cpp":
+        if self.language == "cpp":
             return "_skip" in word.lower() or "_ignore" in word.lower()
-        if self._language != "javascript" or word not in words_of("javascript", "skip_calls"):
-            return word in words_of(self._language, "skip_calls")
+        if self.language != "javascript" or word not in words_of("javascript", "skip_calls"):
+            return word in words_of(self.language, "skip_calls")
         function, links = body.parent if body is not None else None, Call(node).links
         given = re.findall(r"[\w$]+", text_of(field(function, "parameters") or field(function, "parameter")))
         return len(links) < 3 and links[0].word in (*given, "this", "t", "ctx", "context", "test", "it")

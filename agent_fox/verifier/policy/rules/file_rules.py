@@ -16,7 +16,7 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
 from agent_fox.verifier.policy.rules.line_rules import LONGEST_LINE, LONGEST_SHOWN, TextChange, code_lines
 from agent_fox.verifier.policy.tables import RuleRow, finding, rule_rows
-from agent_fox.verifier.policy.values import PolicyFinding, Severity, beyond
+from agent_fox.verifier.policy.values import PolicyFinding, Severity, without
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.values import Change
@@ -41,7 +41,7 @@ def findings_about_files(change: Change, texts: tuple[TextChange, ...]) -> Itera
         files = [each for each in texts if mark.fits(each.path)]  # what only moved between them is nothing new
         known = [text for each in files for _, text, _ in _marks_in(mark, each.before)]
         marks = ((each.path, *marked) for each in files for marked in _marks_in(mark, each.after))
-        for path, number, text, line in beyond(marks, known, lambda marked: marked[2]):
+        for path, number, text, line in without(marks, known, lambda marked: marked[2]):
             yield mark.finding(path, number, "", line[:LONGEST_SHOWN], _severity(path, text, line))
     fresh = {file.after for file in change.files.values() if file.before is None}
     for path, file in sorted(change.files.items()):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
 from agent_fox.verifier.policy.tables import RuleRow, parts_of, rule_rows
-from agent_fox.verifier.policy.values import PolicyFinding, Rule, beyond
+from agent_fox.verifier.policy.values import PolicyFinding, Rule, without
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.values import Change
@@ -58,11 +58,14 @@ def runners() -> re.Pattern[str]:
 
 
 def findings_about_lines(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
-    """At most one finding of each rule for each file."""
+    """At most one finding of each rule for each file. `code` is neither tests nor the settings of a tool."""
     for change in changes:
-        if rules := [rule for rule in rule_rows("line_rules") if _fits(rule, change.path)]:
+        path, language = change.path, language_of(change.path, {})
+        is_code = language is not None and not belongs_to_tests(path) and not _NO_PRODUCT.search(path)
+        looking = ((rule, rule.fits(path) or rule.names.match(path)) for rule in rule_rows("line_rules"))
+        if rules := [rule for rule, fits in looking if (is_code if rule.files == ("code",) else fits)]:
             old, new = code_lines(change.path, change.before), code_lines(change.path, change.after)
-            added, removed = beyond(new, map(_words_of, old), _words_of), beyond(old, map(_words_of, new), _words_of)
+            added, removed = without(new, map(_words_of, old), _words_of), without(old, map(_words_of, new), _words_of)
             for rule in rules:
                 yield from _of_rule(rule, change, added, removed)
 
@@ -86,13 +89,6 @@ def _of_rule(rule: RuleRow, change: TextChange, added: list[Line], removed: list
 def _words_of(line: Line) -> str:
     """What a line says, whatever spaces it has and whether a comma ends it."""
     return "".join(line.text.split()).rstrip(",")
-
-
-def _fits(rule: RuleRow, path: str) -> bool:
-    """Whether a rule looks into a file, by its path or its name. `code` is neither tests nor the settings of a tool."""
-    if rule.files == ("code",):
-        return language_of(path, {}) is not None and not belongs_to_tests(path) and not _NO_PRODUCT.search(path)
-    return rule.fits(path) or rule.fits(path, by_path=True)
 
 
 def _stood_before(rule: RuleRow, hit: re.Match[str], removed: list[Line]) -> bool:
