@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Mark, Marks
 from agent_fox.verifier.policy.readers.patches import patch_of
-from agent_fox.verifier.policy.readers.python_tree import ast_of, node_of, nodes_below
 from agent_fox.verifier.policy.readers.tables import Table, table
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of
+from agent_fox.verifier.policy.readers.trees import (
+    ast_of,
+    children,
+    field,
+    first,
+    is_a,
+    line_of,
+    node_of,
+    nodes_below,
+    text_of,
+)
 from agent_fox.verifier.policy.reading import Bind, Function, Patch, Reading, Skip, Step
 from agent_fox.verifier.policy.tables import kinds, words_of
 
@@ -29,9 +38,7 @@ class PythonDefinitions(Definitions):
     language = "python"
 
     def reading(self) -> Reading:
-        module = ast_of(self.root)
-        if not isinstance(module, ast.Module):
-            return Reading()
+        module = cast("ast.Module", ast_of(self.root))
         nodes = list(nodes_below(module))
         imports = tuple(_imports(nodes))
         self._uncollected = frozenset(_uncollected(module))

@@ -8,6 +8,7 @@ what the call gives it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -100,7 +101,7 @@ def _tests(maker: Maker, calls: str, given: Mapping[str, Tokens], line: int) -> 
         arguments = tuple(given[each] for each in function.parameters)
         steps: tuple[Step, ...] = (Use(_helper(calls, function), arguments, line), *checks)
         name, shape = "::".join(given.get(part, (part,))[0] for part in parts), " ".join((calls, *flat(arguments)))
-        yield Function(name, line, is_test=True, steps=steps, skips=function.skips, shape=shape.__str__)
+        yield Function(name, line, is_test=True, steps=steps, skips=function.skips, shape=partial(str, shape))
 
 
 def _helper(calls: str, function: Function) -> str:
