@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Scope
+from agent_fox.verifier.policy.configuration_rules import (
+    LARGEST_TEXT,
+    findings_about_lines,
+    findings_about_settings,
+    text_changes,
+)
+from agent_fox.verifier.policy.file_rules import findings_about_files
 from agent_fox.verifier.policy.gathering import sources_of, tests_of
 from agent_fox.verifier.policy.matching import How, Match, Matching
 from agent_fox.verifier.policy.reading import Broken, Patch, Reading, Rows, Step, Use
 from agent_fox.verifier.policy.reasons import Reasons
-from agent_fox.verifier.policy.rules.file_rules import findings_about_files
-from agent_fox.verifier.policy.rules.line_rules import LARGEST_TEXT, findings_about_lines, text_changes
-from agent_fox.verifier.policy.rules.setting_rules import findings_about_settings
 from agent_fox.verifier.policy.tables import finding
 from agent_fox.verifier.policy.tests_changed import findings_about_tests, skipped
 from agent_fox.verifier.policy.values import ChangedTest, PolicyFinding, PolicyReport, Rule, Severity, without

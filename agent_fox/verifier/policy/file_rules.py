@@ -13,8 +13,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.policy.configuration_rules import LONGEST_LINE, LONGEST_SHOWN, TextChange, code_lines
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
-from agent_fox.verifier.policy.rules.line_rules import LONGEST_LINE, LONGEST_SHOWN, TextChange, code_lines
 from agent_fox.verifier.policy.tables import RuleRow, finding, rule_rows
 from agent_fox.verifier.policy.values import PolicyFinding, Severity, without
 
