@@ -11,8 +11,7 @@ from agent_fox.system.git import GitError
 from agent_fox.verifier.ground.request import Request, Unavailable, Why
 from agent_fox.verifier.ground.results import Disposed, Failure, FailureKind, Status, Tool, VerificationResult
 from agent_fox.verifier.policy.change_under_check import change_since
-from agent_fox.verifier.policy.check import check_change
-from agent_fox.verifier.policy.rules.failures import as_failures, as_warnings
+from agent_fox.verifier.policy.check import check_change, failures_of
 from agent_fox.verifier.policy.values import PolicyContext, PolicyReport, Ruling, Severity
 from agent_fox.verifier.running.summing_up import errored, not_run
 
@@ -45,7 +44,7 @@ def check_policy(context: RunContext) -> VerificationResult:
 
 def result_of(report: PolicyReport, profile: str) -> VerificationResult:
     """What the checks of a change came to. Findings that ask for nothing are warnings."""
-    failures = as_failures(report)
+    failures = failures_of(report)
     return VerificationResult(
         Tool.STATIC_POLICY,
         Status.FAILED if _is_only_broken(report) else _STATUS[report.verdict],
@@ -54,7 +53,7 @@ def result_of(report: PolicyReport, profile: str) -> VerificationResult:
         _summary(report),
         failures=failures,
         dispositions=tuple(_disposed(failure) for failure in failures),
-        warnings=as_warnings(report),
+        warnings=failures_of(report, are_notes=True),
         notes=tuple(f"changed test {test.name}: {test.how} ({_reason(test.reason)})" for test in report.changed_tests),
     )
 

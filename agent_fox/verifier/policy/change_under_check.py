@@ -63,11 +63,18 @@ def _paths(changes: Sequence[git_objects.Change], inside: Mapping[str, str], roo
 
 
 def _changes(store: Store, base: str, root: Path, *, sees_hidden: bool) -> list[git_objects.Change]:
+    """What differs, without the files of installed packages that were not committed. sees_hidden: with untracked files,
+    and repositories, that git hides although no `.gitignore` of the base does, but for those of tools.
+    """
     store.read_tree(base)
-    installed = _installed(store, base, root)
+    there = [name for name in INSTALLED if (root / name).is_dir()]
+    tracked = {file.path.partition("/")[0] for file in store.files(base)} if there else set()
+    installed = [name for name in there if name not in tracked]
     store.add_all(leaving_out=installed)
     if sees_hidden:
-        beside = (path for path in _hidden(store, base) if path.partition("/")[0] not in installed)
+        hidden = git_ignores.hidden(lambda words, data: store.call(*words, data=data).out, base, store.folder)
+        beside = sorted(path.rstrip("/") for path in hidden if not git_ignores.is_of_tools(path))
+        beside = [path for path in beside if path.partition("/")[0] not in installed]
         store.add((*beside, *_repositories(store, root)))
     return store.staged(base)
 
@@ -76,20 +83,6 @@ def _repositories(store: Store, root: Path) -> dict[str, str]:
     """The repositories inside that the index links to, submodules or not, by path, with the commit that they are at."""
     there = [path for path in store.links() if (root / path / ".git").exists()]
     return {path: tip for path in there if (tip := git.head(root / path))}
-
-
-def _hidden(store: Store, base: str) -> list[str]:
-    """Untracked files, and repositories, that git hides although no `.gitignore` of commit `base` does; those of tools
-    left out."""
-    hidden = git_ignores.hidden(lambda words, data: store.call(*words, data=data).out, base, store.folder)
-    return sorted(path.rstrip("/") for path in hidden if not git_ignores.is_of_tools(path))
-
-
-def _installed(store: Store, base: str, root: Path) -> list[str]:
-    """Folders of installed packages that were not committed: their files are not part of a change."""
-    there = [name for name in INSTALLED if (root / name).is_dir()]
-    tracked = {file.path.partition("/")[0] for file in store.files(base)} if there else set()
-    return [name for name in there if name not in tracked]
 
 
 @contextmanager

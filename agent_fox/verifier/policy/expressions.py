@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from zlib import crc32
 
@@ -19,7 +19,6 @@ _TOKEN = regex(
     re.DOTALL,
 )
 _STRING = regex(r"^[rbfuRBFU]{0,2}[\"'`]")
-_NUMBER = regex(r"^\d[\w.]*$")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "undefined", "nil", "NaN"})
 _COMMON = _CONSTANTS | {
     *("len", "list", "dict", "set", "tuple", "str", "int", "float", "bool", "sorted", "sum", "any", "all", "next"),
@@ -28,6 +27,7 @@ _COMMON = _CONSTANTS | {
     *("lambda", "else"),
 }
 _NAME = regex(r"^[^\W\d]\w*$")
+_OPENING, _CLOSING, _COMMA = frozenset("([{"), frozenset(")]}"), frozenset({","})
 
 
 def tokens_of(text: str) -> Tokens:
@@ -39,10 +39,6 @@ def tokens_of(text: str) -> Tokens:
     return _shortened(_unwrapped(tuple(tokens)))
 
 
-def joined(tokens: Sequence[str]) -> str:
-    return " ".join(tokens)
-
-
 def _normal(token: str) -> str:
     if not _STRING.match(token) or "\\" in token or '"' in token[1:-1]:
         return token
@@ -50,25 +46,23 @@ def _normal(token: str) -> str:
 
 
 def _unwrapped(tokens: Tokens) -> Tokens:
-    while len(tokens) > 2 and tokens[0] == "(" and _closes_at(tokens, 0) == len(tokens) - 1 and "," not in tokens:
+    while len(tokens) > 2 and tokens[0] == "(" and "," not in tokens:
+        if [place for place, _ in outside(tokens)] != [0, len(tokens) - 1]:
+            break
         tokens = tokens[1:-1]
     return tokens
 
 
-def _closes_at(tokens: Tokens, start: int) -> int:
-    depth = 0
-    for place in range(start, len(tokens)):
-        depth += tokens[place] in ("(", "[", "{")
-        depth -= tokens[place] in (")", "]", "}")
-        if depth == 0:
-            return place
-    return len(tokens)
+def bare(tokens: Tokens) -> Tokens:
+    """An expression without brackets around all of it."""
+    return tokens_of(" ".join(tokens)) if tokens[:1] == ("(",) and tokens[-1:] == (")",) else tokens
 
 
 def _shortened(tokens: Tokens) -> Tokens:
     if len(tokens) <= LONGEST_EXPRESSION:
         return tokens
-    return (*tokens[:LONGEST_EXPRESSION], f"…{crc32(joined(tokens).encode()):x}")
+    checksum = crc32(" ".join(tokens).encode())
+    return (*tokens[:LONGEST_EXPRESSION], f"…{checksum:x}")
 
 
 def substituted(tokens: Tokens, values: Mapping[str, Tokens]) -> Tokens:
@@ -114,24 +108,40 @@ def number_of(tokens: Tokens) -> float | None:
     return float(match[1]) if match else None
 
 
-def calls(tokens: Tokens, name: str) -> bool:
-    """Whether the expression calls something of this name."""
-    return any(pair == (name, "(") for pair in pairwise(tokens))
-
-
 def contains(whole: Tokens, part: Tokens) -> bool:
     return any(whole[start : start + len(part)] == part for start in range(len(whole) - len(part) + 1))
 
 
-def split_arguments(tokens: Tokens) -> tuple[Tokens, ...]:
-    """The parts between commas at the outermost level."""
-    parts: list[list[str]] = [[]]
+def outside(tokens: Tokens) -> Iterator[tuple[int, str]]:
+    """Tokens, by their place, that stand within no brackets, with the outermost brackets."""
     depth = 0
-    for token in tokens:
-        depth += token in ("(", "[", "{")
-        depth -= token in (")", "]", "}")
-        if token == "," and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return tuple(tuple(part) for part in parts if part)
+    for place, token in enumerate(tokens):
+        depth -= token in _CLOSING
+        if depth == 0:
+            yield place, token
+        depth += token in _OPENING
+
+
+def split(tokens: Tokens, words: frozenset[str]) -> list[Tokens]:
+    """The parts between these words at the outermost level."""
+    places = [place for place, token in outside(tokens) if token in words] if not words.isdisjoint(tokens) else []
+    starts, ends = [0, *(at + 1 for at in places)], [*places, len(tokens)]
+    return [tokens[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def split_arguments(tokens: Tokens) -> tuple[Tokens, ...]:
+    return tuple(part for part in split(tokens, _COMMA) if part)
+
+
+def outer_call(tokens: Tokens) -> tuple[str, list[Tokens]] | None:
+    """The name and the arguments of the call that an expression is: `f` and `a`, `b` of `x.f(a, b)`."""
+    places = [place for place, _ in outside(tokens)][-2:] if tokens[-1:] == (")",) else []
+    if len(places) < 2 or places[0] == 0:
+        return None
+    place = places[0]
+    name = tokens[place - 2] if tokens[place - 1] == "!" and place > 1 else tokens[place - 1].rstrip("!")
+    return (name, list(split_arguments(tokens[place + 1 : -1]))) if name[:1].isalpha() or name[:1] == "_" else None
+
+
+def flat(parts: Iterable[Tokens]) -> Tokens:
+    return tuple(token for part in parts for token in part)

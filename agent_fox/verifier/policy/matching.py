@@ -6,11 +6,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.weakening import difference
+from agent_fox.verifier.policy.weakening import Turn, beyond, turns
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.gathering import Test
@@ -34,135 +34,112 @@ class How(StrEnum):
     GONE = "gone"
 
 
-@dataclass(frozen=True, slots=True)
 class Match:
     """A test before, and what it is now. `after` is None for a test that is gone or merged into others."""
 
-    before: Test
-    after: Test | None
-    how: How
+    def __init__(self, before: Test, after: Test | None, how: How) -> None:
+        self.before = before
+        self.after = after
+        self.how = how
 
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        """What became of its assertions; nothing is said of a test that is gone."""
+        return tuple(turns(self.before.assertions, self.after.assertions)) if self.after is not None else ()
 
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """All tests of a change. `fresh` are those that were not there before; `spare` counts assertions gained."""
-
-    matches: tuple[Match, ...]
-    fresh: tuple[Test, ...]
-    spare: Counter[Hashable]
+    @cached_property
+    def gained(self) -> list[Assertion]:
+        return beyond(self.after.assertions, self.before.assertions) if self.after is not None else []
 
 
 class Matching:
-    """One pass over the tests of a change; each step takes away what it matched."""
+    """One pass over the tests of a change; each step takes away what it matched.
 
-    def __init__(self, before: Iterable[Test], after: Iterable[Test], moves: Mapping[str, str]) -> None:
-        everything = tuple(after)
+    matches: all tests before. fresh: those that were not there before. spare: counts assertions gained.
+    """
+
+    def __init__(self, before: Iterable[Test], after: tuple[Test, ...], moves: Mapping[str, str]) -> None:
         self._left = [test for test in before if test.function.is_test]
-        self._free = [test for test in everything if test.function.is_test]
-        self._others = [test for test in everything if not test.function.is_test]
-        self._spare: Counter[Hashable] = Counter()
+        self.fresh = [test for test in after if test.function.is_test]
+        self.matches: list[Match] = []
         self._moves = moves
-        self._found: list[Match] = []
-
-    def run(self) -> Matched:
-        self._pair(lambda test: (self._moves.get(test.path, test.path), test.function.name), How.SAME, _by_place)
+        self._pair(lambda test: (moves.get(test.path, test.path), test.place[1]), How.SAME, lambda test: test.place)
         for key, how in _KEYS:
             self._pair(key, how)
         self._pair_alike()
-        self._spare = _gained(self._found, self._free)
-        self._merge()
-        self._hide()
-        self._pair(_by_subjects, How.RENAMED)
-        self._found.extend(Match(test, None, How.GONE) for test in self._left)
-        return Matched(tuple(self._found), tuple(self._free), self._spare)
+        self.spare = self._spared()
+        self._hide([test for test in after if not test.function.is_test])
+        self._pair(_by_subjects, How.RENAMED)  # a test with a new name and other expectations
+        self.matches.extend(Match(test, None, How.GONE) for test in self._left)
 
     def _pair(self, old: _Key, how: How, new: _Key | None = None) -> None:
         """Pair tests with equal keys, in order; a key of None matches nothing."""
         offered: dict[Hashable, list[Test]] = defaultdict(list)
-        for test in reversed(self._free):
+        for test in reversed(self.fresh) if self._left else ():
             offered[(new or old)(test)].append(test)
-        before, self._left = self._left, []
-        for test in before:
-            key = old(test)
-            if key is None or not offered[key]:
-                self._left.append(test)
-            else:
-                self._found.append(Match(test, offered[key].pop(), how))
-        self._take()
+        keys = ((test, old(test)) for test in self._left)
+        self._take({id(test): (offered[key].pop(), how) for test, key in keys if key is not None and offered[key]})
 
-    def _take(self) -> None:
-        """Take away the tests that are matched now."""
-        taken = {id(match.after) for match in self._found}
-        self._free = [test for test in self._free if id(test) not in taken]
+    def _take(self, taken: Mapping[int, tuple[Test | None, How]]) -> None:
+        """Note what tests before are now, by their identity, and take them and these away."""
+        self.matches.extend(Match(test, *taken[id(test)]) for test in self._left if id(test) in taken)
+        self._left = [test for test in self._left if id(test) not in taken]
+        others = {id(test) for test, _ in taken.values()}
+        self.fresh = [test for test in self.fresh if id(test) not in others]
 
     def _pair_alike(self) -> None:
         """Tests of one file with other names, of which half the assertions stayed: a test that grew or was renamed."""
-        if not self._left or not self._free:
-            return
         offered: dict[str, list[tuple[Test, Counter[Hashable]]]] = defaultdict(list)
-        for test in self._free[:MOST_COMPARED]:
+        for test in self.fresh[:MOST_COMPARED] if self._left else ():
             offered[test.path].append((test, Counter(map(_demand, test.assertions))))
-        kept: list[Test] = []
-        for test in self._left[:MOST_COMPARED]:
-            old = Counter(map(_demand, test.assertions))
-            near = offered[self._moves.get(test.path, test.path)]
-            nearest = max(near, key=lambda one: _likeness(test, one[0]) + _share(old, one[1]), default=None)
-            if nearest is None or max(_likeness(test, nearest[0]), _share(old, nearest[1])) < ALIKE:
-                kept.append(test)
-                continue
-            near.remove(nearest)
-            self._found.append(Match(test, nearest[0], How.RENAMED))
-        self._left = kept + self._left[MOST_COMPARED:]
-        self._take()
+        alike: dict[int, tuple[Test | None, How]] = {}
+        for test in self._left[:MOST_COMPARED] if offered else ():
+            near, likeness = offered[self._moves.get(test.path, test.path)], _likeness_to(test)
+            nearest = max(near, key=lambda other: sum(likeness(*other)), default=None)
+            if nearest is not None and max(likeness(*nearest)) >= ALIKE:
+                near.remove(nearest)
+                alike[id(test)] = nearest[0], How.RENAMED
+        self._take(alike)
 
-    def _merge(self) -> None:
-        """Tests of which every assertion turns up among those that other tests gained."""
-        before, self._left = self._left, []
-        for test in before:
+    def _spared(self) -> Counter[Hashable]:
+        """What tests that run assert now and did not before, and what new tests assert; without that of tests of which
+        every assertion turns up among it: these were merged into others.
+        """
+        spare: Counter[Hashable] = Counter(each.key for test in self.fresh if test.is_run for each in test.assertions)
+        for match in self.matches:
+            spare.update(each.key for each in match.gained if match.after is not None and match.after.is_run)
+        merged: dict[int, tuple[Test | None, How]] = {}
+        for test in self._left:
             needed = Counter(assertion.key for assertion in test.assertions)
-            if needed and all(self._spare[key] >= count for key, count in needed.items()):
-                self._spare.subtract(needed)
-                self._found.append(Match(test, None, How.MERGED))
-            else:
-                self._left.append(test)
+            if needed and all(spare[key] >= times for key, times in needed.items()):
+                spare.subtract(needed)
+                merged[id(test)] = None, How.MERGED
+        self._take(merged)
+        return spare
 
-    def _hide(self) -> None:
+    def _hide(self, others: list[Test]) -> None:
         """Tests that are still there, where no runner finds them."""
-        others = self._others[: MOST_COMPARED * 10]
-        by_shape = {test.function.shape: test for test in others if len(test.function.shape) > 3}
+        others = others[: MOST_COMPARED * 10] if self._left else []
+        by_shape = {test.function.shape(): test for test in others if len(test.function.shape()) > 3}
         by_word = {_word(test.function.name): test for test in others}
-        before, self._left = self._left, []
-        for test in before:
-            hidden = by_shape.get(test.function.shape) or by_word.get(_word(test.function.name))
-            if hidden is None:
-                self._left.append(test)
-            else:
-                self._found.append(Match(test, hidden, How.HIDDEN))
+        for test in self._left:
+            hidden = by_shape.get(test.function.shape()) or by_word.get(_word(test.function.name))
+            self._take({id(test): (hidden, How.HIDDEN)} if hidden is not None else {})
 
 
-def _gained(found: Iterable[Match], fresh: Iterable[Test]) -> Counter[Hashable]:
-    """What tests that run assert now and did not before, and what new tests assert."""
-    gained: Counter[Hashable] = Counter(each.key for test in fresh if _runs(test) for each in test.assertions)
-    for match in found:
-        if match.after is not None and _runs(match.after):
-            gained.update(each.key for each in difference(match.before.assertions, match.after.assertions)[1])
-    return gained
+def _likeness_to(test: Test) -> Callable[[Test, Counter[Hashable]], tuple[float, float]]:
+    """How alike others are: how many of the words of two long names they have in common, none where that is little;
+    and how much of what this test asserted the other one asserts.
+    """
+    old, words = Counter(map(_demand, test.assertions)), set(test.function.leaf.split("_"))
 
+    def likeness(other: Test, new: Counter[Hashable]) -> tuple[float, float]:
+        others = set(other.function.leaf.split("_"))
+        shared = len(words & others) / len(words | others)
+        of_name = shared if shared >= SAME_NAME and len(words) >= FEWEST_WORDS else 0.0
+        return of_name, (old & new).total() / old.total() if old else 0.0
 
-def _runs(test: Test) -> bool:
-    return all(skip.is_conditional for skip in test.function.skips)
-
-
-def _share(old: Counter[Hashable], new: Counter[Hashable]) -> float:
-    """How much of what a test asserted another one asserts."""
-    return (old & new).total() / old.total() if old else 0.0
-
-
-def _likeness(one: Test, other: Test) -> float:
-    """How many of the words of two long names they have in common; none where that is little."""
-    words, others = (set(test.function.leaf.split("_")) for test in (one, other))
-    shared = len(words & others) / len(words | others)
-    return shared if shared >= SAME_NAME and len(words) >= FEWEST_WORDS else 0.0
+    return likeness
 
 
 def _demand(one: Assertion) -> Hashable:
@@ -173,23 +150,18 @@ def _demand(one: Assertion) -> Hashable:
 _Key = Callable[["Test"], Hashable]
 
 
-def _by_place(test: Test) -> Hashable:
-    return (test.path, test.function.name)
-
-
 def _by_checks(test: Test) -> Hashable:
     return tuple(sorted(str(assertion.key) for assertion in test.assertions)) or None
 
 
 def _by_subjects(test: Test) -> Hashable:
-    """Its file and all that it asserts about: a test with a new name and other expectations."""
     return (test.path, *sorted({assertion.subject for assertion in test.assertions})) if test.assertions else None
 
 
 _KEYS: tuple[tuple[_Key, How], ...] = (
     (lambda test: test.function.name, How.MOVED),
     (lambda test: (test.function.leaf, _by_checks(test)) if test.assertions else None, How.MOVED),
-    (lambda test: test.function.shape or None, How.RENAMED),
+    (lambda test: test.function.shape() or None, How.RENAMED),
     (_by_checks, How.RENAMED),
     (lambda test: (test.path, test.function.leaf), How.RENAMED),
     (lambda test: test.function.leaf if len(test.function.leaf) >= LONG_NAME else None, How.MOVED),

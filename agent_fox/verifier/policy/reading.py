@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from enum import IntEnum
+from typing import NamedTuple
 
-from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.expressions import Tokens, is_literal, substituted
 
 
@@ -18,8 +18,7 @@ class Strength(IntEnum):
     EXACT = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Assertion:
+class Assertion(NamedTuple):
     """One demand: that `subject` stands in `operator` to `expected`.
 
     tolerance: absolute, where one is stated as a number. detail: a message that an error must have, for one.
@@ -47,38 +46,47 @@ class Assertion:
     def key(self) -> tuple[Tokens, str, Tokens, Tokens, float | None, Tokens, Strength]:
         return (self.subject, self.operator, self.expected, self.detail, self.tolerance, self.guard, self.strength)
 
+    @property
+    def is_equality(self) -> bool:
+        return self.operator in ("equal", "same", "close")
 
-def settled(found: Assertion) -> Assertion:
-    """The assertion with its true strength: a name compared with itself, and literals alone, demand nothing.
+    def settled(self) -> Assertion:
+        """With its true strength: a name compared with itself, and literals alone, demand nothing.
 
-    A call that is compared with the same call still shows that it repeats itself.
-    """
-    if found.operator in ("equal", "same", "close") and found.subject == found.expected:
-        return replace(found, strength=Strength.LOOSE if "(" in found.subject else Strength.NONE)
-    return of_literals(found)
+        A call that is compared with the same call still shows that it repeats itself.
+        """
+        is_same = self.is_equality and self.subject == self.expected
+        is_fixed = is_literal(self.subject) and (is_literal(self.expected) or not self.expected)
+        if is_same and "(" in self.subject:
+            return self._replace(strength=Strength.LOOSE)
+        return self._replace(strength=Strength.NONE) if is_same or is_fixed else self
+
+    def put(self, values: Mapping[str, Tokens]) -> Assertion:
+        """With names replaced by their values.
+
+        What comes to one plain value on both sides looks at no code. A list that a name stood for may have been filled.
+        """
+        subject, expected = substituted(self.subject, values), substituted(self.expected, values)
+        is_plain = self.is_equality and subject == expected and is_literal(subject)
+        is_filled = subject[:1] in (("[",), ("{",)) and subject != self.subject
+        return self._replace(
+            subject=subject,
+            expected=expected,
+            detail=substituted(self.detail, values),
+            guard=substituted(self.guard, values),
+            strength=Strength.NONE if is_plain and not is_filled else self.strength,
+            written=self.written or self.subject,
+        )
 
 
-def of_literals(found: Assertion) -> Assertion:
-    """The assertion with strength NONE where no code takes part in it."""
-    is_fixed = is_literal(found.subject) and (is_literal(found.expected) or not found.expected)
-    return replace(found, strength=Strength.NONE) if is_fixed else found
-
-
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(NamedTuple):
     """A name gets a value, once."""
 
     name: str
     value: Tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    assertion: Assertion
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A function is called as a statement: one that asserts may be behind it.
 
     otherwise: what its name says that it asserts, for where it can't be looked into.
@@ -91,8 +99,7 @@ class Use:
     otherwise: Assertion | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """Steps that are gone through once for each row, with these names bound: a loop over literals, parameters."""
 
     names: tuple[str, ...]
@@ -100,11 +107,10 @@ class Rows:
     steps: tuple[Step, ...]
 
 
-Step = Bind | Check | Use | Rows
+Step = Bind | Assertion | Use | Rows
 
 
-@dataclass(frozen=True, slots=True)
-class Skip:
+class Skip(NamedTuple):
     """Why a test does not run, or runs without counting. `is_conditional`: only on some machines."""
 
     text: str
@@ -112,8 +118,7 @@ class Skip:
     is_conditional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(NamedTuple):
     """Something is replaced by a stand-in: the last name of it, and where it is from.
 
     module: the module replaced, or the one that the name is in. names: what is replaced; empty: all of the module.
@@ -125,11 +130,10 @@ class Patch:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """A test, or a function beside tests. `name` holds the names around it, with `::` between.
 
-    shape: the body as tokens without layout and comments, joined, for telling a renamed test. said: docstring and
+    shape: gives the body as tokens without layout and comments, for telling a renamed test. said: docstring and
     comments. is_hook: runs before tests, or stands for one of their arguments; is_for_all: without being asked for.
     """
 
@@ -141,7 +145,7 @@ class Function:
     skips: tuple[Skip, ...] = ()
     patches: tuple[Patch, ...] = ()
     is_focused: bool = False
-    shape: str = ""
+    shape: Callable[[], str] = str
     said: str = ""
     is_hook: bool = False
     is_for_all: bool = False
@@ -151,8 +155,7 @@ class Function:
         return self.name.rpartition("::")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One file. imports: local name to module. patches: those outside of any test. defined: names it offers."""
 
     functions: tuple[Function, ...] = ()
@@ -175,22 +178,3 @@ class Broken(Unreadable):
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
         self.line = line
-
-
-def put(found: Assertion, values: dict[str, Tokens]) -> Assertion:
-    """The assertion with names replaced by their values.
-
-    What comes to one plain value on both sides looks at no code. A list that a name stood for may have been filled.
-    """
-    subject, expected = substituted(found.subject, values), substituted(found.expected, values)
-    is_plain = found.operator in ("equal", "same", "close") and subject == expected and is_literal(subject)
-    is_filled = subject[:1] in (("[",), ("{",)) and subject != found.subject
-    return replace(
-        found,
-        subject=subject,
-        expected=expected,
-        detail=substituted(found.detail, values),
-        guard=substituted(found.guard, values),
-        strength=Strength.NONE if is_plain and not is_filled else found.strength,
-        written=found.written or found.subject,
-    )

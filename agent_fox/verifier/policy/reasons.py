@@ -46,9 +46,7 @@ class Reasons:
             return replace(finding, severity=Severity.NOTE)
         if finding.severity is not Severity.NEEDS_REASON:
             return finding
-        names = (
-            {finding.file} if finding.test is None else {finding.file, finding.test, finding.test.rpartition("::")[2]}
-        )
+        names = {finding.file, finding.test or finding.file, (finding.test or finding.file).rpartition("::")[2]}
         if not names.isdisjoint(self._context.requirement_tests):
             return replace(finding, severity=Severity.BLOCK)
         is_answered = self.about(finding.file, finding.test) is not None
@@ -56,15 +54,13 @@ class Reasons:
 
     def _goes_with_requirement(self, finding: PolicyFinding) -> bool:
         """Whether the test, or all of a file, names the removed requirement; or one sentence names both."""
-        if finding.rule not in _LOST:
+        if finding.rule not in _LOST or not self._context.removed_requirements:
             return False
         of_file = [text for name, text in self._said.items() if name.startswith(f"{finding.file}::")]
         texts = of_file if finding.test is None else [self._said.get(finding.test, "")]
-        if bool(texts) and all(self._naming.in_text(text) for text in texts):
-            return True
-        if finding.test is not None and self._naming.in_name(finding.test):
-            return True
-        return bool(self._naming.in_text(self.about(finding.file, finding.test) or ""))
+        is_said = bool(texts) and all(self._naming.in_text(text) for text in texts)
+        is_named = finding.test is not None and bool(self._naming.in_name(finding.test))
+        return is_said or is_named or bool(self._naming.in_text(self.about(finding.file, finding.test) or ""))
 
 
 def sentences_of(summary: str) -> tuple[str, ...]:
@@ -74,9 +70,9 @@ def sentences_of(summary: str) -> tuple[str, ...]:
 def reason_for(sentences: Iterable[str], path: str, test: str | None) -> str | None:
     """The sentence that names a test, or its file, and has words enough to say why it was changed."""
     names = [path, path.rpartition("/")[2], *([test.rpartition("::")[2]] if test else [])]
-    return next((sentence.strip() for sentence in sentences if any(_explains(sentence, name) for name in names)), None)
-
-
-def _explains(sentence: str, name: str) -> bool:
-    before, *after = re.split(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", sentence, maxsplit=1)
-    return bool(after) and len(re.findall(r"[^\W\d_]{2,}", f"{before}{after[0]}")) >= FEWEST_WORDS
+    for sentence in sentences:
+        for name in names:
+            before, *after = re.split(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", sentence, maxsplit=1)
+            if after and len(re.findall(r"[^\W\d_]{2,}", f"{before}{after[0]}")) >= FEWEST_WORDS:
+                return sentence.strip()
+    return None

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Scope, TestSummary
+
+_Item = TypeVar("_Item")
 
 
 class Language(StrEnum):
@@ -158,3 +161,13 @@ class PolicyReport:
         if Severity.UNKNOWN in severities or self.unreadable:
             return Ruling.UNKNOWN
         return Ruling.REASONS_WANTED if Severity.NEEDS_REASON in severities else Ruling.CLEAN
+
+
+def without(these: Iterable[_Item], known: Iterable[Hashable], key: Callable[[_Item], Hashable]) -> list[_Item]:
+    """Those whose keys are not among the known ones, of which each stands for one of them."""
+    left, others = Counter(known), []
+    for each in these:
+        left[key(each)] -= 1
+        if left[key(each)] < 0:
+            others.append(each)
+    return others

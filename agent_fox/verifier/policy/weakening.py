@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from typing import NamedTuple
 
-from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.expressions import contains, joined, number_of
+from agent_fox.verifier.policy.expressions import contains, number_of
 from agent_fox.verifier.policy.reading import Assertion, Strength
+from agent_fox.verifier.policy.values import without
 
 MOST_PAIRED = 100  # assertions gained by one test that are looked at for each that it lost
 FINE_TOLERANCE = 1e-3
@@ -31,8 +31,7 @@ class Fate(StrEnum):
     STRONGER = "stronger"
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """One assertion of a test, before and after. `after` is None where it is gone."""
 
     before: Assertion
@@ -40,24 +39,9 @@ class Turn:
     fate: Fate
 
 
-def difference(
-    before: Iterable[Assertion], after: Iterable[Assertion]
-) -> tuple[tuple[Assertion, ...], tuple[Assertion, ...]]:
-    """Assertions that only one side has, by count."""
-    old, new = tuple(before), tuple(after)
-    return _without(old, Counter[Hashable](each.key for each in new)), _without(
-        new, Counter[Hashable](each.key for each in old)
-    )
-
-
-def _without(found: tuple[Assertion, ...], taken: Counter[Hashable]) -> tuple[Assertion, ...]:
-    left = []
-    for assertion in found:
-        if taken[assertion.key] > 0:
-            taken[assertion.key] -= 1
-        else:
-            left.append(assertion)
-    return tuple(left)
+def beyond(these: Iterable[Assertion], those: Iterable[Assertion]) -> list[Assertion]:
+    """Assertions that only the one side has, by count."""
+    return without(these, (each.key for each in those), lambda each: each.key)
 
 
 def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterator[Turn]:
@@ -65,9 +49,8 @@ def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterat
 
     What a stronger assertion about the same subject says already is not lost.
     """
-    lost, gained = difference(before, after)
+    lost, left = beyond(before, after), beyond(after, before)
     waiting = [each for each in lost if each.strength is not Strength.NONE]
-    left = list(gained)
     for fits in _FITS:
         still_waiting = []
         for each in waiting:
@@ -108,11 +91,9 @@ def fate_of(one: Assertion, other: Assertion) -> Fate:
     is_unpacked = other.strength > one.strength and contains(one.subject, other.subject)
     if one.subject != other.subject and not is_unpacked and not contains(other.subject, one.subject):
         return Fate.OTHER_SUBJECT
-    if one.subject == other.subject and _is_opposite(one.operator, other.operator):
-        return Fate.OTHER_EXPECTATION
-    if other.strength > one.strength or one.expected == other.expected:
-        return Fate.STRONGER
-    return Fate.OTHER_EXPECTATION
+    is_opposite = one.subject == other.subject and _is_opposite(one.operator, other.operator)
+    is_kept = other.strength > one.strength or one.expected == other.expected
+    return Fate.STRONGER if is_kept and not is_opposite else Fate.OTHER_EXPECTATION
 
 
 def _is_opposite(one: str, other: str) -> bool:
@@ -122,17 +103,19 @@ def _is_opposite(one: str, other: str) -> bool:
 
 def _answers_itself(one: Assertion) -> bool:
     """Whether what is expected is made of what is looked at: the code under test says what it should have said."""
-    return one.operator in ("equal", "same", "close") and bool(one.expected) and contains(one.expected, one.subject)
+    return one.is_equality and bool(one.expected) and contains(one.expected, one.subject)
 
 
 def _is_weaker(one: Assertion, other: Assertion) -> bool:
-    if other.strength < one.strength:
+    is_guarded = len(other.guard) > len(one.guard) and other.guard[: len(one.guard)] == one.guard
+    is_silent = bool(one.detail) and not other.detail and other.strength == one.strength
+    if other.strength < one.strength or is_guarded or is_silent:
         return True
-    if len(other.guard) > len(one.guard) and other.guard[: len(one.guard)] == one.guard:
-        return True
-    if one.detail and not other.detail and other.strength == one.strength:
-        return True
-    return _is_coarser(one, other) or _is_looser_bound(one, other) or _is_measured(one, other)
+    old, new = number_of(one.expected), number_of(other.expected)
+    if (one.subject, one.operator) == (other.subject, other.operator) and old is not None and new is not None:
+        is_looser = new < old if other.operator in (">", ">=") else new > old and other.operator in ("<", "<=")
+        return is_looser or _is_coarser(one, other)
+    return _is_coarser(one, other) or _is_measured(one, other)
 
 
 def _is_measured(one: Assertion, other: Assertion) -> bool:
@@ -153,18 +136,9 @@ def _is_coarser(one: Assertion, other: Assertion) -> bool:
         return False
     if one.tolerance is not None:
         return other.tolerance >= one.tolerance * COARSER and other.tolerance > one.tolerance
-    if other.tolerance >= 1 and "".join(other.expected).lstrip("-").isdecimal():
-        return True  # a count that was exact lets its neighbours pass
-    size = abs(number_of(other.expected) or 1.0)
-    return other.tolerance > size * FINE_TOLERANCE
-
-
-def _is_looser_bound(one: Assertion, other: Assertion) -> bool:
-    """`> 10` became `> 0`."""
-    old, new = number_of(one.expected), number_of(other.expected)
-    if one.operator != other.operator or one.subject != other.subject or old is None or new is None:
-        return False
-    return (one.operator in (">", ">=") and new < old) or (one.operator in ("<", "<=") and new > old)
+    is_count = "".join(other.expected).lstrip("-").isdecimal()  # of which its neighbours pass from 1 on
+    finest = FINE_TOLERANCE * abs(number_of(other.expected) or 1.0)
+    return (is_count and other.tolerance >= 1) or other.tolerance > finest
 
 
 def shown(assertion: Assertion | None) -> str:
@@ -173,5 +147,5 @@ def shown(assertion: Assertion | None) -> str:
         return ""
     if assertion.text:
         return assertion.text
-    parts = (joined(assertion.guard), joined(assertion.subject), assertion.operator, joined(assertion.expected))
+    parts = (" ".join(assertion.guard), " ".join(assertion.subject), assertion.operator, " ".join(assertion.expected))
     return " ".join(part for part in parts if part)

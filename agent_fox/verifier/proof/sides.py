@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 from agent_fox.core.regex import regex
 from agent_fox.system.files import content_in
 from agent_fox.verifier.mutants.sites import Unreadable
+from agent_fox.verifier.policy.configuration_rules import BadSettings, settings_of
 from agent_fox.verifier.policy.discovery import belongs_to_tests
-from agent_fox.verifier.policy.rules.file_rules import is_golden
-from agent_fox.verifier.policy.rules.setting_rules import BadSettings, settings_of
+from agent_fox.verifier.policy.file_rules import is_golden
 from agent_fox.verifier.source.base_tree import BORROWED
 
 _RUST = "agent_fox.verifier.mutants.compiled_sites"

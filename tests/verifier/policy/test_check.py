@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, Scope, TestSummary
-from agent_fox.verifier.policy.check import check_change
-from agent_fox.verifier.policy.rules.failures import as_failures, as_warnings
+from agent_fox.verifier.policy.check import check_change, failures_of
 from agent_fox.verifier.policy.values import (
     Change,
     ChangedTest,
@@ -170,19 +169,19 @@ def test_a_hint_tells_the_language_of_a_file() -> None:
 
 def test_stops_are_failures_and_notes_are_warnings() -> None:
     report = check_change(one_file(OLD, OLD.replace("assert f(1) == 2", "f(1)")), PolicyContext())
-    failure = as_failures(report)[0]
+    failure = failures_of(report)[0]
     assert (failure.kind, failure.code, failure.file) == (
         FailureKind.LINT_FAILURE,
         "assertion-removed",
         "tests/test_a.py",
     )
     assert failure.test_name == "tests/test_a.py::test_f"
-    broken = as_failures(check_change(one_file(OLD, "\ndef f(:\n"), PolicyContext()))[0]
+    broken = failures_of(check_change(one_file(OLD, "\ndef f(:\n"), PolicyContext()))[0]
     assert (broken.kind, broken.is_error, broken.line) == (FailureKind.COMPILE_ERROR, False, 2)
-    unknown = as_failures(check_change(one_file("def f(:\n", OLD), PolicyContext()))[0]
+    unknown = failures_of(check_change(one_file("def f(:\n", OLD), PolicyContext()))[0]
     assert (unknown.kind, unknown.is_error) == (FailureKind.UNKNOWN, True)
     new = one_file(None, "import pytest\n\n\n@pytest.mark.skip\ndef test_g():\n    assert g() == 1\n")
-    assert [one.code for one in as_warnings(check_change(new, PolicyContext()))] == ["skip-added"]
+    assert [one.code for one in failures_of(check_change(new, PolicyContext()), are_notes=True)] == ["skip-added"]
 
 
 def test_a_skip_on_one_platform_does_not_excuse_one_everywhere() -> None:

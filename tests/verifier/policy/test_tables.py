@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from agent_fox.verifier.policy.rules.tables import Becomes, rule_rows
+from agent_fox.verifier.policy.tables import Becomes, rule_rows
 
 WRITTEN = tomllib.loads(files("agent_fox.verifier.policy").joinpath("data/text_rules.toml").read_text("utf-8"))
 SECTIONS = ("marks", "thresholds", "first", "forged")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.verifier.policy.expressions import Tokens, split_arguments
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens
-from agent_fox.verifier.policy.readers.words import kinds, roles
+from agent_fox.verifier.policy.tables import kinds, roles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,15 +41,12 @@ class Argument:
         return self.node is not None and "string" in self.node.type
 
 
-class Link:
-    """One name of a chain; given: None where it is not called."""
+class Link(NamedTuple):
+    """One name of a chain. given: None where it is not called. owner: what the name is asked of."""
 
-    __slots__ = ("given", "owner", "word")
-
-    def __init__(self, word: str, given: Sequence[Argument] | None, owner: Node | None = None) -> None:
-        self.word = word
-        self.given = given
-        self.owner = owner
+    word: str
+    given: Sequence[Argument] | None
+    owner: Node | None = None
 
 
 class Call:
@@ -76,24 +73,15 @@ class Call:
     def named(self) -> dict[str, Tokens]:
         return {each.name: each.tokens for each in self.links[-1].given or () if each.name}
 
-    @property
-    def text(self) -> str:
-        return text_of(self.node)[:LONGEST_SHOWN]
-
-    @property
-    def owner(self) -> Tokens:
-        """What the last name is asked of."""
-        return tokens(self.links[-1].owner)
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the callee is a mere name."""
-        return len(self.links) == 1 and bool(self.word)
-
     def bodies(self) -> list[Node]:
-        """The bodies of the functions that are given along the chain, or that is called where it stands."""
+        """The bodies of the functions that are given along the chain, or that is called where it stands: as in
+        `(function () { … })()`, and in `(function () { … }).call(this)`.
+        """
+        callee = field(self.node, "function")
+        callee = field(callee, "object") if is_a(callee, "member_expression") else callee
+        in_place = first(callee) if is_a(callee, "parenthesized_expression") else callee
         given = [each.node for link in self.links for each in link.given or ()]
-        functions = [each for each in (*given, _called_in_place(self.node)) if is_a(each, *kinds("functions"))]
+        functions = [each for each in (*given, in_place) if is_a(each, *kinds("functions"))]
         return [body for each in functions if (body := field(each, "body")) is not None]
 
 
@@ -103,13 +91,6 @@ def word_of(call: Node) -> str:
     is_member = callee is not None and roles().get(callee.type) == "member"
     name = next(reversed(children(callee)), None) if is_member else callee
     return text_of(name).rpartition("::")[2]
-
-
-def _called_in_place(call: Node) -> Node | None:
-    """The function of `(function () { … })()`, and of `(function () { … }).call(this)`."""
-    callee = field(call, "function")
-    callee = field(callee, "object") if is_a(callee, "member_expression") else callee
-    return first(callee) if is_a(callee, "parenthesized_expression") else callee
 
 
 def _links(node: Node) -> list[Link]:

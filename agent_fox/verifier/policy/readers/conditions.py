@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.expressions import Tokens, is_literal, number_of, split_arguments, tokens_of
-from agent_fox.verifier.policy.readers.words import demands, words_of
-from agent_fox.verifier.policy.reading import Assertion, Strength, settled
+from agent_fox.verifier.policy.expressions import Tokens, bare, is_literal, number_of, outer_call, outside, split
+from agent_fox.verifier.policy.reading import Assertion, Strength
+from agent_fox.verifier.policy.tables import demands, words_of
 
-if TYPE_CHECKING:
-    from agent_fox.verifier.policy.readers.calls import Call
-
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _AND, _OR = frozenset({"and", "&&"}), frozenset({"or", "||"})
+_CHOOSING = frozenset({"if", "lambda", "for", "=>"})
 _FALSE = frozenset({"False", "false", "None", "null", "nil", "0"})
 _NONE = frozenset({"None", "null", "nil", "NULL", "nullptr"})
 _TRUTHS = {"True": True, "False": False}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "equal": "equal", "same": "same"}
 _OPEN_PATTERN = frozenset({"_", "..", ".", "|", "if", "..."})
+_ORDERS = frozenset({"==", "<", ">", "<=", ">="})
 
 
 def constant_of(condition: Tokens) -> bool | None:
@@ -29,50 +25,38 @@ def constant_of(condition: Tokens) -> bool | None:
     if condition[:1] in (("not",), ("!",)):
         inner = constant_of(condition[1:])
         return None if inner is None else not inner
-    if condition[-1:] == ("TYPE_CHECKING",) or any(constant_of(part) is False for part in _split(condition, _AND)[1:]):
+    if condition[-1:] == ("TYPE_CHECKING",) or any(constant_of(part) is False for part in split(condition, _AND)[1:]):
         return False
     if len(condition) != 1 or not is_literal(condition):
         return None
     return condition[0] not in _FALSE
 
 
-def flat(parts: list[Tokens] | tuple[Tokens, ...]) -> Tokens:
-    return tuple(token for part in parts for token in part)
-
-
-@dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions of one assertion. line, call, said: where it stands, and how it is shown."""
+    """The conditions of one assertion, which stands in this line."""
 
-    language: str
-    line: int
-    call: Call | None = None
-    said: str = ""
-
-    @property
-    def text(self) -> str:
-        return self.said if self.call is None or self.language in ("python", "go") else self.call.text
+    def __init__(self, language: str, line: int) -> None:
+        self.language = language
+        self.line = line
 
     def demand(
         self, subject: Tokens, operator: str, strength: Strength, expected: Tokens = (), tolerance: float | None = None
     ) -> Assertion:
-        made = Assertion(subject, operator, strength, self.line, expected, tolerance=tolerance, text=self.text)
-        return settled(made)
+        return Assertion(subject, operator, strength, self.line, expected, tolerance=tolerance).settled()
 
     def holds(self, condition: Tokens) -> Iterator[Assertion]:
-        """The demands of a condition: a conjunction is several."""
-        condition = _bare(condition)
-        parts, choices = _split(condition, _AND), _split(condition, _OR)
-        if _is_of_parts(condition):
-            yield self.demand(
-                condition, "truthy", Strength.NONE if {"lambda", "for"} & {*condition} else Strength.LOOSE
-            )
-        elif len(choices) > 1:
-            strengths = (each.strength for choice in choices for each in self.holds(choice))
+        """The demands of a condition: a conjunction is several. One that chooses, or makes, what it gives is loose."""
+        condition = bare(condition)
+        at_top = {token for _, token in outside(condition)}
+        if not at_top.isdisjoint(_CHOOSING) or {"?", ":"} <= at_top:
+            is_void = not {"lambda", "for"}.isdisjoint(condition)
+            yield self.demand(condition, "truthy", Strength.NONE if is_void else Strength.LOOSE)
+        elif not at_top.isdisjoint(_OR):
+            strengths = (each.strength for choice in split(condition, _OR) for each in self.holds(choice))
             least = reduce(min, strengths, Strength.PARTIAL)
-            yield Assertion(condition, "one of", least, self.line, text=self.text)
-        elif len(parts) > 1:
-            for part in parts:
+            yield Assertion(condition, "one of", least, self.line)
+        elif not at_top.isdisjoint(_AND):
+            for part in split(condition, _AND):
                 yield from self.holds(part)
         elif condition[:1] == ("not",):
             yield self.fails(condition[1:])
@@ -80,24 +64,22 @@ class Conditions:
             yield from self._compared(condition) or [self._simple(condition)]
 
     def fails(self, condition: Tokens) -> Assertion:
-        return self.demand(_bare(condition), "falsy", Strength.PARTIAL)
+        return self.demand(bare(condition), "falsy", Strength.PARTIAL)
 
     def _compared(self, condition: Tokens) -> list[Assertion]:
         """A demand for each sign of a comparison. In some languages one within a call counts too, where it is alone."""
         signs = list(_signs(condition))
-        is_deep = bool(words_of(self.language, "deep")) and (_AND | _OR).isdisjoint(condition)
-        if not signs and is_deep:
+        if not signs and words_of(self.language, "deep") and (_AND | _OR).isdisjoint(condition):
             deep = list(_signs(condition, is_deep=True))
             signs = [sign for sign in deep if sign[2][0] in ("equal", "not equal")]
             signs = signs if len(signs) == 1 else [sign for sign in deep if sign[2][0][0] in "<>"][:1]
-        ends = [*signs, (len(condition), 0, ("", Strength.NONE))]
-        starts = [0, *(at + width for at, width, _ in signs)]
-        sides = [condition[start : end[0]] for start, end in zip(starts, ends, strict=True)]
+        starts, ends = [0, *(at + width for at, width, _ in signs)], [*(at for at, _, _ in signs), len(condition)]
+        sides = [condition[start:end] for start, end in zip(starts, ends, strict=True)]
         of_signs = zip(pairwise(sides), signs, strict=True)
         return [each for (left, right), (_, _, of) in of_signs for each in self.compared(left, *of, right)]
 
     def compared(self, left: Tokens, operator: str, strength: Strength, right: Tokens) -> Iterator[Assertion]:
-        left, right = _bare(left), _bare(right)
+        left, right = bare(left), bare(right)
         left = left[3:] if left[1:3] == (":", "=") else left
         if len(left) == 1 and is_literal(left) and not (len(right) == 1 and is_literal(right)) and operator in _TURNED:
             left, right, operator = right, left, _TURNED[operator]
@@ -128,7 +110,7 @@ class Conditions:
     def _simple(self, condition: Tokens) -> Assertion:
         name, given = outer_call(condition) or ("", [])
         if len(condition) == 1 and constant_of(condition) is False:
-            return Assertion(condition, "fails", Strength.EXACT, self.line, text=self.text)
+            return Assertion(condition, "fails", Strength.EXACT, self.line)
         if name == "matches" and self.language == "rust" and len(given) == 2:
             is_open = not _OPEN_PATTERN.isdisjoint(given[1])
             return self.demand(given[0], "equal", Strength.PARTIAL if is_open else Strength.EXACT, given[1])
@@ -139,7 +121,7 @@ class Conditions:
         if condition[:1] == ("!",):
             return self.fails(condition[1:])
         is_telling = name in words_of(self.language, "predicates") or (self.language == "cpp" and "," in condition)
-        is_tuple = condition[:1] == ("(",) and len(split_arguments(condition[1:-1])) > 1 and not name
+        is_tuple = condition[:1] == ("(",) and not name and "," in {token for _, token in outside(condition[1:-1])}
         strength = Strength.EXACT if name == "equals" else Strength.PARTIAL if is_telling else Strength.LOOSE
         return self.demand(condition, "truthy", Strength.NONE if is_tuple else strength)
 
@@ -147,63 +129,21 @@ class Conditions:
         """A condition under which a test fails, as what it demands: `got != 25` demands that got equals 25."""
         signs = [sign for sign in _signs(condition, is_deep=True) if sign[2][0] == "not equal"]
         if constant_of(condition) is False:
-            return Assertion(condition, "holds", Strength.NONE, self.line, text=self.text)
+            return Assertion(condition, "holds", Strength.NONE, self.line)
         if len(signs) == 1 and (_AND | _OR).isdisjoint(condition):
             at = signs[0][0]
             return self.demand((*start, *condition[:at]), "equal", Strength.EXACT, condition[at + 1 :])
         strength = Strength.EXACT if "DeepEqual" in condition or "Is" in condition else Strength.PARTIAL
-        if condition[-2:] == ("==", "nil"):
-            strength = Strength.LOOSE
-        subject = tuple(token for token in (*start, *condition) if token not in ("==", "<", ">", "<=", ">="))
-        operator = next((token for token in condition if token in ("==", "<", ">", "<=", ">=")), "holds")
-        return Assertion(subject, f"not {operator}", strength, self.line, text=self.text)
-
-
-def outer_call(tokens: Tokens) -> tuple[str, list[Tokens]] | None:
-    """The name and the arguments of the call that an expression is: `f` and `a`, `b` of `x.f(a, b)`."""
-    if tokens[-1:] != (")",):
-        return None
-    depth = 0
-    for place in range(len(tokens) - 1, 0, -1):
-        depth += (tokens[place] in _CLOSING) - (tokens[place] in _OPENING)
-        if depth == 0:
-            name = tokens[place - 2] if tokens[place - 1] == "!" and place > 1 else tokens[place - 1].rstrip("!")
-            is_name = name[:1].isalpha() or name[:1] == "_"
-            return (name, list(split_arguments(tokens[place + 1 : -1]))) if is_name else None
-    return None
-
-
-def _bare(tokens: Tokens) -> Tokens:
-    """An expression without brackets around all of it."""
-    return tokens_of(" ".join(tokens)) if tokens[:1] == ("(",) and tokens[-1:] == (")",) else tokens
-
-
-def _outside(tokens: Tokens) -> Iterator[tuple[int, str]]:
-    """Tokens, by their place, that stand within no brackets."""
-    depth = 0
-    for place, token in enumerate(tokens):
-        depth -= token in _CLOSING
-        if depth == 0:
-            yield place, token
-        depth += token in _OPENING
-
-
-def _is_of_parts(condition: Tokens) -> bool:
-    """Whether a condition chooses, or makes, what it gives: `a if b else c`, `a ? b : c`, `lambda: a`."""
-    outside = {token for _, token in _outside(condition)}
-    return not outside.isdisjoint({"if", "lambda", "for", "=>"}) or {"?", ":"} <= outside
-
-
-def _split(tokens: Tokens, words: frozenset[str]) -> list[Tokens]:
-    places = [place for place, token in _outside(tokens) if token in words] if not words.isdisjoint(tokens) else []
-    starts, ends = [0, *(at + 1 for at in places)], [*places, len(tokens)]
-    return [tokens[start:end] for start, end in zip(starts, ends, strict=True)]
+        strength = Strength.LOOSE if condition[-2:] == ("==", "nil") else strength
+        subject = tuple(token for token in (*start, *condition) if token not in _ORDERS)
+        operator = next((token for token in condition if token in _ORDERS), "holds")
+        return Assertion(subject, f"not {operator}", strength, self.line)
 
 
 def _signs(condition: Tokens, *, is_deep: bool = False) -> Iterator[tuple[int, int, tuple[str, Strength]]]:
     """The signs of comparison, by their place: how many tokens they are, what they demand."""
     known, taken, generic = demands("any", "comparisons"), -1, 0
-    for place, token in enumerate(condition) if is_deep else _outside(condition):
+    for place, token in enumerate(condition) if is_deep else outside(condition):
         if token in ("<", ">") and (generic or condition[max(place - 1, 0)] == "::"):  # `Ring::<u8>::new()`
             generic += 1 if token == "<" else -1
             continue

@@ -1,27 +1,47 @@
-"""The functions of a file and what stands around them: classes, modules, marks. Which are tests, each language says."""
+"""The functions of a file and what stands around them: classes, modules, marks. And which of them are tests in Go,
+Java, Rust, C and C++."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.expressions import joined
-from agent_fox.verifier.policy.readers.patches import patches_in
-from agent_fox.verifier.policy.readers.steps import Steps
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens
-from agent_fox.verifier.policy.readers.words import kinds, says, words_of
-from agent_fox.verifier.policy.reading import Assertion, Check, Function, Patch, Reading, Rows, Skip, Step, Strength
+from agent_fox.core.regex import regex
+from agent_fox.verifier.policy.readers.calls import Call
+from agent_fox.verifier.policy.readers.conditions import constant_of
+from agent_fox.verifier.policy.readers.demands import Demands
+from agent_fox.verifier.policy.readers.patches import patch_of
+from agent_fox.verifier.policy.readers.rust_macros import TEST, Makers, functions_of, makers_in
+from agent_fox.verifier.policy.readers.steps import EVERYWHERE, Place, Steps, placed
+from agent_fox.verifier.policy.readers.trees import (
+    children,
+    field,
+    first,
+    is_a,
+    line_of,
+    parsed,
+    shape_of,
+    text_of,
+    tokens,
+    walk,
+)
+from agent_fox.verifier.policy.reading import Assertion, Function, Patch, Reading, Rows, Skip, Step, Strength
+from agent_fox.verifier.policy.tables import is_off, kinds, says, words_of
+from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from agent_fox.verifier.policy.readers.tables import Table
 
+_GO_TEST = regex(r"(?:Test|Example|Fuzz)(?:[^a-z]|$)")
+_CELL = regex(r'"(?:[^"\\]|\\.)*"|(?<=[\s{,(])-?\d[\w.]*')
+_MACRO = regex(r"[A-Z][A-Z0-9_]*")
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+
+class Mark(NamedTuple):
     """A decorator, an annotation or an attribute, with the last name that it goes by."""
 
     name: str
@@ -38,24 +58,27 @@ class Mark:
 Marks = tuple[Mark, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What holds for everything in a scope. is_case: it is a class that runners find whatever its name."""
+class Around(NamedTuple):
+    """What holds for everything in a scope.
+
+    is_case: it is a class that runners find whatever its name. wraps: tables that make tests of one, the outer first.
+    """
 
     names: tuple[str, ...] = ()
     skips: tuple[Skip, ...] = ()
     is_collecting: bool = True
     is_case: bool = False
+    is_focused: bool = False
+    wraps: tuple[Table, ...] = ()
 
 
-class Definitions:
+class Definitions(Steps):
     """Reads the functions of a file in one language; what tests are there is for a language to say."""
 
-    def __init__(self, language: str, root: Node, *, is_test_file: bool) -> None:
-        self.language = language
+    def __init__(self, root: Node, *, is_test_file: bool) -> None:
         self.root = root
         self.is_test_file = is_test_file
-        self.steps = Steps(language)
+        self.replaced: tuple[Patch, ...] = ()
 
     def reading(self) -> Reading:
         functions = tuple(self.functions(self.root, Around(is_collecting=self.is_test_file)))
@@ -67,16 +90,15 @@ class Definitions:
             if node.type == "attribute_item":
                 above.append(node)
                 continue
-            marks = tuple(map(Mark.of, above or _marked(node)))
-            above = []
-            name = field(node, "name")
-            if node.type in kinds("scopes") and name is not None:
-                yield from self.functions(field(node, "body"), self.inside(node, text_of(name), marks, around))
-            elif node.type in kinds("definitions") and name is not None:
-                is_test = around.is_collecting and self.is_test(node, text_of(name), marks)
-                yield self.function(node, text_of(name), marks, around, is_test=is_test)
-            elif node.type in kinds("around_definitions"):
-                yield from self.functions(field(node, "body"), around)
+            name, body = text_of(field(node, "name")), field(node, "body")
+            marks, above = tuple(map(Mark.of, above or children(first(node, "modifiers")))), []
+            if node.type in kinds("scopes") and name:
+                yield from self.functions(body, self.inside(node, name, marks, around))
+            elif node.type in kinds("definitions") and name:
+                is_test = around.is_collecting and self.is_test(node, name, marks)
+                yield self.function(node, name, marks, around, is_test=is_test)
+            elif node.type == "impl_item":
+                yield from self.functions(body, around)
             else:
                 yield from self.others(node, around)
 
@@ -93,7 +115,7 @@ class Definitions:
 
     def function(self, node: Node, name: str, marks: Marks, around: Around, *, is_test: bool) -> Function:
         body = field(node, "body")
-        steps: tuple[Step, ...] = (*_expected_errors(marks), *self.done(node))
+        steps: tuple[Step, ...] = (*_expected_errors(marks), *self.steps(body))
         for names, rows in self.tables(node, marks):
             steps = (Rows(names, rows, steps),)
         return Function(
@@ -102,53 +124,183 @@ class Definitions:
             is_test=is_test,
             parameters=self.parameters(node),
             steps=steps,
-            skips=(*around.skips, *self.skips(marks), *self.steps.early_ends(body)),
-            patches=tuple(self.patches(node)),
-            shape=joined(tokens(body)),
+            skips=(*around.skips, *self.skips(marks), *self.early_ends(body)),
+            patches=self.patches(node),
+            shape=shape_of(body),
         )
 
-    def done(self, node: Node) -> tuple[Step, ...]:
-        return self.steps.of(field(node, "body"))
-
-    def patches(self, node: Node) -> Iterator[Patch]:
-        return patches_in(node, self.language)
+    def patches(self, node: Node) -> tuple[Patch, ...]:
+        """What is replaced within the lines of a function, its decorators included."""
+        start, end = line_of(first(field(node, "decorator_list")) or node), node.end_point[0] + 1
+        return tuple(each for each in self.replaced if start <= each.line <= end)
 
     def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
         """The tables for each row of which a test runs once."""
         yield from ()
 
     def parameters(self, node: Node) -> tuple[str, ...]:
-        given = children(field(node, "parameters"))
-        named = (field(each, "name") or field(each, "pattern") for each in given)
+        named = (field(each, "name") or field(each, "pattern") for each in children(field(node, "parameters")))
         return tuple(text_of(each) for each in named if each is not None)
 
     def skips(self, marks: Marks) -> Iterator[Skip]:
         """Marks by which a test does not run, or does not count."""
         for mark in marks:
             is_conditional = mark.name in words_of(self.language, "skipping_where")
-            if is_conditional or mark.name in words_of(self.language, "skipping"):
+            if is_conditional or mark.name in words_of(self.language, "skipping") or is_off(self.language, mark.text):
                 is_usual = self.language != "python" or says("python", "machine", mark.text) or mark.name == "flaky"
                 yield Skip(mark.text, mark.line, is_conditional and is_usual)
 
 
-def _marked(node: Node) -> list[Node]:
-    """The decorators of a function or class, or the annotations among its modifiers."""
-    return children(field(node, "decorator_list")) or children(first(node, "modifiers"))
-
-
-def _expected_errors(marks: Marks) -> Iterator[Check]:
+def _expected_errors(marks: Marks) -> Iterator[Assertion]:
     """Of `@Test(expected = Full.class)` and of `#[should_panic(expected = "full")]`."""
     for mark in marks:
         if mark.name == "Test" and "expected" in mark.text:
             error = (mark.text.partition("expected")[2].strip(" =)"),)
-            yield Check(Assertion(("test",), "raises", Strength.PARTIAL, mark.line, error))
+            yield Assertion(("test",), "raises", Strength.PARTIAL, mark.line, error)
         elif mark.name == "should_panic":
             message = re.search(r'expected\s*=\s*("(?:[^"\\]|\\.)*")', mark.text)
             strength, detail = (Strength.PARTIAL, (message[1],)) if message else (Strength.LOOSE, ())
-            yield Check(Assertion(("panics",), "panics", strength, mark.line, detail=detail))
+            yield Assertion(("panics",), "panics", strength, mark.line, detail=detail)
 
 
-def words_around(node: Node) -> set[str]:
-    """The modifiers of a definition, as `private` and `static`."""
+class GoDefinitions(Definitions):
+    """The rules of `go test`; a method is a test of a suite."""
+
+    language = "go"
+
+    def is_test(self, node: Node, name: str, marks: Marks) -> bool:
+        return _GO_TEST.match(name) is not None and (node.type != "method_declaration" or name.startswith("Test"))
+
+    def parameters(self, node: Node) -> tuple[str, ...]:
+        declared = children(field(node, "parameters"))
+        return tuple(text_of(part) for each in declared for part in children(each) if part.type == "identifier")
+
+
+class JavaDefinitions(Definitions):
+    """JUnit and TestNG methods, with the rules by which JUnit passes over some without a word."""
+
+    language = "java"
+
+    def reading(self) -> Reading:
+        calls = walk(self.root, "method_invocation")
+        self.replaced = tuple(patch for call in calls for patch in patch_of(call, "java"))
+        return super().reading()
+
+    def inside(self, node: Node, name: str, marks: Marks, around: Around) -> Around:
+        """JUnit finds no test of a class inside another that is private, or an inner one that is not `@Nested`."""
+        is_inner = node.type == "class_declaration" and not _is_said(node, "static")
+        is_nested = any(mark.name == "Nested" for mark in marks)
+        is_passed_over = bool(around.names) and (_is_said(node, "private") or (is_inner and not is_nested))
+        inside = super().inside(node, name, marks, around)
+        return inside._replace(is_collecting=around.is_collecting and not is_passed_over)
+
+    def is_test(self, node: Node, name: str, marks: Marks) -> bool:
+        """A private or static method is none, whatever it is marked with, nor is one that returns something."""
+        names = {mark.name for mark in marks}
+        is_old = name.startswith("test") and text_of(node).lstrip().startswith("public void") and not marks
+        is_void = is_a(returned := field(node, "type"), "void_type") or returned is None
+        is_marked = not names.isdisjoint(words_of("java", "tests"))
+        is_seen = not _is_said(node, "private", "static")
+        return is_seen and (is_void or names.isdisjoint(words_of("java", "void"))) and (is_old or is_marked)
+
+    def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
+        """One for each table that stands in an annotation; what a cell holds takes no name's place."""
+        for text in (mark.text.partition("(")[2] for mark in marks if mark.name in ("CsvSource", "ValueSource")):
+            lines = text.split('"""')[1].splitlines() if '"""' in text else []
+            cells = [line.strip() for line in lines if line.strip()] or _CELL.findall(text)
+            yield ("row",), tuple(((cell,),) for cell in cells)
+
+
+def _is_said(node: Node, *words: str) -> bool:
+    """Whether one of these is a modifier of a definition, as `private`."""
     modifiers = first(node, "modifiers")
-    return {text_of(child) for child in modifiers.children} if is_a(modifiers, "modifiers") else set()
+    return is_a(modifiers, "modifiers") and any(child.type in words for child in modifiers.children)
+
+
+class RustDefinitions(Definitions):
+    """Functions under `#[test]`, in any file, and what macros make of them."""
+
+    language = "rust"
+    _makers: Makers | None = None
+
+    def reading(self) -> Reading:
+        self._makers = makers_in(self.root, _tests_in)
+        functions = tuple(self.functions(self.root, Around()))
+        return Reading(functions, defined=frozenset(each.leaf for each in functions if not each.is_test))
+
+    def is_test(self, node: Node, name: str, marks: Marks) -> bool:
+        return any(TEST.match(mark.text) for mark in marks)
+
+    def others(self, node: Node, around: Around) -> Iterator[Function]:
+        for made in functions_of(node, self._makers) if self._makers is not None else ():
+            own = (*around.skips, *made.skips) if made.is_test else ()
+            yield made._replace(name="::".join((*around.names, made.name)), skips=own)
+
+
+def _tests_in(text: str) -> list[Function]:
+    root = parsed(text, Language.RUST)
+    read = RustDefinitions(root, is_test_file=True).functions(root, Around())
+    return [function for function in read if function.is_test]
+
+
+class NativeDefinitions(Definitions):
+    """A function is a test where it is `main`, is made by a macro such as TEST, or takes nothing and asserts.
+
+    Macros make most of these files something that no grammar takes whole, so that errors in the tree are passed over.
+    """
+
+    language = "cpp"
+
+    def functions(self, scope: Node | None, around: Around) -> Iterator[Function]:
+        definitions = sorted(_definitions_in(scope), key=lambda pair: pair[0].start_byte)
+        times = Counter(_name_of(declared) for declared, _ in definitions)
+        for declared, body in definitions:
+            name, given = _name_of(declared), [text_of(each) for each in children(field(declared, "parameters"))]
+            is_macro = _MACRO.fullmatch(name) is not None and "TEST" in name
+            steps = tuple(_checks(body))
+            is_plain = given in ([], ["void"]) and (bool(steps) or "test" in name.lower())
+            yield Function(
+                name=" ".join(text_of(declared).split()) if is_macro or times[name] > 1 else name,
+                line=line_of(declared),
+                is_test=self.is_test_file and (is_macro or name == "main" or is_plain),
+                steps=steps,
+                skips=tuple(self.early_ends(body)),
+                shape=shape_of(body),
+            )
+
+
+def _definitions_in(root: Node | None) -> Iterator[tuple[Node, Node]]:
+    """What each function is declared as, and its body; `TEST_CASE("adds") { ... }` is a call before a block."""
+    for node in walk(root, "function_definition", "compound_statement"):
+        declared, body = field(node, "declarator"), field(node, "body")
+        while is_a(declared, "pointer_declarator", "reference_declarator"):
+            declared = field(declared, "declarator")
+        if declared is not None and body is not None:
+            yield declared, body
+        elif node.type == "compound_statement" and is_a(node.parent, "translation_unit", "declaration_list"):
+            head = first(node.prev_named_sibling)
+            if is_a(head, "call_expression"):
+                yield head, node
+
+
+def _name_of(declared: Node) -> str:
+    return text_of(field(declared, "declarator") or field(declared, "function") or declared)
+
+
+def _checks(node: Node, place: Place = EVERYWHERE) -> Iterator[Assertion]:
+    """What is asserted anywhere in a body, under the conditions of branches and loops; macros hide the rest."""
+    condition = tokens(field(node, "condition")) if is_a(node, "preproc_if", *kinds("guarding")) else ()
+    inner, alternative = (field(node, "consequence"), field(node, "body")), field(node, "alternative")
+    for child in children(node):
+        within = place
+        if child == alternative and node.type in kinds("guarding"):
+            within = place.under("else", condition)
+        elif child in inner and condition:
+            within = place.under("if", condition)
+        if child == alternative or constant_of(condition) is not False:
+            demanded = Demands(Call(child), "cpp").all() if is_a(child, "call_expression") else ()
+            yield from placed(demanded, within) if demanded else _checks(child, within)
+
+
+_COMPILED = (GoDefinitions, JavaDefinitions, RustDefinitions, NativeDefinitions)
+COMPILED: Mapping[Language, type[Definitions]] = {Language(each.language): each for each in _COMPILED}

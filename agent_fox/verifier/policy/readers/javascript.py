@@ -4,39 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.expressions import joined
 from agent_fox.verifier.policy.readers.calls import LONGEST_SHOWN, Call
 from agent_fox.verifier.policy.readers.conditions import constant_of
-from agent_fox.verifier.policy.readers.patches import patch_of, patches_in
-from agent_fox.verifier.policy.readers.steps import Steps
-from agent_fox.verifier.policy.readers.tables import Table, bindings, names_in, table, table_of_loop
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens, walk
-from agent_fox.verifier.policy.readers.words import kinds, roles, says, words_of
+from agent_fox.verifier.policy.readers.definitions import Around, Definitions
+from agent_fox.verifier.policy.readers.patches import patch_of
+from agent_fox.verifier.policy.readers.tables import Table, bindings_in, names_in, table, table_of_loop
+from agent_fox.verifier.policy.readers.trees import (
+    children,
+    field,
+    first,
+    is_a,
+    line_of,
+    shape_of,
+    text_of,
+    tokens,
+    walk,
+)
 from agent_fox.verifier.policy.reading import Function, Reading, Rows, Skip
+from agent_fox.verifier.policy.tables import kinds, roles, says, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-@dataclass(frozen=True, slots=True)
-class _Around:
-    """What holds for all tests in a block. wraps: the tables that make tests of one, from outside to inside."""
-
-    names: tuple[str, ...] = ()
-    skips: tuple[Skip, ...] = ()
-    is_focused: bool = False
-    wraps: tuple[Table, ...] = ()
-
-    def skipping(self, *skips: Skip) -> _Around:
-        return replace(self, skips=(*self.skips, *skips))
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """A call of `it`, `describe` and so on: what it is called by, and what it is given."""
 
     word: str
@@ -53,87 +46,104 @@ class _Block:
     def callback(self) -> Node | None:
         return next((each for each in reversed(self.arguments) if each.type in kinds("functions")), None)
 
+    def table(self) -> Table | None:
+        """The names and literal rows of `it.each`."""
+        listed = first(self.rows) if "each" in self.modifiers else None
+        parameters = field(self.callback, "parameters") or field(self.callback, "parameter")
+        return table(listed, tuple(names_in(parameters))) if listed is not None and parameters is not None else None
 
-class JavaScriptDefinitions:
+    def skips(self) -> Iterator[Skip]:
+        skipping = [word for word in self.modifiers if word in words_of("javascript", "skipping")]
+        skipping += [self.word] if self.word.startswith("x") else []
+        options = next((text_of(each) for each in self.arguments if each.type == "object"), "")
+        skipping += ["skip"] if says("javascript", "skip_options", options) else []
+        is_usual = re.search(r"platform|version|arch|os\.", text_of(self.rows)) is not None
+        yield from (Skip(f"{self.word}.{x}", self.line, x in ("skipIf", "runIf") and is_usual) for x in skipping)
+
+
+class JavaScriptDefinitions(Definitions):
     """The rules of runners that are told of tests by calls."""
 
-    def __init__(self, language: str, root: Node, *, is_test_file: bool) -> None:
-        self._root = root
-        self._is_test_file = is_test_file
-        self._steps = Steps(language)
+    language = "javascript"
 
     def reading(self) -> Reading:
-        imports = tuple(_imports(self._root))
-        helpers = (each for name, value in _offered(self._root) for each in self._helper(name, value))
-        known, outside = dict(imports), _outside_of_tests(self._root)
-        patches = (patch for node in outside for patch in patch_of(node, "javascript", known or None))
+        nodes = list(walk(self.root, "import_statement", "variable_declarator", *kinds("replacing")))
+        imports, offered = tuple(_imports(nodes)), list(_offered(self.root))
+        self._values = {text_of(pattern): value for pattern, value in reversed([*bindings_in(self.root)])}
+        self.replaced = tuple(patch for node in nodes for patch in patch_of(node, "javascript"))
+        around = [(node, list(patch_of(node, "javascript", dict(imports) or None))) for node in nodes if self.replaced]
         return Reading(
-            functions=(*self._statements(children(self._root), _Around()), *helpers, *self._hooks()),
+            functions=(
+                *self._statements(children(self.root), Around()),
+                *(each for name, value in offered for each in self._helper(name, value)),
+                *self._hooks(nodes),
+            ),
             imports=imports,
-            patches=tuple(patches),
-            defined=frozenset(name for name, _ in _offered(self._root)),
+            patches=tuple(
+                patch for node, patches in around if patches and not self._is_in_test(node) for patch in patches
+            ),
+            defined=frozenset(name for name, _ in offered),
         )
 
-    def _statements(self, nodes: Iterable[Node], around: _Around) -> Iterator[Function]:
+    def _statements(self, nodes: Iterable[Node], around: Around) -> Iterator[Function]:
+        """The tests that these make; those behind a `return` are never made, and those behind `if (…) return` only
+        where its condition does not hold.
+        """
         for node in nodes:
             call = _call_in(node)
-            block = block_of(call) if call is not None else None
+            block = self._block_of(call) if call is not None else None
             if block is not None:
                 yield from self._of_block(block, around)
-                continue
-            if roles().get(node.type) == "loop":
-                yield from self._looped(node, around)
+            elif roles().get(node.type) == "loop":
+                rows = table_of_loop(node)  # for each row of which it makes its tests once
+                inside = around if rows is None else around._replace(wraps=(*around.wraps, rows))
+                is_never = rows is not None and not rows[1]
+                inside = _skipping(around, Skip("a loop over nothing", line_of(node))) if is_never else inside
+                yield from self._statements(children(field(node, "body")), inside)
             elif node.type in ("if_statement", "statement_block", "else_clause"):
                 yield from self._statements(children(node), _with_condition(node, around))
             elif call is not None:
                 yield from (each for body in Call(call).bodies() for each in self._statements(children(body), around))
-            around = _after(node, around)
+            then = field(node, "consequence") if node.type == "if_statement" else None
+            if node.type == "return_statement":
+                around = _skipping(around, Skip("return", line_of(node)))
+            elif is_a(then, "return_statement") or first(then, "return_statement") is not None:
+                around = _with_condition(node, around)
 
-    def _looped(self, node: Node, around: _Around) -> Iterator[Function]:
-        """Tests that a loop makes, once for each row of its table."""
-        rows = table_of_loop(node)
-        if rows is not None and not rows[1]:
-            around = around.skipping(Skip("a loop over nothing", line_of(node)))
-        elif rows is not None:
-            around = replace(around, wraps=(*around.wraps, rows))
-        yield from self._statements(children(field(node, "body")), around)
-
-    def _of_block(self, block: _Block, around: _Around) -> Iterator[Function]:
+    def _of_block(self, block: _Block, around: Around) -> Iterator[Function]:
         title = text_of(block.arguments[0]).strip("'\"`") if block.arguments else ""
-        rows, body = _rows(block), field(block.callback, "body")
-        inside = _Around(
+        rows, body = block.table(), field(block.callback, "body")
+        inside = Around(
             (*around.names, title),
-            (*around.skips, *_skips(block)),
-            around.is_focused or "only" in block.modifiers or block.word in ("fit", "fdescribe", "ftest"),
-            around.wraps if rows is None else (*around.wraps, rows),
+            (*around.skips, *block.skips()),
+            is_focused=around.is_focused or "only" in block.modifiers or block.word in ("fit", "fdescribe", "ftest"),
+            wraps=around.wraps if rows is None else (*around.wraps, rows),
         )
         if not block.is_test:
             yield from self._statements(children(body), inside)
         elif block.callback is not None or "todo" in block.modifiers:
-            yield self._test(block, title, body, inside)
+            steps = self.steps(body)
+            for names, row in reversed(inside.wraps):
+                steps = (Rows(names, row, steps),)
+            yield Function(
+                name="::".join(inside.names),
+                line=block.line,
+                is_test=self.is_test_file,
+                steps=steps,
+                skips=(*inside.skips, *self.early_ends(body)),
+                patches=self.patches(body) if body is not None else (),
+                is_focused=inside.is_focused,
+                shape=shape_of(body),
+                said=title,
+            )
 
-    def _test(self, block: _Block, title: str, body: Node | None, inside: _Around) -> Function:
-        steps = self._steps.of(body)
-        for names, rows in reversed(inside.wraps):
-            steps = (Rows(names, rows, steps),)
-        return Function(
-            name="::".join(inside.names),
-            line=block.line,
-            is_test=self._is_test_file,
-            steps=steps,
-            skips=(*inside.skips, *self._steps.early_ends(body)),
-            patches=tuple(patches_in(body, "javascript")),
-            is_focused=inside.is_focused,
-            shape=joined(tokens(body)),
-            said=title,
-        )
-
-    def _hooks(self) -> Iterator[Function]:
+    def _hooks(self, nodes: list[Node]) -> Iterator[Function]:
         """What runs before or after each test, or all of them."""
-        for node in walk(self._root):
-            name = text_of(field(node, "function")) if node.type == "call_expression" else ""
+        for node in (each for each in nodes if each.type == "call_expression"):
+            callee = field(node, "function")
+            name = text_of(callee) if is_a(callee, "identifier") else ""
             for body in Call(node).bodies() if name in words_of("javascript", "setting_up") else ():
-                skips = tuple(self._steps.early_ends(body))
+                skips = tuple(self.early_ends(body))
                 yield Function(name, line_of(node), False, skips=skips, is_hook=True, is_for_all=True)
 
     def _helper(self, name: str, function: Node) -> Iterator[Function]:
@@ -141,18 +151,57 @@ class JavaScriptDefinitions:
         body = field(function, "body")
         if is_a(function, *kinds("functions")) and body is not None:
             given = (text_of(field(each, "pattern") or each) for each in children(field(function, "parameters")))
-            shape = joined(tokens(body))
-            yield Function(name, line_of(function), False, tuple(given), self._steps.of(body), shape=shape)
+            steps = self.steps(body)
+            yield Function(name, line_of(function), False, tuple(given), steps, shape=shape_of(body))
+
+    def _block_of(self, call: Node) -> _Block | None:
+        """`it("…", fn)`, `it.skip(…)`, `describe.each([…])("…", fn)`; and `(condition ? it : it.skip)("…", fn)`, which
+        runs only where the condition holds.
+        """
+        rows, callee = None, field(call, "function")
+        if is_a(callee, "call_expression"):
+            rows, callee = field(callee, "arguments"), field(callee, "function")
+        if callee is None:
+            return None
+        stands_for = self._declared(callee, call)
+        is_suite = is_a(stands_for, "call_expression") and text_of(field(stands_for, "function")) == "suite"
+        callee = stands_for if stands_for is not None and not is_suite else callee
+        inner = first(callee) if callee.type == "parenthesized_expression" else callee
+        is_either = is_a(inner, "ternary_expression")
+        sides = [field(inner, side) for side in ("consequence", "alternative")] if is_either else []
+        callee = min(filter(None, sides), key=lambda side: len(text_of(side)), default=callee)
+        words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
+        words = [*(["test", *words[1:]] if is_suite else words), *(["skip"] if sides else [])]
+        if not _makes_tests(words[0]) or not all(word.isidentifier() for word in words):
+            return None
+        return _Block(words[0], tuple(words[1:]), tuple(children(field(call, "arguments"))), rows, line_of(call))
+
+    def _declared(self, callee: Node, call: Node) -> Node | None:
+        """What a name of the file stands for, as `maybe` of `const maybe = condition ? describe : describe.skip`, or
+        `Cart` of `const Cart = suite("cart")`, where it or its `skip` and `only` is called as a block is.
+        """
+        name, _, modifier = text_of(callee).partition(".")
+        value = self._values.get(name) if modifier in ("", "skip", "only") and not _makes_tests(name) else None
+        is_chosen = not modifier and is_a(value, "ternary_expression", "member_expression")
+        return value if (is_chosen or is_a(value, "call_expression")) and Call(call).bodies() else None
+
+    def _is_in_test(self, node: Node | None) -> bool:
+        """Whether a node holds for one test alone; hooks such as beforeEach hold for the whole file."""
+        while node is not None:
+            block = self._block_of(node) if node.type == "call_expression" else None
+            if block is not None and block.is_test:
+                return True
+            node = node.parent
+        return False
 
 
-def _imports(root: Node) -> Iterator[tuple[str, str]]:
-    for node in walk(root):
+def _imports(nodes: list[Node]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
         if node.type == "import_statement":
             module = text_of(field(node, "source")).strip("'\"")
-            yield from ((text_of(inner), module) for inner in walk(node) if inner.type == "identifier")
-        elif is_a(node, "variable_declarator") and is_a(value := field(node, "value"), "call_expression"):
-            module = text_of(field(value, "arguments")).strip("()'\"")
-            pattern = field(node, "name") if "require(" in text_of(node)[:400] else None
+            yield from ((text_of(inner), module) for inner in walk(node, "identifier"))
+        elif is_a(value := field(node, "value"), "call_expression") and "require(" in text_of(node)[:400]:
+            module, pattern = text_of(field(value, "arguments")).strip("()'\""), field(node, "name")
             yield from ((name, module) for name in (names_in(pattern) if pattern is not None else ()))
 
 
@@ -160,62 +209,13 @@ def _offered(root: Node) -> Iterator[tuple[str, Node]]:
     """What a file declares at its top, by name."""
     for node in children(root):
         inner = children(node)[-1] if node.type == "export_statement" and children(node) else node
-        name = field(inner, "name")
-        if name is not None:
-            yield text_of(name), inner
-        for part in children(inner):
-            if part.type == "variable_declarator" and (named := field(part, "name")) is not None:
-                yield text_of(named), field(part, "value") or part
-
-
-def block_of(node: Node) -> _Block | None:
-    """`it("…", fn)`, `it.skip(…)`, `describe.each([…])("…", fn)`."""
-    rows, callee = None, field(node, "function")
-    if is_a(callee, "call_expression"):
-        rows, callee = field(callee, "arguments"), field(callee, "function")
-    if callee is None:
-        return None
-    stands_for = _declared(callee, node)
-    is_suite = is_a(stands_for, "call_expression") and text_of(field(stands_for, "function")) == "suite"
-    callee = stands_for if stands_for is not None and not is_suite else callee
-    chosen = _chosen_callee(callee)
-    callee = chosen or callee
-    words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
-    words = ["test", *words[1:]] if is_suite else words
-    if not _makes_tests(words[0]) or not all(word.isidentifier() for word in words):
-        return None
-    words = [*words, *(["skip"] if chosen is not None else [])]
-    return _Block(words[0], tuple(words[1:]), tuple(children(field(node, "arguments"))), rows, line_of(node))
+        for part in (inner, *(each for each in children(inner) if each.type == "variable_declarator")):
+            if (name := field(part, "name")) is not None:
+                yield text_of(name), part if part is inner else field(part, "value") or part
 
 
 def _makes_tests(word: str) -> bool:
     return word in words_of("javascript", "tests") or word in words_of("javascript", "blocks")
-
-
-def _declared(callee: Node, call: Node) -> Node | None:
-    """What a name of the file stands for, as `maybe` of `const maybe = condition ? describe : describe.skip`, or `Cart`
-    of `const Cart = suite("cart")`, where it or its `skip` and `only` is called as a block is.
-    """
-    name, _, modifier = text_of(callee).partition(".")
-    if modifier not in ("", "skip", "only") or _makes_tests(name) or not Call(call).bodies():
-        return None
-    top = call
-    while top.parent is not None:
-        top = top.parent
-    value = next(
-        (value for node in children(top) for pattern, value in bindings(node) if text_of(pattern) == name), None
-    )
-    is_chosen = not modifier and is_a(value, "ternary_expression", "member_expression")
-    return value if is_chosen or is_a(value, "call_expression") else None
-
-
-def _chosen_callee(callee: Node) -> Node | None:
-    """`describe` of `(condition ? describe : describe.skip)("…", fn)`, which runs only where the condition holds."""
-    inner = first(callee) if callee.type == "parenthesized_expression" else callee
-    if not is_a(inner, "ternary_expression"):
-        return None
-    sides = [side for side in (field(inner, "consequence"), field(inner, "alternative")) if side is not None]
-    return min(sides, key=lambda side: len(text_of(side)), default=None)
 
 
 def _call_in(node: Node) -> Node | None:
@@ -225,49 +225,14 @@ def _call_in(node: Node) -> Node | None:
     return inner if is_a(inner, "call_expression") else None
 
 
-def _with_condition(node: Node, around: _Around) -> _Around:
+def _skipping(around: Around, skip: Skip) -> Around:
+    return around._replace(skips=(*around.skips, skip))
+
+
+def _with_condition(node: Node, around: Around) -> Around:
     """Tests below a condition run only where it holds."""
     condition = field(node, "condition") if node.type == "if_statement" else None
     if condition is None:
         return around
     text = "if (false)" if constant_of(tokens(condition)) is False else f"if {text_of(condition)}"[:LONGEST_SHOWN]
-    return around.skipping(Skip(text, line_of(node), says("javascript", "machine", text)))
-
-
-def _after(node: Node, around: _Around) -> _Around:
-    """Tests behind a `return` are never made, behind `if (…) return` only where its condition does not hold."""
-    if node.type == "return_statement":
-        return around.skipping(Skip("return", line_of(node)))
-    then = field(node, "consequence") if node.type == "if_statement" else None
-    ends = is_a(then, "return_statement") or first(then, "return_statement") is not None
-    return _with_condition(node, around) if ends else around
-
-
-def _skips(block: _Block) -> Iterator[Skip]:
-    skipping = [word for word in block.modifiers if word in words_of("javascript", "skipping")]
-    skipping += [block.word] if block.word.startswith("x") else []
-    options = next((text_of(each) for each in block.arguments if each.type == "object"), "")
-    skipping += ["skip"] if says("javascript", "skip_options", options) else []
-    for word in skipping:
-        is_usual = re.search(r"platform|version|arch|os\.", text_of(block.rows)) is not None
-        yield Skip(f"{block.word}.{word}", block.line, word in ("skipIf", "runIf") and is_usual)
-
-
-def _rows(block: _Block) -> Table | None:
-    """The names and literal rows of `it.each`."""
-    listed = first(block.rows) if "each" in block.modifiers else None
-    parameters = field(block.callback, "parameters") or field(block.callback, "parameter")
-    if listed is None or parameters is None:
-        return None
-    return table(listed, tuple(names_in(parameters)))
-
-
-def _outside_of_tests(root: Node) -> Iterator[Node]:
-    """Nodes that hold for the whole file: those outside of `it`, hooks such as beforeEach included."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        block = block_of(node) if node.type == "call_expression" else None
-        if block is None or not block.is_test:
-            yield node
-            waiting.extend(children(node))
+    return _skipping(around, Skip(text, line_of(node), says("javascript", "machine", text)))

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Mark, Marks
 from agent_fox.verifier.policy.readers.patches import patch_of
-from agent_fox.verifier.policy.readers.python_tree import ast_of, node_of, nodes_below
 from agent_fox.verifier.policy.readers.tables import Table, table
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of
-from agent_fox.verifier.policy.readers.words import kinds, words_of
+from agent_fox.verifier.policy.readers.trees import (
+    ast_of,
+    children,
+    field,
+    first,
+    is_a,
+    line_of,
+    node_of,
+    nodes_below,
+    text_of,
+)
 from agent_fox.verifier.policy.reading import Bind, Function, Patch, Reading, Skip, Step
+from agent_fox.verifier.policy.tables import kinds, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -27,18 +35,18 @@ _CASES = ("TestCase", "Test", "Tests", "Case")
 class PythonDefinitions(Definitions):
     """The rules of pytest and unittest."""
 
+    language = "python"
+
     def reading(self) -> Reading:
-        module = ast_of(self.root)
-        if not isinstance(module, ast.Module):
-            return Reading()
+        module = cast("ast.Module", ast_of(self.root))
         nodes = list(nodes_below(module))
         imports = tuple(_imports(nodes))
         self._uncollected = frozenset(_uncollected(module))
         setting = (node_of(node) for node in nodes if isinstance(node, ast.Call | ast.Assign))
-        self._patches = tuple(patch for node in setting for patch in patch_of(node, "python"))
+        self.replaced = tuple(patch for node in setting for patch in patch_of(node, "python"))
         self._has_shared = any(isinstance(node, ast.Nonlocal) for node in nodes)
         body = field(self.root, "body")
-        skips = (*self._marks_in(body), *(each for each in self.steps.early_ends(body) if "return" not in each.text))
+        skips = (*self._marks_in(body), *(each for each in self.early_ends(body) if "return" not in each.text))
         around = Around(skips=skips, is_collecting=self.is_test_file and "" not in self._uncollected)
         return Reading(
             functions=tuple(self.functions(body, around)),
@@ -49,19 +57,17 @@ class PythonDefinitions(Definitions):
 
     def functions(self, scope: Node | None, around: Around) -> Iterator[Function]:
         """Of several with one name the last is seen, and none that the module takes away from the runner."""
-        named = [each for each in children(scope) if each.type in (*kinds("definitions"), *kinds("scopes"))]
-        last = {text_of(field(each, "name")): ast_of(each) for each in named}
+        last = {text_of(field(each, "name")): ast_of(each) for each in children(scope) if _is_definition(each)}
         for node in _definitions(scope):
-            name = text_of(field(node, "name"))
+            name, body = text_of(field(node, "name")), field(node, "body")
             is_taken_away = not around.names and name in self._uncollected
-            is_seen = last.get(name, ast_of(node)) is ast_of(node) and not is_taken_away
+            is_seen = around.is_collecting and last.get(name, ast_of(node)) is ast_of(node) and not is_taken_away
             marks = tuple(map(Mark.of, children(field(node, "decorator_list"))))
             if is_a(node, "ClassDef"):
-                yield from self.functions(field(node, "body"), self._in_class(node, name, marks, around, is_seen))
-                continue
-            is_test = around.is_collecting and is_seen and name.startswith("test")
-            yield self.function(node, name, marks, around, is_test=is_test)
-            yield from self.functions(field(node, "body"), Around((*around.names, name), is_collecting=False))
+                yield from self.functions(body, self._in_class(node, name, marks, around, is_seen))
+            else:
+                yield self.function(node, name, marks, around, is_test=is_seen and name.startswith("test"))
+                yield from self.functions(body, Around((*around.names, name), is_collecting=False))
 
     def _in_class(self, node: Node, name: str, marks: Marks, around: Around, is_seen: bool) -> Around:
         body = field(node, "body")
@@ -71,68 +77,55 @@ class PythonDefinitions(Definitions):
         return Around(
             names=(*around.names, name),
             skips=(*around.skips, *self.skips(marks), *self._marks_in(body)),
-            is_collecting=around.is_collecting
-            and is_seen
-            and not is_off
-            and (is_case or (name.startswith("Test") and not has_init)),
+            is_collecting=is_seen and not is_off and (is_case or (name.startswith("Test") and not has_init)),
             is_case=is_case,
         )
 
     def _marks_in(self, body: Node | None) -> Iterator[Skip]:
         """`pytestmark = ...` of a module or class."""
-        for node in children(body):
-            if is_a(node, "Assign") and text_of(field(node, "left")).rpartition(".")[2] == "pytestmark":
-                value = field(node, "right")
-                listed = children(value) if is_a(value, "List", "Tuple") else [value] if value is not None else []
+        for node in (each for each in children(body) if is_a(each, "Assign")):
+            value = field(node, "right")
+            if value is not None and text_of(field(node, "left")).rpartition(".")[2] == "pytestmark":
+                listed = children(value) if is_a(value, "List", "Tuple") else [value]
                 yield from self.skips(tuple(map(Mark.of, listed)))
-
-    def skips(self, marks: Marks) -> Iterator[Skip]:
-        asked_for = (mark for mark in marks if mark.name == "usefixtures" and "skip" in mark.text)
-        yield from (Skip(mark.text, mark.line) for mark in asked_for)
-        yield from super().skips(marks)
 
     def function(self, node: Node, name: str, marks: Marks, around: Around, *, is_test: bool) -> Function:
         made = ast_of(node)
         is_fixture = any("fixture" in mark.text for mark in marks)
         is_setting_up = name in words_of("python", "setting_up")
-        return replace(
-            super().function(node, name, marks, around, is_test=is_test and not is_fixture),
+        function = super().function(node, name, marks, around, is_test=is_test and not is_fixture)
+        return function._replace(
             said=ast.get_docstring(made) or "" if isinstance(made, _Function) else "",
             is_hook=is_fixture or is_setting_up,
             is_for_all=is_setting_up or any("autouse" in mark.text for mark in marks),
         )
 
-    def done(self, node: Node) -> tuple[Step, ...]:
+    def steps(self, body: Node | None) -> tuple[Step, ...]:
         """What a function does; a name that an inner function sets has no value of its own."""
-        inner = nodes_below(ast_of(node)) if self._has_shared else ()
+        inner = (each for child in children(body) for each in nodes_below(ast_of(child))) if self._has_shared else ()
         shared = {name for each in inner if isinstance(each, ast.Nonlocal) for name in each.names}
-        return tuple(step for step in super().done(node) if not (isinstance(step, Bind) and step.name in shared))
-
-    def patches(self, node: Node) -> Iterator[Patch]:
-        made = ast_of(node)
-        if isinstance(made, _Function):
-            start = min(each.lineno for each in (made, *made.decorator_list))
-            yield from (each for each in self._patches if start <= each.line <= (made.end_lineno or start))
+        return tuple(step for step in super().steps(body) if not (isinstance(step, Bind) and step.name in shared))
 
     def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
-        """Those of `parametrize` with literal rows."""
+        """Those of `parametrize` with literal rows, for the names of `"a, b"`, or of a list of names."""
         for mark in children(field(node, "decorator_list")):
             given = children(field(mark, "arguments"))
             if len(given) > 1 and text_of(field(mark, "function")).rpartition(".")[2] in ("parametrize", "expand"):
-                rows = table(given[1], tuple(_parameter_names(given[0])))
+                listed = [text_of(each) for each in children(given[0])] if is_a(given[0], "Tuple", "List") else None
+                names = text_of(given[0]).strip("\"'").split(",") if listed is None else listed
+                rows = table(given[1], tuple(name.strip().strip("\"'") for name in names))
                 yield from [rows] if rows is not None else []
 
     def _replaced_at_top(self, body: Node | None, imports: Mapping[str, str]) -> Iterator[Patch]:
         """What a module replaces outside of functions: also an import that a later definition hides."""
         for node in children(body):
             name = text_of(field(node, "name") or field(node, "left"))
-            is_definition = node.type in (*kinds("definitions"), *kinds("scopes"))
-            if name in imports and (is_definition or is_a(node, "Assign")):
-                text = f"{name} is defined over the import" if is_definition else text_of(node)
+            if name in imports and (_is_definition(node) or is_a(node, "Assign")):
+                text = f"{name} is defined over the import" if _is_definition(node) else text_of(node)
                 yield Patch(imports[name], (name,), line_of(node), text)
             call = first(node) if is_a(node, "Expr") else node
-            yield from patch_of(call, "python") if call is not None and not is_definition else ()
-            if is_definition and "fixture" in text_of(field(node, "decorator_list")):
+            yield from patch_of(call, "python") if call is not None else ()
+            if _is_definition(node) and "fixture" in text_of(field(node, "decorator_list")):
                 yield from self.patches(node)
 
     def parameters(self, node: Node) -> tuple[str, ...]:
@@ -142,24 +135,21 @@ class PythonDefinitions(Definitions):
         return given[1:] if given[:1] == ("self",) else given
 
 
+def _is_definition(node: Node) -> bool:
+    return node.type in kinds("definitions") or node.type in kinds("scopes")
+
+
 def _definitions(scope: Node | None) -> Iterator[Node]:
     """Functions and classes of a body, also under conditions that may hold."""
     for node in children(scope):
         made = ast_of(node)
-        if isinstance(made, _Function | ast.ClassDef):
+        if _is_definition(node):
             yield node
         elif isinstance(made, ast.If) and not (isinstance(made.test, ast.Constant) and not made.test.value):
             yield from _definitions(field(node, "consequence"))
             yield from _definitions(field(node, "alternative"))
         elif isinstance(made, ast.Try | ast.With):
             yield from _definitions(field(node, "body"))
-
-
-def _parameter_names(node: Node) -> Iterator[str]:
-    """`a` and `b` of `"a, b"`, or of a list of names."""
-    listed = children(node) if is_a(node, "Tuple", "List") else None
-    texts = text_of(node).strip("\"'").split(",") if listed is None else map(text_of, listed)
-    yield from (text.strip().strip("\"'") for text in texts)
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:
@@ -174,13 +164,11 @@ def _defined(body: list[ast.stmt]) -> Iterator[str]:
 
 
 def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for name in node.names:
-                yield name.asname or name.name.split(".")[0], name.name if name.asname else name.name.split(".")[0]
-        elif isinstance(node, ast.ImportFrom):
-            for name in node.names:
-                yield name.asname or name.name, f"{'.' * node.level}{node.module or ''}.{name.name}"
+    for node in (each for each in nodes if isinstance(each, ast.Import | ast.ImportFrom)):
+        of = f"{'.' * node.level}{node.module or ''}." if isinstance(node, ast.ImportFrom) else ""
+        for name in node.names:
+            top = name.name if of or name.asname else name.name.split(".")[0]
+            yield name.asname or top, f"{of}{top}"
 
 
 def _uncollected(module: ast.Module) -> Iterator[str]:
@@ -191,9 +179,5 @@ def _uncollected(module: ast.Module) -> Iterator[str]:
                 yield from (target.id for target in targets if isinstance(target, ast.Name))
             case ast.Assign(targets=[ast.Name(id="__test__")], value=ast.Constant(value=False)):
                 yield ""
-            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name), attr="__test__")]):
+            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id=name), attr="__test__") | ast.Name(id=name)]):
                 yield name
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                yield name
-            case _:
-                continue

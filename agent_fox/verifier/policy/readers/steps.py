@@ -5,18 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.expressions import joined
+from agent_fox.verifier.policy.expressions import flat
 from agent_fox.verifier.policy.readers.calls import Call, word_of
 from agent_fox.verifier.policy.readers.conditions import Conditions, constant_of
-from agent_fox.verifier.policy.readers.demands import custom, demands_of, is_failing, is_raising, raised
+from agent_fox.verifier.policy.readers.demands import Demands
 from agent_fox.verifier.policy.readers.tables import bindings, table_of_loop
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens, walk
-from agent_fox.verifier.policy.readers.words import kinds, roles, says, words_of
-from agent_fox.verifier.policy.reading import Assertion, Bind, Check, Rows, Skip, Step, Strength, Use
+from agent_fox.verifier.policy.reading import Assertion, Bind, Rows, Skip, Step, Strength, Use
+from agent_fox.verifier.policy.tables import kinds, roles, says, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -24,11 +22,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.policy.expressions import Tokens
 
 
-_OF_RUST = ("return_expression", "if_expression", "for_expression", "while_expression", "loop_expression")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a statement stands: under which conditions, and whether what it asserts can make the test fail."""
 
     guard: Tokens = ()
@@ -38,25 +32,20 @@ class Place:
         """The place within a branch: `if`, or `else`."""
         settled = constant_of(condition)
         if settled is None:
-            return replace(self, guard=(*self.guard, word, *condition))
-        return self if settled is (word == "if") else replace(self, is_idle=True)
+            return self._replace(guard=(*self.guard, word, *condition))
+        return self if settled is (word == "if") else self._replace(is_idle=True)
 
 
-_EVERYWHERE = Place()
+EVERYWHERE = Place()
 
 
 def statements_of(body: Node | None) -> list[Node]:
-    """The statements of a block, or the one that stands for it."""
+    """The statements of a block, or the one that stands for it; of Rust's the expressions that they are."""
     inner = children(body) if body is not None and roles().get(body.type) == "block" else [body] if body else []
-    return children(inner[0]) if len(inner) == 1 and inner[0].type == "statement_list" else inner
-
-
-def _inner(statement: Node) -> Node | None:
-    """The expression that a statement of Rust is, or the statement."""
-    is_rust = (
-        statement.type == "expression_statement" and statement.child_count and statement.children[0].type in _OF_RUST
-    )
-    return statement.children[0] if is_rust else statement
+    if len(inner) == 1 and inner[0].type == "statement_list":
+        return children(inner[0])
+    wrapped = ((each, first(each) if each.type == "expression_statement" else None) for each in inner)
+    return [expression if is_a(expression, *kinds("statements")) else each for each, expression in wrapped]
 
 
 def call_in(statement: Node | None) -> Node | None:
@@ -69,11 +58,10 @@ def call_in(statement: Node | None) -> Node | None:
 class Steps:
     """Reads the bodies of functions of one language."""
 
-    def __init__(self, language: str) -> None:
-        self._language = language
+    language: str
 
-    def of(self, body: Node | None) -> tuple[Step, ...]:
-        return tuple(self._step(body, _EVERYWHERE))
+    def steps(self, body: Node | None) -> tuple[Step, ...]:
+        return tuple(self._step(body, EVERYWHERE))
 
     def _step(self, node: Node | None, place: Place) -> Iterator[Step]:
         role = roles().get(node.type) if node is not None else None
@@ -81,22 +69,24 @@ class Steps:
             return
         if role in _BY_ROLE:
             yield from _BY_ROLE[role](self, node, place)
+        elif role == "assertion":
+            yield from placed(Conditions(self.language, line_of(node)).holds(tokens(field(node, "test"))), place)
         elif role in ("inner", "part", "handler"):
-            for each in children(node):
-                yield from self._step(each, place)
+            yield from self._each(children(node), place)
 
-    def _assertion(self, node: Node, place: Place) -> Iterator[Step]:
-        yield from _checks(Conditions(self._language, line_of(node)).holds(tokens(field(node, "test"))), place)
+    def _each(self, nodes: Iterable[Node], place: Place) -> Iterator[Step]:
+        for each in nodes:
+            yield from self._step(each, place)
 
     def _block(self, block: Node, place: Place) -> Iterator[Step]:
         for statement in statements_of(block):
             yield from self._step(statement, place)
-            if is_a(_inner(statement), *kinds("ends")):
-                place = replace(place, is_idle=True)
+            if statement.type in kinds("ends"):
+                place = place._replace(is_idle=True)
 
     def _binding(self, node: Node, place: Place) -> Iterator[Step]:
         """What a statement binds, and what it asserts to get there; in JavaScript only `const` binds for good."""
-        if self._language == "javascript" and not text_of(node).startswith("const"):
+        if self.language == "javascript" and not text_of(node).startswith("const"):
             return
         for pattern, value in bindings(node):
             name = text_of(pattern)
@@ -114,10 +104,11 @@ class Steps:
         """In Go, `if got != want { t.Errorf(…) }` demands; another condition guards what is in it."""
         condition, then = tokens(field(node, "condition")), field(node, "consequence")
         otherwise = place.under("else", condition)
-        if self._language == "go" and any(self.fails(each) for each in statements_of(then)):
+        if self.language == "go" and any(map(self.fails, statements_of(then))):
             start = tokens(field(node, "initializer"))
-            text = f"if {joined((*start, *condition))} {{ fail }}"
-            yield from _checks([Conditions("go", line_of(node), said=text).failing(start, condition)], place)
+            text = " ".join(("if", *start, *condition, "{ fail }"))
+            demanded = Conditions("go", line_of(node)).failing(start, condition)
+            yield from placed([demanded._replace(text=text)], place)
             otherwise = place
         else:
             yield from self._step(then, place.under("if", condition))
@@ -125,39 +116,36 @@ class Steps:
 
     def fails(self, statement: Node) -> bool:
         call = call_in(statement)
-        return call is not None and is_failing(Call(call), self._language)
+        return call is not None and Demands(Call(call), self.language).is_failing()
 
     def _loop(self, node: Node, place: Place) -> Iterator[Step]:
         table, body = table_of_loop(node), field(node, "body")
         if table is not None and table[1]:
             yield Rows(*table, tuple(self._step(body, place)))
         else:
-            yield from self._step(body, place if table is None else replace(place, is_idle=True))
+            yield from self._step(body, place if table is None else place._replace(is_idle=True))
 
     def _attempt(self, node: Node, place: Place) -> Iterator[Step]:
-        parts = [each for each in children(node) if roles().get(each.type) in ("block", "part", "handler")]
-        is_swallowed = any(self._swallows(each) for each in parts if roles()[each.type] == "handler")
-        yield from self._step(parts[0], replace(place, is_idle=True) if is_swallowed else place)
-        for part in parts[1:]:
-            yield from self._step(part, place)
-
-    def _swallows(self, handler: Node) -> bool:
-        """Whether a handler keeps the error of an assertion to itself."""
-        text = text_of(handler)
-        head = text.partition("{")[0].partition("\n")[0]
-        is_broad = self._language == "javascript" or head == "except:" or says(self._language, "broad", head)
-        return is_broad and not says(self._language, "failing", text)
+        tried, *others = [each for each in children(node) if roles().get(each.type) in ("block", "part", "handler")]
+        inside = place
+        for handler in (text_of(each) for each in others if roles()[each.type] == "handler"):
+            head = handler.partition("{")[0].partition("\n")[0]
+            is_broad = self.language == "javascript" or head == "except:" or says(self.language, "broad", head)
+            if is_broad and not says(self.language, "failing", handler):  # it keeps an assertion's error to itself
+                inside = place._replace(is_idle=True)
+        yield from self._step(tried, inside)
+        yield from self._each(others, place)
 
     def _context(self, node: Node, place: Place) -> Iterator[Step]:
         inside, body = place, field(node, "body")
-        for item in (each for each in children(node) if is_a(each, "withitem")):
-            context = first(item)
-            call = Call(context) if is_a(context, "Call") else None
-            if call is not None and is_raising(call, self._language):
-                subject = tuple(token for each in children(body) for token in (*tokens(each), ";"))
-                yield from _checks([raised(call, self._language, subject[:-1])], place)
-            elif call is not None and call.word == "suppress" and says(self._language, "broad", call.text):
-                inside = replace(place, is_idle=True)
+        contexts = [first(each) for each in children(node) if each.type == "withitem"]
+        for call in (Call(each) for each in contexts if is_a(each, "Call")):
+            demands = Demands(call, self.language)
+            if demands.is_raising():
+                subject = flat((*tokens(each), ";") for each in children(body))[:-1]
+                yield from placed([demands.raised(subject)], place)
+            elif call.word == "suppress" and says(self.language, "broad", text_of(call.node)):
+                inside = place._replace(is_idle=True)
         yield from self._step(body, inside)
 
     def _call(self, node: Node, place: Place, *, is_bound: bool = False) -> Iterator[Step]:
@@ -166,30 +154,27 @@ class Steps:
         is_bound: what it returns is kept, so that it is no helper that asserts.
         """
         call = Call(node)
-        bodies = call.bodies() if self._language in ("java", "javascript", "go") else []
+        bodies = call.bodies() if self.language in ("java", "javascript", "go") else []
         if self._is_of_failure(call, bodies):
-            yield from self._within(bodies, replace(place, is_idle=True))
+            yield from self._each(bodies, place._replace(is_idle=True))
             return
-        demanded = demands_of(call, self._language)
-        yield from _checks(demanded, place)
+        demands = Demands(call, self.language)
+        demanded = demands.all()
+        yield from placed(demanded, place)
         is_known = bool(demanded) or is_bound
-        yield from (each for each in self._within(bodies, place) if not is_known or isinstance(each, Check))
-        is_asked = call.is_plain or not (bodies or self._language in ("javascript", "rust"))
-        if not is_known and call.word and not place.is_idle and is_asked:
+        yield from (each for each in self._each(bodies, place) if not is_known or isinstance(each, Assertion))
+        is_plain = len(call.links) == 1
+        if call.word and not (is_known or place.is_idle) and (is_plain or not (bodies or self.language in _OF_OBJECTS)):
             named = tuple((name, "=", *value) for name, value in call.named.items())
             given = (*(each.tokens for each in call.given), *named)
-            yield Use(call.word, given, call.line, place.guard, custom(call, self._language))
-
-    def _within(self, bodies: list[Node], place: Place) -> Iterator[Step]:
-        for body in bodies:
-            yield from self._step(body, place)
+            yield Use(call.word, given, call.line, place.guard, demands.custom())
 
     def _is_of_failure(self, call: Call, bodies: list[Node]) -> bool:
         """Whether what `assertThrows` executes is to fail by an assertion within."""
         is_expected = call.word.startswith("assertThrows") and len(call.given) > 1
-        if not is_expected or "".join(call.given[0].tokens) not in words_of(self._language, "of_assertions"):
+        if not is_expected or "".join(call.given[0].tokens) not in words_of(self.language, "of_assertions"):
             return False
-        return any(isinstance(each, Check) for each in self._within(bodies, _EVERYWHERE))
+        return any(isinstance(each, Assertion) for each in self._each(bodies, EVERYWHERE))
 
     def early_ends(self, body: Node | None, *, is_early: bool = False) -> Iterator[Skip]:
         """Ways by which a test ends before its checks: skips and returns, at the top or under a condition.
@@ -198,49 +183,55 @@ class Steps:
         """
         statements = statements_of(body)
         for place, node in enumerate(statements):
-            inner = _inner(node)
-            role = roles().get(inner.type) if inner is not None else None
             is_before = is_early or place < len(statements) - 1
-            if is_before and is_a(inner, *kinds("returns")):
+            if is_before and node.type in kinds("returns"):
                 yield Skip("return", line_of(node))
             elif self._skips(node, body):
                 text = text_of(node)
-                yield Skip(text, line_of(node), says(self._language, "machine", text))
-            elif role == "branch" and is_a(inner, "if_statement", "if_expression", "If") and self._language != "cpp":
-                yield from self._in_branch(inner, is_before)
-            elif role == "attempt" and is_before and self._language == "python":
-                yield from _caught_and_left(inner)
-            if self._language == "go":
-                literal = next((each for each in walk(node) if each.type == "func_literal"), None)
-                yield from self.early_ends(field(literal, "body"))
+                yield Skip(text, line_of(node), says(self.language, "machine", text))
+            elif node.type in kinds("conditions") and self.language != "cpp":
+                yield from self._in_branch(node, is_before)
+            elif is_before and node.type in ("Try", "TryStar"):
+                for handler in (
+                    each for each in children(node) if is_a(each, "ExceptHandler")
+                ):  # errors that just end it
+                    if first(field(handler, "body"), *kinds("returns")) is not None:
+                        yield Skip(f"{text_of(handler).splitlines()[0]} return", line_of(handler))
+            if self.language == "go" and b"func" in (node.text or b""):
+                yield from self.early_ends(field(next(walk(node, "func_literal"), None), "body"))
 
-    def _in_branch(self, node: Node | None, is_early: bool) -> Iterator[Skip]:
+    def _in_branch(self, node: Node, is_early: bool) -> Iterator[Skip]:
         condition, then = field(node, "condition"), field(node, "consequence")
-        if node is None or constant_of(tokens(condition)) is False or any(map(self.fails, statements_of(then))):
+        if constant_of(tokens(condition)) is False or any(map(self.fails, statements_of(then))):
             return
         for skip in self.early_ends(then, is_early=is_early):
             text = text_of(condition)
             line = line_of(node) if skip.text == "return" else skip.line
-            yield Skip(f"if {text}: {skip.text}", line, says(self._language, "machine", text))
+            yield Skip(f"if {text}: {skip.text}", line, says(self.language, "machine", text))
 
     def _skips(self, statement: Node, body: Node | None) -> bool:
-        """Whether a test says of itself that it does not count."""
+        """Whether a test says of itself that it does not count; `skip` is asked of what a test of JavaScript was given,
+        as `t.skip()`, or `skip()` of `({ skip }) => …`.
+        """
         if statement.type == "Raise":
             return "SkipTest" in text_of(statement)
         node = call_in(statement if statement.type != "Assign" else field(statement, "value"))
         if node is None:
             return statement.type == "Expr" and is_a(first(statement), "Yield")
         word = word_of(node)
-        if self._language == "cpp":
+        if self.language == "cpp":
             return "_skip" in word.lower() or "_ignore" in word.lower()
-        is_skip = word in words_of(self._language, "skip_calls")
-        return is_skip and (self._language != "javascript" or _is_of_test(Call(node), body))
+        if self.language != "javascript" or word not in words_of("javascript", "skip_calls"):
+            return word in words_of(self.language, "skip_calls")
+        function, links = body.parent if body is not None else None, Call(node).links
+        given = re.findall(r"[\w$]+", text_of(field(function, "parameters") or field(function, "parameter")))
+        return len(links) < 3 and links[0].word in (*given, "this", "t", "ctx", "context", "test", "it")
 
 
+_OF_OBJECTS = ("javascript", "rust")  # where a method of an object is no helper
 _BY_ROLE: Mapping[str, Callable[[Steps, Node, Place], Iterator[Step]]] = {
     "block": Steps._block,
     "bound": Steps._binding,
-    "assertion": Steps._assertion,
     "branch": Steps._branch,
     "loop": Steps._loop,
     "attempt": Steps._attempt,
@@ -249,25 +240,10 @@ _BY_ROLE: Mapping[str, Callable[[Steps, Node, Place], Iterator[Step]]] = {
 }
 
 
-def _caught_and_left(attempt: Node | None) -> Iterator[Skip]:
-    """Errors after which a test just ends."""
-    for handler in (each for each in children(attempt) if roles().get(each.type) == "handler"):
-        if first(field(handler, "body"), *kinds("returns")) is not None:
-            head = text_of(handler).partition("\n")[0].partition("{")[0].strip()
-            yield Skip(f"{head} return", line_of(handler))
-
-
-def _is_of_test(call: Call, body: Node | None) -> bool:
-    """Whether `skip` is asked of what a test was given: `t.skip()`, or `skip()` of `({ skip }) => …`."""
-    function = body.parent if body is not None else None
-    given = re.findall(r"[\w$]+", text_of(field(function, "parameters") or field(function, "parameter")))
-    return len(call.links) < 3 and call.links[0].word in (*given, "this", "t", "ctx", "context", "test", "it")
-
-
-def _checks(demanded: Iterable[Assertion], place: Place) -> Iterator[Check]:
-    for assertion in demanded:
-        if place == _EVERYWHERE:
-            yield Check(assertion)
-            continue
-        strength = Strength.NONE if place.is_idle else assertion.strength
-        yield Check(replace(assertion, guard=(*place.guard, *assertion.guard), strength=strength))
+def placed(demanded: Iterable[Assertion], place: Place) -> Iterable[Assertion]:
+    if place == EVERYWHERE:
+        return demanded
+    return [
+        each._replace(guard=(*place.guard, *each.guard), strength=Strength.NONE if place.is_idle else each.strength)
+        for each in demanded
+    ]

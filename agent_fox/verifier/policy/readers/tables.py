@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, text_of, tokens
-from agent_fox.verifier.policy.readers.words import kinds, roles
+from agent_fox.verifier.policy.tables import kinds, roles
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_ROWS = 500
+_OFF = regex(r"marks=.*(?:skip|xfail)")
 
 Table = tuple[tuple[str, ...], tuple[tuple[Tokens, ...], ...]]
 """Names, and rows of a value for each."""
-_VIEWS = ("items", "values", "keys")
 
 
 def table_of_loop(loop: Node) -> Table | None:
@@ -39,19 +40,22 @@ def names_in(pattern: Node) -> Iterator[str]:
 
 
 def table(listed: Node, names: tuple[str, ...]) -> Table | None:
-    """The rows of a literal list, or of a name that stands for one, for these names."""
+    """The rows of a literal list, or of a name that stands for one, for these names; without those that never count."""
     rows = _rows(listed)
     if rows is None:
         return None
-    kept = [row for row in rows if not _is_passed_over(row)]
+    marks = ([text_of(each) for each in children(row) if is_a(each, "keyword")] for row in rows)
+    kept = [row for row, texts in zip(rows, marks, strict=True) if not any(map(_OFF.match, texts))]
     return names, tuple(_cells(row, names) for row in kept[:MOST_ROWS])
 
 
 def _rows(listed: Node) -> list[Node] | None:
     node, view = _seen_as(listed)
     literal = bare(_declared(node) if node.type in kinds("identifiers") else node)
-    if literal is not None and literal.type == "Dict":
-        return _of_dictionary(literal, view)
+    if is_a(literal, "Dict"):
+        keys, values = children(field(literal, "keys")), children(field(literal, "values"))
+        pairs: list[Node] = [*map(_Pair, keys, values)]  # type: ignore[list-item]
+        return {"values": values, "items": pairs}.get(view, keys) if len(keys) == len(values) else None
     if literal is None or view or roles().get(literal.type) != "literal":
         return None
     return children(field(literal, "body") if literal.type == "composite_literal" else literal)
@@ -65,14 +69,7 @@ def _seen_as(node: Node) -> tuple[Node, str]:
     if text_of(callee) in ("sorted", "list", "tuple") and len(given) == 1:
         return _seen_as(given[0])
     owner, word = field(callee, "value"), text_of(callee).rpartition(".")[2]
-    return (owner, word) if is_a(callee, "Attribute") and owner is not None and word in _VIEWS else (node, "")
-
-
-def _of_dictionary(node: Node, view: str) -> list[Node] | None:
-    keys, values = children(field(node, "keys")), children(field(node, "values"))
-    if len(keys) != len(values):
-        return None
-    return values if view == "values" else keys if view != "items" else [*map(_Pair, keys, values)]  # type: ignore[list-item]
+    return (owner, word) if owner is not None and word in ("items", "values", "keys") else (node, "")
 
 
 class _Pair:
@@ -88,12 +85,15 @@ def _declared(name: Node) -> Node | None:
     """The list that a name stands for: that of the nearest statement around it that alone binds it."""
     scope = name.parent
     while scope is not None:
-        pairs = (pair for each in children(scope) for pair in bindings(each))
-        values = [value for pattern, value in pairs if text_of(pattern) == text_of(name)]
+        values = [value for pattern, value in bindings_in(scope) if text_of(pattern) == text_of(name)]
         if values:
             return values[0] if len(values) == 1 else None
         scope = scope.parent
     return None
+
+
+def bindings_in(scope: Node) -> Iterator[tuple[Node, Node]]:
+    return (pair for each in children(scope) for pair in bindings(each))
 
 
 def bindings(statement: Node) -> Iterator[tuple[Node, Node]]:
@@ -118,12 +118,6 @@ def _alone(node: Node | None) -> Node | None:
 def bare(node: Node | None) -> Node | None:
     """`[1, 2]` of `[1, 2] as const`, and the value of an element."""
     return (first(node) or node) if is_a(node, *kinds("wrappers")) else node
-
-
-def _is_passed_over(row: Node) -> bool:
-    """Whether a row is marked so that it never counts."""
-    marks = " ".join(text_of(each) for each in children(row) if is_a(each, "keyword"))
-    return "marks=" in marks and ("skip" in marks or "xfail" in marks)
 
 
 def _cells(row: Node, names: tuple[str, ...]) -> tuple[Tokens, ...]:

@@ -1,19 +1,20 @@
 """Trees behind small functions: grammars, parsing with a bound, fields, text, tokens. Not what nodes mean.
 
 A node that is not there has no children and no text, so that readers need not ask for each. Python's trees are made of
-`ast`, since tree-sitter is an extra.
+`ast`, since tree-sitter is an extra: a node is of the type that its class of `ast` has, a list of statements is a
+`block`, fields go by the names that the grammars use, and the text is what `ast.unparse` makes of it. Nothing is run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+import ast
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, tokens_of
-from agent_fox.verifier.policy.readers import python_tree
 from agent_fox.verifier.policy.reading import Broken, Unreadable
 from agent_fox.verifier.policy.values import Language
 
@@ -25,14 +26,14 @@ MOST_NODES = 400_000
 DEEPEST = 150  # levels; readers go down by recursion
 
 _TYPE_OF_MODULE = regex(r"""\btypeof import\(["'][^"'\n]*["']\)""")
-_TYPESCRIPTS = {each: ("typescript", f"language_{each.value}") for each in (Language.TYPESCRIPT, Language.TSX)}
 _COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
-@lru_cache(maxsize=8)
+@cache
 def _grammar(language: Language) -> Grammar:
     """Raises ImportError where tree-sitter or the grammar is not installed."""
-    package, function = _TYPESCRIPTS.get(language, (language.value, "language"))
+    is_typed = language in (Language.TYPESCRIPT, Language.TSX)
+    package, function = ("typescript", f"language_{language.value}") if is_typed else (language.value, "language")
     made: Grammar = import_module("tree_sitter").Language(getattr(import_module(f"tree_sitter_{package}"), function)())
     return made
 
@@ -44,40 +45,39 @@ def parsed(text: str, language: Language) -> Node:
     The type of a module, `typeof import("./a")`, is more than the grammar knows: a name stands for it.
     """
     if language is Language.PYTHON:
-        return python_tree.parsed(text)
+        try:
+            return node_of(ast.parse(text))
+        except (SyntaxError, ValueError) as error:
+            raise Broken(f"no Python: {type(error).__name__}", getattr(error, "lineno", None)) from error
     text = _TYPE_OF_MODULE.sub(lambda match: "typeof " + "_" * (len(match[0].encode()) - 7), text)
     root: Node = import_module("tree_sitter").Parser(_grammar(language)).parse(text.encode()).root_node
     if language is not Language.CPP and root.has_error:
         raise Broken("a syntax error", _first_error(root))
-    _measure(root)
+    if root.descendant_count > MOST_NODES or _is_deep(root):
+        raise Unreadable("nested too deeply, or too large")
     return root
 
 
 def _first_error(root: Node) -> int:
     """The line of the first error, from 1."""
-    node = root
-    while not (node.is_error or node.is_missing):
-        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
-        if inner is None:  # some errors have no node of their own
-            break
-        node = inner
+    node, inner = root, [root]
+    while inner and not (node.is_error or node.is_missing):  # some errors have no node of their own
+        node = inner[0]
+        inner = [child for child in node.children if child.has_error or child.is_missing]
     return node.start_point[0] + 1
 
 
-def _measure(root: Node) -> None:
-    cursor = root.walk()
-    depth = nodes = 0
-    while True:
-        nodes += 1
-        if depth > DEEPEST or nodes > MOST_NODES:
-            raise Unreadable("nested too deeply, or too large")
+def _is_deep(root: Node) -> bool:
+    cursor, depth = root.walk(), 0
+    while depth <= DEEPEST:
         if cursor.goto_first_child():
             depth += 1
             continue
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
-                return
+                return False
             depth -= 1
+    return True
 
 
 def children(node: Node | None) -> list[Node]:
@@ -108,13 +108,7 @@ def line_of(node: Node) -> int:
 
 def tokens(node: Node | None) -> Tokens:
     """A node as tokens, comments left out."""
-    if node is None:
-        return ()
-    return tokens_of(" ".join(_leaves(node)))
-
-
-def _leaves(node: Node) -> list[str]:
-    leaves, waiting = [], [node]
+    leaves, waiting = [], [node] if node is not None else []
     while waiting:
         current = waiting.pop()
         kind = current.type
@@ -124,7 +118,12 @@ def _leaves(node: Node) -> list[str]:
             leaves.append(text_of(current))
         else:
             waiting.extend(reversed(current.children))
-    return leaves
+    return tokens_of(" ".join(leaves)) if leaves else ()
+
+
+def shape_of(body: Node | None) -> Callable[[], str]:
+    """What gives a body as joined tokens: they are made where somebody asks for them."""
+    return cache(lambda: " ".join(tokens(body)))
 
 
 def walk(node: Node | None, *types: str) -> Iterator[Node]:
@@ -135,3 +134,117 @@ def walk(node: Node | None, *types: str) -> Iterator[Node]:
         if not types or current.type in types:
             yield current
         waiting.extend(current.named_children)
+
+
+_FIELDS = {
+    **{"condition": "test", "consequence": "body", "alternative": "orelse"},
+    **{"left": "target", "right": "iter", "function": "func", "arguments": "args"},
+}
+_ROLELESS = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
+
+
+class PythonNode:
+    """One node: of `ast`, or a list of these."""
+
+    __slots__ = ("_children", "_fields", "_text", "made_of", "parent", "type")
+    child_count = 0
+    children: tuple[PythonNode, ...] = ()
+
+    def __init__(self, made_of: ast.AST | list[ast.AST], parent: PythonNode | None = None) -> None:
+        self.made_of = made_of
+        self.parent = parent
+        self.type = "block" if isinstance(made_of, list) else type(made_of).__name__
+        self._text = b""
+        self._children: list[PythonNode] | None = None
+        self._fields: dict[str, PythonNode | None] = {}
+
+    @property
+    def text(self) -> bytes:
+        if not self._text:
+            parts = self.made_of if isinstance(self.made_of, list) else [self.made_of]
+            text = _dotted(self.made_of) or "\n".join(map(ast.unparse, parts))
+            self._text = text.encode("utf-8", "surrogatepass")
+        return self._text
+
+    @property
+    def start_point(self) -> tuple[int, int]:
+        first = self.made_of[0] if isinstance(self.made_of, list) else self.made_of
+        return getattr(first, "lineno", 1) - 1, 0
+
+    @property
+    def end_point(self) -> tuple[int, int]:
+        last = self.made_of[-1] if isinstance(self.made_of, list) else self.made_of
+        return getattr(last, "end_lineno", 1) - 1, 0
+
+    @property
+    def named_children(self) -> list[PythonNode]:
+        if self._children is None:
+            self._children = [PythonNode(each, self) for each in _parts(self.made_of)]
+        return self._children
+
+    def child_by_field_name(self, name: str) -> PythonNode | None:
+        """A field; the arguments of a call with those that have names, a body without its docstring."""
+        if name not in self._fields:
+            self._fields[name] = self._made_field(name)
+        return self._fields[name]
+
+    def _made_field(self, name: str) -> PythonNode | None:
+        of = self.made_of
+        value: Any = getattr(of, name, None) or getattr(of, _FIELDS.get(name, name), None)
+        if isinstance(of, ast.Call) and name == "arguments":
+            value = [*of.args, *of.keywords]
+        elif isinstance(of, ast.Assign | ast.AnnAssign | ast.AugAssign) and name in ("left", "right"):
+            targets = of.targets if isinstance(of, ast.Assign) else [of.target]
+            value = of.value if name == "right" else targets[0] if len(targets) == 1 else None
+        elif isinstance(of, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and name == "body":
+            value = of.body if ast.get_docstring(of, clean=False) is None else of.body[1:]
+        elif isinstance(value, str):
+            value = ast.Name(value)
+        return PythonNode(value, self) if isinstance(value, ast.AST | list) else None
+
+
+def _parts(of: ast.AST | list[ast.AST]) -> Iterator[ast.AST | list[ast.AST]]:
+    if isinstance(of, list):
+        yield from of
+    elif isinstance(of, ast.Attribute):
+        yield from (of.value, ast.Name(of.attr))
+    else:
+        for value in (getattr(of, name, None) for name in of._fields):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                yield value
+            else:
+                parts = value if isinstance(value, list) else [value]
+                yield from (part for part in parts if isinstance(part, ast.AST) and not isinstance(part, _ROLELESS))
+
+
+def _dotted(made_of: object) -> str:
+    """A name with its attributes, which needs no unparsing; empty for anything else."""
+    names = []
+    while isinstance(made_of, ast.Attribute):
+        names.append(made_of.attr)
+        made_of = made_of.value
+    return ".".join([made_of.id, *reversed(names)]) if isinstance(made_of, ast.Name) else ""
+
+
+def nodes_below(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and all below it; much quicker than `ast.walk`."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        for name in current._fields:
+            value = getattr(current, name, None)
+            if isinstance(value, list):
+                waiting.extend(each for each in value if isinstance(each, ast.AST))
+            elif isinstance(value, ast.AST) and not isinstance(value, _ROLELESS):
+                waiting.append(value)
+
+
+def node_of(made_of: ast.AST) -> Node:
+    return cast("Node", PythonNode(made_of))
+
+
+def ast_of(node: Node) -> ast.AST:
+    """What a node of Python is made of."""
+    made_of = cast("PythonNode", node).made_of
+    return made_of[0] if isinstance(made_of, list) else made_of

@@ -1,4 +1,5 @@
-"""Rules as rows of the files in `data/`: what a row holds. What it means is its asker's affair."""
+"""The files in `data/`: rules as rows of them, what words mean in the tests of a language, what nodes are to a reader.
+What a rule means is its asker's affair."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from typing import Any, Literal
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.policy.reading import Strength
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 Becomes = Literal["lowered", "narrowed", "widened", "off", "on", "gone", "idle", "quieter"]
 _NOTHING = regex(r"(?!)")
-_PATTERNS, _EXAMPLES = ("pattern", "unless", "key"), ("yes", "no")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,9 @@ class RuleRow:
     remedy: str = ""
     is_least: bool = True
 
-    def fits(self, path: str, *, by_path: bool = False) -> bool:
-        """Whether the name of a file, or its path, is of those that the rule looks into."""
-        return self.names.match(path if by_path else path.rpartition("/")[2]) is not None
+    def fits(self, path: str) -> bool:
+        """Whether the name of a file is of those that the rule looks into."""
+        return self.names.match(path.rpartition("/")[2]) is not None
 
     def finding(
         self, path: str, line: int | None = None, before: str = "", after: str = "", severity: Severity | None = None
@@ -55,7 +56,7 @@ class RuleRow:
 
 
 @cache
-def _document(file: str) -> Mapping[str, Any]:
+def document(file: str) -> Mapping[str, Any]:
     return tomllib.loads(files("agent_fox.verifier.policy").joinpath(f"data/{file}.toml").read_text("utf-8"))
 
 
@@ -69,7 +70,7 @@ def finding(
     about: object = "",
 ) -> PolicyFinding:
     """What `data/findings.toml` says by a name. about: what its message leaves open."""
-    row = _document("findings")[name]
+    row = document("findings")[name]
     severity, message = Severity(row.get("severity", "block")), row["message"].format(about)
     made = PolicyFinding(Rule(row["rule"]), severity, path, line, test, message, before, after, row.get("remedy", ""))
     return replace(made, is_broken=name == "broken")
@@ -78,30 +79,70 @@ def finding(
 @cache
 def parts_of(file: str) -> Mapping[str, str]:
     """The parts of patterns that a file names; a list is of alternatives."""
-    parts: Mapping[str, str | list[str]] = _document(file).get("parts", {})
+    parts: Mapping[str, str | list[str]] = document(file).get("parts", {})
     return {name: part if isinstance(part, str) else f"(?:{'|'.join(part)})" for name, part in parts.items()}
 
 
 @cache
 def rule_rows(file: str, section: str = "rule") -> tuple[RuleRow, ...]:
     """The rules of `data/FILE.toml`, each written as `[[SECTION.NAME."MESSAGE"]]`."""
-    document = _document(file)
-    remedy = document.get("remedies", {}).get(section, document.get("remedy", ""))
-    named = ((name, message, row) for name, of in document[section].items() for message in of for row in of[message])
+    written = document(file)
+    remedy = written.get("remedies", {}).get(section, written.get("remedy", ""))
+    named = ((name, message, row) for name, of in written[section].items() for message in of for row in of[message])
     return tuple(_row(file, name, message, {"remedy": remedy, **row}) for name, message, row in named)
 
 
 def _row(file: str, name: str, message: str, written: Mapping[str, Any]) -> RuleRow:
-    known = {key: value for key, value in written.items() if key not in _EXAMPLES}
-    globs, sets = known.pop("files", ()), _document(file).get("files", {})
-    globs = [globs] if isinstance(globs, str) else globs
+    known = {key: value for key, value in written.items() if key not in ("yes", "no", "files")}  # those are examples
+    globs, sets = written.get("files", ()), document(file).get("files", {})
     for key in known.keys() & {"severity", "on_new"}:
         known[key] = Severity(known[key])
-    for key in known.keys() & set(_PATTERNS):
+    for key in known.keys() & {"pattern", "unless", "key"}:
         pattern = known[key] if isinstance(known[key], str) else "|".join(known[key])
         for part, text in parts_of(file).items():
             pattern = pattern.replace(f"{{{part}}}", text)
         known[key] = regex(pattern)
-    patterns = tuple(glob for each in globs for glob in sets.get(each, (each,)))
+    patterns = tuple(
+        glob for each in ([globs] if isinstance(globs, str) else globs) for glob in sets.get(each, (each,))
+    )
     names = re.compile("|".join(map(translate, patterns))) if patterns else _NOTHING
     return RuleRow(Rule(name), message, patterns, names, **known)
+
+
+@cache
+def demands(language: str, table: str) -> Mapping[str, tuple[str, Strength]]:
+    """What assertions demand by their names: an operator and how much of it. The operator may be empty."""
+    return {
+        word: (operator, Strength[strength.upper()])
+        for strength, operators in document("words")[language].get(table, {}).items()
+        for operator, words in operators.items()
+        for word in words.split()
+    }
+
+
+@cache
+def words_of(language: str, kind: str) -> frozenset[str]:
+    """Names of a kind, such as those of functions that make tests."""
+    return frozenset(document("words")[language]["names"].get(kind, "").split())
+
+
+def is_off(language: str, mark: str) -> bool:
+    """Whether a mark looks like one by which a test does not run."""
+    return re.search(document("words")[language].get("off", "(?!)"), mark, re.DOTALL) is not None
+
+
+def says(language: str, kind: str, text: str) -> bool:
+    """Whether one of the parts of texts that tell of `kind` stands in this text."""
+    return any(part in text for part in document("words")[language].get("texts", {}).get(kind, ()))
+
+
+@cache
+def roles() -> Mapping[str, str]:
+    """What the types of nodes are to a reader of steps."""
+    return {kind: role for role, kinds in document("kinds")["roles"].items() for kind in kinds.split()}
+
+
+@cache
+def kinds(name: str) -> tuple[str, ...]:
+    """The types of nodes that go by a name."""
+    return tuple(document("kinds")["kinds"][name].split())
