@@ -199,9 +199,7 @@ def _seen_before(
     if checkout.environ.get("CI"):
         return [None] * len(contexts)
     folder, is_fresh = checkout.state / "seen", wish.is_fresh
-    return [
-        SeenBefore(context, folder / f"{context.profile.id}.json", is_flaky, is_fresh=is_fresh) for context in contexts
-    ]
+    return [SeenBefore(each, folder / f"{each.profile.id}.json", is_flaky, is_fresh=is_fresh) for each in contexts]
 
 
 def _policy_once(runs: Sequence[PlanRun]) -> list[PlanRun]:
