@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Group, Problem, Subtask
+from agent_fox.core.spec import Group, Subtask
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common import task_lists
+from agent_fox.specs.common.id_ranges import PartIndex
 from agent_fox.specs.common.task_lists import CHECKPOINT, Bullet, Cut, Draft
 from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import Heading, Line, beside_box
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.specs.common.id_ranges import PartIndex
-    from agent_fox.specs.document import Markdown
 
 _LIKE = patterns_in(__file__)
 
@@ -83,24 +80,15 @@ def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks
     entries, aside = task_lists.entries_of(markdown.lines, _Listed, _Headed)
     drafts = [entry for entry in entries if "." not in entry.number]
     problems = [*task_lists.tell_apart(markdown, drafts), *task_lists.left_out(markdown, aside)]
-    problems += _without_number(markdown, drafts)
+    for draft in (draft for draft in drafts if not draft.level):  # boxes where groups stand, that begin none
+        begun = {draft.line, *(task.line for task in draft.tasks)}
+        for line in draft.every_line:
+            if not (line.indent or line.is_code or line.number in begun) and beside_box(line.text) is not None:
+                what = f"this task has no number: read as part of group {draft.group}. Number it, or indent it"
+                problems.append(warning(markdown.at(line.number), what))
     reading = _Reading(markdown, index, _LIKE["minus_is_skipped"].search(raw) is not None)
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
     return ReadTasks(groups, (*problems, *reading.problems), task_lists.places_of(markdown, drafts))
-
-
-def _lines(draft: Draft) -> list[Line]:
-    return [*draft.lines, *(line for task in draft.tasks for line in task.lines)]
-
-
-def _without_number(markdown: Markdown, drafts: Iterable[Draft]) -> Iterator[Problem]:
-    """Boxes beside those of groups, which is where groups stand, that begin none."""
-    for draft in drafts:
-        begun = {draft.line, *(task.line for task in draft.tasks)}
-        for line in _lines(draft) if draft.level == 0 else ():
-            if not (line.indent or line.is_code or line.number in begun) and beside_box(line.text) is not None:
-                what = f"this task has no number: read as part of group {draft.group}. Number it, or indent it"
-                yield warning(markdown.at(line.number), what)
 
 
 class _Reading(Remarks):
@@ -123,21 +111,15 @@ class _Reading(Remarks):
             archetype=archetype[1].lower() if archetype else None,
             subtasks=subtasks,
             requirements=task_lists.named_by(self._requirements(draft.bullets), subtasks),
-            text=task_lists.text_of(_lines(draft)),
+            text=task_lists.text_of(draft.every_line),
             is_checkpoint=CHECKPOINT.match(title) is not None,
         )
 
     def _subtask(self, draft: Draft) -> Subtask:
-        return Subtask(
-            number=draft.number,
-            title=_title(draft),
-            state=draft.state(self.says),
-            optional=draft.is_optional,
-            requirements=tuple(dict.fromkeys(self._requirements(draft.bullets))),
-            details=tuple(
-                text for text in (bullet.text for bullet in draft.bullets[1:]) if not _LIKE["is_field"].match(text)
-            ),
-        )
+        named = tuple(dict.fromkeys(self._requirements(draft.bullets)))
+        texts = (bullet.text for bullet in draft.bullets[1:])
+        details = tuple(text for text in texts if not _LIKE["is_field"].match(text))
+        return Subtask(draft.number, _title(draft), draft.state(self.says), draft.is_optional, named, details)
 
     def _requirements(self, bullets: Iterable[Bullet]) -> Iterator[str]:
         for bullet in bullets:
@@ -153,6 +135,5 @@ class _Reading(Remarks):
 
 
 def _title(draft: Draft) -> str:
-    """The title with the lines it wraps over, without the fields that follow it on the same line."""
-    words = draft.title.split() + [word for line in draft.bullets[0].lines[1:] for word in line.text.split()]
-    return _LIKE["field_begins"].split(" ".join(words), maxsplit=1)[0].rstrip("* ")
+    """The title without the fields that follow it on its line."""
+    return _LIKE["field_begins"].split(" ".join(draft.wrapped.split()), maxsplit=1)[0].rstrip("* ")

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING
 
+from agent_fox.core.spec import Requirement
 from agent_fox.core.values import dataclass
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.core.spec import Requirement
 
 _LIKE = patterns_in(__file__)
 

@@ -4,18 +4,15 @@ tell groups apart. What begins an entry, and which entries are groups, is told b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
-from typing import TYPE_CHECKING
+from itertools import count, islice
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Subtask, TaskState
+from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import MARK, Chain, Heading, Line, is_rule
-
-if TYPE_CHECKING:
-    from agent_fox.specs.document import Markdown
 
 CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 """How the title of a group begins that only checks what stands before it."""
@@ -43,7 +40,7 @@ class Draft:
     that a group is known by; `level` is a heading's rank, 0 for all others.
 
     `chain` are the headings that it stands under, with itself. `bullets` begin with its own line; `tasks` are those of
-    a group.
+    a group. It `is_aside` where samples stand; `stories` are those that its labels name.
     """
 
     number: str
@@ -59,6 +56,10 @@ class Draft:
     bullets: list[Bullet] = field(default_factory=list)
     tasks: list[Draft] = field(default_factory=list)
     group: int = 0
+    is_struck: bool = False
+    is_aside: bool = False
+    stories: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
 
     @property
     def head(self) -> int:
@@ -66,10 +67,50 @@ class Draft:
         digits = self.number.partition(".")[0]
         return int(digits) if digits.isdigit() else 0
 
+    @property
+    def wrapped(self) -> str:
+        """The title with the lines that it wraps over. A heading wraps over none: what follows is text."""
+        more = self.bullets[0].lines[1:] if not self.level else []
+        return " ".join([self.title, *(line.text.strip() for line in more)])
+
+    @property
+    def every_line(self) -> list[Line]:
+        """Its own lines and those of its tasks."""
+        return [*self.lines, *(line for task in self.tasks for line in task.lines)]
+
     def state(self, says: Callable[[str], TaskState]) -> TaskState:
         """What its own box says; without one, it stands where the boxes of what stands below it do."""
         below = (bullet.box for entry in (self, *self.tasks) for bullet in entry.bullets)
         return says(self.box) if self.box is not None else rolled_up([says(box) for box in below if box is not None])
+
+
+MOST_NAMED = 200_000
+
+
+@dataclass(slots=True)
+class Numbers:
+    """The tasks of a file, with their places in it. A range names those that have the `rank` of the first; `spare`: how
+    many more its ranges and lists may name."""
+
+    places: Mapping[str, int]
+    rank: Callable[[str], int]
+    spare: int = MOST_NAMED
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.places
+
+    def has_room(self, many: int) -> bool:
+        self.spare -= many
+        return self.spare >= 0
+
+    def between(self, first: str, last: str) -> list[str]:
+        """The tasks of a range, as the file has them; its ends alone where one is not there, or too many are named."""
+        if first == last:
+            return [first]
+        if first in self and last in self and self.has_room(self.places[last] - self.places[first]):
+            within = islice(self.places, self.places[first], self.places[last] + 1)
+            return [name for name in within if self.rank(name) == self.rank(first)]
+        return [first, last]
 
 
 class Cut:
@@ -163,7 +204,11 @@ def entries_of(
 
     A heading below which the numbers go on is about tasks, whatever it is called.
     """
-    lines = tuple(without_title(lines))
+    lines = tuple(lines)
+    headings = [(line.heading.level, line.number) for line in lines if line.heading is not None]
+    tops = [number for level, number in headings if level == 1]
+    if len(tops) == 1 and headings[0][1] == tops[0]:  # the file's title, which hides no task whatever it says
+        lines = tuple(line for line in lines if line.number != tops[0])
     reading = cut()
     entries = reading.read(lines) or (instead().read(lines) if instead else [])
     starts = [(entry.line, entry.head) for entry in entries if entry.number and (instead or not entry.level)]
@@ -207,15 +252,6 @@ def named_by(own: Iterable[str], subtasks: Iterable[Subtask]) -> tuple[str, ...]
 def text_of(lines: Iterable[Line]) -> str:
     """The text of a group's lines, for its coder."""
     return "\n".join(line.text for line in lines).strip("\n")
-
-
-def without_title(lines: Iterable[Line]) -> Iterator[Line]:
-    """The lines without the file's title, which hides no task whatever it says."""
-    kept = tuple(lines)
-    headings = [(line.heading.level, line.number) for line in kept if line.heading is not None]
-    tops = [number for level, number in headings if level == 1]
-    title = tops[0] if len(tops) == 1 and headings[0][1] == tops[0] else 0
-    return (line for line in kept if line.number != title)
 
 
 def numbers_apart(numbers: Iterable[int]) -> list[int]:
@@ -263,7 +299,10 @@ def left_out(markdown: Markdown, aside: Iterable[Draft]) -> Iterator[Problem]:
 
 def places_of(markdown: Markdown, groups: Iterable[Draft]) -> dict[str, str]:
     """Where each group and task stands; of several that are called alike, the first."""
-    lines: list[tuple[str, int]] = []
+    places: dict[str, str] = {}
     for group in groups:
-        lines += [(f"group {group.group}", group.line), *((f"task {task.number}", task.line) for task in group.tasks)]
-    return {name: markdown.at(line) for name, line in reversed(lines)}
+        for task in group.tasks:
+            places.setdefault(f"task {task.number}", markdown.at(task.line))
+        first = group.line or group.tasks[0].line  # what stands before all headings has no line of its own
+        places.setdefault(f"group {group.group}", markdown.at(first))
+    return places

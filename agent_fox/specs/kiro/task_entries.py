@@ -6,19 +6,17 @@ A box `1.` is a group; where no box is one, numbered headings are, else headings
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.core.spec import Problem
+from agent_fox.specs.collected import Remarks
 from agent_fox.specs.common.task_lists import Cut, Draft, entries_of, left_out, tell_apart
+from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.kiro.blocks import heading_of
 from agent_fox.specs.kiro.ids import ascii_number
+from agent_fox.specs.lines import Heading, Line
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.core.spec import Problem
-    from agent_fox.specs.document import Markdown
-    from agent_fox.specs.lines import Heading, Line
 
 _LIKE = patterns_in(__file__)
 _DONE_SIGNS = "✓✔✅☑xX"
@@ -85,7 +83,12 @@ def _state(box: str) -> str:
 def read_groups(markdown: Markdown) -> tuple[list[Draft], list[Problem]]:
     """The groups of a tasks file, numbered, and what had to be guessed."""
     is_boxed = any("[" in line.text and _LIKE["box"].match(line.text.strip()) for line in markdown.words)
-    lines = _with_bold_headings(markdown.lines)
+    lines = []
+    for line in markdown.lines:  # a bold line `**Phase 2: T**` is a heading below all others
+        heading = heading_of(line) if line.heading is None and "**" in line.text else None
+        match = _LIKE["heading"].match(heading.title) if heading else None
+        is_one = match is not None and _LIKE["task"].match(match["word"] or "") is not None
+        lines.append(line._replace(heading=heading) if is_one else line)
     entries, aside = entries_of(lines, _Boxed if is_boxed else _Listed)
     _give_to_wholes(entries)
     if any(entry.number for entry in entries):
@@ -95,15 +98,6 @@ def read_groups(markdown: Markdown) -> tuple[list[Draft], list[Problem]]:
         groups, problems = _unnumbered(markdown, [entry for entry in entries if not entry.level])
     problems += [*_numbered(markdown, groups), *left_out(markdown, aside)]
     return groups, problems
-
-
-def _with_bold_headings(lines: Iterable[Line]) -> Iterator[Line]:
-    """A bold line `**Phase 2: T**` is a heading below all others."""
-    for line in lines:
-        heading = heading_of(line) if line.heading is None and "**" in line.text else None
-        match = _LIKE["heading"].match(heading.title) if heading else None
-        is_one = match is not None and _LIKE["task"].match(match["word"] or "") is not None
-        yield line._replace(heading=heading) if is_one else line
 
 
 def _give_to_wholes(entries: Iterable[Draft]) -> None:
@@ -121,8 +115,14 @@ def _give_to_wholes(entries: Iterable[Draft]) -> None:
         if not entry.level:
             above.append(entry)
     for whole, inside in parts.values():
-        loose = [(entry, place) for entry in inside if (place := _loose_from(entry, whole))]
-        if len(loose) == 1 and loose[0][0] is inside[-1]:
+        # the first bullet of each that stands no deeper than it, but deeper than the whole
+        loose = [
+            (entry, place)
+            for entry in inside
+            for place, bullet in enumerate(entry.bullets)
+            if place and whole.indent < bullet.lines[0].indent <= entry.indent
+        ]
+        if loose and loose[0][0] is inside[-1]:
             entry, place = loose[0]
             first = entry.bullets[place].lines[0].number
             whole.bullets += entry.bullets[place:]
@@ -131,13 +131,7 @@ def _give_to_wholes(entries: Iterable[Draft]) -> None:
             del entry.bullets[place:]
 
 
-def _loose_from(entry: Draft, whole: Draft) -> int:
-    """The place of the first bullet of an entry that stands no deeper than it, but deeper than the whole; else 0."""
-    starts = (bullet.lines[0].indent for bullet in entry.bullets)
-    return next((place for place, indent in enumerate(starts) if place and whole.indent < indent <= entry.indent), 0)
-
-
-class _Assembly:
+class _Assembly(Remarks):
     """Gives each entry its place. Knows the groups so far, and in which group and subtask it stands.
 
     Groups are boxes with a whole number, the outermost; else headings with one that stand right above boxes, not the
@@ -145,17 +139,21 @@ class _Assembly:
     """
 
     def __init__(self, markdown: Markdown, entries: Sequence[Draft]) -> None:
-        self.markdown = markdown
+        super().__init__(markdown)
         self.groups: list[Draft] = []
         self.by_number: dict[str, Draft] = {}
         self.parents: dict[str, Draft] = {}
         self.task: Draft | None = None
-        self.problems: list[Problem] = []
         boxes = [entry for entry in entries if not entry.level]
         edge = min((entry.indent for entry in boxes if entry.number), default=0) + 1
         begins = {box.line for box in boxes if box.number and "." not in box.number and box.indent <= edge}
         has_group_boxes = bool(begins)
-        begins = begins or _headed_groups(entries, has_boxes=bool(boxes))
+        if not begins:
+            tops = [entry for entry in entries if entry.level and "." not in entry.number]
+            parts, holding = (
+                {line for entry in kind for line, _ in entry.chain if line != entry.line} for kind in (tops, entries)
+            )
+            begins = {top.line for top in tops if top.line not in parts and (top.line in holding or not boxes)}
         for entry in entries:
             if entry.line in begins:
                 self._begin(entry)
@@ -171,7 +169,15 @@ class _Assembly:
         return group
 
     def _dotted(self, entry: Draft) -> None:
-        group = self._group_for(entry)
+        """A subtask, in the group that it stands in: by its indentation, else by its number, else a new one."""
+        head = entry.number.partition(".")[0]
+        current = self.groups[-1] if self.groups and not self.groups[-1].level else None
+        is_inside = current and entry.indent > current.indent + 1 and entry.chain == current.chain
+        group = current if current and (is_inside or current.number == head) else self.by_number.get(head)
+        if group is None:
+            above = [heading.title for line, heading in entry.chain if line != entry.line]
+            title = above[-1] if above else f"Task {head}"
+            group = self._begin(Draft(head, title, entry.line, level=1, chain=entry.chain))
         group.lines += entry.lines
         parent = self.parents.get(entry.number.rpartition(".")[0]) if entry.number.count(".") > 1 else None
         if parent is not None:
@@ -180,26 +186,13 @@ class _Assembly:
             self.task = self.parents[entry.number] = entry
             group.tasks.append(entry)
 
-    def _group_for(self, entry: Draft) -> Draft:
-        """The group that a subtask stands in: by its indentation, else by its number, else a new one."""
-        head = entry.number.partition(".")[0]
-        current = self.groups[-1] if self.groups else None
-        if current is not None and not current.level:
-            is_inside = entry.indent > current.indent + 1 and entry.chain == current.chain
-            if is_inside or current.number == head:
-                return current
-        if head in self.by_number:
-            return self.by_number[head]
-        above = [heading.title for line, heading in entry.chain if line != entry.line]
-        return self._begin(Draft(head, above[-1] if above else f"Task {head}", entry.line, level=1, chain=entry.chain))
-
     def _detail(self, entry: Draft) -> None:
         """A box without a number of its own belongs to what it stands in, with no heading between."""
         group = self.groups[-1] if self.groups else None
         is_headed = group is not None and set(group.chain) <= set(entry.chain) if group and group.level else False
         if group is None or not (is_headed or group.chain == entry.chain):
             what = f"the task {entry.title[:60]!r} belongs to no group: it is not planned. Give it a number"
-            self.problems.append(warning(self.markdown.at(entry.line), what))
+            self.warn(entry.line, what)
             return
         group.lines += entry.lines
         task = self.task if group.tasks and group.tasks[-1] is self.task else None
@@ -207,15 +200,7 @@ class _Assembly:
         (task.bullets if task is not None and is_of_task else group.bullets).extend(entry.bullets)
         if not group.level and entry.indent <= group.indent:
             what = f"this task has no number: read as part of group {group.number}. Number it, or indent it"
-            self.problems.append(warning(self.markdown.at(entry.line), what))
-
-
-def _headed_groups(entries: Sequence[Draft], *, has_boxes: bool) -> set[int]:
-    tops = [entry for entry in entries if entry.level and "." not in entry.number]
-    parts, holding = (
-        {line for entry in kind for line, _ in entry.chain if line != entry.line} for kind in (tops, entries)
-    )
-    return {top.line for top in tops if top.line not in parts and (top.line in holding or not has_boxes)}
+            self.warn(entry.line, what)
 
 
 def _unnumbered(markdown: Markdown, boxes: Sequence[Draft]) -> tuple[list[Draft], list[Problem]]:
