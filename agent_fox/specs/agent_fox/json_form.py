@@ -129,9 +129,9 @@ def ears(criterion: models.JsonCriterion) -> str:
         clauses = [(word, getattr(criterion, name)) for name, word in _CLAUSES.items()]
         is_if, system = bool(criterion.error_condition), criterion.system
         end, result = "returns", criterion.return_contract
-    said = [f"{word} {text}" for word, text in clauses if text]
+    texts = [f"{word} {text}" for word, text in clauses if text]
     demand = f"{'THEN ' if is_if else ''}{system} SHALL: {criterion.action}"
-    return ", ".join([*said, demand]) + (f" ({end}: {result})" if result else "")
+    return ", ".join([*texts, demand]) + (f" ({end}: {result})" if result else "")
 
 
 def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = None) -> ReadTasks | Problem:

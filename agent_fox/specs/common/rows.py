@@ -121,10 +121,10 @@ def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace
 def tasks_in(cell: str) -> tuple[str, ...]:
     """The tasks that a cell names, ranges such as `4.1–4.4` written out; a bare number is a group."""
     names: dict[str, None] = {}
-    for found in _LIKE["tasks"].finditer(cell):
-        group, _, first = (found[1] or "").partition(".")
-        last = min(int(found[2]), int(first) + 99) if first else 0
-        names |= {f"{group}.{number}": None for number in range(int(first), last + 1)} if first else {found[0]: None}
+    for match in _LIKE["tasks"].finditer(cell):
+        group, _, first = (match[1] or "").partition(".")
+        last = min(int(match[2]), int(first) + 99) if first else 0
+        names |= {f"{group}.{number}": None for number in range(int(first), last + 1)} if first else {match[0]: None}
     return tuple(names)
 
 

@@ -12,7 +12,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Subtask, TaskState
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.lines import MARK, Chain, Heading, Line, is_rule
+from agent_fox.specs.lines import Chain, Line
 
 CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 """How the title of a group begins that only checks what stands before it."""
@@ -73,11 +73,6 @@ class Draft:
         more = self.bullets[0].lines[1:] if not self.level else []
         return " ".join([self.title, *(line.text.strip() for line in more)])
 
-    @property
-    def every_line(self) -> list[Line]:
-        """Its own lines and those of its tasks."""
-        return [*self.lines, *(line for task in self.tasks for line in task.lines)]
-
     def state(self, says: Callable[[str], TaskState]) -> TaskState:
         """What its own box says; without one, it stands where the boxes of what stands below it do."""
         below = (bullet.box for entry in (self, *self.tasks) for bullet in entry.bullets)
@@ -111,119 +106,6 @@ class Numbers:
             within = islice(self.places, self.places[first], self.places[last] + 1)
             return [name for name in within if self.rank(name) == self.rank(first)]
         return [first, last]
-
-
-class Cut:
-    """Goes through a tasks file, line by line. Knows only where it stands: under which headings, in which entry.
-
-    A dialect says how the titles of headings begin that hold no tasks, what begins a bullet though it has no mark of
-    one, what a box is, and which headings and items are entries. Lines in `tasks` are headings that hold tasks,
-    whatever they are called. `aside` are the numbered items below headings that hold none, by the line of the heading;
-    `surely_not` those of these headings that say nothing else, such as *Notes*.
-    """
-
-    not_tasks: re.Pattern[str]
-    own_bullet: re.Pattern[str]
-    box: re.Pattern[str]
-
-    def __init__(self, tasks: frozenset[int] = frozenset()) -> None:
-        self.tasks = tasks
-        self.entries: list[Draft] = []
-        self.aside: dict[int, list[Draft]] = {}
-        self.surely_not: set[int] = set()
-        self.chain: Chain = ()
-        self.under = 0
-        self.level_aside: int | None = None
-        self.current: Draft | None = None
-        self.wants_bullet = True
-
-    def headed(self, line: Line, heading: Heading) -> Draft | None:
-        """The entry that a heading is."""
-
-    def item(self, line: Line) -> Draft | None:
-        """The entry that a line begins which is no heading and no code."""
-
-    def read(self, lines: Iterable[Line]) -> list[Draft]:
-        for line in lines:
-            if line.heading is not None:
-                self.heading(line, line.heading)
-            elif (entry := None if line.is_code else self.item(line)) is None:
-                self.text(line)
-            elif self.level_aside is None:
-                self.begin(entry, line)
-            elif entry.number:
-                self.aside.setdefault(self.under, []).append(entry)
-        return self.entries
-
-    def heading(self, line: Line, heading: Heading) -> None:
-        self.chain = tuple(step for step in self.chain if step[1].level < heading.level)
-        title, is_of_tasks = heading.title.strip("*_ "), line.number in self.tasks
-        self.under = line.number
-        self.surely_not |= {line.number} if self.not_tasks.fullmatch(title.lower()) else set()
-        if self.level_aside is not None and heading.level > self.level_aside and not is_of_tasks:
-            return
-        is_aside = not is_of_tasks and self.not_tasks.match(title.lower()) is not None
-        self.level_aside = heading.level if is_aside else None
-        self.chain = (*self.chain, (line.number, Heading(heading.level, title)))
-        self.current = None
-        if not is_aside and (entry := self.headed(line, heading)) is not None:
-            self.begin(entry, line)
-
-    def begin(self, entry: Draft, line: Line) -> None:
-        """An entry's own line is its first bullet."""
-        entry.chain = self.chain
-        entry.lines.append(line)
-        entry.bullets.append(Bullet([line], entry.box, "" if entry.level else entry.title))
-        self.entries.append(entry)
-        self.current, self.wants_bullet = entry, False
-
-    def text(self, line: Line) -> None:
-        """A line of the entry that was begun last: a bullet, or what one wraps over."""
-        if self.current is None:
-            return
-        self.current.lines.append(line)
-        text = line.text.strip()
-        if line.is_code or line.is_blank or is_rule(text):
-            self.wants_bullet = self.wants_bullet or not line.is_code
-            return
-        mark = MARK.match(text)
-        if mark is None and not self.wants_bullet and not self.own_bullet.match(text):
-            self.current.bullets[-1].lines.append(line)
-            return
-        box = self.box.match(text)
-        first = box["rest"] if box else text[mark.end() :] if mark else text
-        self.current.bullets.append(Bullet([line], box["box"] if box else None, first))
-        self.wants_bullet = False
-
-
-def entries_of(
-    lines: Iterable[Line], cut: type[Cut], instead: type[Cut] | None = None
-) -> tuple[list[Draft], list[Draft]]:
-    """The entries of a file, cut `instead` in another way where the first finds none; and those left out, under a
-    number that no other has, since they stand under a heading such as *Notes*.
-
-    A heading below which the numbers go on is about tasks, whatever it is called.
-    """
-    lines = tuple(lines)
-    headings = [(line.heading.level, line.number) for line in lines if line.heading is not None]
-    tops = [number for level, number in headings if level == 1]
-    if len(tops) == 1 and headings[0][1] == tops[0]:  # the file's title, which hides no task whatever it says
-        lines = tuple(line for line in lines if line.number != tops[0])
-    reading = cut()
-    entries = reading.read(lines) or (instead().read(lines) if instead else [])
-    starts = [(entry.line, entry.head) for entry in entries if entry.number and (instead or not entry.level)]
-    tasks: set[int] = set()
-    for heading, below in reading.aside.items():
-        first = below[0].head
-        before = max((number for line, number in starts if line < heading), default=0)
-        if heading not in reading.surely_not and first == before + 1 and first not in {number for _, number in starts}:
-            starts += [(entry.line, entry.head) for entry in below]
-            tasks.add(heading)
-    if tasks:
-        reading = cut(frozenset(tasks))
-        entries = reading.read(lines)
-    known = {entry.number for entry in entries}
-    return entries, [entry for below in reading.aside.values() for entry in below if entry.number not in known]
 
 
 def state_of(box: str, minus_is_skipped: bool = False) -> TaskState:

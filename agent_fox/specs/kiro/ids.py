@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.core.values import dataclass
-from agent_fox.specs.common.id_ranges import PartIndex, index_of, key_of
+from agent_fox.specs.common.id_ranges import PartIndex, ascii_number, index_of, key_of
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -109,17 +109,6 @@ def mark_of(text: str) -> Mark | None:
         match["bullet"] is not None,
         place[len(digits) :],
     )
-
-
-def ascii_number(written: str) -> str:
-    """A number with ASCII digits and no zeros before them, a letter after it as it stands: `０１．２` is `1.2`."""
-    if written.isascii() and written.replace(".", "").isdigit() and not written.startswith("0") and ".0" not in written:
-        return written
-    parts = []
-    for part in written.replace("．", ".").split("."):
-        match = re.match(r"([Ee]?)(\d+)(.*)", part)
-        parts.append(f"{match[1].upper()}{int(match[2])}{match[3]}" if match else part)
-    return ".".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ def _named_at(text: str, starts: Iterable[int], numbers: Numbers) -> Named:
     """The tasks that are listed at some places of a text, and those of them that are not there."""
     begins = (start for start in starts if _LIKE["order_named"].match(text, start) is not None)
     lists = (next(_lists(text, start)) for start in begins)
-    return _parted((name for found in lists for name in _names(text, found, numbers)), numbers)
+    return _parted((name for each in lists for name in _names(text, each, numbers)), numbers)
 
 
 def _between(first: str, last: str, numbers: Numbers) -> list[str]:

@@ -7,60 +7,135 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem
 from agent_fox.specs.collected import Remarks
-from agent_fox.specs.common.task_lists import Cut, Draft, entries_of, left_out, tell_apart
+from agent_fox.specs.common.id_ranges import ascii_number
+from agent_fox.specs.common.task_lists import Bullet, Draft, left_out, tell_apart
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.kiro.blocks import heading_of
-from agent_fox.specs.kiro.ids import ascii_number
-from agent_fox.specs.lines import Heading, Line
+from agent_fox.specs.lines import MARK, Chain, Heading, Line, in_bold, is_rule
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
 _DONE_SIGNS = "✓✔✅☑xX"
+_BOLD_LEVEL = 9
 
 
-class _Boxed(Cut):
-    """Entries are boxes and numbered headings; a word before a number is one such as *Task*: `Add 3 tests` has none."""
+class _Cut:
+    """Goes through a tasks file, line by line. Knows only where it stands: under which headings, in which entry.
 
-    not_tasks, box, own_bullet = _LIKE["not_tasks"], _LIKE["box"], regex(r"_|\*\*")
+    Entries are boxes and numbered headings; where a file has no boxes at all, numbered items stand for them. Lines in
+    `tasks` are headings that hold tasks, whatever they are called. `aside` are the numbered items below headings that
+    hold none, by the line of the heading; `surely_not` those of these headings that say nothing else, such as *Notes*.
+    Where it `is_strict`, what stands deeper than the first subtask of a group is no entry, whatever its number.
+    """
 
-    def item(self, line: Line) -> Draft | None:
+    def __init__(self, is_boxed: bool, is_strict: bool, tasks: frozenset[int] = frozenset()) -> None:
+        self.is_boxed, self.is_strict, self.tasks = is_boxed, is_strict, tasks
+        self.edge: int | None = None
+        self.entries: list[Draft] = []
+        self.aside: dict[int, list[Draft]] = {}
+        self.surely_not: set[int] = set()
+        self.chain: Chain = ()
+        self.under = 0
+        self.level_aside: int | None = None
+        self.current: Draft | None = None
+        self.wants_bullet = True
+
+    def read(self, lines: Iterable[Line]) -> list[Draft]:
+        for line in lines:
+            if line.heading is not None:
+                self._heading(line, line.heading)
+            elif (entry := self._entry(line)) is None:
+                self._text(line)
+            elif self.level_aside is None:
+                self._begin(entry, line)
+            elif entry.number:
+                self.aside.setdefault(self.under, []).append(entry)
+        return self.entries
+
+    def _entry(self, line: Line) -> Draft | None:
+        entry = None if line.is_code else _boxed(line) if self.is_boxed else _listed(line)
+        is_below = self.is_strict and self.edge is not None and line.indent > self.edge
+        return None if is_below and self.current is not None else entry
+
+    def _heading(self, line: Line, heading: Heading) -> None:
+        self.chain = tuple(step for step in self.chain if step[1].level < heading.level)
+        title, is_of_tasks = heading.title.strip("*_ "), line.number in self.tasks
+        self.under = line.number
+        self.surely_not |= {line.number} if _LIKE["not_tasks"].fullmatch(title.lower()) else set()
+        if self.level_aside is not None and heading.level > self.level_aside and not is_of_tasks:
+            return
+        is_aside = not is_of_tasks and _LIKE["not_tasks"].match(title.lower()) is not None
+        self.level_aside = heading.level if is_aside else None
+        self.chain = (*self.chain, (line.number, Heading(heading.level, title)))
+        self.current = None
+        if not is_aside and (entry := _headed(line, heading)) is not None:
+            self._begin(entry, line)
+
+    def _begin(self, entry: Draft, line: Line) -> None:
+        """An entry's own line is its first bullet."""
+        entry.chain = self.chain
+        entry.lines.append(line)
+        entry.bullets.append(Bullet([line], entry.box, "" if entry.level else entry.title))
+        self.entries.append(entry)
+        self.current, self.wants_bullet = entry, False
+        if entry.number:
+            self.edge = None if "." not in entry.number else self.edge if self.edge is not None else entry.indent + 1
+
+    def _text(self, line: Line) -> None:
+        """A line of the entry that was begun last: a bullet, or what one wraps over."""
+        if self.current is None:
+            return
+        self.current.lines.append(line)
         text = line.text.strip()
-        box = _LIKE["box"].match(text) if "[" in text[:12] else None
-        if box is None:
-            return None
-        rest = box["rest"].strip()
-        word = _LIKE["task_word"].match(rest)
-        is_numbered = word is not None and (word["word"] is None or _LIKE["task"].fullmatch(word["word"]) is not None)
-        match = _LIKE["numbered"].match(rest) if is_numbered else None
-        entry = _entry(ascii_number(match["number"]) if match else "", match["title"] if match else rest, line)
-        entry.box = _state(box["box"])
-        entry.is_optional |= match is not None and any(match[name] for name in ("before", "after", "star"))
-        return entry
-
-    def headed(self, line: Line, heading: Heading) -> Draft | None:
-        match = _LIKE["heading"].match(heading.title.replace("**", ""))
-        if match is None or (match["word"] and not _LIKE["task"].search(match["word"])):
-            return None
-        is_bare = not match["word"] and not match["end"].strip() and "." not in match["number"]
-        if is_bare or _LIKE["not_tasks"].match(match["title"].lower()):
-            return None
-        number = ascii_number(match["number"])
-        title = match["title"].strip("*_ ") or " ".join(filter(None, (match["word"], number)))
-        entry = _entry(number, title, line)
-        entry.level, entry.box = heading.level, _state(match["box"]) if match["box"] is not None else None
-        return entry
+        if line.is_code or line.is_blank or is_rule(text):
+            self.wants_bullet = self.wants_bullet or not line.is_code
+            return
+        mark = MARK.match(text)
+        if mark is None and not self.wants_bullet and not _LIKE["own_bullet"].match(text):
+            self.current.bullets[-1].lines.append(line)
+            return
+        box = _LIKE["entry_box"].match(text)
+        first = box["rest"].strip() if box else text[mark.end() :] if mark else text
+        self.current.bullets.append(Bullet([line], _state(box["box"]) if box else None, first))
+        self.wants_bullet = False
 
 
-class _Listed(_Boxed):
-    """Where a file has no boxes at all, numbered items stand for them."""
+def _boxed(line: Line) -> Draft | None:
+    """The entry that a box is; a word before its number is one such as *Task*: `Add 3 tests` has none."""
+    text = line.text.strip()
+    text = text.strip("*") if text.startswith("**-") else text  # an item that is bold as a whole, with its mark
+    box = _LIKE["entry_box"].match(text) if "[" in text[:12] else None
+    if box is None:
+        return None
+    rest = box["rest"].strip()
+    word = _LIKE["task_word"].match(rest)
+    is_numbered = word is not None and (word["word"] is None or _LIKE["task"].fullmatch(word["word"]) is not None)
+    match = _LIKE["entry_numbered"].match(rest) if is_numbered else None
+    entry = _entry(ascii_number(match["number"]) if match else "", match["title"] if match else rest, line)
+    entry.box = _state(box["box"])
+    entry.is_optional |= match is not None and any(match[name] for name in ("before", "after", "star"))
+    return entry
 
-    def item(self, line: Line) -> Draft | None:
-        match = _LIKE["listed"].match(line.text.strip())
-        return _entry(match["number"], match["title"], line) if match else None
+
+def _listed(line: Line) -> Draft | None:
+    match = _LIKE["entry_listed"].match(line.text.strip())
+    return _entry(match["number"], match["title"], line) if match else None
+
+
+def _headed(line: Line, heading: Heading) -> Draft | None:
+    match = _LIKE["entry_heading"].match(heading.title.replace("**", ""))
+    if match is None or (match["word"] and not _LIKE["task"].search(match["word"])):
+        return None
+    is_bare = not match["word"] and not match["end"].strip() and "." not in match["number"]
+    if is_bare or _LIKE["not_tasks"].match(match["title"].lower()):
+        return None
+    number = ascii_number(match["number"])
+    title = match["title"].strip("*_ ") or " ".join(filter(None, (match["word"], number)))
+    entry = _entry(number, title, line)
+    entry.level, entry.box = heading.level, _state(match["box"]) if match["box"] is not None else None
+    return entry
 
 
 def _entry(number: str, title: str, line: Line) -> Draft:
@@ -80,24 +155,59 @@ def _state(box: str) -> str:
     return "x" if mark in _DONE_SIGNS and mark else mark or " "
 
 
-def read_groups(markdown: Markdown) -> tuple[list[Draft], list[Problem]]:
-    """The groups of a tasks file, numbered, and what had to be guessed."""
-    is_boxed = any("[" in line.text and _LIKE["box"].match(line.text.strip()) for line in markdown.words)
-    lines = []
-    for line in markdown.lines:  # a bold line `**Phase 2: T**` is a heading below all others
-        heading = heading_of(line) if line.heading is None and "**" in line.text else None
-        match = _LIKE["heading"].match(heading.title) if heading else None
-        is_one = match is not None and _LIKE["task"].match(match["word"] or "") is not None
-        lines.append(line._replace(heading=heading) if is_one else line)
-    entries, aside = entries_of(lines, _Boxed if is_boxed else _Listed)
+def read_groups(markdown: Markdown, *, is_strict: bool = False) -> tuple[list[Draft], list[Problem]]:
+    """The groups of a tasks file, numbered, and what had to be guessed. `is_strict`: what has no number is no group,
+    and no subtask stands below another."""
+    entries, aside = _entries_of(markdown, is_strict)
     _give_to_wholes(entries)
     if any(entry.number for entry in entries):
         assembly = _Assembly(markdown, entries)
         groups, problems = assembly.groups, assembly.problems
+    elif is_strict:
+        groups, problems = [], []
     else:
         groups, problems = _unnumbered(markdown, [entry for entry in entries if not entry.level])
     problems += [*_numbered(markdown, groups), *left_out(markdown, aside)]
     return groups, problems
+
+
+def _entries_of(markdown: Markdown, is_strict: bool) -> tuple[list[Draft], list[Draft]]:
+    """The entries of a file; and those left out, under a number that no other has, since they stand under a heading
+    such as *Notes*.
+
+    A heading below which the numbers go on is about tasks, whatever it is called.
+    """
+    lines = [_with_heading(line) for line in markdown.lines]
+    headings = [(line.heading.level, line.number) for line in lines if line.heading is not None]
+    tops = [number for level, number in headings if level == 1]
+    if len(tops) == 1 and headings[0][1] == tops[0]:  # the file's title, which hides no task whatever it says
+        lines = [line for line in lines if line.number != tops[0]]
+    is_boxed = any("[" in line.text and _LIKE["entry_box"].match(line.text.strip()) for line in markdown.words)
+    cut = _Cut(is_boxed, is_strict)
+    entries = cut.read(lines)
+    starts = [(entry.line, entry.head) for entry in entries if entry.number and not entry.level]
+    tasks: set[int] = set()
+    for heading, below in cut.aside.items():
+        first = below[0].head
+        before = max((number for line, number in starts if line < heading), default=0)
+        if heading not in cut.surely_not and first == before + 1 and first not in {number for _, number in starts}:
+            starts += [(entry.line, entry.head) for entry in below]
+            tasks.add(heading)
+    if tasks:
+        cut = _Cut(is_boxed, is_strict, frozenset(tasks))
+        entries = cut.read(lines)
+    known = {entry.number for entry in entries}
+    out = [entry for below in cut.aside.values() for entry in below if entry.number not in known]
+    wholes = {entry.number for entry in out}
+    return entries, [entry for entry in out if entry.number.isdecimal() or str(entry.head) not in wholes]
+
+
+def _with_heading(line: Line) -> Line:
+    """A bold line `**Phase 2: T**` is a heading below all others."""
+    title = in_bold(line) if line.heading is None else ""
+    match = _LIKE["entry_heading"].match(title) if title else None
+    is_one = match is not None and _LIKE["task"].match(match["word"] or "") is not None
+    return line._replace(heading=Heading(_BOLD_LEVEL, title)) if is_one else line
 
 
 def _give_to_wholes(entries: Iterable[Draft]) -> None:
