@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_fox.specs.agent_fox.json_groups import strings_of
+from agent_fox.specs.agent_fox.json_form import strings_of
 from agent_fox.specs.files import TextFile
 
 

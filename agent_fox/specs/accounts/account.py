@@ -104,7 +104,7 @@ def beside(known: Known, root: Path) -> Iterator[tuple[str, list[Entry]]]:
 
 
 def _demanded_in_json(known: Known, file: TextFile) -> Iterator[Entry]:
-    from agent_fox.specs.agent_fox.json_groups import strings_of, unescaped  # noqa: PLC0415 - most specs are Markdown
+    from agent_fox.specs.agent_fox.json_form import strings_of, unescaped  # noqa: PLC0415 - most specs are Markdown
 
     for written, lines in strings_of(file).lines.items():
         if obliges(written):

@@ -11,7 +11,7 @@ from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
 from agent_fox.specs.common.beside import read_commands, source_in
 from agent_fox.specs.common.id_ranges import PartIndex, index_of
-from agent_fox.specs.common.rows import read_dependencies, read_traceability, without_doubles
+from agent_fox.specs.common.rows import number_of, read_dependencies, read_traceability, without_doubles
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED
 from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
 from agent_fox.specs.files import TextFile, warning
@@ -76,8 +76,8 @@ def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: Markdown
             del documents.files["tasks.json"]
             return ReadTasks(problems=(*prd.problems, in_json))
         # it says exactly what prd.md tells in words: its rows about a spec count alone, and come first
-        named = {_head(row.spec) for row in in_json.dependencies}
-        rows = (*in_json.dependencies, *(row for row in in_prd if _head(row.spec) not in named))
+        named = {number_of(row.spec) for row in in_json.dependencies}
+        rows = (*in_json.dependencies, *(row for row in in_prd if number_of(row.spec) not in named))
         return replace(in_json, dependencies=without_doubles(rows), problems=(*prd.problems, *in_json.problems))
     if file is None:
         return ReadTasks(dependencies=without_doubles(in_prd), problems=prd.problems)
@@ -93,15 +93,10 @@ def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: Markdown
     )
 
 
-def _head(name: str) -> str:
-    head = name.partition("_")[0]
-    return str(int(head)) if head.isdecimal() else name
-
-
 def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
     """A spec that says it is superseded expects nothing: in a banner, or in the front matter of prd.md."""
     files = (file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT)
-    banner = next((file for file in files if _is_superseded(file)), None)
+    banner = next((file for file in files if _LIKE["superseded"].match(_first_words(file))), None)
     head = documents.files["prd.md"].text.split("\n---", 1)[0] if "prd.md" in documents.files else ""
     has_ended = head.startswith(_FRONT_MATTER) and _LIKE["ended"].search(head) is not None
     if banner is None and not has_ended:
@@ -111,9 +106,9 @@ def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
     return replace(spec, requirements=(), withdrawn=(*spec.expected, *spec.withdrawn), is_withdrawn=True)
 
 
-def _is_superseded(file: TextFile) -> bool:
-    """`**SUPERSEDED** by ...` as the first line that says anything after front matter."""
+def _first_words(file: TextFile) -> str:
+    """The first line that says anything after front matter: `**SUPERSEDED** by ...`."""
     lines = [line.text.strip() for line in read_markdown(file).lines[:HEAD] if not line.is_blank]
     if lines and lines[0] == _FRONT_MATTER and _FRONT_MATTER in lines[1:]:
         lines = lines[lines.index(_FRONT_MATTER, 1) + 1 :]
-    return bool(lines) and "superseded" in lines[0].lower() and _LIKE["superseded"].match(lines[0]) is not None
+    return lines[0] if lines else ""

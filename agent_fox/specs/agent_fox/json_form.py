@@ -1,39 +1,73 @@
-"""The JSON form of a spec's documents, made into the same values as the Markdown form."""
+"""The JSON form of a spec's documents, made into the same values as the Markdown form; and the strings of a document
+with their lines."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from itertools import pairwise
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agent_fox.core.spec import Dependency, Problem, Severity, Trace
+from agent_fox.core.spec import Dependency, Group, Problem, Severity, Subtask, TaskState, Trace
+from agent_fox.core.values import dataclass
 from agent_fox.specs.agent_fox import json_models as models
-from agent_fox.specs.agent_fox.json_groups import (
-    Strings,
-    groups_of,
-    ids_in,
-    places_of,
-    strings_of,
-    troubles_of,
-    unknown_in,
-)
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, RequirementDraft
 from agent_fox.specs.common.beside import label_of
+from agent_fox.specs.common.id_ranges import PartIndex
 from agent_fox.specs.common.rows import tasks_in
+from agent_fox.specs.common.task_lists import known_as, named_by, numbers_apart, rolled_up
+from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
-
-if TYPE_CHECKING:
-    from agent_fox.specs.common.id_ranges import PartIndex
-
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _TAKEN_BACK = frozenset({"withdrawn", "superseded", "archived", "removed", "deprecated"})
 _PATTERN_WORDS = {"state_driven": "WHILE", "unwanted": "IF", "optional": "WHERE"}
 _CLAUSES = {"feature": "WHERE", "state": "WHILE", "trigger": "WHEN", "condition": "AND", "error_condition": "IF"}
+_STATES = {
+    "done": TaskState.DONE,
+    "completed": TaskState.DONE,
+    "in_progress": TaskState.IN_PROGRESS,
+    "dropped": TaskState.SKIPPED,
+    "skipped": TaskState.SKIPPED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Strings:
+    """The whole strings of a document, as they are written, each with all lines it stands in."""
+
+    where: str
+    lines: dict[str, list[int]]
+
+    def place(self, text: str) -> str:
+        """`path:line` of the first one; the path alone where it is not found, such as where it has escapes."""
+        return f"{self.where}:{self.lines[text][0]}" if text in self.lines else self.where
+
+    def places(self, texts: Iterable[str]) -> dict[str, str]:
+        """Those that are found, each with its place."""
+        return {text: self.place(text) for text in texts if text in self.lines}
+
+
+def strings_of(file: TextFile) -> Strings:
+    """One look at the document, however many strings are asked for then."""
+    lines: dict[str, list[int]] = {}
+    for number, line in enumerate(file.text.split("\n"), 1):
+        bare = line.replace("\\\\", "").replace('\\"', "") if "\\" in line else line
+        for text in bare.split('"')[1::2]:
+            lines.setdefault(text, []).append(number)
+    return Strings(file.where, lines)
+
+
+def unescaped(written: str) -> str:
+    """A string as it is meant; as it is written where it is cut from one with escapes of its own."""
+    try:
+        return str(json.loads(f'"{written}"'))
+    except ValueError:
+        return written
 
 
 def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Problem:
@@ -45,12 +79,18 @@ def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Pr
     kept, twice = _drafts(r for r in read.requirements if r.status.lower() not in _TAKEN_BACK)
     gone, _ = _drafts(r for r in read.requirements if r.status.lower() in _TAKEN_BACK)
     requirements, withdrawn = (tuple(draft.value() for draft in drafts) for drafts in (kept, gone))
+    problems = []
+    for identifier in twice:
+        places = strings.lines.get(identifier, [])  # none: it is written with escapes
+        in_lines = f": in lines {' and '.join(map(str, places[:2]))}" if places else ""
+        where = f"{file.where}:{places[-1]}" if places else file.where
+        problems.append(error(where, f"{identifier} is declared twice{in_lines}"))
     return ReadRequirements(
         requirements,
         tuple(part.id for requirement in withdrawn for part in requirement.parts),
-        tuple(_doubled(identifier, strings) for identifier in twice),
+        tuple(problems),
         places=strings.places(name for r in requirements for name in (r.id, *(part.id for part in r.parts))),
-        prefix=next((r.id.partition("-")[0] for r in requirements if "-REQ-" in r.id), number),
+        prefix=next((r.id.partition("-")[0] for r in read.requirements if "-REQ-" in r.id), number),
     )
 
 
@@ -76,11 +116,22 @@ def _drafts(requirements: Iterable[models.JsonRequirement]) -> tuple[Iterable[Re
     return drafts.values(), twice
 
 
-def _doubled(identifier: str, strings: Strings) -> Problem:
-    places = strings.lines.get(identifier, [])
-    where = f"{strings.where}:{places[-1]}" if places else strings.where  # none: it is written with escapes
-    in_lines = f": in lines {' and '.join(map(str, places[:2]))}" if places else ""
-    return error(where, f"{identifier} is declared twice{in_lines}")
+def ears(criterion: models.JsonCriterion) -> str:
+    """The sentence that a criterion's fields make. In the second version its pattern says how the condition begins."""
+    if criterion.text:
+        return criterion.text
+    if criterion.pattern:
+        word = _PATTERN_WORDS.get(criterion.pattern.lower(), "WHEN")
+        clauses = [(word, criterion.condition), ("AND", criterion.guard)]
+        is_if, system = word == "IF" and bool(criterion.condition), criterion.system or "the system"
+        end, result = "observed", criterion.contract
+    else:
+        clauses = [(word, getattr(criterion, name)) for name, word in _CLAUSES.items()]
+        is_if, system = bool(criterion.error_condition), criterion.system
+        end, result = "returns", criterion.return_contract
+    texts = [f"{word} {text}" for word, text in clauses if text]
+    demand = f"{'THEN ' if is_if else ''}{system} SHALL: {criterion.action}"
+    return ", ".join([*texts, demand]) + (f" ({end}: {result})" if result else "")
 
 
 def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = None) -> ReadTasks | Problem:
@@ -92,17 +143,25 @@ def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = N
     read = _parsed(models.JsonTasks, file)
     if isinstance(read, Problem):
         return read
-    strings = strings_of(file)
+    strings, groups = strings_of(file), read.task_groups
     listed, troubles = _tests(tests, index)
-    traces = [_trace(trace) for trace in read.traceability if trace.requirement_id]
+    traces = [
+        Trace(t.requirement_id, _one(t.test_spec_id), tasks_in(t.task_id), _one(t.test_path))
+        for t in read.traceability
+        if t.requirement_id
+    ]
     return ReadTasks(
-        groups_of(read.task_groups, index),
-        (*troubles_of(read.task_groups, index, strings), *troubles),
-        places_of(read.task_groups, strings),
+        _groups_of(groups, index),
+        (*_troubles_of(groups, index, strings), *troubles),
+        _places_of(groups, strings),
         tuple(_dependency(d, strings) for d in read.dependencies if d.depends_on_spec.strip()),
-        tuple(traces or _traces_of_tests(listed, read.task_groups, index)),
+        tuple(traces or _traces_of_tests(listed, groups, index)),
         {label_of(label): command for label, command in read.test_commands.items() if command},
     )
+
+
+def _one(name: str) -> tuple[str, ...]:
+    return (name,) if name else ()
 
 
 def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
@@ -121,36 +180,10 @@ def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
         return error(file.where, f"can't be read as JSON: {wrong}")
 
 
-def ears(criterion: models.JsonCriterion) -> str:
-    """The sentence that a criterion's fields make. In the second version its pattern says how the condition begins."""
-    if criterion.text:
-        return criterion.text
-    if criterion.pattern:
-        word = _PATTERN_WORDS.get(criterion.pattern.lower(), "WHEN")
-        clauses = [f"{word} {criterion.condition}"] if criterion.condition else []
-        clauses += [f"AND {criterion.guard}"] if criterion.guard else []
-        then = "THEN " if word == "IF" and criterion.condition else ""
-        system, end = (
-            criterion.system or "the system",
-            f" (observed: {criterion.contract})" if criterion.contract else "",
-        )
-    else:
-        clauses = [f"{word} {text}" for name, word in _CLAUSES.items() if (text := getattr(criterion, name))]
-        then = "THEN " if criterion.error_condition else ""
-        system, returns = criterion.system, criterion.return_contract
-        end = f" (returns: {returns})" if returns else ""
-    return ", ".join([*clauses, f"{then}{system} SHALL: {criterion.action}"]) + end
-
-
 def _dependency(read: models.JsonDependency, strings: Strings) -> Dependency:
     from_group = None if read.sentinel else read.from_group or None
     where = strings.place(read.depends_on_spec)
     return Dependency(read.depends_on_spec.strip(), from_group, read.to_group or None, where)
-
-
-def _trace(read: models.JsonTrace) -> Trace:
-    specified = (read.test_spec_id,) if read.test_spec_id else ()
-    return Trace(read.requirement_id, specified, tasks_in(read.task_id), (read.test_path,) if read.test_path else ())
 
 
 def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[models.JsonTest], list[Problem]]:
@@ -160,7 +193,7 @@ def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[models.JsonTes
     read = _parsed(models.JsonTests, file)
     if isinstance(read, Problem):
         return [], [replace(read, severity=Severity.WARNING)]
-    wrong = {test.id: unknown for test in read.tests if (unknown := unknown_in(test.verifies, index))}
+    wrong = {test.id: unknown for test in read.tests if (unknown := _unknown_in(test.verifies, index))}
     strings = strings_of(file) if wrong else Strings(file.where, {})
     texts = [(id, f"test {id} verifies {', '.join(names)}") for id, names in wrong.items()]
     return read.tests, [warning(strings.place(id), f"{what}: this spec has no such requirement") for id, what in texts]
@@ -175,5 +208,101 @@ def _traces_of_tests(
         for name in dict.fromkeys(group.tests):
             owners.setdefault(name, []).append(str(group.id))
     for test in tests:
-        for identifier in dict.fromkeys(ids_in(test.verifies, index)):
+        for identifier in dict.fromkeys(_ids_in(test.verifies, index)):
             yield Trace(identifier, (test.id,), tuple(owners.get(test.id, ())))
+
+
+def _ids_in(references: Iterable[str], index: PartIndex) -> Iterable[str]:
+    return (identifier for reference in references for identifier in index.expand(reference)[0])
+
+
+def _unknown_in(references: Iterable[str], index: PartIndex) -> list[str]:
+    """What is named and not there; nothing where the spec has no requirements at all."""
+    return [name for reference in references for name in index.expand(reference)[1]] if index.every else []
+
+
+def _groups_of(read: list[models.JsonGroup], index: PartIndex) -> tuple[Group, ...]:
+    """In the order of the file, each with its number. One that waits, but not for the one before, stands beside it."""
+    beside = {
+        group.id
+        for before, group in pairwise(read)
+        if group.depends_on is not None and str(before.id) not in group.depends_on
+    }
+    numbered = zip(read, numbers_apart(group.id for group in read), strict=True)
+    return mark_test_writers(tuple(_group(group, n, index, group.id in beside) for group, n in numbered))
+
+
+def _group(read: models.JsonGroup, number: int, index: PartIndex, is_parallel: bool) -> Group:
+    subtasks: tuple[Subtask, ...] = ()
+    for each in read.subtasks:
+        ids = tuple(dict.fromkeys(_ids_in(each.requirement_refs, index)))
+        subtasks += (Subtask(each.id, each.title, _state(each.state), each.optional, ids, tuple(each.details)),)
+    state = _state(read.state) if read.state else rolled_up([subtask.state for subtask in subtasks])
+    if read.verification.id:
+        subtasks += (Subtask(read.verification.id, "Verify", state, details=tuple(read.verification.checks)),)
+    return Group(
+        number=number,
+        title=read.title,
+        state=state,
+        optional=read.optional,
+        writes_tests_only=read.kind.lower() == "tests",
+        archetype=read.archetype.lower() or None,
+        subtasks=subtasks,
+        requirements=named_by(_ids_in(read.requirement_refs, index), subtasks),
+        text=_group_text(read),
+        parallel=is_parallel,
+        is_checkpoint=read.kind.lower() == "checkpoint",
+    )
+
+
+def _state(word: str) -> TaskState:
+    return _STATES.get(word.lower(), TaskState.OPEN)
+
+
+def _group_text(read: models.JsonGroup) -> str:
+    """The group as a person would write it in Markdown, for the coder's brief."""
+    lines = [f"- [ ] {read.id}. {read.title}"]
+    for subtask in read.subtasks:
+        lines += [f"  - [ ] {subtask.id} {subtask.title}", *(f"    - {detail}" for detail in subtask.details)]
+        if subtask.requirement_refs:
+            lines.append(f"    - _Requirements: {', '.join(subtask.requirement_refs)}_")
+    lines += [f"  - {step}" for step in read.steps]
+    fields = {"Tests": read.tests, "Touches": read.touches, "Done when": read.done_when, "Waits for": read.depends_on}
+    lines += [f"  - {name}: {'; '.join(text)}" for name, text in fields.items() if text]
+    if read.requirement_refs:
+        lines.append(f"  - _Requirements: {', '.join(read.requirement_refs)}_")
+    if read.verification.checks:
+        lines += [f"  - [ ] {read.verification.id or f'{read.id}.V'} Verify"]
+        lines += [f"    - [ ] {check}" for check in read.verification.checks]
+    return "\n".join(lines)
+
+
+def _troubles_of(read: list[models.JsonGroup], index: PartIndex, strings: Strings) -> Iterator[Problem]:
+    """References to what is not there, numbers that stand twice, and what is waited for in vain."""
+    for group in read:
+        subtasks = ((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks)
+        for who, references in ((f"group {group.id}", group.requirement_refs), *subtasks):
+            if unknown := _unknown_in(references, index):
+                what = f"{who} names {', '.join(unknown)}: this spec has no such requirement"
+                yield warning(strings.place(unknown[0]), what)
+    for group, number in zip(read, numbers_apart(group.id for group in read), strict=True):
+        if number != group.id:
+            yield warning(strings.place(group.title), known_as(group.id, None, number))
+    before: set[str] = set()
+    for group in read:
+        if late := [number for number in group.depends_on or () if number not in before]:
+            what = f"group {group.id} waits for {', '.join(late)}, which does not stand before it"
+            remedy = "groups run in the order of the file. Move it, or correct the number"
+            yield warning(strings.place(group.title), f"{what}: {remedy}")
+        before.add(str(group.id))
+
+
+def _places_of(groups: list[models.JsonGroup], strings: Strings) -> dict[str, str]:
+    """A group's own line can't be told from a number: it stands where its first subtask or its title does."""
+    places: dict[str, str] = {}
+    for group in groups:
+        own = strings.places(subtask.id for subtask in group.subtasks)
+        places |= {f"task {number}": place for number, place in own.items()}
+        if own or group.title in strings.lines:
+            places[f"group {group.id}"] = next(iter(own.values()), strings.place(group.title))
+    return places

@@ -6,14 +6,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from agent_fox.specs.lines import aside_below, is_rule, joined, plain
+from agent_fox.specs.lines import Line, aside_below, is_rule, joined, plain
 from agent_fox.specs.outline import cells_of
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.specs.lines import Heading, Line
 
 _LIKE = patterns_in(__file__)
 _SENTENCE_ENDS = frozenset(".!?;—–")
@@ -75,10 +72,28 @@ class Block:
 
 
 def read_blocks(lines: Iterable[Line], number: str) -> tuple[str, list[Block]]:
-    """What this file's ids begin with, and its blocks. Ids in prose are text; `number` is the folder's."""
+    """What this file's ids begin with, and its blocks: cut at every requirement heading of this spec, and where another
+    of its rank or higher ends it. A heading below a requirement's own is a part of it: a label, or a criterion that has
+    a heading. Ids in prose are text; `number` is the folder's."""
     lines = tuple(lines)
     prefix, sure = _ids_in(lines, number)
-    blocks = _blocks_of(lines, prefix)
+    blocks = [Block("", "", 0, 0)]
+    elsewhere: int | None = None
+    for line in lines:
+        heading, current = line.heading, blocks[-1]
+        title = requirement_title(heading.title) if heading is not None else None
+        title = None if title is not None and title.is_foreign(prefix) else title
+        is_part = heading is None or (title is None and heading.level > current.level)
+        is_part = is_part or (title is not None and title.tail.rpartition(".")[0] == current.tail and title.is_sure)
+        if heading is None or (current.tail and is_part):
+            if elsewhere is None:
+                current.lines.append(line)
+        elif title is not None:
+            elsewhere = None
+            blocks.append(Block(title.tail, title.text, heading.level, line.number, not title.is_sure))
+        else:
+            elsewhere = aside_below(heading, elsewhere, _LIKE["elsewhere"])
+            blocks.append(Block("", "", heading.level, line.number))
     for block in blocks:
         _Reading(block, prefix, sure).read()
     return prefix, blocks
@@ -143,33 +158,6 @@ def _ids_in(lines: Iterable[Line], number: str) -> tuple[str, frozenset[str]]:
     return (same or [prefix for prefix, _ in seen.most_common(1)] or [number])[0], frozenset(sure)
 
 
-def _blocks_of(lines: Iterable[Line], prefix: str) -> list[Block]:
-    """Cut at every requirement heading of this spec, and where another of its rank or higher ends it."""
-    blocks = [Block("", "", 0, 0)]
-    elsewhere: int | None = None
-    for line in lines:
-        heading, current = line.heading, blocks[-1]
-        title = requirement_title(heading.title) if heading is not None else None
-        title = None if title is not None and title.is_foreign(prefix) else title
-        if heading is None or (current.tail and _is_part(heading, title, current)):
-            if elsewhere is None:
-                current.lines.append(line)
-        elif title is not None:
-            elsewhere = None
-            blocks.append(Block(title.tail, title.text, heading.level, line.number, not title.is_sure))
-        else:
-            elsewhere = aside_below(heading, elsewhere, _LIKE["elsewhere"])
-            blocks.append(Block("", "", heading.level, line.number))
-    return blocks
-
-
-def _is_part(heading: Heading, title: Declared | None, current: Block) -> bool:
-    """A heading below a requirement's own is a part of it: a label, or a criterion that has a heading."""
-    if title is None:
-        return heading.level > current.level
-    return title.tail.rpartition(".")[0] == current.tail and title.is_sure
-
-
 class _Reading:
     """Goes through the lines of a block. Knows only where it stands: under which label, in which item."""
 
@@ -212,20 +200,17 @@ class _Reading:
     def _declared(self, line: Line) -> Declared | None:
         title = requirement_title(line.heading.title) if line.heading else None
         heading_item = title if title is not None and title.is_sure and "." in title.tail else None
-        item = heading_item or declared(line) or self._numbered(line)
+        item = heading_item or declared(line)
+        if item is None and not (line.is_code or line.heading):  # a paragraph `3.2. THE lock SHALL close.` of `3`
+            match = _LIKE["numbered"].match(line.text)
+            is_own = match is not None and match["tail"].partition(".")[0] == self.block.tail
+            item = Declared(match["tail"].upper(), "", match["rest"], True) if match and is_own else None
         if item is None or item.is_foreign(self.prefix):
             return None
         is_prose = item.tail == self.block.tail or (item.tail in self.seen and not item.is_sure)
         is_open = self.item is not None and not self.item.tail and not self.item.lines[-1].is_blank
         closes_item = is_open and not (item.is_sure or item.text or line.heading)  # an id alone on an item's last line
         return None if is_prose or closes_item else item
-
-    def _numbered(self, line: Line) -> Declared | None:
-        """What a paragraph declares that begins with a number of this requirement: `3.2. THE lock SHALL close.`"""
-        match = _LIKE["numbered"].match(line.text) if not (line.is_code or line.heading) else None
-        if match is None or match["tail"].partition(".")[0] != self.block.tail:
-            return None
-        return Declared(match["tail"].upper(), "", match["rest"], True)
 
     def _is_label(self, line: Line) -> bool:
         """A heading or a bold line on its own says what the items below it are."""

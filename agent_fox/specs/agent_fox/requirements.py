@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate, count, islice
-from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import BareCriteria
+from agent_fox.core.spec import BareCriteria, Requirement
 from agent_fox.specs.agent_fox.requirement_items import Block, Item, read_blocks
 from agent_fox.specs.collected import Declarations, ReadRequirements, RequirementDraft
+from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import joined
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.core.spec import Criterion
-    from agent_fox.specs.document import Markdown
 
 _LIKE = patterns_in(__file__)
 _AMENDS = ("amend", "supersed", "withdraw", "deprecat", "errat", "revis", "retire", "change")
@@ -67,7 +63,9 @@ class _Collection(Declarations):
                 continue
             written = [item.tail.rpartition(".")[2].removeprefix("E") for item in kind if item.tail]
             last = max((int(number) for number in written if number.isdecimal()), default=0)
-            numbers = count(last + 1) if is_mixed else _numbers(kind)
+            counted = [item.number for item in kind if item.number]
+            is_count = len(set(counted)) == len(kind)  # the numbers as written, else the places
+            numbers = count(last + 1) if is_mixed else counted if is_count else count(1)
             ids = (f"{own.id}.{letter}{number}" for number in numbers)
             free = (identifier for identifier in ids if not (is_mixed and identifier in self.lines))
             for item, identifier in zip(bare, free, strict=False):
@@ -103,44 +101,30 @@ def read_requirements(markdown: Markdown, number: str, bare: BareCriteria = Bare
     """All requirements of a file. `number` is the folder's number as written, empty where it has none; `bare` says
     what becomes of criteria without an id beside others that have one."""
     prefix, blocks = read_blocks(markdown.lines, number)
-    _correct_numbers(blocks)
+    headed = {block.tail for block in blocks}
+    for block in blocks:  # `Requirement 3` over criteria 04-REQ-4.x, and no heading for 4: the ids say which it is
+        parents = {item.tail.split(".")[0] for item in block.items if "." in item.tail}
+        if block.is_numbered_only and len(parents) == 1 and not parents & headed:
+            block.tail = parents.pop()
     collection = _Collection(markdown, prefix, bare)
     for block in blocks:
         collection.add_block(block)
     drafts = collection.drafts.values()
     withdrawn = {*collection.withdrawn, *_taken_back(markdown, prefix)}
     before = [part.id for draft in drafts for part in draft.value().parts]
-    left = [draft.value() for draft in drafts if draft.id not in withdrawn and _keep(draft, withdrawn)]
+    left: list[Requirement] = []
+    for draft in (draft for draft in drafts if draft.id not in withdrawn):
+        had_any = draft.criteria or draft.edge_cases
+        draft.criteria, draft.edge_cases = (
+            [part for part in parts if part.id not in withdrawn] for parts in (draft.criteria, draft.edge_cases)
+        )
+        left += [draft.value()] if draft.criteria or draft.edge_cases or not had_any else []
     kept = {part.id for requirement in left for part in requirement.parts}
     gone = tuple(identifier for identifier in before if identifier not in kept)
     if gone:
         collection.problems.append(warning(markdown.where, f"{', '.join(gone)} was taken back and is not expected"))
     lines = {draft.id: draft.line for draft in drafts if draft.line} | collection.lines
     return replace(collection.read(left, lines), withdrawn=gone, prefix=prefix)
-
-
-def _correct_numbers(blocks: list[Block]) -> None:
-    """`Requirement 3` over criteria 04-REQ-4.x, and no heading for 4: the ids say which requirement it is."""
-    headed = {block.tail for block in blocks}
-    for block in blocks:
-        parents = {item.tail.split(".")[0] for item in block.items if "." in item.tail}
-        if block.is_numbered_only and len(parents) == 1 and not parents & headed:
-            block.tail = parents.pop()
-
-
-def _numbers(items: list[Item]) -> Iterable[int]:
-    """The numbers as written where they are a count of their own, else the items' places."""
-    written = [item.number for item in items if item.number]
-    return written if len(set(written)) == len(items) else range(1, len(items) + 1)
-
-
-def _keep(draft: RequirementDraft, withdrawn: set[str]) -> bool:
-    """Takes out of a requirement what was taken back; False where nothing of it is left."""
-    had_any = bool(draft.criteria or draft.edge_cases)
-    parts: list[Criterion]
-    for parts in (draft.criteria, draft.edge_cases):
-        parts[:] = [part for part in parts if part.id not in withdrawn]
-    return not had_any or bool(draft.criteria or draft.edge_cases)
 
 
 def _taken_back(markdown: Markdown, prefix: str) -> Iterator[str]:

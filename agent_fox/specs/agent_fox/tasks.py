@@ -4,74 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Group, Problem, Subtask
+from agent_fox.core.spec import Group, Subtask
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common import task_lists
-from agent_fox.specs.common.task_lists import CHECKPOINT, Bullet, Cut, Draft
+from agent_fox.specs.common.id_ranges import PartIndex
+from agent_fox.specs.common.task_entries import read_groups
+from agent_fox.specs.common.task_lists import CHECKPOINT, Bullet, Draft
 from agent_fox.specs.common.test_writers import mark_test_writers
-from agent_fox.specs.files import warning
-from agent_fox.specs.lines import Heading, Line, beside_box
+from agent_fox.specs.document import Markdown
 from agent_fox.specs.word_tables import patterns_in
 
-if TYPE_CHECKING:
-    from agent_fox.specs.common.id_ranges import PartIndex
-    from agent_fox.specs.document import Markdown
-
 _LIKE = patterns_in(__file__)
-
-
-class _Listed(Cut):
-    """A box `3.` is a group; one such as `3.1` below it, no deeper than the first such, a subtask."""
-
-    not_tasks = _LIKE["not_tasks"]
-    own_bullet, box = _LIKE["field"], _LIKE["box"]
-    has_boxes = True
-    group: Draft
-
-    def item(self, line: Line) -> Draft | None:
-        box = _LIKE["box"].match(line.text.lstrip()) if "[" in line.text else None
-        if box is None:
-            return None
-        is_optional, is_outer = box["star"] is not None, line.indent == 0
-        group = _LIKE["group"].match(box["rest"]) if is_outer and self.has_boxes else None
-        if group is not None:
-            number, title = str(int(group["number"])), group["title"].rstrip("* ")
-            return Draft(number, title, line.number, box["box"], is_optional=is_optional)
-        task = _LIKE["subtask"].match(box["rest"]) if self.current is not None else None
-        if task is None or (self.group.tasks and line.indent > self.group.tasks[0].indent + 1):
-            return None
-        if is_outer and not task["number"].startswith(f"{self.group.number}."):
-            return None
-        title = (task["title"] or "").strip()
-        return Draft(task["number"], title, line.number, box["box"], line.indent, is_optional=is_optional)
-
-    def begin(self, entry: Draft, line: Line) -> None:
-        super().begin(entry, line)
-        if "." in entry.number:
-            self.group.tasks.append(entry)
-        else:
-            self.group = entry
-
-
-class _Headed(_Listed):
-    """A heading `Task Group 3: T` is a group, where no box is one, with all that stands under deeper headings."""
-
-    has_boxes = False
-
-    def heading(self, line: Line, heading: Heading) -> None:
-        group, task = _LIKE["group_heading"].match(heading.title), _LIKE["task_heading"].match(heading.title)
-        if group is not None:
-            number = int(group["number"])
-            title = group["title"].strip("*_ ") or f"Task group {group['number']}"
-            self.begin(Draft(str(number), title, line.number, group["box"], level=heading.level), line)
-        elif self.current is None or heading.level <= self.group.level:
-            self.current = None
-        elif task is not None:
-            self.begin(Draft(task["number"], task["title"], line.number, indent=line.indent), line)
-        else:
-            self.text(line)
 
 
 def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks:
@@ -80,27 +24,10 @@ def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks
     Ids that the spec does not have are warnings; where the spec has none at all, that is said elsewhere,
     once. `raw` is the whole file: its legend may stand in a comment.
     """
-    entries, aside = task_lists.entries_of(markdown.lines, _Listed, _Headed)
-    drafts = [entry for entry in entries if "." not in entry.number]
-    problems = [*task_lists.tell_apart(markdown, drafts), *task_lists.left_out(markdown, aside)]
-    problems += _without_number(markdown, drafts)
+    drafts, problems = read_groups(markdown, is_strict=True)
     reading = _Reading(markdown, index, _LIKE["minus_is_skipped"].search(raw) is not None)
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
     return ReadTasks(groups, (*problems, *reading.problems), task_lists.places_of(markdown, drafts))
-
-
-def _lines(draft: Draft) -> list[Line]:
-    return [*draft.lines, *(line for task in draft.tasks for line in task.lines)]
-
-
-def _without_number(markdown: Markdown, drafts: Iterable[Draft]) -> Iterator[Problem]:
-    """Boxes beside those of groups, which is where groups stand, that begin none."""
-    for draft in drafts:
-        begun = {draft.line, *(task.line for task in draft.tasks)}
-        for line in _lines(draft) if draft.level == 0 else ():
-            if not (line.indent or line.is_code or line.number in begun) and beside_box(line.text) is not None:
-                what = f"this task has no number: read as part of group {draft.group}. Number it, or indent it"
-                yield warning(markdown.at(line.number), what)
 
 
 class _Reading(Remarks):
@@ -123,20 +50,17 @@ class _Reading(Remarks):
             archetype=archetype[1].lower() if archetype else None,
             subtasks=subtasks,
             requirements=task_lists.named_by(self._requirements(draft.bullets), subtasks),
-            text=task_lists.text_of(_lines(draft)),
+            text=task_lists.text_of(draft.lines),
+            parallel=draft.is_parallel,
             is_checkpoint=CHECKPOINT.match(title) is not None,
         )
 
     def _subtask(self, draft: Draft) -> Subtask:
+        named = tuple(dict.fromkeys(self._requirements(draft.bullets)))
+        texts = (bullet.text for bullet in draft.bullets[1:])
+        details = tuple(text for text in texts if not _LIKE["is_field"].match(text))
         return Subtask(
-            number=draft.number,
-            title=_title(draft),
-            state=draft.state(self.says),
-            optional=draft.is_optional,
-            requirements=tuple(dict.fromkeys(self._requirements(draft.bullets))),
-            details=tuple(
-                text for text in (bullet.text for bullet in draft.bullets[1:]) if not _LIKE["is_field"].match(text)
-            ),
+            draft.number, _title(draft), draft.state(self.says), draft.is_optional, named, details, draft.is_parallel
         )
 
     def _requirements(self, bullets: Iterable[Bullet]) -> Iterator[str]:
@@ -153,6 +77,5 @@ class _Reading(Remarks):
 
 
 def _title(draft: Draft) -> str:
-    """The title with the lines it wraps over, without the fields that follow it on the same line."""
-    words = draft.title.split() + [word for line in draft.bullets[0].lines[1:] for word in line.text.split()]
-    return _LIKE["field_begins"].split(" ".join(words), maxsplit=1)[0].rstrip("* ")
+    """The title without the fields that follow it on its line."""
+    return _LIKE["field_begins"].split(" ".join(draft.wrapped.split()), maxsplit=1)[0].strip("* ")

@@ -4,16 +4,12 @@ the issue that a spec came from. Whose repository that is, is not asked here."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import SourceIssue
+from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import plain
-from agent_fox.specs.outline import Kind, section_of
+from agent_fox.specs.outline import Kind, Table, section_of
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.specs.document import Markdown
-    from agent_fox.specs.outline import Table
 
 _LIKE = patterns_in(__file__)
 _LABELS = {

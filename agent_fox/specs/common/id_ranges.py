@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING
 
+from agent_fox.core.spec import Requirement
 from agent_fox.core.values import dataclass
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.core.spec import Requirement
 
 _LIKE = patterns_in(__file__)
 
@@ -118,3 +115,14 @@ def _keys(identifier: str) -> tuple[Key, ...]:
 
 def _is_below(key: Key, above: Key) -> bool:
     return key[: len(above)] == above and len(key) > len(above)
+
+
+def ascii_number(written: str) -> str:
+    """A number with ASCII digits and no zeros before them, a letter after it as it stands: `０１．２` is `1.2`."""
+    if written.isascii() and written.replace(".", "").isdigit() and not written.startswith("0") and ".0" not in written:
+        return written
+    parts = []
+    for part in written.replace("．", ".").split("."):
+        match = re.match(r"([Ee]?)(\d+)(.*)", part)
+        parts.append(f"{match[1].upper()}{int(match[2])}{match[3]}" if match else part)
+    return ".".join(parts)

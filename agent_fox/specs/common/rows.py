@@ -5,16 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Dependency, Problem, Trace
+from agent_fox.specs.common.id_ranges import PartIndex
+from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
+from agent_fox.specs.outline import Table
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.specs.common.id_ranges import PartIndex
-    from agent_fox.specs.document import Markdown
-    from agent_fox.specs.outline import Table
 
 _LIKE = patterns_in(__file__)
 _OTHER = (
@@ -43,7 +40,7 @@ def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, .
             from_group = table.column("dependency")
         for row in table.rows:
             about = _LIKE["folder"].findall(row.cell(this))
-            if not about or spec_name in about or _number(about[0]) == _number(spec_name):
+            if not about or spec_name in about or number_of(about[0]) == number_of(spec_name):
                 before = row.cell(from_group)
                 groups = group_in(before, last=True), group_in(row.cell(to_group), last=False)
                 is_archived = _LIKE["archived"].match(before) is not None
@@ -95,11 +92,6 @@ def group_in(cell: str, last: bool) -> int | None:
     return (max(groups) if last else min(groups)) if groups else None
 
 
-def _number(name: str) -> int | None:
-    head = name.partition("_")[0]
-    return int(head) if head.isdigit() else None
-
-
 def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace, ...], tuple[Problem, ...]]:
     """All rows that name a requirement. Ids that the spec does not have are warnings, where it has any."""
     traces: list[Trace] = []
@@ -128,15 +120,12 @@ def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace
 
 def tasks_in(cell: str) -> tuple[str, ...]:
     """The tasks that a cell names, ranges such as `4.1–4.4` written out; a bare number is a group."""
-    return tuple(dict.fromkeys(name for match in _LIKE["tasks"].finditer(cell) for name in _span(match)))
-
-
-def _span(found: re.Match[str]) -> Iterable[str]:
-    if found[1] is None:
-        return (found[0],)
-    group, _, first = found[1].partition(".")
-    numbers = range(int(first), min(int(found[2]), int(first) + 99) + 1)
-    return (f"{group}.{number}" for number in numbers)
+    names: dict[str, None] = {}
+    for match in _LIKE["tasks"].finditer(cell):
+        group, _, first = (match[1] or "").partition(".")
+        last = min(int(match[2]), int(first) + 99) if first else 0
+        names |= {f"{group}.{number}": None for number in range(int(first), last + 1)} if first else {match[0]: None}
+    return tuple(names)
 
 
 def _ids(cell: str, index: PartIndex) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -145,3 +134,9 @@ def _ids(cell: str, index: PartIndex) -> tuple[tuple[str, ...], tuple[str, ...]]
     if cell in index.names:
         return index.names[cell], ()
     return index.expand(cell) if _LIKE["id"].search(cell) else ((), ())
+
+
+def number_of(name: str) -> str:
+    """The number of a spec, as it is named; the name itself where it has none."""
+    head = name.partition("_")[0]
+    return str(int(head)) if head.isdecimal() else name

@@ -4,18 +4,15 @@ tell groups apart. What begins an entry, and which entries are groups, is told b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
-from typing import TYPE_CHECKING
+from itertools import count, islice
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Subtask, TaskState
+from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.lines import MARK, Chain, Heading, Line, is_rule
-
-if TYPE_CHECKING:
-    from agent_fox.specs.document import Markdown
+from agent_fox.specs.lines import Chain, Line
 
 CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 """How the title of a group begins that only checks what stands before it."""
@@ -43,7 +40,7 @@ class Draft:
     that a group is known by; `level` is a heading's rank, 0 for all others.
 
     `chain` are the headings that it stands under, with itself. `bullets` begin with its own line; `tasks` are those of
-    a group.
+    a group. It `is_aside` where samples stand; `stories` are those that its labels name.
     """
 
     number: str
@@ -59,6 +56,10 @@ class Draft:
     bullets: list[Bullet] = field(default_factory=list)
     tasks: list[Draft] = field(default_factory=list)
     group: int = 0
+    is_struck: bool = False
+    is_aside: bool = False
+    stories: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
 
     @property
     def head(self) -> int:
@@ -66,119 +67,45 @@ class Draft:
         digits = self.number.partition(".")[0]
         return int(digits) if digits.isdigit() else 0
 
+    @property
+    def wrapped(self) -> str:
+        """The title with the lines that it wraps over. A heading wraps over none: what follows is text."""
+        more = self.bullets[0].lines[1:] if not self.level else []
+        return " ".join([self.title, *(line.text.strip() for line in more)])
+
     def state(self, says: Callable[[str], TaskState]) -> TaskState:
         """What its own box says; without one, it stands where the boxes of what stands below it do."""
         below = (bullet.box for entry in (self, *self.tasks) for bullet in entry.bullets)
         return says(self.box) if self.box is not None else rolled_up([says(box) for box in below if box is not None])
 
 
-class Cut:
-    """Goes through a tasks file, line by line. Knows only where it stands: under which headings, in which entry.
-
-    A dialect says how the titles of headings begin that hold no tasks, what begins a bullet though it has no mark of
-    one, what a box is, and which headings and items are entries. Lines in `tasks` are headings that hold tasks,
-    whatever they are called. `aside` are the numbered items below headings that hold none, by the line of the heading;
-    `surely_not` those of these headings that say nothing else, such as *Notes*.
-    """
-
-    not_tasks: re.Pattern[str]
-    own_bullet: re.Pattern[str]
-    box: re.Pattern[str]
-
-    def __init__(self, tasks: frozenset[int] = frozenset()) -> None:
-        self.tasks = tasks
-        self.entries: list[Draft] = []
-        self.aside: dict[int, list[Draft]] = {}
-        self.surely_not: set[int] = set()
-        self.chain: Chain = ()
-        self.under = 0
-        self.level_aside: int | None = None
-        self.current: Draft | None = None
-        self.wants_bullet = True
-
-    def headed(self, line: Line, heading: Heading) -> Draft | None:
-        """The entry that a heading is."""
-
-    def item(self, line: Line) -> Draft | None:
-        """The entry that a line begins which is no heading and no code."""
-
-    def read(self, lines: Iterable[Line]) -> list[Draft]:
-        for line in lines:
-            if line.heading is not None:
-                self.heading(line, line.heading)
-            elif (entry := None if line.is_code else self.item(line)) is None:
-                self.text(line)
-            elif self.level_aside is None:
-                self.begin(entry, line)
-            elif entry.number:
-                self.aside.setdefault(self.under, []).append(entry)
-        return self.entries
-
-    def heading(self, line: Line, heading: Heading) -> None:
-        self.chain = tuple(step for step in self.chain if step[1].level < heading.level)
-        title, is_of_tasks = heading.title.strip("*_ "), line.number in self.tasks
-        self.under = line.number
-        self.surely_not |= {line.number} if self.not_tasks.fullmatch(title.lower()) else set()
-        if self.level_aside is not None and heading.level > self.level_aside and not is_of_tasks:
-            return
-        is_aside = not is_of_tasks and self.not_tasks.match(title.lower()) is not None
-        self.level_aside = heading.level if is_aside else None
-        self.chain = (*self.chain, (line.number, Heading(heading.level, title)))
-        self.current = None
-        if not is_aside and (entry := self.headed(line, heading)) is not None:
-            self.begin(entry, line)
-
-    def begin(self, entry: Draft, line: Line) -> None:
-        """An entry's own line is its first bullet."""
-        entry.chain = self.chain
-        entry.lines.append(line)
-        entry.bullets.append(Bullet([line], entry.box, "" if entry.level else entry.title))
-        self.entries.append(entry)
-        self.current, self.wants_bullet = entry, False
-
-    def text(self, line: Line) -> None:
-        """A line of the entry that was begun last: a bullet, or what one wraps over."""
-        if self.current is None:
-            return
-        self.current.lines.append(line)
-        text = line.text.strip()
-        if line.is_code or line.is_blank or is_rule(text):
-            self.wants_bullet = self.wants_bullet or not line.is_code
-            return
-        mark = MARK.match(text)
-        if mark is None and not self.wants_bullet and not self.own_bullet.match(text):
-            self.current.bullets[-1].lines.append(line)
-            return
-        box = self.box.match(text)
-        first = box["rest"] if box else text[mark.end() :] if mark else text
-        self.current.bullets.append(Bullet([line], box["box"] if box else None, first))
-        self.wants_bullet = False
+MOST_NAMED = 200_000
 
 
-def entries_of(
-    lines: Iterable[Line], cut: type[Cut], instead: type[Cut] | None = None
-) -> tuple[list[Draft], list[Draft]]:
-    """The entries of a file, cut `instead` in another way where the first finds none; and those left out, under a
-    number that no other has, since they stand under a heading such as *Notes*.
+@dataclass(slots=True)
+class Numbers:
+    """The tasks of a file, with their places in it. A range names those that have the `rank` of the first; `spare`: how
+    many more its ranges and lists may name."""
 
-    A heading below which the numbers go on is about tasks, whatever it is called.
-    """
-    lines = tuple(without_title(lines))
-    reading = cut()
-    entries = reading.read(lines) or (instead().read(lines) if instead else [])
-    starts = [(entry.line, entry.head) for entry in entries if entry.number and (instead or not entry.level)]
-    tasks: set[int] = set()
-    for heading, below in reading.aside.items():
-        first = below[0].head
-        before = max((number for line, number in starts if line < heading), default=0)
-        if heading not in reading.surely_not and first == before + 1 and first not in {number for _, number in starts}:
-            starts += [(entry.line, entry.head) for entry in below]
-            tasks.add(heading)
-    if tasks:
-        reading = cut(frozenset(tasks))
-        entries = reading.read(lines)
-    known = {entry.number for entry in entries}
-    return entries, [entry for below in reading.aside.values() for entry in below if entry.number not in known]
+    places: Mapping[str, int]
+    rank: Callable[[str], int]
+    spare: int = MOST_NAMED
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.places
+
+    def has_room(self, many: int) -> bool:
+        self.spare -= many
+        return self.spare >= 0
+
+    def between(self, first: str, last: str) -> list[str]:
+        """The tasks of a range, as the file has them; its ends alone where one is not there, or too many are named."""
+        if first == last:
+            return [first]
+        if first in self and last in self and self.has_room(self.places[last] - self.places[first]):
+            within = islice(self.places, self.places[first], self.places[last] + 1)
+            return [name for name in within if self.rank(name) == self.rank(first)]
+        return [first, last]
 
 
 def state_of(box: str, minus_is_skipped: bool = False) -> TaskState:
@@ -207,15 +134,6 @@ def named_by(own: Iterable[str], subtasks: Iterable[Subtask]) -> tuple[str, ...]
 def text_of(lines: Iterable[Line]) -> str:
     """The text of a group's lines, for its coder."""
     return "\n".join(line.text for line in lines).strip("\n")
-
-
-def without_title(lines: Iterable[Line]) -> Iterator[Line]:
-    """The lines without the file's title, which hides no task whatever it says."""
-    kept = tuple(lines)
-    headings = [(line.heading.level, line.number) for line in kept if line.heading is not None]
-    tops = [number for level, number in headings if level == 1]
-    title = tops[0] if len(tops) == 1 and headings[0][1] == tops[0] else 0
-    return (line for line in kept if line.number != title)
 
 
 def numbers_apart(numbers: Iterable[int]) -> list[int]:
@@ -263,7 +181,10 @@ def left_out(markdown: Markdown, aside: Iterable[Draft]) -> Iterator[Problem]:
 
 def places_of(markdown: Markdown, groups: Iterable[Draft]) -> dict[str, str]:
     """Where each group and task stands; of several that are called alike, the first."""
-    lines: list[tuple[str, int]] = []
+    places: dict[str, str] = {}
     for group in groups:
-        lines += [(f"group {group.group}", group.line), *((f"task {task.number}", task.line) for task in group.tasks)]
-    return {name: markdown.at(line) for name, line in reversed(lines)}
+        for task in group.tasks:
+            places.setdefault(f"task {task.number}", markdown.at(task.line))
+        first = group.line or group.tasks[0].line  # what stands before all headings has no line of its own
+        places.setdefault(f"group {group.group}", markdown.at(first))
+    return places

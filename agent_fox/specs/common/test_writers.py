@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agent_fox.core.spec import Group
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.core.spec import Group
 
 _LIKE = patterns_in(__file__)
 _LONGEST_TITLE = 200

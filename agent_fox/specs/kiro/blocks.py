@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent_fox.specs.kiro.ids import Kind, Numbered, mark_of, numbered
-from agent_fox.specs.lines import Heading, Line, plain
+from agent_fox.specs.kiro.ids import Kind, Mark, Numbered, mark_of, numbered
+from agent_fox.specs.lines import Heading, Line, joined, plain
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -18,11 +18,33 @@ _NAMED = (Kind.WORD, Kind.ID)
 
 
 @dataclass(slots=True)
+class Item:
+    """One criterion or edge case as written. `restarts`: its list begins at 1 again, after others of the block;
+    `doubles`: the first item with its number."""
+
+    mark: Mark
+    line: int
+    is_edge: bool
+    number: int = 0
+    restarts: bool = False
+    doubles: Item | None = None
+    section: int = 0
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return joined(self.lines)
+
+
+@dataclass(slots=True)
 class Block:
     """A requirement's heading with the lines below it; `head` is None for what stands under other headings.
 
     `section` is the title of the heading above: of the grouping for a requirement, its own for other text; `path` are
     the titles of all headings above. What lies under *out of scope* is no block.
+
+    `text` and `items` are what its lines say; in `passed_over` lines stand numbered sentences that read like criteria
+    below what is only a note.
     """
 
     head: Numbered | None
@@ -31,6 +53,9 @@ class Block:
     section: str = ""
     path: str = ""
     lines: list[Line] = field(default_factory=list)
+    text: str = ""
+    items: list[Item] = field(default_factory=list)
+    passed_over: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -53,9 +78,27 @@ class _Title:
 def blocks_of(lines: Sequence[Line]) -> tuple[list[Block], list[tuple[int, str]]]:
     """Cut the lines at every requirement, and where a heading of its rank or a higher one ends it. And lines and titles
     of the requirements that stand below what is out of scope."""
-    titles = _titles(lines)
-    out = [title for title in titles if title.is_out and title.head is not None and title.head.kind in _NAMED]
-    return _cut(lines, titles), [(lines[title.place].number, plain(title.title)) for title in out]
+    titles = {title.place: title for title in _titles(lines)}
+    chosen = _requirements([*titles.values()])
+    blocks = [Block(None, 0, 0)]
+    section = ""
+    for place, line in enumerate(lines):
+        heading = heading_of(line) if line.heading or place in chosen else None
+        current = blocks[-1]
+        # `Requirement 1.2` below `Requirement 1` is a criterion of it, and so is `AC-3`
+        own = (f"{current.head.number}.", "AC-", "EC-") if current.head is not None else ()
+        if place in chosen and not chosen[place].number.startswith(own):
+            level = heading.level if heading else _BOLD_LEVEL
+            blocks.append(Block(chosen[place], line.number, level, section, titles[place].path))
+        elif heading is None or place in chosen or (not titles[place].is_out and _is_part(heading, current)):
+            current.lines.append(line)
+        else:
+            section = heading.title
+            blocks.append(Block(None, line.number, heading.level, section, titles[place].path))
+    asides = (_LIKE["out"].search, _LIKE["aside"].match)
+    kept = [b for b in blocks if b.head or not (b.section and any(says(b.section) for says in asides))]
+    out = [title for title in titles.values() if title.is_out and title.head is not None and title.head.kind in _NAMED]
+    return kept, [(lines[title.place].number, plain(title.title)) for title in out]
 
 
 def heading_of(line: Line) -> Heading | None:
@@ -118,31 +161,6 @@ def _weakly_numbered(titles: list[_Title]) -> dict[int, Numbered]:
             branches.add(title.above.place)
     words_before = {head.word for head in weakly.values() if head.word}
     return weakly if len(words_before) <= 1 else {place: head for place, head in weakly.items() if not head.word}
-
-
-def _cut(lines: Sequence[Line], titles: list[_Title]) -> list[Block]:
-    known, chosen = {title.place: title for title in titles}, _requirements(titles)
-    blocks = [Block(None, 0, 0)]
-    section = ""
-    for place, line in enumerate(lines):
-        heading = heading_of(line) if line.heading or place in chosen else None
-        current = blocks[-1]
-        # `Requirement 1.2` below `Requirement 1` is a criterion of it, and so is `AC-3`
-        own = (f"{current.head.number}.", "AC-", "EC-") if current.head is not None else ()
-        if place in chosen and not chosen[place].number.startswith(own):
-            level = heading.level if heading else _BOLD_LEVEL
-            blocks.append(Block(chosen[place], line.number, level, section, known[place].path))
-        elif heading is None or place in chosen or (not known[place].is_out and _is_part(heading, current)):
-            current.lines.append(line)
-        else:
-            section = heading.title
-            blocks.append(Block(None, line.number, heading.level, section, known[place].path))
-    return [
-        block
-        for block in blocks
-        if block.head
-        or not (block.section and (_LIKE["out"].search(block.section) or _LIKE["aside"].match(block.section)))
-    ]
 
 
 def _is_part(heading: Heading, current: Block) -> bool:

@@ -6,18 +6,15 @@ Sections come first (a label says what the list below it is), then the items of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import TYPE_CHECKING
 
+from agent_fox.specs.kiro.blocks import Block, Item
 from agent_fox.specs.kiro.ids import LETTERS, Kind, Mark, mark_of, numbered
 from agent_fox.specs.lines import Line, is_rule, joined, plain
 from agent_fox.specs.outline import Table, tables_of, tree_of
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.specs.kiro.blocks import Block
 
 _LIKE = patterns_in(__file__)
 _LABEL_LEVEL = 7
@@ -35,34 +32,6 @@ class Sort(Enum):
 
 
 _SORTS = {Sort.EDGE: _LIKE["edge"], Sort.CRITERIA: _LIKE["criteria"], Sort.STORY: _LIKE["story"]}
-
-
-@dataclass(slots=True)
-class Item:
-    """One criterion or edge case as written. `restarts`: its list begins at 1 again, after others of the block."""
-
-    mark: Mark
-    line: int
-    is_edge: bool
-    number: int = 0
-    restarts: bool = False
-    section: int = 0
-    lines: list[Line] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return joined(self.lines)
-
-
-@dataclass(slots=True)
-class Contents:
-    """What a block holds. `doubled` are pairs of items that have one number; in `passed_over` lines stand numbered
-    sentences that read like criteria below what is only a note."""
-
-    text: str = ""
-    items: list[Item] = field(default_factory=list)
-    passed_over: list[int] = field(default_factory=list)
-    doubled: list[tuple[Item, Item]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -94,49 +63,49 @@ class _Section:
         return "bullet" if any(not _LIKE["field"].match(mark.text) for mark in marks) else ""
 
 
-def contents_of(block: Block) -> Contents:
+def read_items(block: Block) -> None:
     """A block's prose and items, numbered. Where no list of a requirement has criteria, rows of its tables are them."""
-    contents = _listed(block)
-    if contents.items or block.head is None:
-        return contents
-    own = block.head.number.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ-0")
-    tables = [table for table in _tables(block) if _is_of_criteria(table, own)]
+    _read_lists(block, block.lines)
+    if block.items or block.head is None:
+        return
+    own = f"{block.head.number.lstrip('ABCDEFGHIJKLMNOPQRSTUVWXYZ-0')}."
+    # a column says so, or the rows have the requirement's own numbers: `2.1` below `R2`
+    marked = ((table, _marks(table)) for table in _tables(block))
+    tables = [t for t, marks in marked if marks and (_column(t) or all(m.dotted.startswith(own) for m, _ in marks))]
     if tables:
         taken = {line for table in tables for line in range(table.rows[0].line - 2, table.rows[-1].line + 1)}
-        contents = _listed(replace(block, lines=[line for line in block.lines if line.number not in taken]))
-        contents.items = _rows(block, tables)
-    return contents
+        _read_lists(block, [line for line in block.lines if line.number not in taken])
+        block.items = _rows(block, tables)
 
 
 def rows_with_ids(block: Block) -> list[Item]:
     """Rows that are requirements by themselves: they have ids, and the heading or the column says what they are."""
     is_of_requirements = _LIKE["requirement"].search(block.section) or _LIKE["criteria"].search(block.section)
-    tables = [table for table in _tables(block) if is_of_requirements or _column(table) is not None]
+    tables = [table for table in _tables(block) if is_of_requirements or _column(table)]
     return [item for item in _rows(block, tables) if item.mark.id]
 
 
-def _listed(block: Block) -> Contents:
+def _read_lists(block: Block, lines: list[Line]) -> None:
     sections = [_Section(Sort.UNKNOWN, 0)]
-    for line in block.lines:
+    for line in lines:
         label = _label(line, sections[-1])
         if label is None:
             sections[-1].add(line)
         else:
             sections.append(label)
-    contents = Contents()
+    block.items, block.passed_over = [], []
     intro: list[Line] = []
     for place, (section, begins) in enumerate(_with_items(sections)):
         items, before = _items(section, begins)
         for item in items:
             item.section = place
-        intro += before if not contents.items else []
-        contents.items += items
+        intro += before if not block.items else []
+        block.items += items
         if section.sort is Sort.ASIDE:
             numbered_marks = ((line, mark) for line, mark in section.marks.items() if mark.is_numbered)
-            contents.passed_over += [line for line, mark in numbered_marks if _LIKE["demands"].search(mark.text)]
-    contents.text = joined(line for line in intro if not is_rule(line.text.strip()))
-    _number(contents)
-    return contents
+            block.passed_over += [line for line, mark in numbered_marks if _LIKE["demands"].search(mark.text)]
+    block.text = joined(line for line in intro if not is_rule(line.text.strip()))
+    _number(block.items)
 
 
 def _label(line: Line, current: _Section) -> _Section | None:
@@ -145,7 +114,7 @@ def _label(line: Line, current: _Section) -> _Section | None:
         return None
     if line.heading is not None:
         head = numbered(line.heading.title)
-        title, level = line.heading.title, line.heading.level
+        level, title = line.heading
         if head is not None and head.kind in (Kind.CRITERION, Kind.WORD, Kind.ID):
             return None
     else:
@@ -167,11 +136,10 @@ def _sort(title: str) -> Sort:
     return Sort.ASIDE if sort is Sort.UNKNOWN and _LIKE["aside"].match(title) else sort
 
 
-def _with_items(sections: list[_Section]) -> list[tuple[_Section, str]]:
+def _with_items(sections: list[_Section]) -> Iterator[tuple[_Section, str]]:
     """Each section with what begins its items. Without a label they are criteria where all of it says so."""
     has_label = any(section.sort is Sort.CRITERIA and section.begins for section in sections)
     has_numbers = any(section.begins == "number" for section in sections if section.sort is not Sort.ASIDE)
-    taken: list[tuple[_Section, str]] = []
     for section in sections:
         begins = "" if section.sort in (Sort.ASIDE, Sort.STORY) else section.begins
         if section.sort is Sort.UNKNOWN and has_label:
@@ -180,8 +148,7 @@ def _with_items(sections: list[_Section]) -> list[tuple[_Section, str]]:
             begins = begins if begins == "number" and is_ears else ""
         elif section.sort is Sort.UNKNOWN and begins == "bullet" and has_numbers:
             begins = ""
-        taken.append((section, begins))
-    return taken
+        yield section, begins
 
 
 def _mark(line: Line) -> Mark | None:
@@ -248,12 +215,13 @@ def _goes_on(mark: Mark, line: Line, items: list[Item]) -> bool:
     return is_next or (digits.isdigit() and number == f"{before}.{digits}" and number != mark.dotted)
 
 
-def _number(contents: Contents) -> None:
+def _number(items: list[Item]) -> None:
     """Numbers for the items that have no id: as written where they are a count, else counted on. Of lists that begin at
-    1 each is one of its own; one in which every item has a 1 is one list."""
+    1 each is one of its own; one in which every item has a 1 is one list. A list of edge cases whose numbers go on from
+    the criteria's is a part of that list."""
     for is_edge in (False, True):
         runs: list[list[Item]] = []
-        for item in contents.items:
+        for item in items:
             if item.is_edge == is_edge and not (item.mark.id or item.mark.dotted):
                 last = runs[-1][-1] if runs else None
                 is_first = item.mark.ordinal == 1 and last and (last.mark.ordinal != 1 or last.section != item.section)
@@ -261,16 +229,15 @@ def _number(contents: Contents) -> None:
                 runs[-1].append(item)
         highest = 0
         for run in runs:
-            highest = _number_run(run, highest, contents)
-    # a list of edge cases whose numbers go on from the criteria's is a part of that list
-    edges = [item for item in contents.items if item.is_edge and item.mark.ordinal is not None]
-    criteria = [item.number for item in contents.items if not item.is_edge]
+            highest = _number_run(run, highest)
+    edges = [item for item in items if item.is_edge and item.mark.ordinal is not None]
+    criteria = [item.number for item in items if not item.is_edge]
     if edges and criteria and edges[0].number == max(criteria) + 1 and edges[0].number > 1:
         for item in edges:
             item.is_edge = False
 
 
-def _number_run(run: list[Item], highest: int, contents: Contents) -> int:
+def _number_run(run: list[Item], highest: int) -> int:
     ordinals = [item.mark.ordinal for item in run]
     is_counted = None in ordinals or (len(run) > 1 and {(i.mark.ordinal, i.mark.letter) for i in run} == {(1, "")})
     offset = highest if is_counted or ordinals[0] == 1 else 0
@@ -278,22 +245,14 @@ def _number_run(run: list[Item], highest: int, contents: Contents) -> int:
     for place, item in enumerate(run, 1):
         item.number = offset + (place if is_counted else item.mark.ordinal or place)
         item.restarts = highest > 0 and item is run[0] and offset > 0 and item.mark.ordinal is not None
-        key = item.number, item.mark.letter
-        if key in first:
-            contents.doubled.append((first[key], item))
-        first.setdefault(key, item)
+        same = first.setdefault((item.number, item.mark.letter), item)
+        item.doubles = same if same is not item else None
     return max([highest, *(number for number, _ in first)])
 
 
 def _tables(block: Block) -> list[Table]:
     has_any = any("|" in line.text for line in block.lines)
     return [table for table in tables_of(tree_of(block.lines)) if table.rows] if has_any else []
-
-
-def _is_of_criteria(table: Table, own: str) -> bool:
-    """A column says so, or the rows have the requirement's own numbers: `2.1` below `R2`."""
-    marks = [mark for mark, _ in _marks(table)]
-    return bool(marks) and (_column(table) is not None or all(mark.dotted.startswith(f"{own}.") for mark in marks))
 
 
 def _rows(block: Block, tables: Iterable[Table]) -> list[Item]:

@@ -1,17 +1,23 @@
-"""Numbers and ids as Kiro's documents write them, in headings and at the beginning of items."""
+"""Numbers and ids as Kiro's documents write them: in headings, at the beginning of items, and where they name
+requirements; and which parts of the spec these mean."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import Enum, auto
 
+from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.core.values import dataclass
+from agent_fox.specs.common.id_ranges import PartIndex, ascii_number, index_of, key_of
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SHORT = ("FR", "NFR")
+_PLAIN = str.maketrans("，、；：．〜～~＆（）", ",,;:.---,()")
+_OPENED = str.maketrans("()", "  ")
 _BEGINS = frozenset("-*+•・[(（【`_REQNFACUSBTPID")
 
 
@@ -67,23 +73,22 @@ def numbered(title: str) -> Numbered | None:
     if plain is None:
         return None
     word = (plain["word"] or "").strip(" *_([（#.-")
-    kind = _kind(word, bool(plain["separator"]), plain["title"])
-    return Numbered(kind, ascii_number(plain["number"]), struck + plain["title"].strip("*_~ "), word) if kind else None
-
-
-def _kind(word: str, has_separator: bool, title: str) -> Kind | None:
-    """A word that is not known counts only where the number is set off: `Support for 2 formats` has no number."""
-    if not word:
-        return Kind.BARE
     words = len(word.split())
-    if _LIKE["criteria"].search(word) and words <= 4:
-        return Kind.CRITERION
-    if (_LIKE["requirement"].search(word) or word in _SHORT) and words <= 4:
-        return Kind.WORD
-    if _LIKE["story"].search(word) and words <= 3:
-        return Kind.STORY
-    is_set_off = words <= 2 and (has_separator or not title)
-    return Kind.OTHER if is_set_off and not _LIKE["other_series"].search(word) else None
+    # a word that is not known counts only where the number is set off: `Support for 2 formats` has no number
+    is_set_off = words <= 2 and (bool(plain["separator"]) or not plain["title"])
+    if not word:
+        kind = Kind.BARE
+    elif _LIKE["criteria"].search(word) and words <= 4:
+        kind = Kind.CRITERION
+    elif (_LIKE["requirement"].search(word) or word in _SHORT) and words <= 4:
+        kind = Kind.WORD
+    elif _LIKE["story"].search(word) and words <= 3:
+        kind = Kind.STORY
+    elif is_set_off and not _LIKE["other_series"].search(word):
+        kind = Kind.OTHER
+    else:
+        return None
+    return Numbered(kind, ascii_number(plain["number"]), struck + plain["title"].strip("*_~ "), word)
 
 
 def mark_of(text: str) -> Mark | None:
@@ -106,12 +111,97 @@ def mark_of(text: str) -> Mark | None:
     )
 
 
-def ascii_number(written: str) -> str:
-    """A number with ASCII digits and no zeros before them, a letter after it as it stands: `０１．２` is `1.2`."""
-    if written.isascii() and written.replace(".", "").isdigit() and not written.startswith("0") and ".0" not in written:
-        return written
-    parts = []
-    for part in written.replace("．", ".").split("."):
-        match = re.match(r"([Ee]?)(\d+)(.*)", part)
-        parts.append(f"{match[1].upper()}{int(match[2])}{match[3]}" if match else part)
-    return ".".join(parts)
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a list of requirements names: ids of parts, and what the spec does not have."""
+
+    ids: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    is_vague: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """Finds the parts of one spec. `defects` may be named and are not expected."""
+
+    index: PartIndex
+    defects: frozenset[str] = frozenset()
+
+    def read(self, written: str) -> Named:
+        """The ids of a list such as `1.1, 2.3-2.5`, `Requirements 2`, `要件 1.1、1.2`, `all`."""
+        names = [name.strip() for name in written.split(",")]
+        if all(name in self.index.names for name in names):
+            return Named(self._expected(dict.fromkeys(i for name in names for i in self.index.names[name])))
+        text = _normal(written)
+        if _LIKE["all"].search(text) and not re.search(r"\d", text):
+            return Named(self._expected(self.index.every))
+        if not _LIKE["token"].search(text) or not re.search(r"\d", text):
+            # Kiro itself writes `Expected Behavior Properties from design` into the tasks of a bugfix
+            of_bugfix = (_LIKE["expected"], _LIKE["unchanged"]) if self.defects else ()
+            return Named(
+                is_vague=not (_LIKE["none"].match(written.strip()) or any(p.search(written) for p in of_bugfix))
+            )
+        listed = _LIKE["criteria_of"].sub(self._criteria, _LIKE["other_letters"].sub(" ", text))
+        listed = _LIKE["letters_then_number"].sub(r"\1-", listed)
+        listed = _LIKE["range_of_ids"].sub(self._written_out, _LIKE["every"].sub(r"\1", listed))
+        ids, unknown = self.index.expand(listed)
+        if not ids and not unknown:
+            ids, unknown = self.index.expand(listed.translate(_OPENED))
+        unknown += tuple(name for name in _LIKE["lettered"].findall(listed) if name not in self.index.names)
+        return Named(self._expected(ids), unknown, is_vague=not ids and not unknown)
+
+    def only_names(self, written: str) -> bool:
+        """Whether a text is a list of this spec's ids and nothing else."""
+        rest = _LIKE["words"].sub("", _normal(written))
+        named = self.read(written)
+        return bool(named.ids) and not named.unknown and re.fullmatch(r"[\d.,;\sE-]{1,400}", rest) is not None
+
+    def _written_out(self, found: re.Match[str]) -> str:
+        """`R2.1-R2.3` as the ids between the two; what is no range of this spec stays as it is written."""
+        names, every = self.index.names, self.index.every
+        first, last = found["first"], found["last"]
+        if last[0].isdigit():  # the end may be short: `R2.3` after `R2.1` is written `2.3` or `3`
+            short = [first.rstrip("0123456789.E"), *([f"{first.rpartition('.')[0]}."] if "." not in last else [])]
+            last = next((f"{head}{last}" for head in short if f"{head}{last}" in names), last)
+        begin, end = names.get(first, ()), names.get(last, ())
+        if not (begin and end) or begin[0] not in every or end[-1] not in every:
+            return found[0]
+        return ", ".join(every[every.index(begin[0]) : every.index(end[-1]) + 1]) or found[0]
+
+    def _criteria(self, found: re.Match[str]) -> str:
+        """`FR-1 AC-4, AC-5` as `FR-1.4, FR-1.5`, if the spec has those."""
+        named = [f"{found['head']}.{number}" for number in re.findall(r"\d+", found["list"])]
+        return ", ".join(named) if all(name in self.index.names for name in named) else found[0]
+
+    def _expected(self, ids: Iterable[str]) -> tuple[str, ...]:
+        return tuple(i for i in ids if i not in self.defects)
+
+
+def references_of(requirements: Iterable[Requirement], defects: Iterable[str] = ()) -> References:
+    """The references of a spec: ids as written, without zeros, and by their numbers alone where those are clear: the
+    first id with a number has it, and one that a regular id has is never taken."""
+    wrong = tuple(defects)
+    known = tuple(requirements)
+    defect = Requirement("1", "", criteria=tuple(Criterion(i, "") for i in wrong))
+    index = index_of((*known, defect) if wrong else known, "")
+    for name, ids in [*index.names.items()]:
+        short = re.sub(r"(?<=-)0+(?=\d)", "", name)  # `FR-001` is written `FR-1`, `FR1` and `FR 1` too
+        glued = re.sub(r"^([A-Z]{1,4})(?=\d)", r"\1-", name)
+        for alias in (short, short.replace("-", ""), name.replace("-", ""), glued):
+            index.names.setdefault(alias, ids)
+        tail = _LIKE["tail"].search(name)
+        if tail is not None and tail.start() > 0 and not name[0].isdigit():  # `R1.2`, `FR-001`
+            key = key_of(tail[1])
+            if ids == (name,) and key not in index.by_requirement:
+                index.parts.setdefault(key, name)
+            elif ids != (name,) and key not in index.parts:
+                index.by_requirement.setdefault(key, ids)
+    every = tuple(i for i in index.every if i not in wrong)
+    return References(PartIndex("", index.parts, index.by_requirement, index.names, every), frozenset(wrong))
+
+
+def _normal(written: str) -> str:
+    text = _LIKE["from_to"].sub("-", written.translate(_PLAIN))
+    if not text.isascii():
+        text = "".join(str(int(c)) if c.isdecimal() and not c.isascii() else c for c in text)
+    return _LIKE["word_then_number"].sub(" ", _LIKE["of_another_series"].sub(" ", text))

@@ -12,8 +12,7 @@ from agent_fox.core.spec import TaskState
 from agent_fox.specs.detection import OPENSPEC
 from agent_fox.specs.document import is_there
 from agent_fox.specs.lint.values import Found
-from agent_fox.specs.openspec.deltas import read_delta
-from agent_fox.specs.openspec.words import Operation, same
+from agent_fox.specs.openspec.deltas import Operation, read_delta, same
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Spec

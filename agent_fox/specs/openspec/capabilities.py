@@ -3,26 +3,22 @@ and what a change names that its capability does not have."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from agent_fox.core.spec import Criterion, Problem, Requirement, Severity
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import nearest
 from agent_fox.specs.collected import ReadRequirements
-from agent_fox.specs.document import read_markdown
-from agent_fox.specs.files import TextFile, place_of, read_text_file, warning
-from agent_fox.specs.openspec.deltas import Delta, Draft, read_delta
-from agent_fox.specs.openspec.words import Operation, has_only_steps, ids_in, is_unfilled, same
+from agent_fox.specs.document import Markdown, markdown_at
+from agent_fox.specs.files import place_of, warning
+from agent_fox.specs.openspec.deltas import Delta, Draft, Operation, ids_in, is_unfilled, read_delta, same
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from agent_fox.specs.document import Markdown
-
-_SHOWN, _SHOWN_LINES = 3, 5
+_SHOWN, _SHOWN_LINES, _LONGEST = 3, 5, 200
 _HINTS, _COMPARED = 20, 500
+_STEP_WORDS = frozenset({"given", "when", "then", "and"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +63,29 @@ class ReadCapabilities:
         implied = frozenset(self.places)
         return ReadRequirements(tuple(self.requirements), tuple(self.withdrawn), (), implied, self.places)
 
+    def add(self, one: Capability, draft: Draft, is_named: bool) -> None:
+        """A requirement, and by which names it is known. Its title is a part of what is asked for: many say there what
+        SHALL be; and a scenario shows it: another SHALL makes it another thing to prove."""
+        number = str(len(self.requirements) + 1)
+        self.places[number] = one.markdown.at(draft.line)
+        stated = "\n".join(filter(None, (draft.title, draft.text)))
+        criteria = []
+        for place, scenario in enumerate(draft.scenarios, 1):
+            part = f"{number}.{place}"
+            self.places[part] = one.markdown.at(scenario.line)
+            heading = f"Scenario: {scenario.title}" if scenario.title else ""
+            criteria.append(Criterion(part, "\n".join(filter(None, (stated, heading, scenario.text)))))
+            if scenario.title:
+                self.scenarios.setdefault(same(scenario.title), []).append(part)
+        title = f"{one.name}: {draft.title}" if is_named else draft.title
+        requirement = Requirement(number, title, draft.text if criteria else stated, tuple(criteria))
+        self.requirements.append(requirement)
+        ids = [part.id for part in requirement.parts]
+        for name in sorted({one.name, one.name.rpartition("/")[2]}):
+            self.capabilities.setdefault(same(name), []).extend(ids)
+        for name in (draft.title, *ids_in(draft.title)):
+            self.names.setdefault(same(name), []).extend(ids)
+
 
 def capability(name: str, markdown: Markdown, *, is_baseline: bool = False) -> Capability:
     return Capability(name, markdown, read_delta(markdown.lines), is_baseline)
@@ -79,56 +98,22 @@ def read_capabilities(capabilities: Iterable[Capability]) -> ReadCapabilities:
     is_named = len([each for each in capabilities if each.expected]) > 1
     for each in capabilities:
         for draft in each.expected:
-            _add(read, each, draft, is_named)
+            read.add(each, draft, is_named)
     removed = [each.markdown.at(draft.line) for each in capabilities for draft in each.removed]
     for number, place in enumerate(removed, len(read.requirements) + 1):
         read.places[str(number)] = place
         read.withdrawn.append(str(number))
     for each in capabilities:
-        read.problems += (*each.markdown.problems, *_problems(each))
+        read.problems += (*each.markdown.problems, *_doubled(each), *(() if each.is_baseline else _odd(each)))
+        for line in each.delta.struck:
+            read.problems.append(each.warn(line, "this scenario is struck out: it is not expected"))
+        for draft in each.delta.alone:
+            what = "this scenario stands below no requirement: read as one. Write `### Requirement: TITLE` above it"
+            read.problems.append(each.warn(draft.line, what))
+        if not each.delta.drafts and not each.delta.renamed:
+            what = "no requirement is here. Write `### Requirement: TITLE` below a section"
+            read.problems.append(warning(each.markdown.where, what))
     return read
-
-
-def _add(read: ReadCapabilities, one: Capability, draft: Draft, is_named: bool) -> None:
-    """A requirement, and by which names it is known. Its title is a part of what is asked for: many say there what
-    SHALL be; and a scenario shows it: another SHALL makes it another thing to prove."""
-    number = str(len(read.requirements) + 1)
-    read.places[number] = one.markdown.at(draft.line)
-    stated = "\n".join(text for text in (draft.title, draft.statement) if text)
-    criteria = []
-    for place, scenario in enumerate(draft.scenarios, 1):
-        part = f"{number}.{place}"
-        read.places[part] = one.markdown.at(scenario.line)
-        heading = f"Scenario: {scenario.title}" if scenario.title else ""
-        criteria.append(Criterion(part, "\n".join(text for text in (stated, heading, scenario.steps) if text)))
-        if scenario.title:
-            read.scenarios.setdefault(same(scenario.title), []).append(part)
-    title = f"{one.name}: {draft.title}" if is_named else draft.title
-    requirement = Requirement(number, title, draft.statement if criteria else stated, tuple(criteria))
-    read.requirements.append(requirement)
-    ids = [part.id for part in requirement.parts]
-    for name in sorted({one.name, one.name.rpartition("/")[2]}):
-        read.capabilities.setdefault(same(name), []).extend(ids)
-    for name in (draft.title, *ids_in(draft.title)):
-        read.names.setdefault(same(name), []).extend(ids)
-
-
-def _problems(one: Capability) -> Iterator[Problem]:
-    yield from _doubled(one)
-    if not one.is_baseline:
-        unfilled = [draft.line for draft in one.expected if is_unfilled(draft.title)]
-        scenarios = [scenario for draft in one.expected for scenario in draft.scenarios]
-        unfilled += [s.line for s in scenarios if has_only_steps(s.steps) or (s.title and is_unfilled(s.title))]
-        yield from half_written(one.markdown, unfilled)
-        yield from _odd_drafts(one)
-        yield from _odd_renames(one)
-    for line in one.delta.struck:
-        yield one.warn(line, "this scenario is struck out: it is not expected")
-    for draft in one.delta.alone:
-        what = "this scenario stands below no requirement: read as one. Write `### Requirement: TITLE` above it"
-        yield one.warn(draft.line, what)
-    if not one.delta.drafts and not one.delta.renamed:
-        yield warning(one.markdown.where, "no requirement is here. Write `### Requirement: TITLE` below a section")
 
 
 def _doubled(one: Capability) -> Iterator[Problem]:
@@ -147,34 +132,37 @@ def _doubled(one: Capability) -> Iterator[Problem]:
             yield one.warn(draft.line, what)
 
 
-def _odd_drafts(one: Capability) -> Iterator[Problem]:
-    stated = [draft for draft in one.expected if draft.operation is Operation.STATED]
-    if stated:
+def _odd(one: Capability) -> Iterator[Problem]:
+    """What a change leaves to be guessed."""
+    expected, scenarios = one.expected, [scenario for draft in one.expected for scenario in draft.scenarios]
+    unfilled = [draft.line for draft in expected if is_unfilled(draft.title)]
+    for scenario in scenarios:  # one that says WHEN and THEN, and nothing of what
+        words = re.findall(r"\w+", scenario.text[:_LONGEST].casefold())
+        is_empty = bool(words) and _STEP_WORDS.issuperset(words)
+        unfilled += [scenario.line] if is_empty or (scenario.title and is_unfilled(scenario.title)) else []
+    yield from half_written(one.markdown, unfilled)
+    if stated := [draft for draft in expected if draft.operation is Operation.STATED]:
         what = f"{_listed(stated)} outside of any section such as `## ADDED Requirements`: read as added"
         yield one.warn(stated[0].line, f"{what}. Write the section")
     for draft in one.delta.asides:
         what = f'"{draft.title}" stands among requirements, and is none: not read'
         yield one.warn(draft.line, f"{what}. Write `### Requirement:` if it is one")
-    for draft in one.expected:
+    for draft in expected:
         if not draft.scenarios:
             what = f'requirement "{draft.title}" has no scenario: it is proven as a whole'
             yield one.warn(draft.line, f"{what}. Write `#### Scenario: TITLE`")
-        for scenario in (scenario for scenario in draft.scenarios if not scenario.steps):
+        for scenario in (scenario for scenario in draft.scenarios if not scenario.text):
             what = f'scenario "{scenario.title or draft.title}" has no steps'
             yield one.warn(scenario.line, f"{what}. Write what is done, and what must come of it")
     if one.removed:
         what = f"{_listed(one.removed)} taken back: nobody proves that what they asked for is gone"
         yield one.warn(one.removed[0].line, f"{what}. Add a requirement that says so where it matters")
-
-
-def _odd_renames(one: Capability) -> Iterator[Problem]:
     for line in one.delta.half_renamed:
         yield one.warn(line, "this renaming has only one of `FROM:` and `TO:`: not read. Write both, FROM first")
-    written = {same(draft.title) for draft in one.expected}
-    for renamed in one.delta.renamed:
-        if same(renamed.new) not in written:
-            what = f'"{renamed.old}" only gets another name: nothing of it is proven'
-            yield one.warn(renamed.line, f"{what}. Write it as MODIFIED under the new one if it must be")
+    written = {same(draft.title) for draft in expected}
+    for renamed in (renamed for renamed in one.delta.renamed if same(renamed.new) not in written):
+        what = f'"{renamed.old}" only gets another name: nothing of it is proven'
+        yield one.warn(renamed.line, f"{what}. Write it as MODIFIED under the new one if it must be")
 
 
 def _listed(drafts: list[Draft]) -> str:
@@ -202,10 +190,10 @@ def stale_references(one: Capability, baseline: Path, root: Path) -> Iterator[Pr
     named = [(draft.line, draft.title, "modifies") for draft in modified]
     named += [(draft.line, draft.title, "takes back") for draft in one.removed]
     named += [(renamed.line, renamed.old, "renames") for renamed in one.delta.renamed]
-    file = read_text_file(baseline, root) if named else None
-    if not isinstance(file, TextFile):
+    markdown = markdown_at(baseline, root) if named else None
+    if markdown is None:
         return
-    there = {same(draft.title): draft.title for draft in read_delta(read_markdown(file).lines).drafts}
+    there = {same(draft.title): draft.title for draft in read_delta(markdown.lines).drafts}
     stale = [row for row in named if same(row[1]) not in there]
     for place, (line, title, what_is_done) in enumerate(stale):
         near = nearest(same(title), list(there)[:_COMPARED]) if place < _HINTS else ""

@@ -1,52 +1,54 @@
-"""One capability's file cut into requirements and scenarios, as they are written. Ids are not made here."""
+"""One capability's file cut into requirements and scenarios, as they are written. Ids are not made here.
+
+Structure counts first: the words of headings, in the languages they are written in, only tell what a heading is where
+its place does not.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import field
+from enum import StrEnum
 from typing import NamedTuple
 
 from agent_fox.core.values import dataclass
 from agent_fox.specs.lines import Heading, Line, in_bold, is_rule, joined
-from agent_fox.specs.openspec import words
-from agent_fox.specs.openspec.words import Operation
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
 _SECTION_RANK = 2
 _UNTITLED = "Scenario"
+_LONGEST = 200
 
 
-@dataclass(slots=True)
-class Scenario:
-    """A scenario while it is read. A heading without the word may be one, where none has it."""
+class Operation(StrEnum):
+    """What a delta does with a requirement. `stated`: it stands outside of any delta section."""
 
-    title: str
-    line: int
-    level: int
-    has_word: bool
-    lines: list[Line] = field(default_factory=list)
-
-    @property
-    def steps(self) -> str:
-        return _text_of(self.lines)
+    RENAMED = "renamed"
+    REMOVED = "removed"
+    MODIFIED = "modified"
+    ADDED = "added"
+    STATED = "stated"
 
 
 @dataclass(slots=True)
 class Draft:
-    """A requirement while it is read: its statement, and what stands below its own headings."""
+    """A requirement or a scenario while it is read, with the lines of its own text. A heading without the word may be
+    one, where none has it."""
 
     title: str
     line: int
     level: int
-    operation: Operation
     has_word: bool
+    operation: Operation = Operation.STATED
     lines: list[Line] = field(default_factory=list)
-    scenarios: list[Scenario] = field(default_factory=list)
+    scenarios: list[Draft] = field(default_factory=list)
 
     @property
-    def statement(self) -> str:
-        return _text_of(self.lines)
+    def text(self) -> str:
+        """Without the rules between sections."""
+        return joined(line for line in self.lines if line.is_code or not is_rule(line.text.strip()))
 
 
 class Renamed(NamedTuple):
@@ -85,15 +87,12 @@ def read_delta(lines: Iterable[Line]) -> Delta:
     if not delta.drafts and not delta.has_sections:
         delta = _Cut(Operation.STATED).read(lines)
         delta.drafts = [draft for draft in delta.drafts if draft.scenarios]
-    by_id = {
-        ids[0]: draft
-        for draft in delta.drafts
-        if _LIKE["has_id"].match(draft.title) and (ids := words.ids_in(draft.title))
-    }
+    named = (draft for draft in delta.drafts if _LIKE["has_id"].match(draft.title))
+    by_id = {ids[0]: draft for draft in named if (ids := ids_in(draft.title))}
     apart, delta.alone = delta.alone, []
     for draft in apart:
         (scenario,) = draft.scenarios
-        owner = next((by_id[name] for name in words.ids_in(scenario.steps) if name in by_id), None)
+        owner = next((by_id[name] for name in ids_in(scenario.text) if name in by_id), None)
         if owner is None:
             delta.alone.append(draft)
         else:
@@ -105,11 +104,6 @@ def read_delta(lines: Iterable[Line]) -> Delta:
     return delta
 
 
-def _text_of(lines: Iterable[Line]) -> str:
-    """The text of lines, without the rules between sections."""
-    return joined(line for line in lines if line.is_code or not is_rule(line.text.strip()))
-
-
 class _Cut:
     """Goes through a file, line by line. Knows only where it stands: in which section, requirement and scenario."""
 
@@ -117,41 +111,45 @@ class _Cut:
         self.delta = Delta()
         self.section, self.section_level, self.is_fixed = everywhere, _SECTION_RANK, everywhere is not None
         self.draft: Draft | None = None
-        self.scenario: Scenario | None = None
+        self.scenario: Draft | None = None
         self.old: tuple[str, int] | None = None
 
     def read(self, lines: Iterable[Line]) -> Delta:
         for line in lines:
-            heading = line.heading or _bold_heading(line)
+            heading, bold = line.heading, in_bold(line)
+            if bold:  # a requirement, the title of its criteria, or a section, as a line in bold and no heading
+                is_section = section_of(bold) not in (None, Operation.STATED)
+                is_named = requirement_title(bold) is not None
+                rank = 1 if is_named else 2 if is_criteria(bold) else 0
+                heading = Heading(_SECTION_RANK + rank, bold) if is_section or rank else None
             if heading is not None:
-                self._heading(line, heading)
+                self._heading(line.number, *heading)
             elif line.is_code or self.section is not Operation.RENAMED or not self._renames(line):
                 self._text(line)
         self._end_rename()
         return self.delta
 
-    def _heading(self, line: Line, heading: Heading) -> None:
-        level, number = heading.level, line.number
-        section = words.section_of(heading.title) if not self.is_fixed else None
-        own = words.operated(heading.title) if section is not None else None
-        inside = words.unstruck(heading.title)
-        written = inside or heading.title
-        if own is not None:
-            self._begin(Draft(own[1], number, level, own[0], True))
+    def _heading(self, number: int, level: int, title: str) -> None:
+        section = section_of(title) if not self.is_fixed else None
+        before, _, named = title.partition(" ")
+        own = requirement_title(named.lstrip()) if section is not None and _LIKE["alone"].match(before) else None
+        inside = unstruck(title)
+        if section is not None and own:  # `MODIFIED Requirement: T`
+            self._begin(Draft(own, number, level, True, section))
         elif section is not None and (self.section is None or level <= self.section_level):
             self.delta.has_sections |= section is not Operation.STATED
             self._leave(section, level)
-        elif (title := words.requirement_title(written)) is not None:
-            bare = words.unstruck(title)
+        elif (written := requirement_title(inside or title)) is not None:
+            bare = unstruck(written)
             operation = Operation.REMOVED if inside or bare else self.section or Operation.STATED
-            self._begin(Draft(bare or title, number, level, operation, True))
-        elif (title := words.scenario_title(written)) is not None:
-            bare = words.unstruck(title)
-            self._begin_scenario(Scenario(bare or title, number, level, True), bool(inside or bare))
+            self._begin(Draft(bare or written, number, level, True, operation))
+        elif (written := scenario_title(inside or title)) is not None:
+            bare = unstruck(written)
+            self._begin_scenario(Draft(bare or written, number, level, True), bool(inside or bare))
         elif self.draft is not None and level > self.draft.level:
-            self._begin_scenario(Scenario(heading.title, number, level, False))
+            self._begin_scenario(Draft(title, number, level, False))
         elif self.section is not None and level > self.section_level:
-            self._begin(Draft(heading.title.strip("*_ "), number, level, self.section, False))
+            self._begin(Draft(title.strip("*_ "), number, level, False, self.section))
         elif self.is_fixed:
             self.draft = self.scenario = None
         else:
@@ -167,7 +165,7 @@ class _Cut:
         self.draft, self.scenario = draft, None
         self.delta.drafts.append(draft)
 
-    def _begin_scenario(self, scenario: Scenario, is_struck: bool = False) -> None:
+    def _begin_scenario(self, scenario: Draft, is_struck: bool = False) -> None:
         """A scenario in a chapter of its own may name its requirement; else it is one."""
         if self.draft is not None:
             self.scenario = scenario
@@ -179,8 +177,8 @@ class _Cut:
             self.scenario = None
         else:
             operation, title = self.section or Operation.STATED, scenario.title or _UNTITLED
-            self.scenario = Scenario("", scenario.line, scenario.level, True)
-            alone = Draft(title, scenario.line, scenario.level, operation, True, scenarios=[self.scenario])
+            self.scenario = Draft("", scenario.line, scenario.level, True)
+            alone = Draft(title, scenario.line, scenario.level, True, operation, scenarios=[self.scenario])
             self.delta.alone.append(alone)
 
     def _text(self, line: Line) -> None:
@@ -191,13 +189,19 @@ class _Cut:
         elif self.section is Operation.REMOVED and not line.is_code:
             match = _LIKE["bullet"].match(line.text)
             if match is not None and not _LIKE["nothing"].match(match["text"]):
-                self.delta.drafts.append(Draft(_listed_name(match["text"]), line.number, 0, Operation.REMOVED, True))
+                text = match["text"]
+                named = _LIKE["named"].search(text)
+                if named and (named.start() == 0 or _LIKE["id_before"].match(text[: named.start()])):
+                    name = bare_name(named["name"])
+                else:
+                    name = _LIKE["ends_name"].split(bare_name(text), maxsplit=1)[0].strip("`* ")
+                self.delta.drafts.append(Draft(name, line.number, 0, True, Operation.REMOVED))
 
     def _renames(self, line: Line) -> bool:
         match = _LIKE["from_to"].match(line.text)
         if match is None:
             return False
-        name = words.bare_name(match["name"])
+        name = bare_name(match["name"])
         if match["old"]:
             self._end_rename()
             self.old = name, line.number
@@ -215,49 +219,30 @@ class _Cut:
         self.old = None
 
 
-def _bold_heading(line: Line) -> Heading | None:
-    """A section, a requirement, or the title of its criteria, as a line in bold and no heading."""
-    title = in_bold(line)
-    if not title:
-        return None
-    if words.requirement_title(title) is not None:
-        return Heading(_SECTION_RANK + 1, title)
-    if words.is_criteria(title):
-        return Heading(_SECTION_RANK + 2, title)
-    return Heading(_SECTION_RANK, title) if words.section_of(title) not in (None, Operation.STATED) else None
-
-
-def _listed_name(text: str) -> str:
-    named = _LIKE["named"].search(text)
-    if named is not None and (named.start() == 0 or _LIKE["id_before"].match(text[: named.start()])):
-        return words.bare_name(named["name"])
-    return _LIKE["ends_name"].split(words.bare_name(text), maxsplit=1)[0].strip("`* ")
-
-
 def _settle_scenarios(draft: Draft) -> None:
     """Scenarios are headings that say so, else all below, or listed criteria; else lines and fenced Gherkin."""
     if any(scenario.has_word for scenario in draft.scenarios):
         _fold(draft, lambda scenario: scenario.has_word)
-    elif any(words.is_criteria(scenario.title) for scenario in draft.scenarios):
-        _fold(draft, lambda scenario: words.is_criteria(scenario.title))
+    elif any(is_criteria(scenario.title) for scenario in draft.scenarios):
+        _fold(draft, lambda scenario: is_criteria(scenario.title))
         draft.scenarios = [criterion for scenario in draft.scenarios for criterion in _criteria(draft, scenario)]
     elif draft.scenarios:
         top = min(scenario.level for scenario in draft.scenarios)
-        _fold(draft, lambda scenario: scenario.level == top and not words.is_aside(scenario.title))
+        _fold(draft, lambda scenario: scenario.level == top and not _LIKE["aside"].match(scenario.title.strip("*_ ")))
     for is_code in (False, True):
         lines = draft.lines if not draft.scenarios else ()
         draft.lines = [] if lines else draft.lines
         for line in lines:  # a line of its own begins a scenario
-            title = words.scenario_in_line(line.text) if line.is_code == is_code else None
+            title = scenario_in_line(line.text) if line.is_code == is_code else None
             if title is not None:
-                draft.scenarios.append(Scenario(title, line.number, draft.level + 1, True))
+                draft.scenarios.append(Draft(title, line.number, draft.level + 1, True))
             else:
                 (draft.scenarios[-1] if draft.scenarios else draft).lines.append(line)
 
 
-def _fold(draft: Draft, is_one: Callable[[Scenario], bool]) -> None:
+def _fold(draft: Draft, is_one: Callable[[Draft], bool]) -> None:
     """What stands under other headings is text of the scenario it stands in, or of the requirement."""
-    kept: list[Scenario] = []
+    kept: list[Draft] = []
     for scenario in draft.scenarios:
         if is_one(scenario):
             kept.append(scenario)
@@ -267,15 +252,89 @@ def _fold(draft: Draft, is_one: Callable[[Scenario], bool]) -> None:
     draft.scenarios = kept
 
 
-def _criteria(draft: Draft, scenario: Scenario) -> list[Scenario]:
+def _criteria(draft: Draft, scenario: Draft) -> list[Draft]:
     """The numbered items below *Acceptance Criteria*, each by itself; what stands before them is the requirement's."""
-    scenarios: list[Scenario] = []
+    scenarios: list[Draft] = []
     before: list[Line] = []
     for line in scenario.lines:
         item = None if line.is_code else _LIKE["numbered"].match(line.text)
         if item is not None:
-            scenarios.append(Scenario("", line.number, scenario.level, False, [line._replace(text=item["text"])]))
+            own = [line._replace(text=item["text"])]
+            scenarios.append(Draft("", line.number, scenario.level, False, lines=own))
         else:
             (scenarios[-1].lines if scenarios else before).append(line)
     draft.lines += before if scenarios else []
     return scenarios or [scenario]
+
+
+def requirement_title(title: str) -> str | None:
+    """The title after `Requirement:`, or all of one that begins with an id such as `REQ-AUTH-3`; else None."""
+    match = _LIKE["is_requirement"].match(title[:_LONGEST])
+    if match is None:
+        return _clean(title) if _LIKE["is_named_requirement"].match(title[:_LONGEST]) else None
+    return _clean(title[match.end() :]) or _clean(title)
+
+
+def scenario_title(title: str) -> str | None:
+    """The title after `Scenario:`; empty where it has none. None for a heading without the word."""
+    if _LIKE["is_named_scenario"].match(title[:_LONGEST]):
+        return _clean(title)
+    match = _LIKE["is_scenario"].match(title[:_LONGEST])
+    if match is None:
+        return "" if _LIKE["bare_scenario"].match(title[:_LONGEST]) else None
+    return _clean(title[match.end() :])
+
+
+def scenario_in_line(text: str) -> str | None:
+    """The title of a scenario that begins in a line that is no heading: `- **Scenario: T**`."""
+    match = _LIKE["scenario_line"].match(text[:_LONGEST])
+    return _clean(text[match.start("title") :]) if match else None
+
+
+def section_of(title: str) -> Operation | None:
+    """What a section does with the requirements below its heading. None for headings of other kinds."""
+    head = title[:_LONGEST]
+    says_what = _LIKE["noun"].search(head) or _LIKE["alone"].match(head.strip("*_ "))
+    if requirement_title(head) is not None or not says_what:
+        return None
+    # without what stands in brackets, in quotes or after a dash: `ADDED Requirements (renamed from X)`
+    bare = re.split(r"[(（:：]|\s[-–—]\s", _LIKE["words_quoted"].sub(" ", head).strip(), maxsplit=1)[0] or head
+    stated = Operation.STATED if _LIKE["section_of_all"].match(head) else None
+    return next((operation for operation in [*Operation][:-1] if _LIKE[operation.value].search(bare)), stated)
+
+
+def ids_in(text: str) -> list[str]:
+    return _LIKE["id"].findall(text)
+
+
+def unstruck(text: str) -> str | None:
+    """What stands in a text that is struck out as a whole, with a note in brackets behind it or none; else None."""
+    match = _LIKE["struck"].match(text)
+    return match["text"].strip() if match else None
+
+
+def is_unfilled(title: str) -> bool:
+    """Whether a title is none yet: only its number or kind, or a template's words in brackets."""
+    return _LIKE["unfilled"].match(title.strip("*_`# ")) is not None
+
+
+def is_criteria(title: str) -> bool:
+    """Whether a heading below a requirement stands above a list of criteria."""
+    return _LIKE["criteria"].match(title.strip("*_ ")) is not None
+
+
+def same(title: str) -> str:
+    """A title as it is compared: case, white space and marks do not count."""
+    return " ".join(title.replace("`", "").replace("*", "").split()).casefold()
+
+
+def bare_name(text: str) -> str:
+    """A requirement's title as it is written in a list: without the heading's marks before it."""
+    text = text.strip().strip("`*_ ").lstrip("# ")
+    return (requirement_title(text) or _clean(text)).strip("`* ")
+
+
+def _clean(title: str) -> str:
+    text = title.strip().rstrip("#").strip(" -–—:\uff1a")
+    is_all_bold = text.startswith("**") and text.endswith("**")
+    return text.strip("*_ ") if is_all_bold or text.count("**") % 2 else text

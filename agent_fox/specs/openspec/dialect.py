@@ -1,57 +1,57 @@
-"""OpenSpec's changes, which are planned, and its capabilities, which say what is there. A change says in prose what it
-is called, and for which other changes it waits."""
+"""OpenSpec's changes, which are planned, and its capabilities, which say what is there; and where their documents lie.
+A change says in prose what it is called, and for which other changes it waits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Dependency, Problem
+from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.collected import ReadTasks, spec_of
 from agent_fox.specs.common.beside import read_commands
 from agent_fox.specs.common.id_ranges import index_of
 from agent_fox.specs.detection import OPENSPEC
-from agent_fox.specs.document import read_documents, read_markdown
-from agent_fox.specs.files import warning
-from agent_fox.specs.openspec import folders
+from agent_fox.specs.document import Markdown, is_there, read_documents, read_markdown
+from agent_fox.specs.files import error, place_of, warning
+from agent_fox.specs.lines import Line
 from agent_fox.specs.openspec.capabilities import capability, read_capabilities, stale_references
-from agent_fox.specs.openspec.task_references import Names
-from agent_fox.specs.openspec.tasks import read_tasks
+from agent_fox.specs.openspec.tasks import Names, read_tasks
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.core.spec import Spec
-    from agent_fox.specs.document import Markdown
-    from agent_fox.specs.lines import Line
 
 _LIKE = patterns_in(__file__)
 _LONGEST = 4_000
 _PROPOSAL, _TASKS, _DESIGN = "proposal.md", "tasks.md", "design.md"
 _CAN_DO_WITHOUT = frozenset({_DESIGN})
+_OPENSPEC_FOLDER, _CHANGES, _SPECS, _ARCHIVE = "openspec", "changes", "specs", "archive"
+_SPEC_FILE = "spec.md"
+_TOP_FILES = (_SPEC_FILE, "specs.md")
+_OF_A_CHANGE = (_PROPOSAL, _TASKS, _SPECS, "specs.md")
+_DEEPEST, _LONGEST_NAME = 6, 255
 
 
 def read_openspec(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
-    """Changes with a proposal, deltas and tasks; and the capabilities that they change."""
-    return _capability(folder, root) if folders.is_capability(folder) else _change(folder, root)
-
-
-def _capability(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
-    documents = read_documents(folder, root, (folders.SPEC_FILE, _DESIGN), _CAN_DO_WITHOUT)
-    file = documents.first(folders.SPEC_FILE)
+    """Changes with a proposal, deltas and tasks; and the capabilities that they change. A capability in a folder that
+    groups some has that one's name before its own."""
+    if not _is_capability(folder):
+        return _change(folder, root)
+    documents = read_documents(folder, root, (_SPEC_FILE, _DESIGN), _CAN_DO_WITHOUT)
+    file = documents.first(_SPEC_FILE)
     if file is None:
         return None, documents.problems
     markdown = read_markdown(file)
     read = read_capabilities([capability(folder.name, markdown, is_baseline=True)])
     spec = spec_of(OPENSPEC, folder, root, documents, read.expected, ReadTasks())
-    spec = replace(spec, name=folders.capability_name(folder), title=_title_in([markdown]), is_baseline=True)
+    above = folder.parts[:-1]
+    is_inside = _OPENSPEC_FOLDER in above and _SPECS in above
+    groups = above[len(above) - above[::-1].index(_SPECS) :] if is_inside else ()
+    spec = replace(spec, name=".".join((*groups, folder.name)), title=_title_in([markdown]), is_baseline=True)
     return spec, [*documents.problems, *read.problems]
 
 
 def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
-    deltas, unlisted = folders.delta_files(folder, root)
+    deltas, unlisted = _delta_files(folder, root)
     documents = read_documents(folder, root, (_PROPOSAL, _TASKS, _DESIGN, *deltas.values()), _CAN_DO_WITHOUT)
     documents.problems += unlisted
     if unlisted or any(documents.lacks([name]) for name in (_TASKS, *deltas.values())):
@@ -59,19 +59,20 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     capabilities = []
     for name, path in deltas.items():
         each = capability(name, read_markdown(documents.files[path]))
-        if path.endswith(folders.SPEC_FILE) or each.delta.drafts or each.delta.renamed:  # else a document beside them
+        if path.endswith(_SPEC_FILE) or each.delta.drafts or each.delta.renamed:  # else a document beside them
             capabilities.append(each)
     read = read_capabilities(capabilities)
     documents.problems += read.problems
     for each in capabilities:
-        baseline = folders.baseline_file(folder, each.name)
-        documents.problems += stale_references(each, baseline, root) if baseline else ()
+        baseline = folder.parent.parent / _SPECS / each.name / _SPEC_FILE
+        if folder.parent.name == _CHANGES and is_there(baseline):
+            documents.problems += stale_references(each, baseline, root)
     prose = {name: text for name in (_PROPOSAL, _TASKS) if (text := documents.markdown(name))}
     names = Names(read.names, read.scenarios, read.capabilities, index_of(read.requirements, ""))
     markdown = prose.get(_TASKS)
     tasks = read_tasks(markdown, names, _title_in([markdown]) or folder.name) if markdown else ReadTasks()
     documents.problems += tasks.problems
-    rows, problems = _waits_for(prose.values(), partial(folders.is_other_change, folder))
+    rows, problems = _waits_for(prose.values(), folder)
     spec = replace(
         spec_of(OPENSPEC, folder, root, documents, read.expected, tasks),
         title=_title_in(prose.values()),
@@ -92,35 +93,26 @@ def _title_in(documents: Iterable[Markdown]) -> str:
     return ""
 
 
-def _waits_for(
-    documents: Iterable[Markdown], is_change: Callable[[str], bool]
-) -> tuple[tuple[Dependency, ...], tuple[Problem, ...]]:
+def _waits_for(documents: Iterable[Markdown], folder: Path) -> tuple[tuple[Dependency, ...], list[Problem]]:
     """The other changes that prose says this one depends on, each once, and a word about each."""
     waits: dict[str, str] = {}
-    is_known = cache(is_change)
+    is_change = cache(partial(_is_other_change, folder))
     for document in documents:
-        for name, line in _named(document, is_known):
-            waits.setdefault(name, document.at(line))
+        for is_section, lines in _paragraphs(document.lines):
+            text = " ".join(line.text.strip() for line in lines)[:_LONGEST]
+            for sentence in _LIKE["sentence_ends"].split(text):
+                starts = _LIKE["waits"].search(sentence)
+                begins = 0 if is_section else starts.end() if starts else len(sentence)
+                names = [name for name in _names(sentence, begins) if name and is_change(name)]
+                rest = sentence
+                for name in names:  # `remove-not-found` denies nothing
+                    rest = rest.replace(name, " ")
+                for name in names if not _LIKE["no_wait"].search(rest) else ():
+                    line = next((line.number for line in lines if name in line.text), lines[0].number)
+                    waits.setdefault(name, document.at(line))
     rows = tuple(Dependency(name, None, None, where, is_archived=True) for name, where in waits.items())
     what = "waits for {}: read from prose. Correct the sentence if it does not"
-    return rows, tuple(warning(where, what.format(name)) for name, where in waits.items())
-
-
-def _named(document: Markdown, is_change: Callable[[str], bool]) -> Iterator[tuple[str, int]]:
-    for is_section, lines in _paragraphs(document.lines):
-        text = " ".join(line.text.strip() for line in lines)[:_LONGEST]
-        for sentence in _LIKE["sentence_ends"].split(text):
-            waits = _LIKE["waits"].search(sentence)
-            if waits is None and not is_section:
-                continue
-            begins = 0 if is_section or waits is None else waits.end()
-            names = [name for name in _names(sentence, begins) if name and is_change(name)]
-            rest = sentence
-            for name in names:  # `remove-not-found` denies nothing
-                rest = rest.replace(name, " ")
-            if names and not _LIKE["no_wait"].search(rest):
-                for name in names:
-                    yield name, next((line.number for line in lines if name in line.text), lines[0].number)
+    return rows, [warning(where, what.format(name)) for name, where in waits.items()]
 
 
 def _names(sentence: str, begins: int) -> Iterator[str]:
@@ -145,3 +137,63 @@ def _paragraphs(lines: Iterable[Line]) -> Iterator[tuple[bool, list[Line]]]:
             text.append(line)
     if text:
         yield section is not None, text
+
+
+def _is_capability(folder: Path) -> bool:
+    """Whether it says what is there. Its place decides before its documents do."""
+    above = folder.parts[:-1]
+    if _OPENSPEC_FOLDER in above:
+        below = above[len(above) - 1 - above[::-1].index(_OPENSPEC_FOLDER) :]
+        return _SPECS in below and _CHANGES not in below[: below.index(_SPECS)]
+    return not any(is_there(folder / name) for name in _OF_A_CHANGE) and folder.parent.name != _CHANGES
+
+
+def _delta_files(folder: Path, root: Path) -> tuple[dict[str, str], list[Problem]]:
+    """The files that may hold a change's deltas, by the capability that each is about, in the capabilities' order:
+    `specs/platform/auth/spec.md` is about `platform/auth`, and so is `specs/platform/auth.md` where that is not there.
+
+    A name is relative to the folder, such as `specs/auth/spec.md`. What can't be listed is an error.
+    """
+    problems: list[Problem] = []
+    names = [path.relative_to(folder) for path in _markdown_below(folder / _SPECS, root, problems, 1)]
+    files: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: name.name != _SPEC_FILE):
+        inner = name.parts[1:]
+        parts = inner[:-1] if name.name == _SPEC_FILE else (*inner[:-1], name.name.removesuffix(".md"))
+        files.setdefault("/".join(parts) or folder.name, name.as_posix())
+    for top in _TOP_FILES:
+        if is_there(folder / top):
+            files.setdefault(folder.name, top)
+    return dict(sorted(files.items())), problems
+
+
+def _is_other_change(folder: Path, name: str) -> bool:
+    """Whether a name is that of another change that is not archived."""
+    if folder.parent.name != _CHANGES or name in (folder.name, _ARCHIVE) or name.startswith("."):
+        return False
+    return len(name.encode()) <= _LONGEST_NAME and _is_folder(folder.parent / name)
+
+
+def _markdown_below(folder: Path, root: Path, problems: list[Problem], depth: int) -> Iterator[Path]:
+    """Markdown files, without going through links to folders: those may lead round in a circle."""
+    if not _is_folder(folder) or depth > _DEEPEST:
+        return
+    try:
+        paths = [(path, path.is_dir()) for path in sorted(folder.iterdir())]
+    except OSError as refused:
+        what = f"this folder can't be read ({refused.strerror}); check its permissions"
+        problems.append(error(place_of(folder, root), what))
+        return
+    for path, is_folder in paths:
+        if is_folder and path.name != _SPEC_FILE:
+            yield from () if path.is_symlink() else _markdown_below(path, root, problems, depth + 1)
+        elif path.suffix.lower() == ".md" and not path.name.startswith("."):
+            yield path
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a folder is there; False where nobody can look."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False

@@ -4,13 +4,12 @@ specs this one needs, and what it leaves open, such as questions that are marked
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Dependency
+from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
 from agent_fox.specs.common.beside import read_commands
 from agent_fox.specs.common.rows import without_doubles
@@ -19,13 +18,10 @@ from agent_fox.specs.document import Markdown, read_documents
 from agent_fox.specs.files import children, is_file, place_of, warning
 from agent_fox.specs.lines import Line, listed, with_headings
 from agent_fox.specs.spec_kit.identifiers import references_of
+from agent_fox.specs.spec_kit.parts import Kind, kind_of
 from agent_fox.specs.spec_kit.requirements import read_requirements
 from agent_fox.specs.spec_kit.tasks import read_tasks
-from agent_fox.specs.spec_kit.words import Kind, kind_of
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.core.spec import BareCriteria, Problem, Spec
 
 _LIKE = patterns_in(__file__)
 _SPEC, _PLAN, _TASKS = "spec.md", "plan.md", "tasks.md"
@@ -58,12 +54,16 @@ def read_spec_kit(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec | 
     for row in rows:
         what = f"read as: all of {row.spec} comes before this spec. Say it in other words if that is not meant"
         documents.problems.append(warning(row.where, what))
+    # documents that only people and agents read: they are named, not read here
+    beside = [name for name in _BESIDE if is_file(folder / name)]
+    for name in _FOLDERS:
+        beside += [f"{name}/{path.name}" for path in sorted(children(folder / name)) if is_file(path)]
     spec = replace(
         spec_of(SPEC_KIT, folder, root, documents, requirements, tasks),
         title=_title(read),
         dependencies=rows,
         test_commands=dict(ChainMap(*map(read_commands, read.values()))),
-        documents=documents.paths | {name: place_of(folder / name, root) for name in _beside(folder)},
+        documents=documents.paths | {name: place_of(folder / name, root) for name in beside[:_MOST_BESIDE]},
     )
     if ended is not None:
         gone = (*spec.expected, *spec.withdrawn)
@@ -75,17 +75,16 @@ def _plain(markdown: Markdown) -> Markdown:
     """The same with plain hyphens, digits and spaces: an id is written in many ways, and looks like one. Headings are
     of a length that headings have, for each is looked at for all tasks below it. The document itself, with its tree,
     where it is so already."""
-    odd = [line for line in markdown.lines if not line.text.isascii() and _ODD.search(line.text)]
-    odd += [line for line in markdown.lines if line.heading is not None and len(line.heading.title) > _LONGEST_HEADING]
-    lines = {line.number: _plain_line(line) for line in odd}
-    return replace(markdown, lines=tuple(lines.get(line.number, line) for line in markdown.lines)) if odd else markdown
-
-
-def _plain_line(line: Line) -> Line:
-    title = line.heading.title if line.heading else ""
-    title = title if len(title) <= _LONGEST_HEADING else f"{title[:_LONGEST_HEADING]}…"
-    heading = line.heading and line.heading._replace(title=title.translate(_PLAIN))
-    return line._replace(text=line.text.translate(_PLAIN), heading=heading)
+    lines: dict[int, Line] = {}
+    for line in markdown.lines:
+        title = line.heading.title if line.heading else ""
+        if len(title) > _LONGEST_HEADING or (not line.text.isascii() and _ODD.search(line.text)):
+            title = title if len(title) <= _LONGEST_HEADING else f"{title[:_LONGEST_HEADING]}…"
+            heading = line.heading and line.heading._replace(title=title.translate(_PLAIN))
+            lines[line.number] = line._replace(text=line.text.translate(_PLAIN), heading=heading)
+    return (
+        replace(markdown, lines=tuple(lines.get(line.number, line) for line in markdown.lines)) if lines else markdown
+    )
 
 
 def _title(read: dict[str, Markdown]) -> str:
@@ -96,33 +95,15 @@ def _title(read: dict[str, Markdown]) -> str:
     return match["title"].strip() if match else title
 
 
-def _beside(folder: Path) -> list[str]:
-    """The documents that only people and agents read: they are named, not read here."""
-    names = [name for name in _BESIDE if is_file(folder / name)]
-    for name in _FOLDERS:
-        names += [f"{name}/{path.name}" for path in sorted(children(folder / name)) if is_file(path)]
-    return names[:_MOST_BESIDE]
-
-
 def _needs_in(markdown: Markdown, siblings: list[str], *, header_only: bool) -> Iterator[Dependency]:
-    """The specs that a document's section about dependencies, or a line that says *depends on*, names.
+    """The specs that a document's section about dependencies, a line that says *depends on*, or the list below such a
+    label names.
 
     A bare number counts as the one sibling that begins with it. `header_only`: only the lines before the first section.
     """
-    for line in _saying(markdown.lines, header_only):
-        if _LIKE["needed_by"].search(line.text) is None:
-            names = [match["name"] for match in _LIKE["folder"].finditer(line.text)]
-            for match in _LIKE["number"].finditer(line.text):
-                meant = [name for name in siblings if name.startswith(f"{match['number']}-")]
-                names += meant if len(meant) == 1 else []
-            yield from (Dependency(name, None, None, markdown.at(line.number), is_archived=True) for name in names)
-
-
-def _saying(lines: Iterable[Line], header_only: bool) -> Iterator[Line]:
-    """Lines about what this spec needs: a label with the list below it, and all of such a section."""
     is_below_label = False
     chapter = ""
-    for chain, line in with_headings(lines):
+    for chain, line in with_headings(markdown.lines):
         if line.heading is not None:
             chapter = " / ".join(heading.title.lower() for _, heading in chain).partition(" / ")[2]
         if line.is_code or (header_only and (chapter or line.number > _HEAD)):
@@ -130,8 +111,13 @@ def _saying(lines: Iterable[Line], header_only: bool) -> Iterator[Line]:
         is_label = _LIKE["needs"].match(line.text) is not None
         is_listed = line.text.lstrip()[:2] in ("- ", "* ", "+ ")
         is_below_label = is_label or (is_below_label and (line.is_blank or is_listed) and line.heading is None)
-        if is_label or is_below_label or (not header_only and _LIKE["needs_section"].search(chapter)):
-            yield line
+        is_about = is_below_label or (not header_only and _LIKE["needs_section"].search(chapter))
+        if is_about and _LIKE["needed_by"].search(line.text) is None:
+            names = [match["name"] for match in _LIKE["folder"].finditer(line.text)]
+            for match in _LIKE["number"].finditer(line.text):
+                meant = [name for name in siblings if name.startswith(f"{match['number']}-")]
+                names += meant if len(meant) == 1 else []
+            yield from (Dependency(name, None, None, markdown.at(line.number), is_archived=True) for name in names)
 
 
 def _unfinished(markdown: Markdown) -> Iterator[Problem]:

@@ -8,12 +8,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from agent_fox.specs.collected import ReadRequirements
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.specs.collected import ReadRequirements
 
 _LIKE = patterns_in(__file__)
 _CLOSES = tuple("])）`*_.;")
@@ -150,18 +148,14 @@ class References:
             end = f"{name.rpartition('-')[0]}-{end}" if end and end[0].isdecimal() else end
             keys = [(other, same(other)) for other in (name, end) if other]
             first, last = self.order.get(keys[0][1]), self.order.get(keys[-1][1])
-            if first is not None:
-                names.update(dict.fromkeys(self._between(first, last, keys[0][1][0])))
+            if first is not None:  # the first alone where too many are named
+                last = max(first, last or 0)
+                self.spare -= last - first
+                rows = self.rows[first : first + 1 if self.spare < 0 else last + 1]
+                names.update((part, None) for key, row in rows if key[0] == keys[0][1][0] for part in row)
             strange = (other for other, key in keys if key not in self.order and key not in self.withdrawn)
             unknown.update(dict.fromkeys(other for other in strange if is_known(other)))
         return tuple(names), tuple(unknown)
-
-    def _between(self, first: int, last: int | None, kind: str) -> Iterator[str]:
-        """The parts of the ids from one to another that begin alike; of the first alone where too many are named."""
-        last = max(first, last or 0)
-        self.spare -= last - first
-        rows = self.rows[first : first + 1 if self.spare < 0 else last + 1]
-        return (part for key, row in rows if key[0] == kind for part in row)
 
 
 def references_of(read: ReadRequirements) -> References:

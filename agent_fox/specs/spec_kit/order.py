@@ -7,52 +7,19 @@ outright, with nothing between a number, the verb and the next number. Rows of t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
+from agent_fox.specs.common.task_lists import Numbers
+from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import plain
 from agent_fox.specs.spec_kit.parts import items_of, parts_of
 from agent_fox.specs.word_tables import patterns_in
 
-if TYPE_CHECKING:
-    from agent_fox.specs.document import Markdown
-
 _LIKE = patterns_in(__file__)
-
-
-MOST_NAMED = 200_000
 _SAID = ("comes_after", "comes_before")
 _VERBS = ("arrow", *_SAID)
-
-
-@dataclass(slots=True)
-class Numbers:
-    """The tasks of a file, with their places in it. `spare`: how many more its ranges and lists may name."""
-
-    places: Mapping[str, int]
-    spare: int = MOST_NAMED
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.places
-
-    def has_room(self, many: int) -> bool:
-        self.spare -= many
-        return self.spare >= 0
-
-    def between(self, first: str, last: str) -> list[str]:
-        """The tasks of a range, as the file has them; its ends alone where one is not there, or too many are named."""
-        short = _LIKE["short_range"].fullmatch(first) if first not in self else None
-        if short is not None:
-            first = short[1]
-            last = f"{short[1][: -len(short[2])]}{short[2]}"
-        if first == last:
-            return [first]
-        if first in self and last in self and self.has_room(self.places[last] - self.places[first]):
-            within = islice(self.places, self.places[first], self.places[last] + 1)
-            return [name for name in within if _LIKE["t"].fullmatch(name)]
-        return [first, last]
 
 
 class Stated(NamedTuple):
@@ -66,6 +33,11 @@ class Stated(NamedTuple):
 
 Named = tuple[tuple[str, ...], tuple[str, ...]]
 """Tasks that are there, and others."""
+
+
+def rank(name: str) -> int:
+    """What parts tasks with a `T` number from others: no range of the one kind names any of the other."""
+    return int(_LIKE["t"].fullmatch(name) is not None)
 
 
 def waited_for(text: str, numbers: Numbers) -> Named:
@@ -107,7 +79,10 @@ def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
         for row in table.rows if columns != (None, None) else ():
             own = next((cell for cell in (plain(cell) for cell in row.cells[:3]) if cell in numbers), None)
             if own is not None:
-                first, later = (_in_cell(row.cell(column), numbers) for column in columns)
+                cells = (_LIKE["brackets"].sub("", row.cell(column)) for column in columns)
+                first, later = (
+                    [name for each in _lists(cell) for name in _names(cell, each, numbers)] for cell in cells
+                )
                 yield _stated(row.line, first, [own], numbers)
                 yield _stated(row.line, [own], later, numbers)
 
@@ -147,10 +122,10 @@ def _in_sentence(line: int, sentence: str, numbers: Numbers) -> Iterator[Stated]
             yield _stated(line, _names(sentence, first, numbers), _names(sentence, later, numbers), numbers)
 
 
-def _lists(sentence: str) -> Iterator[list[re.Match[str]]]:
+def _lists(sentence: str, start: int = 0) -> Iterator[list[re.Match[str]]]:
     """The numbers of a sentence, those together that follow one another."""
     matches: list[re.Match[str]] = []
-    for number in _LIKE["order_named"].finditer(sentence):
+    for number in _LIKE["order_named"].finditer(sentence, start):
         if matches and not _LIKE["and"].fullmatch(sentence, matches[-1].end(), number.start()):
             yield matches
             matches = []
@@ -168,13 +143,10 @@ def _names(sentence: str, found: list[re.Match[str]], numbers: Numbers) -> list[
     """The names that a list writes, ranges written out."""
     names = [found[0][0]]
     for before, number in pairwise(found):
-        is_range = _LIKE["links_range"].search(sentence, before.end(), number.start()) is not None
-        names += numbers.between(before[0], number[0]) if is_range else [number[0]]
-    return [name for written in names for name in numbers.between(written, written)]
-
-
-def _in_cell(text: str, numbers: Numbers) -> list[str]:
-    return [name for listed in _lists(_LIKE["brackets"].sub("", text)) for name in _names(text, listed, numbers)]
+        link = _LIKE["and"].fullmatch(sentence, before.end(), number.start())
+        is_range = link is not None and _LIKE["links_range"].match(link["link"]) is not None
+        names += _between(before[0], number[0], numbers) if is_range else [number[0]]
+    return [name for written in names for name in _between(written, written, numbers)]
 
 
 def _stated(line: int, first: list[str], later: list[str], numbers: Numbers) -> Stated:
@@ -191,20 +163,14 @@ def _parted(names: Iterable[str], numbers: Numbers) -> Named:
 
 def _named_at(text: str, starts: Iterable[int], numbers: Numbers) -> Named:
     """The tasks that are listed at some places of a text, and those of them that are not there."""
-    ranges = (ends for start in starts for ends in _listed(text, start))
-    return _parted((name for first, last in ranges for name in numbers.between(first, last)), numbers)
+    begins = (start for start in starts if _LIKE["order_named"].match(text, start) is not None)
+    lists = (next(_lists(text, start)) for start in begins)
+    return _parted((name for each in lists for name in _names(text, each, numbers)), numbers)
 
 
-def _listed(text: str, start: int) -> Iterator[tuple[str, str]]:
-    """The numbers that follow one another from a place, each with the end of its range."""
-    number = _LIKE["t"].match(text, start)
-    while number is not None:
-        end = number
-        link = _LIKE["next"].match(text, number.end())
-        following = _LIKE["t"].match(text, link.end()) if link else None
-        if link is not None and following is not None and _LIKE["links_range"].match(link["link"]):
-            end = following
-            link = _LIKE["next"].match(text, end.end())
-            following = _LIKE["t"].match(text, link.end()) if link else None
-        yield number[0], end[0]
-        number = following
+def _between(first: str, last: str, numbers: Numbers) -> list[str]:
+    """The tasks of a range; `T001-003` may be written as one number."""
+    short = _LIKE["short_range"].fullmatch(first) if first not in numbers else None
+    if short is not None:
+        first, last = short[1], f"{short[1][: -len(short[2])]}{short[2]}"
+    return numbers.between(first, last)

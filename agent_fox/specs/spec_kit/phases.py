@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.common.task_lists import Draft
-from agent_fox.specs.lines import Chain, Heading, Line, plain, with_headings
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.lines import Chain, Heading, Line, listed, plain, with_headings
+from agent_fox.specs.outline import Table
 from agent_fox.specs.spec_kit.identifiers import stories_in_label
 from agent_fox.specs.word_tables import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.specs.document import Markdown
-    from agent_fox.specs.outline import Row, Table
 
 _LIKE = patterns_in(__file__)
 _BELOW_HEADINGS, _LONGEST_NAME = 7, 160
@@ -25,63 +19,19 @@ _TEXT_HEADINGS = (
     "задача", "descripción", "descrição", "tarea", "tarefa", "description", "tâche", "beschreibung", "описание",
 )  # fmt: skip
 _STATE = ("status", "state", "done", "estado", "状态", "狀態", "状態", "상태", "statut", "статус")
-_SAYS_STATE = {
-    "x": regex(
-        r"\W*(?:\[x\]|✅|✓|✔|☑|(?:done|completed?|finished|完了|完成|已完成|completado|concluíd[oa])\b)", re.IGNORECASE
-    ),
-    "-": regex(r"\W*(?:\[[-/]\]|🔄|🚧|(?:in[ -]progress|doing|wip|started)\b)", re.IGNORECASE),
-    "~": regex(r"\W*(?:\[~\]|(?:skipped|dropped|cancell?ed|removed|n/a)\b)", re.IGNORECASE),
-}
+_SAYS_STATE = {"x": _LIKE["says_done"], "-": _LIKE["says_begun"], "~": _LIKE["says_skipped"]}
 _FIRST_CELLS = 3
 
 Placed = list[tuple[Chain, Line]]
+Remark = tuple[int, str]
+"""What is not planned as it is written, with its line."""
 
 
-@dataclass(slots=True)
-class TaskDraft(Draft):
-    """`is_aside`: it stands where samples do. `stories` and `details` are known once labels are off its title."""
+def cut(markdown: Markdown) -> tuple[list[Draft], list[Remark]]:
+    """The phases of a tasks file that have tasks. Tasks are boxes; where no box has a `T` number, what else begins with
+    one: headings or plain items, else bold words on a line of their own, else rows of tables.
 
-    is_struck: bool = False
-    is_aside: bool = False
-    stories: tuple[str, ...] = ()
-    details: tuple[str, ...] = ()
-
-    @property
-    def is_heading(self) -> bool:
-        return self.indent < 0
-
-    @property
-    def text(self) -> str:
-        return "\n".join((self.title, *self.details))
-
-
-@dataclass(slots=True)
-class PhaseDraft:
-    """A phase while it is read. Without a heading it holds the tasks that stand before any."""
-
-    line: int
-    heading: str
-    tasks: list[TaskDraft] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
-    intro: list[Line] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Cut:
-    """The phases that have tasks. `lost` are tasks that stand aside from all of them, `empty` phases without tasks,
-    `unread` numbers of tasks in phases that are written in another way than the rest."""
-
-    phases: list[PhaseDraft]
-    lost: list[TaskDraft]
-    empty: list[tuple[int, str]]
-    unread: list[tuple[int, str]]
-
-
-def cut(markdown: Markdown) -> Cut:
-    """The phases of a tasks file. Tasks are boxes; where no box has a `T` number, what else begins with one: headings
-    or plain items, else bold words on a line of their own, else rows of tables.
-
-    A phase's name in bold, or as a box of its own, is a heading too.
+    A phase's name in bold, or as a box of its own, is a heading too. Tasks before any heading are a phase in line 0.
     """
     headed = ((line, _heading(line)) for line in markdown.lines)
     lines = (line if heading is line.heading else line._replace(heading=heading) for line, heading in headed)
@@ -95,7 +45,12 @@ def cut(markdown: Markdown) -> Cut:
         tasks = tasks or boxes
     kept, lost = _kept(tasks, has_numbers)
     phases, empty = _phased(placed, kept)
-    return Cut(phases, lost, empty, list(_unread(placed, tasks)))
+    what = "stands in no phase: not planned. Move it below the phase it belongs to"
+    remarks = [(task.line, f"{task.number} {what}") for task in lost if task.number]
+    if unnumbered := [task.line for task in lost if not task.number]:
+        what = f"boxes without a number, in no phase: {listed(unnumbered)}. Not planned; number those that are tasks"
+        remarks.append((unnumbered[0], what))
+    return phases, [*remarks, *_unread(placed, tasks), *empty]
 
 
 def _heading(line: Line) -> Heading | None:
@@ -115,10 +70,10 @@ def _heading(line: Line) -> Heading | None:
     return Heading(_BELOW_HEADINGS, name) if is_phase else None
 
 
-def _tasks(placed: Placed, task_at: Callable[[Chain, Line], TaskDraft | None]) -> list[TaskDraft]:
+def _tasks(placed: Placed, task_at: Callable[[Chain, Line], Draft | None]) -> list[Draft]:
     """Every task, with its lines. Without a number, a step of another one is none, nor is a check below a label."""
-    tasks: list[TaskDraft] = []
-    current: TaskDraft | None = None
+    tasks: list[Draft] = []
+    current: Draft | None = None
     is_check = False
     for chain, line in placed:
         task = None if line.is_code else task_at(chain, line)
@@ -132,22 +87,16 @@ def _tasks(placed: Placed, task_at: Callable[[Chain, Line], TaskDraft | None]) -
         elif line.heading is None:
             bold = _LIKE["bold_line"].match(line.text.strip()) if line.indent < 2 and not line.is_code else None
             is_check = is_check if bold is None else _LIKE["checks"].match(bold["text"]) is not None
-            if current is not None and _belongs_to(current, line):
+            after_gap = current is not None and bool(current.lines) and current.lines[-1].is_blank
+            goes_on = not after_gap and _LIKE["phases_bullet"].match(line.text.strip()) is None
+            if current is not None and (line.indent > current.indent or line.is_code or line.is_blank or goes_on):
                 current.lines.append(line)
             else:
                 current = None
     return tasks
 
 
-def _belongs_to(task: TaskDraft, line: Line) -> bool:
-    """Whether a line stands below a task, or goes on with it without being indented."""
-    if line.indent > task.indent or line.is_code or line.is_blank:
-        return True
-    after_gap = bool(task.lines) and task.lines[-1].is_blank
-    return not after_gap and _LIKE["phases_bullet"].match(line.text.strip()) is None
-
-
-def _boxed(chain: Chain, line: Line) -> TaskDraft | None:
+def _boxed(chain: Chain, line: Line) -> Draft | None:
     box = _LIKE["box"].match(line.text.strip()) if "[" in line.text and line.heading is None else None
     if box is None:
         return None
@@ -158,7 +107,7 @@ def _boxed(chain: Chain, line: Line) -> TaskDraft | None:
     return task
 
 
-def _unboxed(chain: Chain, line: Line) -> TaskDraft | None:
+def _unboxed(chain: Chain, line: Line) -> Draft | None:
     """A heading or a plain list item that begins with a `T` number."""
     text = _listed_text(line)
     match = _LIKE["t_number"].match(text) if text else None
@@ -169,49 +118,43 @@ def _unboxed(chain: Chain, line: Line) -> TaskDraft | None:
     return task
 
 
-def _bold(chain: Chain, line: Line) -> TaskDraft | None:
+def _bold(chain: Chain, line: Line) -> Draft | None:
     """A line such as `**T001** [P] Make it`, with all that stands below it."""
     is_bold = line.text.startswith(("**T", "__T")) and line.heading is None
     match = _LIKE["t_number"].match(line.text) if is_bold and not _is_aside(chain) else None
-    return TaskDraft(match["number"], match["rest"], line.number, "", -1, chain=chain) if match else None
+    return Draft(match["number"], match["rest"], line.number, "", -1, chain=chain) if match else None
 
 
-def _task(number: str, title: str, line: Line, chain: Chain, box: str) -> TaskDraft:
-    return TaskDraft(number, title, line.number, box, line.indent, chain=chain, is_aside=_is_aside(chain))
+def _task(number: str, title: str, line: Line, chain: Chain, box: str) -> Draft:
+    return Draft(number, title, line.number, box, line.indent, chain=chain, is_aside=_is_aside(chain))
 
 
-def _in_rows(placed: Placed, tables: Iterable[Table]) -> list[TaskDraft]:
-    """Tasks that are rows of tables with a column that says what is to be done, each number once."""
+def _in_rows(placed: Placed, tables: Iterable[Table]) -> list[Draft]:
+    """Tasks that are rows of tables with a column that says what is to be done, each number once:
+    `| T001 | [P] | Make it | T000 | done |`. Labels of other cells stand before the title, others below it."""
     lines = {line.number: (chain, line) for chain, line in placed}
-    drafts: dict[str, TaskDraft] = {}
-    for table in tables:
-        for row in table.rows:
-            cells = [plain(cell) for cell in row.cells[:_FIRST_CELLS]]
-            own = next((place for place, cell in enumerate(cells) if _LIKE["is_number"].fullmatch(cell)), None)
-            column = _column(table, _TEXT_HEADINGS, own) if own is not None else None
-            if own is not None and column is not None and row.cell(column):
-                task = _row(table, row, own, column, *lines[row.line])
-                if task.number not in drafts or (drafts[task.number].is_aside and not task.is_aside):
-                    drafts[task.number] = task
-    return sorted(drafts.values(), key=lambda task: task.line)
-
-
-def _row(table: Table, row: Row, own: int, column: int, chain: Chain, line: Line) -> TaskDraft:
-    """A row `| T001 | [P] | Make it | T000 | done |`: labels of other cells stand before the title, others below it."""
-    state = _column(table, _STATE, own)
-    labels, others = "", []
-    for place, cell in enumerate(row.cells):
-        if place in (own, column, state) or not cell.strip("-–— "):
+    drafts: dict[str, Draft] = {}
+    for table, row in ((each, row) for each in tables for row in each.rows):
+        cells = [plain(cell) for cell in row.cells]
+        numbers = (place for place, cell in enumerate(cells[:_FIRST_CELLS]) if _LIKE["is_number"].fullmatch(cell))
+        own = next(numbers, None)
+        column, state = _column(table, _TEXT_HEADINGS, own), _column(table, _STATE, own)
+        if own is None or column is None or not row.cell(column):
             continue
-        if plain(cell) == "P" or tuple(stories_in_label(plain(cell))):
-            labels += f"[{plain(cell)}] "
-        else:
-            others.append(f"{table.header[place]}: {cell}" if place < len(table.header) else cell)
-    state_cell = row.cell(state)
-    box = next((box for box, words in _SAYS_STATE.items() if words.match(state_cell)), "")
-    task = _task(plain(row.cells[own]), f" {labels}{row.cell(column)}", line, chain, box)
-    task.lines = [Line(row.line, f"- {other}", line.indent + 2) for other in others]
-    return task
+        (chain, line), labels, others = lines[row.line], "", []
+        for place, cell in enumerate(row.cells):
+            if place in (own, column, state) or not cell.strip("-–— "):
+                continue
+            if cells[place] == "P" or tuple(stories_in_label(cells[place])):
+                labels += f"[{cells[place]}] "
+            else:
+                others.append(f"{table.header[place]}: {cell}" if place < len(table.header) else cell)
+        box = next((box for box, words in _SAYS_STATE.items() if words.match(row.cell(state))), "")
+        task = _task(cells[own], f" {labels}{row.cell(column)}", line, chain, box)
+        task.lines = [Line(row.line, f"- {other}", line.indent + 2) for other in others]
+        if task.number not in drafts or (drafts[task.number].is_aside and not task.is_aside):
+            drafts[task.number] = task
+    return sorted(drafts.values(), key=lambda task: task.line)
 
 
 def _column(table: Table, words: tuple[str, ...], own: int | None) -> int | None:
@@ -220,15 +163,21 @@ def _column(table: Table, words: tuple[str, ...], own: int | None) -> int | None
     return next((place for word in words for place, name in names if word in name), None)
 
 
-def _unread(placed: Placed, tasks: list[TaskDraft]) -> Iterator[tuple[int, str]]:
-    """Headings and items of phases that begin with a `T` number, or with a range, which no task has."""
+def _unread(placed: Placed, tasks: list[Draft]) -> Iterator[Remark]:
+    """Headings and items of phases that begin with a `T` number, or with a range, which no task has: they are written
+    in another way than the rest."""
     known = {task.number for task in tasks}
     within = {line.number for task in tasks for line in task.lines}
+    unread: list[tuple[int, str]] = []
     for chain, line in placed:
         text = _listed_text(line) if not line.is_code and line.number not in within else ""
         match = _LIKE["begins"].match(text) if "T" in text else None
         if match is not None and match["number"] not in known and _is_in_phase(chain) and not _is_aside(chain):
-            yield line.number, match["number"]
+            unread.append((line.number, match["number"]))
+    if unread:
+        lines = listed(line for line, _ in unread)
+        what = f"{unread[0][1]} and such are written in another way than other tasks here: {lines}"
+        yield unread[0][0], f"{what}. Not planned; write tasks with boxes (`- [ ] T001 ...`), one a line"
 
 
 def _listed_text(line: Line) -> str:
@@ -249,20 +198,17 @@ def _is_in_phase(chain: Chain) -> bool:
 def _is_aside(chain: Chain) -> bool:
     """Whether a heading says that samples or words about tasks stand below it; a phase's name never does."""
     titles = (heading.title for _, heading in chain if heading.level > 1)
-    return any(
-        _LIKE["tasks_aside"].match(title[:200]) is not None and not _LIKE["phase"].match(title) for title in titles
-    )
+    return any(_LIKE["tasks_aside"].match(title[:200]) and not _LIKE["phase"].match(title) for title in titles)
 
 
-def _kept(tasks: list[TaskDraft], has_numbers: bool) -> tuple[list[TaskDraft], list[TaskDraft]]:
+def _kept(tasks: list[Draft], has_numbers: bool) -> tuple[list[Draft], list[Draft]]:
     """The tasks that are planned, and those that stand aside: numbered ones that stand nowhere else, and boxes
     without a number where no task with one is near."""
-    for task in _going_on(tasks):
-        task.is_aside = False
+    _take_in_what_goes_on(tasks)
     seen = {task.number for task in tasks if not task.is_aside}
     near = {number for task in tasks if task.number for number, heading in task.chain if heading.level > 1}
-    kept: list[TaskDraft] = []
-    lost: list[TaskDraft] = []
+    kept: list[Draft] = []
+    lost: list[Draft] = []
     for task in tasks:
         is_in_phase = _is_in_phase(task.chain)
         is_new = bool(task.number) and task.number not in seen
@@ -276,45 +222,42 @@ def _kept(tasks: list[TaskDraft], has_numbers: bool) -> tuple[list[TaskDraft], l
     return kept, lost
 
 
-def _going_on(tasks: list[TaskDraft]) -> list[TaskDraft]:
+def _take_in_what_goes_on(tasks: list[Draft]) -> None:
     """Tasks below a heading such as *Example gallery* whose numbers go on with those before: it is about tasks."""
     numbered = ((task, _LIKE["digits"].findall(task.number)) for task in tasks if task.number.startswith("T"))
     counted = [(task, int(digits[-1])) for task, digits in numbered if digits]
     known = {number for task, number in counted if not task.is_aside}
-    drafts: list[TaskDraft] = []
     highest = 0
     for _, under in groupby(counted, lambda each: each[0].chain):
         here = list(under)
         goes_on = here[0][1] == highest + 1 and not known & {number for _, number in here}
         if not here[0][0].is_aside or goes_on:
-            drafts += [task for task, _ in here if task.is_aside]
             highest = max(highest, *(number for _, number in here))
-    return drafts
+            for task, _ in here:
+                task.is_aside = False
 
 
-def _phased(placed: Placed, tasks: list[TaskDraft]) -> tuple[list[PhaseDraft], list[tuple[int, str]]]:
-    """The phases, and those that are empty."""
+def _phased(placed: Placed, tasks: list[Draft]) -> tuple[list[Draft], Iterator[Remark]]:
+    """The phases, and a word about those that are empty."""
     level = _level(tasks)
-    drafts: dict[int, PhaseDraft] = {}
+    phases: dict[int, Draft] = {}
     for task in tasks:
         number, title = _phase(task.chain, level)
-        drafts.setdefault(number, PhaseDraft(number, title)).tasks.append(task)
-    own = {below.number for task in tasks for below in task.lines} | {task.line for task in tasks}
-    used = {number for task in tasks for number, _ in task.chain} | drafts.keys()
+        phases.setdefault(number, Draft("", title, number)).tasks.append(task)
+    used = {number for task in tasks for number, _ in task.chain} | phases.keys()
     empty: list[tuple[int, str]] = []
     for chain, under in groupby(placed, lambda found: found[0]):
-        lines = [line for _, line in under]
-        draft = drafts.get(_phase(chain, level)[0])
-        if draft is not None and draft.line:
-            draft.lines += lines
-            draft.intro += [line for line in lines if line.number not in own and not line.is_code]
+        phase = phases.get(_phase(chain, level)[0])
+        if phase is not None and phase.line:
+            phase.lines += [line for _, line in under]
         is_phase = bool(chain) and _LIKE["phase"].match(chain[-1][1].title) is not None
         if is_phase and chain[-1][0] not in used and not _is_aside(chain):
             empty.append((chain[-1][0], chain[-1][1].title))
-    return [drafts[number] for number in sorted(drafts)], empty
+    what = "has no tasks: not planned. Write tasks with boxes (`- [ ] T001 ...`)"
+    return [phases[number] for number in sorted(phases)], ((line, f"{title!r} {what}") for line, title in empty)
 
 
-def _level(tasks: list[TaskDraft]) -> int:
+def _level(tasks: list[Draft]) -> int:
     """The rank of headings that are phases: of those that say so, else the first that parts the tasks."""
     named = [heading.level for task in tasks for _, heading in task.chain if _LIKE["phase"].match(heading.title)]
     if named:

@@ -8,7 +8,7 @@ from agent_fox.core.spec import Problem, Requirement, Severity
 from agent_fox.specs.collected import ReadRequirements, ReadTasks
 from agent_fox.specs.document import Markdown, read_markdown
 from agent_fox.specs.files import TextFile
-from agent_fox.specs.kiro.references import References, references_of
+from agent_fox.specs.kiro.ids import References, references_of
 from agent_fox.specs.kiro.requirements import read_bugfix, read_requirements
 from agent_fox.specs.kiro.tasks import read_tasks
 

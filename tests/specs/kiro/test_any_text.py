@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.specs.kiro.fields import read_properties
-from agent_fox.specs.kiro.references import references_of
+from agent_fox.specs.kiro.ids import references_of
+from agent_fox.specs.kiro.tasks import read_properties
 from tests.specs.kiro.samples import bugfix_of, markdown_of, requirements_of, tasks_of
 
 PIECES = st.sampled_from(

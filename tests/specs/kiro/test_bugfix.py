@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.specs.kiro.references import Named, references_of
+from agent_fox.specs.kiro.ids import Named, references_of
 from tests.specs.kiro.samples import bugfix_of, shape, tasks_of
 
 BUGFIX = """

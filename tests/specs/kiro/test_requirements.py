@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.specs.kiro.references import references_of
+from agent_fox.specs.kiro.ids import references_of
 from tests.specs.kiro.samples import errors, ids, requirements_of, said, shape, texts
 
 HEADINGS = [

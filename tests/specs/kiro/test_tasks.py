@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.core.spec import TaskState
-from agent_fox.specs.kiro.references import references_of
+from agent_fox.specs.kiro.ids import references_of
 from tests.specs.kiro.samples import bugfix_of, errors, groups_of, requirements_of, said, tasks_of
 
 GROUPS = [

@@ -39,8 +39,8 @@ def test_a_statement_goes_over_lines_and_a_scenario_has_its_fence() -> None:
         "## ADDED Requirements\n### Requirement: A\nIt SHALL\nwork.\n\n- one\n- two\n\n---\n\n"
         '#### Scenario: S\n- **WHEN** x\n  goes on\n```json\n{"a": 1}\n```\n'
     ).drafts
-    assert draft.statement == "It SHALL work.\n- one\n- two"
-    assert draft.scenarios[0].steps == '- **WHEN** x goes on\n```json\n{"a": 1}\n```'
+    assert draft.text == "It SHALL work.\n- one\n- two"
+    assert draft.scenarios[0].text == '- **WHEN** x goes on\n```json\n{"a": 1}\n```'
 
 
 def test_sections_and_requirements_in_fences_are_text() -> None:
@@ -54,7 +54,7 @@ def test_sections_and_requirements_in_fences_are_text() -> None:
 def test_a_scenario_is_found_at_the_wrong_rank_too(heading: str) -> None:
     text = f"## ADDED Requirements\n### Requirement: A\nIt SHALL.\n{heading}\n- WHEN x\n- THEN y\n"
     (draft,) = read(text).drafts
-    assert (draft.statement, [(s.title, s.steps) for s in draft.scenarios]) == (
+    assert (draft.text, [(s.title, s.text) for s in draft.scenarios]) == (
         "It SHALL.",
         [("S", "- WHEN x\n- THEN y")],
     )
@@ -106,8 +106,8 @@ def test_other_headings_below_a_requirement_are_its_text() -> None:
     (draft,) = read(
         "## ADDED Requirements\n### Requirement: A\nIt SHALL.\n#### Scenario: S\n- x\n##### Why\nso\n#### Limits\nten\n"
     ).drafts
-    assert draft.statement == "It SHALL. Limits ten"
-    assert [(s.title, s.steps) for s in draft.scenarios] == [("S", "- x Why so")]
+    assert draft.text == "It SHALL. Limits ten"
+    assert [(s.title, s.text) for s in draft.scenarios] == [("S", "- x Why so")]
 
 
 def test_explanations_below_a_requirement_are_no_scenarios() -> None:
@@ -147,8 +147,8 @@ def test_half_a_renaming_is_none() -> None:
 
 def test_a_scenario_without_a_requirement_is_lost() -> None:
     delta = read("## ADDED Requirements\n#### Scenario: S\n- x\n### Requirement: A\n#### Scenario: T\n- y\n")
-    assert [(draft.title, draft.line, draft.statement) for draft in delta.alone] == [("S", 2, "")]
-    assert [(draft.title, [each.steps for each in draft.scenarios]) for draft in delta.drafts] == [
+    assert [(draft.title, draft.line, draft.text) for draft in delta.alone] == [("S", 2, "")]
+    assert [(draft.title, [each.text for each in draft.scenarios]) for draft in delta.drafts] == [
         ("S", ["- x"]),
         ("A", ["- y"]),
     ]
@@ -170,8 +170,8 @@ def test_numbered_acceptance_criteria_are_proven_one_by_one() -> None:
         "1. WHEN a, THE b SHALL c\n   and d\n   - e\n2. IF f, THEN g\n#### Notes\nh\n"
     )
     (draft,) = read(text).drafts
-    assert draft.statement == "**User Story:** As one Notes h All of:"
-    assert [(s.title, s.line, s.steps) for s in draft.scenarios] == [
+    assert draft.text == "**User Story:** As one Notes h All of:"
+    assert [(s.title, s.line, s.text) for s in draft.scenarios] == [
         ("", 7, "WHEN a, THE b SHALL c and d\n- e"),
         ("", 10, "IF f, THEN g"),
     ]
@@ -180,7 +180,7 @@ def test_numbered_acceptance_criteria_are_proven_one_by_one() -> None:
 def test_acceptance_criteria_beside_scenarios_are_text_of_the_requirement() -> None:
     text = "## ADDED Requirements\n### Requirement: A\n#### 验收标准\n1. a\n#### Scenario: B\n- b\n"
     (draft,) = read(text).drafts
-    assert ([s.title for s in draft.scenarios], draft.statement) == (["B"], "验收标准 1. a")
+    assert ([s.title for s in draft.scenarios], draft.text) == (["B"], "验收标准 1. a")
 
 
 @pytest.mark.parametrize("heading", ["~~Requirement: Old~~", "Requirement: ~~Old~~ (see New)"])

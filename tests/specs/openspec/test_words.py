@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.specs.openspec.words import (
+from agent_fox.specs.openspec.deltas import (
     Operation,
     bare_name,
     requirement_title,
