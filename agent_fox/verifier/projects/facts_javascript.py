@@ -59,7 +59,7 @@ def javascript_facts(manifests: Manifests, place: Place) -> Facts:
     ignored = tuple(_ignored(manifests, folders))
     script = _with_build(read_script(written, scripts), scripts, ignored)
     if script is None and not (_hands_on(place, packages[-1]) and (not place.is_module or not written)):
-        script = _by_use(manifests, place.folder, traits)
+        script = _by_use(manifests, place.folder, traits, by_wrapper=written != "" and EMPTY_SCRIPT not in written)
     notes = (*script.notes, *_other_script(written, scripts, script)) if script else _unread(written)
     traits = (traits - set(RUNNERS)) | ({script.runner} if script else set())
     return Facts(
@@ -115,11 +115,15 @@ def _ignored(manifests: Manifests, folders: Iterable[str]) -> Iterator[str]:
         yield from (f"{join(folder, name)}/" for name in names if _FOLDER.fullmatch(name) and name != "node_modules")
 
 
-def _by_use(manifests: Manifests, folder: str, traits: set[str]) -> Script | None:
-    """The runner that is installed or configured, or Node's own where test files have its names."""
+def _by_use(manifests: Manifests, folder: str, traits: set[str], *, by_wrapper: bool) -> Script | None:
+    """The runner that is installed or configured, or Node's own where test files have its names.
+
+    by_wrapper: a program that is not known is to start it. Vitest fails for each file without tests that its pattern
+    finds, unless it is told not to, as such programs do; how many tests there are is counted here.
+    """
     installed = next((name for name in RUNNERS if name in traits), None)
     if installed:
-        return Script(installed)
+        return Script(installed, ("--passWithNoTests",) if by_wrapper and installed == "vitest" else ())
     names = [*manifests.names(folder), *manifests.names(join(folder, "test")), *manifests.names(join(folder, "tests"))]
     return Script(NODE_TEST) if any(_TEST_FILE.fullmatch(name) for name in names) else None
 

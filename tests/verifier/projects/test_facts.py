@@ -112,6 +112,22 @@ def test_django_is_not_taken_where_pytest_runs_its_tests_or_manage_py_is_another
     assert "django" not in facts(tmp_path, files).traits
 
 
+@pytest.mark.parametrize(
+    ("script", "runner", "options"),
+    [
+        ("zap test", "vitest", ("--passWithNoTests",)),
+        ("vitest run", "vitest", ()),
+        ('echo "Error: no test specified" && exit 1', "vitest", ()),
+        ("zap test", "jest", ()),
+    ],
+)
+def test_a_file_without_tests_is_no_failure_where_an_unknown_program_is_to_start_vitest(
+    tmp_path: Path, script: str, runner: str, options: tuple[str, ...]
+) -> None:
+    package = {"scripts": {"test": script}, "devDependencies": {runner: "3"}}
+    assert facts(tmp_path, {"package.json": json.dumps(package)}).lists["script"] == options
+
+
 def test_an_unknown_script_is_told_with_what_it_says(tmp_path: Path) -> None:
     found = facts(tmp_path, {"package.json": '{"scripts": {"test": "karma start"}}'})
     assert not found.traits & {"jest", "vitest", "mocha", "node-test"}
