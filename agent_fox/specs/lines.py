@@ -70,7 +70,7 @@ def scan(text: str) -> Scan:
     text, open_comment = _without_comments(text)
     expanded = text.expandtabs(_TAB) if "\t" in text else text
     texts = [line.rstrip() for line in expanded.split("\n")]
-    code, open_fences = _code_lines(texts)
+    code, open_fences = _code_lines(texts, expanded)
     if "\n==" in expanded or "\n----" in expanded:
         _write_titles(texts, code)
     made = partial(tuple.__new__, Line)  # without the call of Python's that a named tuple makes for itself
@@ -170,7 +170,7 @@ def _write_titles(texts: list[str], code: Container[int]) -> None:
             texts[place - 1 : place + 1] = [f"{mark} {title.strip()}", ""]
 
 
-def _code_lines(texts: list[str]) -> tuple[set[int], list[int]]:
+def _code_lines(texts: list[str], text: str) -> tuple[set[int], list[int]]:
     """Numbers of the lines in fences (the fences too), and of fences that never close: only those go.
 
     A fence inside a list item ends with the item, as soon as a line stands further left.
@@ -178,7 +178,8 @@ def _code_lines(texts: list[str]) -> tuple[set[int], list[int]]:
     code: set[int] = set()
     never_closed: list[int] = []
     opened, mark, indent, looked_at = 0, "", 0, 0
-    for number in [n for n, line in enumerate(texts, 1) if "```" in line or "~~~" in line]:
+    has_any = "```" in text or "~~~" in text
+    for number in [n for n, line in enumerate(texts, 1) if "```" in line or "~~~" in line] if has_any else ():
         line = texts[number - 1]
         inside = texts[max(opened, looked_at) : number] if opened and indent >= 2 else ()
         looked_at = number
@@ -201,7 +202,7 @@ def _without_comments(text: str) -> tuple[str, int | None]:
     """The text with its comments blanked out, and the line of one that never closes: that one stays text."""
     if _BEGINS not in text:
         return text, None
-    code, _ = _code_lines(text.split("\n"))
+    code, _ = _code_lines(text.split("\n"), text)
     spans, never_closed = _comments(text, code)
     parts, end = [], 0
     for start, stop in spans:

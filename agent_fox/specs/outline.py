@@ -46,8 +46,8 @@ class Block:
     from 1.
 
     `level` is a heading's rank, `column` where an item's text begins; `box` is what stands in an item's box, None where
-    it has none. `texts` are its own lines, without mark and box. A heading holds its section. `order` is what `walk`
-    gives, which the document itself keeps.
+    it has none. `texts` are its own lines, without mark and box. A heading holds its section, whose name tells the
+    headings that it stands under, too. `order` is what `walk` gives, which the document itself keeps.
     """
 
     kind: Kind
@@ -59,6 +59,7 @@ class Block:
     mark: str = ""
     box: str | None = None
     children: list[Block] = field(default_factory=list)
+    section: str = ""
     order: list[tuple[Block, Above]] | None = None
 
     @property
@@ -85,7 +86,7 @@ class Block:
 
 _CLOSED = (Kind.TABLE, Kind.FENCE)
 """With what no further text goes on."""
-_ITEM = Kind.ITEM
+_HEADING, _ITEM = Kind.HEADING, Kind.ITEM
 _MOST_ABOVE = 40
 """Blocks that are told above another: what stands deeper than that stands in these."""
 
@@ -145,10 +146,9 @@ def tables_of(root: Block) -> Iterator[Table]:
             yield Table(section_of(above), names, tuple(Row(row.line, row.cells) for row in rows))
 
 
-def section_of(above: Iterable[Block]) -> str:
+def section_of(above: Sequence[Block]) -> str:
     """The titles of the headings among the blocks that one stands in, in lower case, joined by ` / `."""
-    titles = [block.texts[0] for block in above if block.kind is Kind.HEADING and block.level < _IN_BOLD]
-    return " / ".join(titles).lower()
+    return next((block.section for block in reversed(above) if block.kind is _HEADING), "")
 
 
 class _Builder:
@@ -220,7 +220,9 @@ class _Builder:
         while self.headings and self.headings[-1].level >= level:
             self.headings.pop()
         self.above = (*self.around, *self.headings)
-        block = Block(Kind.HEADING, line.number, line.number, [title], level)
+        block = Block(_HEADING, line.number, line.number, [title], level, section=section_of(self.above))
+        if level < _IN_BOLD:
+            block.section = f"{block.section} / {title}".lower().removeprefix(" / ")
         self._add(block, 0)
         self.headings.append(block)
         self.above = (*self.above, block)

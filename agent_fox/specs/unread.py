@@ -35,6 +35,7 @@ WORD = regex(r"\w+")
 ID = regex(r"(?<![\w./-])(?P<head>(?:[A-Z0-9]{1,9}-){0,3}[A-Z]{1,9})-(?P<tail>\d{1,9}(?:\.E?\d{1,9})*[a-z]?)(?![\w-])")
 _DECLARES = regex(r"[\s>|*_`~\[(+-]*(?:\d{1,4}[.)]\s+)?(?:\[[ xX]\]\s*)?[*_`~\[(]*$")
 _IS_LAST = regex(r"[\]`*_).,;\s]*(?:$|\|)")
+_OF_AN_ITEM = "-*+ "
 _SHOWN_WORDS = 8
 _MOST_BEFORE = 5
 """Words that may stand before a text and are no part of it: a mark, a box, an id, labels."""
@@ -80,7 +81,7 @@ def obliges(text: str) -> bool:
 
 def bare(line: str) -> str:
     """A line without the mark and the box of an item."""
-    return ((beside_box(line) if "[" in line else None) or line).strip("-*+ ")
+    return ((beside_box(line) if "[" in line else None) or line).strip(_OF_AN_ITEM)
 
 
 class Held:
@@ -97,7 +98,8 @@ class Held:
     @cached_property
     def lines(self) -> frozenset[str]:
         """Every line, bare."""
-        return frozenset(map(bare, {line for _, text in self._texts for line in text.split("\n")}))
+        lines = {line for _, text in self._texts for line in text.split("\n")}
+        return frozenset(bare(line) if "[" in line else line.strip(_OF_AN_ITEM) for line in lines)
 
     @cached_property
     def _owners(self) -> dict[str, str]:

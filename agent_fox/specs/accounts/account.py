@@ -233,7 +233,7 @@ class DocumentAccount:
             own = kind is _ITEM
             if (own or kind is _HEADING or (kind is _ROW and block.level)) and block.line not in passed_over:
                 text = texts[0] if texts else ""
-                if bare(text) not in held or obliges(text):
+                if not (text in held or bare(text) in held) or obliges(text):
                     yield _Item(kind if block.box is None else BOX, block.line, text, block, above)
             if len(texts) > own and not (kind is _HEADING or kind is _ROW or kind is _FENCE):
                 first = block.line + own + (kind is Kind.FRONT_MATTER)

@@ -29,7 +29,7 @@ _MARK = regex(
 )
 _FLAGS = {"optional": "optional", "parallel": "parallel", "checkpoint": "is_checkpoint"}
 _MOST_MARKS, _SHOWN = 8, 3
-_T = TypeVar("_T", Group, Subtask)
+_T = TypeVar("_T", bound=Group | Subtask)
 
 
 def read_plain_tasks(markdown: Markdown, lines: Sequence[Line], index: PartIndex) -> ReadTasks:
@@ -108,16 +108,19 @@ class _Counting:
 
 def _marked(entry: _T) -> _T:
     """A group or a task with what the words in brackets at the end of its title say of it, and without these."""
-    title = entry.title
+    title, says, after = _marks(entry.title)
+    says |= {"after": (*entry.after, *after)} if isinstance(entry, Subtask) else {}
+    return replace(entry, title=title, **{name: value for name, value in says.items() if hasattr(entry, name)})
+
+
+def _marks(title: str) -> tuple[str, dict[str, Any], list[str]]:
     says: dict[str, Any] = {}
+    after: list[str] = []
     for _ in range(_MOST_MARKS):
-        match: re.Match[str] | None = _MARK.search(title)
+        match = _MARK.search(title)
         if match is None:
             break
         title = title[: match.start()]
-        if match["after"]:
-            says["after"] = (*says.get("after", getattr(entry, "after", ())), *re.split(r",\s?", match["after"]))
-        else:
-            says[_FLAGS[match["word"].lower()]] = True
-    known = {name: value for name, value in says.items() if hasattr(entry, name)}
-    return replace(entry, title=title, **known)
+        after += re.split(r",\s?", match["after"]) if match["after"] else []
+        says |= {} if match["after"] else {_FLAGS[match["word"].lower()]: True}
+    return title, says, after
