@@ -23,7 +23,7 @@ _TICKS = regex(r"`+")
 _OWN_LINE = ("|", "- ", "* ", "+ ")
 MARKS = frozenset("-*+0123456789")
 """With one of which a list's item begins."""
-_STATES = ("", " ", "x", "X", "~", "/", "-")
+_STATES = frozenset({"", " ", "x", "X", "~", "/", "-"})
 _HEADING = regex(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
 _UNDERLINE = regex(r" {0,3}(?:=+|-{4,}) *$")
 _NO_TITLE = regex(r"[|>#<=]|[-*+] |---|\d{1,9}[.)] ")
@@ -116,9 +116,9 @@ def beside_box(text: str) -> str | None:
 
 def box_at_start(text: str) -> tuple[str, str] | None:
     """What stands in the box that a text begins with, and what stands behind it."""
-    end = text.find("]", 0, 3) + 1
-    is_box = text[:1] == "[" and text[1 : end - 1] in _STATES and end >= 2 and text[end : end + 1] != "("
-    return (text[1 : end - 1], text[end:]) if is_box else None
+    end = text.find("]", 1, 3) if text[:1] == "[" else -1
+    behind = text[end + 1 :]
+    return (text[1:end], behind) if end > 0 and text[1:end] in _STATES and behind[:1] != "(" else None
 
 
 def in_bold(line: Line) -> str:

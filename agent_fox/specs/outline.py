@@ -84,9 +84,8 @@ class Block:
             waiting += [(child, inner) for child in reversed(block.children)]
 
 
-_CLOSED = (Kind.TABLE, Kind.FENCE)
-"""With what no further text goes on."""
-_HEADING, _ITEM = Kind.HEADING, Kind.ITEM
+_HEADING, _ITEM, _TABLE, _FENCE, _PARAGRAPH = Kind.HEADING, Kind.ITEM, Kind.TABLE, Kind.FENCE, Kind.PARAGRAPH
+"""Without the way through the enumeration, which takes as long as making a block."""
 _MOST_ABOVE = 40
 """Blocks that are told above another: what stands deeper than that stands in these."""
 
@@ -140,7 +139,7 @@ def tree_of(lines: Sequence[Line]) -> Block:
 def tables_of(root: Block) -> Iterator[Table]:
     """Every table that has a rule below its header, with the headings above it."""
     for block, above in root.walk():
-        if block.kind is Kind.TABLE and block.children:
+        if block.kind is _TABLE and block.children:
             header, *rows = block.children
             names = tuple(cell.strip("*_` ").lower() for cell in header.cells)
             yield Table(section_of(above), names, tuple(Row(row.line, row.cells) for row in rows))
@@ -166,76 +165,77 @@ class _Builder:
 
     def read(self, lines: Sequence[Line]) -> None:
         for place, line in enumerate(lines):
-            bare = line.text.lstrip()
+            number, text, indent, is_code, heading = line
+            bare = text.lstrip()
             first = bare[:1]
             if self.quoted and first != ">":
                 self._end_quote()
-            if line.heading is not None:
-                self._heading(line, line.heading)
-            elif line.is_code:
-                self._go_on(Kind.FENCE, line, line.text)
+            if heading is not None:
+                self._heading(number, heading)
+            elif is_code:
+                self._go_on(_FENCE, number, indent, text)
             elif not bare:
                 self.leaf = None
             elif first.isalpha() and "|" not in bare:  # most lines; no other test is about such a one
-                self._text(line, bare)
+                self._text(number, indent, bare)
             elif first in _BOLD and self.leaf is None and (title := in_bold(line)):
-                self._heading(line, Heading(_IN_BOLD, title))
+                self._heading(number, Heading(_IN_BOLD, title))
             elif first in _RULES and bare[-1] == first and is_rule(bare.replace(" ", "")):
-                self._add(Block(Kind.RULE, line.number), line.indent)
+                self._add(Block(Kind.RULE, number), indent)
             elif first in MARKS and (match := MARK.match(bare)) is not None:
-                self._items(line, match)
+                self._items(number, indent, text, match)
             elif first == ">":
-                self._leave_items(line.indent)
+                self._leave_items(indent)
                 self.leaf = None
                 self.quoted.append(line._replace(text=bare[1:].removeprefix(" ")))
             elif "|" in bare:
-                self._row(line, bare, lines[place + 1 : place + 2])
+                self._row(number, indent, bare, lines[place + 1 : place + 2])
             else:
-                self._text(line, bare)
+                self._text(number, indent, bare)
         self._end_quote()
 
-    def _text(self, line: Line, bare: str) -> None:
+    def _text(self, number: int, indent: int, bare: str) -> None:
         """A line that goes on with an item or a paragraph, or begins one; below a table it is one in its place."""
         leaf = self.leaf
-        if leaf is not None and leaf.kind not in _CLOSED:
+        if leaf is not None and leaf.kind is not _TABLE and leaf.kind is not _FENCE:
             leaf.texts.append(bare)
-            leaf.end = line.number
+            leaf.end = number
         else:
             is_html = leaf is None and bare[0] == "<" and _HTML.match(bare) is not None
-            self._go_on(Kind.HTML if is_html else Kind.PARAGRAPH, line, bare)
+            self._go_on(Kind.HTML if is_html else _PARAGRAPH, number, indent, bare)
 
-    def _go_on(self, kind: Kind, line: Line, text: str) -> None:
+    def _go_on(self, kind: Kind, number: int, indent: int, text: str) -> None:
         leaf = self.leaf
         if leaf is None or leaf.kind is not kind:
-            is_below_table = leaf is not None and leaf.kind is Kind.TABLE
-            leaf = Block(kind, line.number)
-            self._add(leaf, _FAR if is_below_table else line.indent)
+            is_below_table = leaf is not None and leaf.kind is _TABLE
+            leaf = Block(kind, number)
+            self._add(leaf, _FAR if is_below_table else indent)
             self.leaf = leaf
         leaf.texts.append(text)
-        leaf.end = line.number
+        leaf.end = number
 
-    def _heading(self, line: Line, heading: Heading) -> None:
+    def _heading(self, number: int, heading: Heading) -> None:
         self.items = []
         level, title = heading
         while self.headings and self.headings[-1].level >= level:
             self.headings.pop()
         self.above = (*self.around, *self.headings)
-        block = Block(_HEADING, line.number, line.number, [title], level, section=section_of(self.above))
+        block = Block(_HEADING, number, number, [title], level, section=section_of(self.above))
         if level < _IN_BOLD:
             block.section = f"{block.section} / {title}".lower().removeprefix(" / ")
         self._add(block, 0)
         self.headings.append(block)
         self.above = (*self.above, block)
 
-    def _items(self, line: Line, match: re.Match[str]) -> None:
+    def _items(self, number: int, indent: int, text: str, match: re.Match[str]) -> None:
         """An item, and the items that begin in the same line: `- 1. text`."""
-        number, text, begins, items = line.number, line.text, line.indent, self.items
-        self._leave_items(begins)
+        self._leave_items(indent)
+        items, begins = self.items, indent
         above = items[-1] if items else self.headings[-1] if self.headings else self.root
         for _ in range(_MOST_MARKS):
             begins += match.end()
             rest = text[begins:]
-            block = Block(_ITEM, number, number, [], len(items) + 1, begins, match["mark"])
+            block = Block(_ITEM, number, number, [], len(items) + 1, begins, match[1])
             above.children.append(block)
             self.order.append((block, self._inner() if items else self.above))
             items.append(block)
@@ -248,18 +248,18 @@ class _Builder:
         block.texts.append(rest)
         self.leaf = block
 
-    def _row(self, line: Line, bare: str, following: Sequence[Line]) -> None:
+    def _row(self, number: int, indent: int, bare: str, following: Sequence[Line]) -> None:
         """A row of a table, which a line with a bar is where a rule follows; else it is text."""
-        table = self.leaf if self.leaf is not None and self.leaf.kind is Kind.TABLE else None
+        table = self.leaf if self.leaf is not None and self.leaf.kind is _TABLE else None
         if table is None and not any(is_rule_of_table(after.text) for after in following):
-            self._text(line, bare)
+            self._text(number, indent, bare)
             return
         if table is None:
-            table = Block(Kind.TABLE, line.number)
-            self._add(table, line.indent)
+            table = Block(_TABLE, number)
+            self._add(table, indent)
             self.leaf = table
         if not is_rule_of_table(bare):
-            row = Block(Kind.ROW, line.number, line.number, [bare], len(table.children))
+            row = Block(Kind.ROW, number, number, [bare], len(table.children))
             table.children.append(row)
             self.order.append((row, (*self._inner(), table)))
 

@@ -48,7 +48,7 @@ _DIGITS = regex(r"\d+")
 _SPEAKS_OF_WORDS = regex(r"\b(?:EARS|RFC[ -]?2119|(?i:key ?words?))\b")
 _WORDS = words_in(__file__)
 _BOXES = ("[ ]", "[x]", "[X]")
-_HEADING, _ITEM, _ROW, _FENCE = Kind.HEADING, Kind.ITEM, Kind.ROW, Kind.FENCE
+_HEADING, _ITEM, _ROW, _FENCE, _MATTER = Kind.HEADING, Kind.ITEM, Kind.ROW, Kind.FENCE, Kind.FRONT_MATTER
 _OF_A_GROUP = ("task ", "group ")
 _NO_WORDS = "no words"
 _FOREWORD = "what was said, quoted before all sections"
@@ -236,7 +236,7 @@ class DocumentAccount:
                 if not (text in held or bare(text) in held) or obliges(text):
                     yield _Item(kind if block.box is None else BOX, block.line, text, block, above)
             if len(texts) > own and not (kind is _HEADING or kind is _ROW or kind is _FENCE):
-                first = block.line + own + (kind is Kind.FRONT_MATTER)
+                first = block.line + own + (kind is _MATTER)
                 for line, text in enumerate(texts[own:], first):
                     if obliges(text) and line not in passed_over:
                         yield _Item(SENTENCE, line, text, block, above)
