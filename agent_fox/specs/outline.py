@@ -147,7 +147,10 @@ def tables_of(root: Block) -> Iterator[Table]:
 
 def section_of(above: Sequence[Block]) -> str:
     """The titles of the headings among the blocks that one stands in, in lower case, joined by ` / `."""
-    return next((block.section for block in reversed(above) if block.kind is _HEADING), "")
+    for block in reversed(above):
+        if block.kind is _HEADING:
+            return block.section
+    return ""
 
 
 class _Builder:
