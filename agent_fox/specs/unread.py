@@ -119,6 +119,10 @@ class Held:
         return begins
 
     @cached_property
+    def _whole(self) -> str:
+        return "\n".join(text for _, text in self._texts)
+
+    @cached_property
     def _worded(self) -> str:
         return "\n".join(self._owners)
 
@@ -126,11 +130,14 @@ class Held:
         """What a line is part of, first of all as one that begins so; None where nothing that was read has it. A source
         breaks its lines where it likes, so that a text also belongs to the line in whose midst its words stand."""
         words = _words(beside_box(text) or text, _MOST_BEFORE + _SHOWN_WORDS)
+        absent = {word for word in words if word not in self._whole} if len(self._whole) <= _SEARCHED else frozenset()
         starts = range(1 + max(0, min(_MOST_BEFORE, len(words) - _FEWEST)))
-        runs = [" ".join(words[start : start + _SHOWN_WORDS]) for start in starts]
-        begins = next(filter(None, map(self._begins.get, runs)), None)
+        shown = [(start, words[start : start + _SHOWN_WORDS]) for start in starts]
+        runs = {start: " ".join(some) for start, some in shown if absent.isdisjoint(some)}
+        begins = next(filter(None, map(self._begins.get, runs.values())), None) if runs else None
         if begins or len(words) >= _FEWEST:
-            return begins or next(filter(None, map(self._with_run, runs[:_MOST_BEFORE])), None)
+            inside = (self._with_run(run) for start, run in runs.items() if start < _MOST_BEFORE)
+            return begins or next(filter(None, inside), None)
         is_long = sum(len(word) for word in words if not word.isascii()) >= _LONG
         lines = ((line, owner) for owner, some in self._texts for line in some.split("\n")) if is_long else ()
         return next((owner for line, owner in lines if text.strip() in line), None)
