@@ -5,6 +5,7 @@ One table for all built-in dialects, so that they can't claim one folder by acci
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.files import children, head_of
+from agent_fox.specs.files import head_of
 
 AGENT_FOX, KIRO, SPEC_KIT, OPENSPEC = "agent-fox", "kiro", "spec-kit", "openspec"
 NUMBERED = regex(r"(\d{1,9})_(.+)", re.DOTALL)
@@ -42,7 +43,11 @@ class Folder:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        return frozenset(path.name for path in children(self.path))
+        try:
+            with os.scandir(self.path) as entries:
+                return frozenset(entry.name for entry in entries)
+        except OSError:
+            return frozenset()
 
     def head(self, name: str) -> str:
         """How a document begins, as far as it is text."""

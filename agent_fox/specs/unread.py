@@ -237,27 +237,35 @@ class Known:
         return names
 
     @cached_property
-    def _ids(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The ids as they are written, those with a hyphen without zeros in front, and what the regular ones begin
-        with."""
-        written = frozenset((*self.spec.places, *self.spec.withdrawn, *self.spec.expected))
-        ids = frozenset(_plain_id(name) for name in written if "-" in name)
-        return written, ids, frozenset(name.rpartition("-")[0] for name in ids if ID.fullmatch(name))
+    def _written(self) -> frozenset[str]:
+        return frozenset((*self.spec.places, *self.spec.withdrawn, *self.spec.expected))
+
+    @cached_property
+    def _plain_ids(self) -> frozenset[str]:
+        return frozenset(_plain_id(name) for name in self._written if "-" in name)
+
+    @cached_property
+    def _prefixes(self) -> frozenset[str]:
+        """What the regular ids begin with, without zeros in front."""
+        heads: dict[str, bool] = {}
+        for name in self._written:
+            head = name.rpartition("-")[0]
+            heads[head] = heads.get(head) or (head != "" and ID.fullmatch(_plain_id(name)) is not None)
+        return frozenset(head.lstrip("0").upper() for head, is_regular in heads.items() if is_regular)
 
     def unknown_ids(self, document: Markdown) -> dict[str, int]:
         """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under; each with
         the first line that has it."""
-        written, ids, prefixes = self._ids
-        placed = self.placed.get(document.where, {})
+        prefixes, placed = self._prefixes, self.placed.get(document.where, {})
         unknown: dict[str, int] = {}
         for line in document.words if prefixes else ():
             text = line.text
             rest = _without(placed.get(line.number, ""), text) if "-" in text else ""
             if not rest or (len(prefixes) <= _FEW_PREFIXES and not any(prefix in rest for prefix in prefixes)):
                 continue
-            for match in ID.finditer(text):
-                name = _plain_id(match[0]) if match[0] not in written else ""
-                if name in ids or name.rpartition("-")[0] not in prefixes:
+            for match in (match for match in ID.finditer(text) if match[0] not in self._written):
+                name = _plain_id(match[0])
+                if name.rpartition("-")[0] not in prefixes or name in self._plain_ids:
                     continue
                 before, after = text[: match.start()].rpartition("|")[2], text[match.end() :]
                 if _DECLARES.match(before) or _IS_LAST.match(after):
