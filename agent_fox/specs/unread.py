@@ -43,7 +43,7 @@ _BEGINNING = 120
 """Characters; in most texts so many words stand in them as are looked at."""
 _FEWEST = 4
 """A text of fewer words is known only as a whole line: one of them stands somewhere in any text."""
-_SEARCHED = 100_000
+_SEARCHED = 50_000
 """Characters of texts that are searched for a line; of longer ones an index is made at once, so that time is linear."""
 _FEW_PREFIXES = 8
 _LONG = 8
