@@ -5,6 +5,7 @@ One table for all built-in dialects, so that they can't claim one folder by acci
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.files import children, head_of
+from agent_fox.specs.files import head_of
 
 AGENT_FOX, KIRO, SPEC_KIT, OPENSPEC = "agent-fox", "kiro", "spec-kit", "openspec"
 NUMBERED = regex(r"(\d{1,9})_(.+)", re.DOTALL)
@@ -42,7 +43,11 @@ class Folder:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        return frozenset(path.name for path in children(self.path))
+        try:
+            with os.scandir(self.path) as entries:
+                return frozenset(entry.name for entry in entries)
+        except OSError:
+            return frozenset()
 
     def head(self, name: str) -> str:
         """How a document begins, as far as it is text."""
@@ -58,8 +63,15 @@ class Folder:
         return bool(deltas) and (is_change or any(_DELTA_HEADING.search(head_of(path)) for path in deltas))
 
     @cached_property
-    def lies_in_openspec(self) -> bool:
-        return "openspec" in self.path.parts[-4:-1] or (self.path.parent.name == "changes")
+    def is_openspec(self) -> bool:
+        names, is_change = self.names, self.path.parent.name == "changes"
+        if self.holds_deltas or ("proposal.md" in names and not names & _REQUIREMENTS):
+            return True
+        lies_there = is_change or "openspec" in self.path.parts[-4:-1]
+        if "spec.md" in names:
+            return lies_there or _OPENSPEC_HEADING.search(self.head("spec.md")) is not None
+        is_begun = names & (_OF_A_CHANGE if is_change else {"tasks.md"})
+        return lies_there and bool(is_begun) and not names & _REQUIREMENTS
 
     @cached_property
     def has_own_ids(self) -> bool:
@@ -75,17 +87,8 @@ def claims(path: Path) -> frozenset[str]:
     return frozenset(dialects)
 
 
-def _is_openspec(folder: Folder) -> bool:
-    if folder.holds_deltas or ("proposal.md" in folder.names and not folder.names & _REQUIREMENTS):
-        return True
-    if "spec.md" in folder.names:
-        return folder.lies_in_openspec or _OPENSPEC_HEADING.search(folder.head("spec.md")) is not None
-    is_begun = folder.names & (_OF_A_CHANGE if folder.path.parent.name == "changes" else {"tasks.md"})
-    return folder.lies_in_openspec and bool(is_begun) and not folder.names & _REQUIREMENTS
-
-
 def _is_spec_kit(folder: Folder) -> bool:
-    if _is_openspec(folder):
+    if folder.is_openspec:
         return False
     if "spec.md" in folder.names:
         return True
@@ -93,7 +96,7 @@ def _is_spec_kit(folder: Folder) -> bool:
     return has_tasks and ("plan.md" in folder.names or _NUMBERED_TASK.search(folder.head("tasks.md")) is not None)
 
 
-_FOLDERS: dict[str, Callable[[Folder], bool]] = {OPENSPEC: _is_openspec, SPEC_KIT: _is_spec_kit}
+_FOLDERS: dict[str, Callable[[Folder], bool]] = {OPENSPEC: lambda folder: folder.is_openspec, SPEC_KIT: _is_spec_kit}
 
 
 def _is_ours_or_kiro(folder: Folder, is_claimed: bool) -> bool:

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Severity
-from agent_fox.specs.files import MERGE_MARKS, TextFile, left_by_a_merge, merge_left, read_text_file, warning
+from agent_fox.specs.files import MERGE_MARKS, TextFile, left_by_a_merge, merge_left, place_of, read_text_file, warning
 from agent_fox.specs.lines import Line, scan
 from agent_fox.specs.outline import Block, Table, tables_of, tree_of
 
@@ -49,7 +49,7 @@ class Markdown:
 
 @lru_cache(maxsize=_KEPT)
 def read_markdown(file: TextFile) -> Markdown:
-    """Scan a text, and report what merges and forgotten marks left in it. `forget_documents` lets go what is kept."""
+    """Scan a text, and report what merges and forgotten marks left in it."""
     scanned = scan(file.text)
     what = "this code fence is never closed; close it"
     problems = [warning(f"{file.where}:{number}", what) for number in scanned.open_fences]
@@ -59,12 +59,24 @@ def read_markdown(file: TextFile) -> Markdown:
     return Markdown(file.where, scanned.lines, (*problems, *conflicts))
 
 
-forget_documents = read_markdown.cache_clear
+_at_hand: dict[str, TextFile] = {}
+"""By their places, the texts of the spec that is being read."""
+
+
+def forget_documents() -> None:
+    """Let go what is kept of the spec that was read: its documents may change."""
+    _at_hand.clear()
+    read_markdown.cache_clear()
+
+
+def text_at(path: Path, root: Path) -> TextFile | Problem:
+    """The text in a place, as its dialect has just read it."""
+    return _at_hand.get(place_of(path, root)) or read_text_file(path, root)
 
 
 def markdown_at(path: Path, root: Path) -> Markdown | None:
     """The document in a place; None where none can be read there, which is reported elsewhere."""
-    file = read_text_file(path, root)
+    file = text_at(path, root)
     return read_markdown(file) if isinstance(file, TextFile) else None
 
 
@@ -119,7 +131,7 @@ def read_documents(
             continue
         read = read_text_file(path, root)
         if isinstance(read, TextFile):
-            documents.files[name] = read
+            documents.files[name] = _at_hand[read.where] = read
         else:
             documents.problems.append(replace(read, severity=Severity.WARNING) if name in can_do_without else read)
     return documents

@@ -21,14 +21,16 @@ _WORD = regex(r"\S")
 _NEW_BLOCK = regex(r"\n[ \t]*(?:\n|$|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~)")
 _TICKS = regex(r"`+")
 _OWN_LINE = ("|", "- ", "* ", "+ ")
-MARKS = tuple("-*+0123456789")
+MARKS = frozenset("-*+0123456789")
 """With one of which a list's item begins."""
-_STATES = ("", " ", "x", "X", "~", "/", "-")
+_STATES = frozenset({"", " ", "x", "X", "~", "/", "-"})
 _HEADING = regex(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
 _UNDERLINE = regex(r" {0,3}(?:=+|-{4,}) *$")
 _NO_TITLE = regex(r"[|>#<=]|[-*+] |---|\d{1,9}[.)] ")
 _LONGEST_TITLE = 120
 _BOLD = ("**", "__")
+_MARKED = frozenset("#*_")
+"""With what a line begins that is a heading, or bold."""
 _BOLD_NUMBER = regex(r"(?P<indent> *)(?P<bold>\*\*|__)(?P<number>\d{1,4}[.)])(?P=bold)(?= )")
 
 
@@ -69,8 +71,20 @@ def scan(text: str) -> Scan:
     expanded = text.expandtabs(_TAB) if "\t" in text else text
     texts = [line.rstrip() for line in expanded.split("\n")]
     code, open_fences = _code_lines(texts, expanded)
-    _write_titles(texts, code, expanded)
-    return Scan(tuple(_lines(texts, code)), tuple(open_fences), open_comment)
+    if "\n==" in expanded or "\n----" in expanded:
+        _write_titles(texts, code)
+    made = partial(tuple.__new__, Line)  # without the call of Python's that a named tuple makes for itself
+    lines: list[Line] = []
+    for number, text in enumerate(texts, 1):
+        bare, is_code, heading = text.lstrip(), number in code, None
+        if bare[:1] in _MARKED and not is_code:
+            if match := _HEADING.match(text):
+                heading = Heading(len(match[1]), (match[2] or "").strip())
+            elif bare[:2] in _BOLD and bare[2:3].isdigit():
+                text = _BOLD_NUMBER.sub(r"\g<indent>\g<number>", text, count=1)
+                bare = text.lstrip()
+        lines.append(made((number, text, len(text) - len(bare), is_code, heading)))
+    return Scan(tuple(lines), tuple(open_fences), open_comment)
 
 
 def with_headings(
@@ -102,9 +116,9 @@ def beside_box(text: str) -> str | None:
 
 def box_at_start(text: str) -> tuple[str, str] | None:
     """What stands in the box that a text begins with, and what stands behind it."""
-    end = text.find("]", 0, 3) + 1
-    is_box = text[:1] == "[" and text[1 : end - 1] in _STATES and end >= 2 and text[end : end + 1] != "("
-    return (text[1 : end - 1], text[end:]) if is_box else None
+    end = text.find("]", 1, 3) if text[:1] == "[" else -1
+    behind = text[end + 1 :]
+    return (text[1:end], behind) if end > 0 and text[1:end] in _STATES and behind[:1] != "(" else None
 
 
 def in_bold(line: Line) -> str:
@@ -143,34 +157,17 @@ def joined(lines: Iterable[Line]) -> str:
     return "".join(parts)
 
 
-def _lines(texts: Iterable[str], code: Container[int]) -> Iterator[Line]:
-    made = partial(tuple.__new__, Line)  # without the call of Python's that a named tuple makes for itself
-    for number, text in enumerate(texts, 1):
-        bare = text.lstrip()
-        is_code, heading = number in code, None
-        if bare[:1] == "#" and not is_code and (match := _HEADING.match(text)):
-            heading = Heading(len(match[1]), (match[2] or "").strip())
-        elif bare[:2] in _BOLD and bare[2:3].isdigit() and not is_code:
-            text = _BOLD_NUMBER.sub(r"\g<indent>\g<number>", text, count=1)
-            bare = text.lstrip()
-        yield made((number, text, len(text) - len(bare), is_code, heading))
-
-
-def _write_titles(texts: list[str], code: Container[int], text: str) -> None:
+def _write_titles(texts: list[str], code: Container[int]) -> None:
     """A title with a line of `=` or of four or more `-` below it is written with `#`, as a heading of rank 1 or 2
-    (three `-` are a rule)."""
-    for place in range(1, len(texts)) if "\n==" in text or "\n----" in text else ():
-        if texts[place][:1] in "=-" and texts[place] and _is_underlined(texts, place, code):
+    (three `-` are a rule). A title is one line, and nothing but a heading stands right above it."""
+    for place in range(1, len(texts)):
+        if texts[place][:1] not in ("=", "-") or place in code or not _UNDERLINE.match(texts[place]):
+            continue
+        title, before = texts[place - 1], texts[place - 2].strip() if place > 1 else ""
+        is_title = bool(title.strip()) and len(title) <= _LONGEST_TITLE and not _NO_TITLE.match(title.lstrip())
+        if is_title and (not before or before.startswith("#")):
             mark = "#" if texts[place][0] == "=" else "##"
-            texts[place - 1 : place + 1] = [f"{mark} {texts[place - 1].strip()}", ""]
-
-
-def _is_underlined(texts: list[str], place: int, code: Container[int]) -> bool:
-    """Whether the line before `place` is a title of one line, and this one its underline."""
-    title, before = texts[place - 1], texts[place - 2].strip() if place > 1 else ""
-    is_title = bool(title.strip()) and len(title) <= _LONGEST_TITLE and not _NO_TITLE.match(title.lstrip())
-    is_alone = not before or before.startswith("#")
-    return is_title and is_alone and place not in code and _UNDERLINE.match(texts[place]) is not None
+            texts[place - 1 : place + 1] = [f"{mark} {title.strip()}", ""]
 
 
 def _code_lines(texts: list[str], text: str) -> tuple[set[int], list[int]]:
@@ -180,25 +177,24 @@ def _code_lines(texts: list[str], text: str) -> tuple[set[int], list[int]]:
     """
     code: set[int] = set()
     never_closed: list[int] = []
-    opened, mark, indent = 0, "", 0
-    for number, line in enumerate(texts, 1) if "```" in text or "~~~" in text else ():
-        is_marked = "```" in line or "~~~" in line
-        if not (opened or is_marked):
-            continue
-        match = _FENCE.match(line) if is_marked else None
-        here = len(line) - len(line.lstrip())
-        if opened and indent >= 2 and line.strip() and here < indent:
-            code.add(opened)
+    opened, mark, indent, looked_at = 0, "", 0, 0
+    has_any = "```" in text or "~~~" in text
+    for number in [n for n, line in enumerate(texts, 1) if "```" in line or "~~~" in line] if has_any else ():
+        line = texts[number - 1]
+        inside = texts[max(opened, looked_at) : number] if opened and indent >= 2 else ()
+        looked_at = number
+        if any(each.strip() and len(each) - len(each.lstrip()) < indent for each in inside):
             never_closed.append(opened)
             opened = 0
+        match = _FENCE.match(line)
         if match and not opened:
-            opened, mark, indent = number, match[1], here
+            opened, mark, indent = number, match[1], len(line) - len(line.lstrip())
         elif match and match[1].startswith(mark) and not match[2].strip():
             code.update(range(opened, number + 1))
             opened = 0
     if opened:
-        code.add(opened)
         never_closed.append(opened)
+    code.update(never_closed)
     return code, never_closed
 
 
@@ -223,24 +219,24 @@ def _comments(text: str, code: Container[int]) -> tuple[list[tuple[int, int]], i
     """
     spans: list[tuple[int, int]] = []
     left_open: int | None = None
-    seen, line, ticks = 0, 1, 0
-    ends, blocks, words = _Next(_END, text), _Next(_NEW_BLOCK, text), _Next(_WORD, text)
-    line_begins = 0
+    line, seen, ticks, is_behind_words = 1, 0, 0, False
+    ends, blocks = _Next(_END, text), _Next(_NEW_BLOCK, text)
     while (begun := text.find(_BEGINS, seen)) >= 0:
-        line_begins = text.rfind("\n", seen, begun) + 1 or max(line_begins, spans[-1][1] if spans else 0)
-        line, ticks = _after(text[seen:begun], line, ticks)
+        if breaks := text.count("\n", seen, begun):
+            line, seen, ticks, is_behind_words = line + breaks, text.rindex("\n", seen, begun), 0, False
+        ticks += len(_TICKS.findall(text, seen, begun))
+        is_behind_words = is_behind_words or _WORD.search(text, seen, begun) is not None
         seen = begun + len(_BEGINS)
         if ticks % 2 or line in code:
+            is_behind_words = True
             continue
-        end = _EMPTY.match(text, seen) or ends.after(seen)
+        end, block = _EMPTY.match(text, seen) or ends.after(seen), blocks.after(seen)
         if end is None:
             return spans, left_open or line
-        word, block = words.after(line_begins), blocks.after(seen)
-        is_inline = word is not None and word.start() < begun
-        if is_inline and block is not None and block.start() < end.start():
+        if is_behind_words and block is not None and block.start() < end.start():
             left_open = left_open or line
             continue
-        seen = end.end()
+        seen, is_behind_words = end.end(), False
         spans.append((begun, seen))
         breaks = text.count("\n", begun, seen)
         line, ticks = line + breaks, 0 if breaks else ticks
@@ -258,13 +254,6 @@ class _Next:
         if self._found is not None and self._found.start() < place:
             self._found = self._pattern.search(self._text, place)
         return self._found
-
-
-def _after(passed: str, line: int, ticks: int) -> tuple[int, int]:
-    """The line, and the marks of code in it, behind a piece of text that holds no comment."""
-    before, is_broken, last = passed.rpartition("\n")
-    marks = len(_TICKS.findall(last))
-    return (line + before.count("\n") + 1, marks) if is_broken else (line, ticks + marks)
 
 
 def is_rule(text: str, marks: str = "-*_") -> bool:

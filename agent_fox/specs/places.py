@@ -86,16 +86,11 @@ def places_kept(root: Path, paths: Iterable[str], documents: Iterable[str]) -> t
         if name in (".", "..") or os.path.islink(real):
             real = os.path.realpath(place)
         inside = real.removeprefix(top)
-        if inside not in (real, "") and not any(above in kept for above in _with_parents(inside)):
+        parts = inside.split("/")
+        above = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))  # itself first, then what it lies in
+        if inside not in (real, "") and not any(each in kept for each in above):
             kept[inside] = None
     return tuple(kept)
-
-
-def _with_parents(path: str) -> Iterator[str]:
-    """`a/b/c`, `a/b`, `a`: what a file lies in, itself first."""
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
 
 
 def place_kept(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_fox.core.plan.blame import ownership
-from agent_fox.core.spec import Group, Requirement, Spec, text_version
+from agent_fox.core.spec import Requirement, Spec, text_version
 from agent_fox.core.values import Json, to_document, to_object
 
 if TYPE_CHECKING:
@@ -25,10 +25,20 @@ def plan_document(plan: Plan) -> dict[str, Json]:
 
 def _spec(spec: Spec) -> Json:
     owned = ownership(spec)
+    names = ("number", "title", "state", "optional", "parallel", "after", "requirements")
     return {
         **to_object(spec, only=("name", "dialect", "path", "title", "is_withdrawn", "is_baseline")),
         "requirements": [_requirement(requirement) for requirement in spec.requirements],
-        "groups": [_group(group) for group in spec.groups],
+        "groups": [
+            {
+                **to_object(group, only=("number", "title", "state", "optional", "parallel")),
+                "checkpoint": group.is_checkpoint,
+                "subtasks": [subtask.number for subtask in group.subtasks],
+                "requirements": to_document(group.requirements),
+                "tasks": [to_object(subtask, only=names) for subtask in group.subtasks],
+            }
+            for group in spec.groups
+        ],
         "dependencies": [to_object(row, only=("spec", "from_group", "to_group")) for row in spec.dependencies],
         **to_object(spec, only=("implied", "withdrawn")),
         "owners": to_document(owned.owners),
@@ -58,15 +68,4 @@ def _requirement(requirement: Requirement) -> Json:
         "edge_cases": [edge_case.id for edge_case in requirement.edge_cases],
         "details": to_document(requirement.details),
         "parts": [{"id": part.id, "text": part.text, "version": text_version(part.text)} for part in requirement.parts],
-    }
-
-
-def _group(group: Group) -> Json:
-    names = ("number", "title", "state", "optional", "parallel", "after", "requirements")
-    return {
-        **to_object(group, only=("number", "title", "state", "optional", "parallel")),
-        "checkpoint": group.is_checkpoint,
-        "subtasks": [subtask.number for subtask in group.subtasks],
-        "requirements": to_document(group.requirements),
-        "tasks": [to_object(subtask, only=names) for subtask in group.subtasks],
     }

@@ -1,21 +1,37 @@
-"""Specs become a plan: nodes of each spec in their order, and the edges within and between specs."""
+"""Specs become a plan: nodes of each spec in their order, what its dependency rows point at, and the edges within and
+between specs, without cycles. And what is left of a plan when broken specs are skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from itertools import pairwise
+from graphlib import CycleError, TopologicalSorter
+from itertools import islice, pairwise
+from pathlib import PurePosixPath
 from typing import Literal
 
 from agent_fox.core.graph import Edge, EdgeKind, Node, Plan
 from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Group, Problem, Severity, Spec, TaskState
 from agent_fox.core.values import dataclass
-from agent_fox.specs.cycles import without_cycles
-from agent_fox.specs.files import warning
-from agent_fox.specs.references import resolve
+from agent_fox.core.words import nearest
+from agent_fox.specs.files import error, warning
 
 _TICKED = (TaskState.DONE, TaskState.SKIPPED)
+_NUMBER = regex(r"\d{1,9}(?=[_-]|$)")
+_LINE = regex(r":\d+$")
+_MOST_NAMES = 500
+MOST_REPORTED = 20
+_FAULT = "a cycle: {specs}, by the rows {rows}. Take one of them out"
+_BETWEEN_SPECS = (
+    "a cycle that arises only between whole specs: {specs}, by the rows {rows}. "
+    'Set gate = "group" in [policy], or take a row out'
+)
+_DROPPED = "the verifiers of {specs} would wait for each other (rows {rows}): they do not"
+
+_Edges = Mapping[Edge, tuple[str, ...]]
+"""Every edge once, with the rows (file and line) that ask for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +61,23 @@ class PlanShape:
 
 
 def plan_of(specs: Iterable[Spec], problems: Iterable[Problem] = (), shape: PlanShape | None = None) -> Plan:
-    """The plan of specs as they were read. Nothing is raised: what is wrong stands in the plan's problems."""
+    """The plan of specs as they were read. Nothing is raised: what is wrong stands in the plan's problems. Rows about
+    broken specs are skipped: another problem reports those."""
     shape = shape or PlanShape()
     all_problems = tuple(problems)
     read = tuple(specs)
-    broken = frozenset(p.spec for p in all_problems if p.spec and p.severity is Severity.ERROR) - {
-        spec.name for spec in read
-    }
-    resolved = resolve(read, broken)
-    planned = {spec.name: _nodes(spec, shape) for spec in resolved.specs if shape.plans(spec)}
-    edges = _edges(resolved.specs, planned, resolved.rows, shape)
-    kept, cycles = without_cycles(edges, shape.gate)
+    broken = {problem.spec for problem in all_problems if problem.spec and problem.severity is Severity.ERROR}
+    resolving = _Resolving(read, frozenset(broken - {spec.name for spec in read}))
+    named: list[Spec] = []
+    rows: dict[str, tuple[Dependency, ...]] = {}
+    for spec in read:
+        named.append(resolving.named(spec))
+        rows[spec.name] = tuple(row for row in named[-1].dependencies if resolving.holds(row, spec))
+    planned = {spec.name: _nodes(spec, shape) for spec in named if shape.plans(spec)}
+    kept, cycles = without_cycles(_edges(named, planned, rows, shape), shape.gate)
     nodes = tuple(node for nodes in planned.values() for node in nodes)
-    remarks = [problem for spec in resolved.specs if shape.plans(spec) for problem in _remarks(spec)]
-    return Plan(resolved.specs, nodes, kept, (*all_problems, *resolved.problems, *remarks, *cycles))
+    remarks = [problem for spec in named if shape.plans(spec) for problem in _remarks(spec)]
+    return Plan(tuple(named), nodes, kept, (*all_problems, *resolving.problems, *remarks, *cycles))
 
 
 def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:
@@ -76,7 +95,9 @@ def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:
         if shape.final_review and not spec.is_baseline:
             nodes.append(_reviewer(spec, last, Mode.FINAL_REVIEW))
     usual, named = shape.retry_predecessor, shape.overrides
-    return [replace(node, retry_predecessor=named.get(node.id, named.get(spec.name, usual))) for node in nodes]
+    wanted = [named.get(node.id, named.get(spec.name, usual)) for node in nodes]
+    pairs = zip(nodes, wanted, strict=True)
+    return [node if node.retry_predecessor is each else replace(node, retry_predecessor=each) for node, each in pairs]
 
 
 def _closing(spec_name: str) -> str:
@@ -110,8 +131,7 @@ def _edges(
     planned: Mapping[str, list[Node]],
     rows: Mapping[str, tuple[Dependency, ...]],
     shape: PlanShape,
-) -> dict[Edge, tuple[str, ...]]:
-    """Every edge once, with the rows (file and line) that ask for it."""
+) -> _Edges:
     edges: dict[Edge, tuple[str, ...]] = {}
     for spec in specs:
         nodes = planned.get(spec.name, [])
@@ -126,29 +146,22 @@ def _edges(
 
 
 def _between(before: list[Node], after: list[Node], row: Dependency, shape: PlanShape) -> Iterator[Edge]:
-    """The edges of one row: from group to group, and the gate between the specs."""
+    """The edges of one row: from group to group, and the gate between the specs. Without a number the last group of the
+    one, the first of the other is meant."""
     if not before or not after:
         return
-    source = _group_node(before, row.from_group, last=True)
-    target = _group_node(after, row.to_group, last=False)
-    if source is not None and target is not None:
-        yield Edge(source.id, target.id, EdgeKind.DEPENDENCY)
+    sources, targets = _group_nodes(before, row.from_group), _group_nodes(after, row.to_group)
+    if sources and targets:
+        yield Edge(sources[-1].id, targets[0].id, EdgeKind.DEPENDENCY)
     kind = EdgeKind.GATE if shape.verifier else EdgeKind.DEPENDENCY
     # Who must not speak before the specs it depends on are done: the verifier, where there is one.
     judge = next((node for node in after if node.uid == _closing(node.spec_name)), after[-1])
     yield Edge(before[-1].id, (after[0] if shape.gate == "spec" else judge).id, kind)
 
 
-def _group_node(nodes: list[Node], group: int | None, last: bool) -> Node | None:
-    """The node of a group; without a number the last or the first one. None where the spec has no groups."""
-    workers = [
-        node
-        for node in nodes
-        if node.id == f"{node.spec_name}:{node.group}"
-        and node.uid != _closing(node.spec_name)
-        and group in (None, node.group)
-    ]
-    return (workers[-1] if last else workers[0]) if workers else None
+def _group_nodes(nodes: list[Node], group: int | None) -> list[Node]:
+    own = (node for node in nodes if node.id == f"{node.spec_name}:{node.group}" and group in (None, node.group))
+    return [node for node in own if node.uid != _closing(node.spec_name)]
 
 
 def _remarks(spec: Spec) -> Iterator[Problem]:
@@ -162,3 +175,175 @@ def _remarks(spec: Spec) -> Iterator[Problem]:
         if group.archetype is not None and group.archetype not in list(Archetype):
             what = f"group {group.number} asks for archetype {group.archetype!r}; known: {', '.join(Archetype)}"
             yield warning(spec.path, what, spec=spec.name)
+
+
+class _Resolving:
+    """Knows every spec by its name, by its number, and by its name without the number; collects the problems."""
+
+    def __init__(self, specs: tuple[Spec, ...], broken: frozenset[str]) -> None:
+        self.broken = broken
+        self.problems: list[Problem] = []
+        self.by_name = {spec.name: spec for spec in specs}
+        self.by_number: dict[int, list[str]] = {}
+        self.by_title: dict[str, list[str]] = {}
+        for name in (*self.by_name, *broken):
+            if (number := _number(name)) is not None:
+                self.by_number.setdefault(number, []).append(name)
+        for name in (name for names in self.by_number.values() for name in names):
+            title = _NUMBER.sub("", name, count=1)[1:].replace("-", "_").casefold()
+            self.by_title.setdefault(title, []).append(name)
+
+    def named(self, spec: Spec) -> Spec:
+        """The spec with rows that name folders, each once."""
+        rows = () if spec.is_withdrawn else spec.dependencies
+        named = tuple(dict.fromkeys(self._named(row, spec) for row in rows))
+        return spec if named == rows else replace(spec, dependencies=named)
+
+    def _refuse(self, row: Dependency, spec: Spec, what: str) -> None:
+        self.problems.append(error(row.where or spec.path, what, spec=spec.name))
+
+    def _named(self, row: Dependency, spec: Spec) -> Dependency:
+        """The row with the folder's name in place of a number, or of the name without it: `05_git_server` is called
+        `git_server`, too, where no other is."""
+        if row.spec in self.by_name:
+            return row
+        if not row.spec.isdecimal():
+            meant = self.by_title.get(row.spec.replace("-", "_").casefold(), [])
+        else:
+            meant = self.by_number.get(int(row.spec), [])
+            if len(meant) > 1:
+                names = " and ".join(meant)
+                self._refuse(row, spec, f"{row.spec} is ambiguous: {names} have that number. Write the folder's name")
+        return replace(row, spec=meant[0]) if len(meant) == 1 else row
+
+    def holds(self, row: Dependency, spec: Spec) -> bool:
+        """Whether the row makes an edge. One that points nowhere is an error, unless what it names is done."""
+        other = self.by_name.get(row.spec)
+        if spec.is_withdrawn or row.spec in self.broken or (other is not None and other.is_withdrawn):
+            return False
+        is_ambiguous = row.spec.isdecimal() and len(self.by_number.get(int(row.spec), ())) > 1
+        wrong = None if is_ambiguous else self._wrong(row, spec, other)
+        if wrong is not None:
+            self._refuse(row, spec, wrong)
+        return wrong is None and not is_ambiguous and other is not None
+
+    def _wrong(self, row: Dependency, spec: Spec, other: Spec | None) -> str | None:
+        if other is None:
+            return None if row.is_archived else f"depends on {row.spec}, which is not there{self._nearest(row.spec)}"
+        if other.name == spec.name:
+            return f"{spec.name} depends on itself; take the row out"
+        for named, group in ((other, row.from_group), (spec, row.to_group)):
+            if group is not None and group not in [g.number for g in named.groups]:
+                numbers = ", ".join(str(group.number) for group in named.groups)
+                has = f"groups {numbers}" if numbers else "no groups"
+                return f"names group {group} of {named.name}, which has {has}. Correct the row"
+        return None
+
+    def _nearest(self, name: str) -> str:
+        """The name that may be meant: one of the same number, else the most alike, where that is not too long a
+        search."""
+        number = _number(name)
+        near = next(iter(self.by_number.get(number, ())), "") if number is not None else ""
+        if not near and len(self.by_name) <= _MOST_NAMES:
+            near = nearest(name, self.by_name)
+        return f". Did you mean {near}?" if near else ". Add it, or correct the row"
+
+
+def _number(name: str) -> int | None:
+    match = _NUMBER.match(name)
+    return int(match[0]) if match else None
+
+
+def without_cycles(edges: _Edges, gate: Literal["spec", "group"]) -> tuple[tuple[Edge, ...], tuple[Problem, ...]]:
+    """All edges, and an error for every cycle found among them, named by specs and rows.
+
+    With gates between whole specs, a cycle that the rows alone do not make says so. With gates between
+    verifiers, such a cycle is no fault of the rows: its gates are left out, with a warning.
+    """
+    plain = {edge for edge in edges if edge.kind is not EdgeKind.GATE}
+    faults = [*islice(_cycles(plain, edges, error, _FAULT), MOST_REPORTED)]
+    left = set(edges)
+    if faults or len(left) == len(plain):
+        return tuple(edges), tuple(faults)
+    if gate == "spec":
+        return tuple(edges), tuple(_cycles(left, edges, error, _BETWEEN_SPECS))
+    dropped = tuple(_cycles(left, edges, warning, _DROPPED))
+    return tuple(edge for edge in edges if edge in left), dropped
+
+
+def _cycles(left: set[Edge], rows: _Edges, make: Callable[[str, str], Problem], what: str) -> Iterator[Problem]:
+    """One cycle after the other. What makes it is taken out of `left` before the next is sought.
+
+    That is every gate between its specs, or its own edges where it has no gate. Chain edges are no row's fault.
+    """
+    while path := _first_cycle(left):
+        steps = set(pairwise(path))
+        on_it = [edge for edge in left if (edge.source, edge.target) in steps]
+        places = {name: place for place, name in enumerate(path[:-1])}
+        between = sorted((e for e in on_it if e.kind is not EdgeKind.CHAIN), key=lambda e: places[e.source])
+        names = [_spec(edge.source) for edge in between]
+        gates = {e for e in left if e.kind is EdgeKind.GATE and {_spec(e.source), _spec(e.target)} <= {*names}}
+        left -= gates or set(between or on_it)
+        asked = list(dict.fromkeys(row for edge in between for row in rows[edge]))
+        first = names[0] if names else ""
+        specs = " → ".join((*dict.fromkeys(names), first))
+        problem = make(asked[0] if asked else specs, what.format(specs=specs, rows=", ".join(asked)))
+        yield replace(problem, spec=first)
+
+
+def _first_cycle(edges: Iterable[Edge]) -> Sequence[str]:
+    """The nodes of a cycle in the order of its edges, the first again at the end; empty without one."""
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for edge in sorted(edges, key=lambda e: (e.source, e.target)):
+        sorter.add(edge.target, edge.source)
+    try:
+        sorter.prepare()
+    except CycleError as cycle:
+        return list(cycle.args[1])
+    return []
+
+
+def _spec(node_id: str) -> str:
+    return node_id.partition(":")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """The specs that can be planned, and for every other one why it is left out: it counts as not proven.
+
+    `places` says where those that are left out lie, also one that could not be read at all.
+    """
+
+    kept: tuple[Spec, ...]
+    reasons: dict[str, str]
+    places: dict[str, str]
+
+
+def without_broken(plan: Plan) -> Skipped:
+    """Leave out every spec with an error, and whatever depends on one: it could never start."""
+    reasons: dict[str, str] = {}
+    places: dict[str, str] = {}
+    for problem in plan.problems:
+        if problem.severity is Severity.ERROR and problem.spec:
+            reasons.setdefault(problem.spec, f"{problem.where}: {problem.what}")
+            places.setdefault(problem.spec, _place(problem.where, problem.spec))
+    left = [spec for spec in plan.specs if spec.name not in reasons]
+    while held := next(_held(left, reasons), None):
+        spec, cause = held
+        reasons[spec.name] = f"depends on {cause}, which is left out"
+        left.remove(spec)
+    places |= {spec.name: spec.path for spec in plan.specs if spec.name in reasons}
+    return Skipped(tuple(left), reasons, places)
+
+
+def _held(specs: list[Spec], reasons: dict[str, str]) -> Iterator[tuple[Spec, str]]:
+    """The specs that depend on one that is left out, each with the first such."""
+    rows = ((spec, row) for spec in specs if not spec.is_withdrawn for row in spec.dependencies)
+    return ((spec, row.spec) for spec, row in rows if row.spec in reasons)
+
+
+def _place(where: str, name: str) -> str:
+    """Where a spec lies of which only a trouble is known: the folder or file called as it is, else the file."""
+    file = PurePosixPath(_LINE.sub("", where))
+    called = (path for path in (*reversed(file.parents), file) if name in (path.name, path.stem))
+    return next(called, file).as_posix()

@@ -1,9 +1,11 @@
-"""Places of specs, read: finds the specs in them, asks the dialects; one bad spec never hides another."""
+"""Places of specs, read: finds the specs in them, asks the dialects, and says what a spec must hold before nodes and
+verdicts are named by it; one bad spec never hides another."""
 
 from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
@@ -11,16 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import Late
-from agent_fox.core.spec import BareCriteria
+from agent_fox.core.regex import regex
+from agent_fox.core.spec import BareCriteria, Severity
 from agent_fox.core.values import dataclass
-from agent_fox.specs.accounts.leftovers import with_leftovers
+from agent_fox.specs.accounts.account import with_leftovers
 from agent_fox.specs.detection import AGENT_FOX, KIRO, NUMBERED, OPENSPEC, SPEC_KIT, claims
 from agent_fox.specs.dialects import Collection, Dialect
 from agent_fox.specs.document import about, forget_documents
 from agent_fox.specs.files import children, error, place_of, warning
 from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
-from agent_fox.specs.soundness import soundly_named, unsound
 from agent_fox.specs.unread import without_groups
 
 if TYPE_CHECKING:
@@ -62,8 +64,17 @@ BUILT_IN: tuple[Dialect, ...] = (
 
 _ARCHIVE = "archive"
 _NOT_SPECS = frozenset({_ARCHIVE, "checklists", "node_modules", "__pycache__"})
+_EXPECTED = (
+    "expected folders such as 01_name with a tasks.md (docs/dialects.md lists all forms). "
+    "Start one with `agent-fox init --spec`"
+)
 _DEEPEST = 3
 _KEEP_NOTHING_ELSE = (".agent-fox/specs/", ".kiro/specs/", "openspec/changes/")
+_LONGEST_NAME = 160
+"""Bytes: log files are called by node ids, and a file's name ends at 255."""
+_GREATEST_NUMBER = 999_999_999
+# A colon divides the parts of a node's id; the others are read as lines of a commit message, or steer a terminal.
+_NOT_IN_A_NAME = regex("[:/\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 @dataclass(slots=True)
@@ -78,21 +89,15 @@ class _Found:
 
     def add(self, specs: Sequence[Spec], problems: Sequence[Problem], root: Path) -> None:
         """Take in what was read at once, with what its documents say beside it while they are at hand."""
-        unsure = [*unsound(specs, problems)], [*without_groups(specs, root)]
-        raised, left = with_leftovers(specs, (*problems, *unsure[0], *unsure[1]), root)
+        numbers, boxes = [*unsound(specs, problems)], [*without_groups(specs, root)]
+        raised, left = with_leftovers(specs, (*problems, *numbers, *boxes), root)
         forget_documents()
         self.specs += specs
         self.problems += raised[: len(problems)]
-        ends = len(problems) + len(unsure[0])
+        ends = len(problems) + len(numbers)
         paths = {spec.name: spec.path for spec in specs}
         for rank, part in enumerate((raised[len(problems) : ends], raised[ends:], left)):
             self.accounted += [(paths.get(problem.spec or "", ""), rank, problem) for problem in part]
-
-    def about(self, specs: Iterable[Spec]) -> Iterator[Problem]:
-        """What was found beside all that was read of specs, of one kind after the other."""
-        paths = {spec.path for spec in specs}
-        ranked = sorted(self.accounted, key=lambda found: found[1])
-        return (problem for path, _, problem in ranked if path in paths)
 
 
 def read_specs(
@@ -115,10 +120,16 @@ def read_specs(
             _read_place(place, root, dialects, reading)
     if not reading.is_any:
         where = ", ".join(place_of(place, root) for place in given)
-        raise SpecsMissing(f"no spec in {where}: {_expected_instead(given, dialects)}")
+        document = next((place for place in given if place.is_file() and _claiming(place.parent, dialects)), None)
+        # Whoever names one document means the spec that it belongs to.
+        folder = document.parent if document else None
+        instead = f"it is one document of {folder.name}. Name its folder: {folder}" if folder else _EXPECTED
+        raise SpecsMissing(f"no spec in {where}: {instead}")
     named, odd = soundly_named(reading.specs)
     specs, doubled = _with_names_of_their_own(named)
-    return specs, (*reading.problems, *odd, *doubled, *reading.about(specs))
+    paths = {spec.path for spec in specs}  # what was found beside all that was read, one kind after the other
+    beside = [problem for path, _, problem in sorted(reading.accounted, key=lambda each: each[1]) if path in paths]
+    return specs, (*reading.problems, *odd, *doubled, *beside)
 
 
 @contextmanager
@@ -135,17 +146,6 @@ def _without_collections() -> Iterator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
-
-
-def _expected_instead(given: Iterable[Path], dialects: Sequence[Dialect]) -> str:
-    """What to do where nothing was found: whoever names one document means the spec that it belongs to."""
-    for place in given:
-        if place.is_file() and any(dialect.recognises(place.parent) for dialect in dialects):
-            return f"it is one document of {place.parent.name}. Name its folder: {place.parent}"
-    return (
-        "expected folders such as 01_name with a tasks.md (docs/dialects.md lists all forms). "
-        "Start one with `agent-fox init --spec`"
-    )
 
 
 def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> None:
@@ -219,7 +219,7 @@ def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found
         names = " and ".join(dialect.name for dialect in claiming)
         what = f"holds documents of {names}: which of them count can't be told. Give each dialect a folder of its own"
         found.problems.append(error(place_of(path, root), what, spec=path.name))
-    elif isinstance(dialect, Collection):
+    elif not isinstance(dialect, LateDialect) and isinstance(dialect, Collection):
         found.add(*dialect.read_all(path, root), root)
     else:
         spec, problems = dialect.read(path, root)
@@ -235,8 +235,8 @@ def _claiming(path: Path, dialects: Sequence[Dialect]) -> list[Dialect]:
     return [
         dialect
         for dialect in dialects
-        if (not is_file or isinstance(dialect, Collection))
-        and (dialect.name in table if isinstance(dialect, LateDialect) else dialect.recognises(path))
+        if (dialect.name in table and not is_file if isinstance(dialect, LateDialect) else dialect.recognises(path))
+        and (not is_file or isinstance(dialect, Collection))
     ]
 
 
@@ -274,3 +274,47 @@ def _with_archive(spec: Spec, archived: frozenset[str]) -> Spec:
     rows = zip(spec.dependencies, named, strict=True)
     dependencies = tuple(replace(row, is_archived=True) if is_named else row for row, is_named in rows)
     return replace(spec, dependencies=dependencies) if any(named) else spec
+
+
+def soundly_named(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
+    """The specs by whose names nodes can be called, and what is wrong with the other names."""
+    kept: list[Spec] = []
+    problems: list[Problem] = []
+    for spec in specs:
+        if what := _about_name(spec.name):
+            name = _NOT_IN_A_NAME.sub("-", spec.name)[:_LONGEST_NAME].strip(". ") or "-"
+            problems.append(error(spec.path, f"{what}. Rename it", spec=name))
+        else:
+            kept.append(spec)
+    return tuple(kept), tuple(problems)
+
+
+def _about_name(name: str) -> str:
+    if not name.strip() or name in (".", ".."):
+        return f"{name!r} is no name for a spec"
+    if _NOT_IN_A_NAME.search(name):
+        return f"{name[:_LONGEST_NAME]!r} can't name a spec: a colon, a slash or a control character is in it"
+    size = len(name.encode("utf-8"))
+    return f"a spec's name has at most {_LONGEST_NAME} bytes, this one has {size}" if size > _LONGEST_NAME else ""
+
+
+def unsound(specs: Iterable[Spec], known: Iterable[Problem]) -> Iterator[Problem]:
+    """Why nothing can be planned by the numbers of a spec; `known` problems report doubled ones already. Of two parts
+    with one id only one would be proven. A requirement may be called as its one part is."""
+    reported = {problem.spec for problem in known if problem.severity is Severity.ERROR and " twice" in problem.what}
+    for spec in specs:
+        ids: Counter[str] = Counter()
+        for each in spec.requirements:
+            parts = [part.id for part in (*each.criteria, *each.edge_cases)]
+            ids.update(parts if parts == [each.id] else (each.id, *parts))
+        numbers = Counter(group.number for group in spec.groups)
+        for name in (name for name, times in ids.items() if times > 1 and spec.name not in reported):
+            what = f"{name} is declared twice: a verdict on it would say nothing. Give one of them another id"
+            yield error(spec.place(name), what, spec=spec.name)
+        for number in (number for number, times in numbers.items() if times > 1 and spec.name not in reported):
+            what = f"group {number} stands twice. Give one of them another number"
+            yield error(spec.place(f"group {number}"), what, spec=spec.name)
+        for group in spec.groups:
+            if not 0 <= group.number <= _GREATEST_NUMBER:
+                what = "a group can't have this number. Number groups from 1 on"
+                yield error(spec.place(f"group {group.number}"), what, spec=spec.name)

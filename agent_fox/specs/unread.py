@@ -6,7 +6,6 @@ What is said of it is in `accounts/`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 
 TASKS = "tasks.md"
 _REQUIREMENTS = frozenset({"requirements.md", "spec.md", "bugfix.md"})
-_LEADING_TO_THEM = frozenset({"prd.md", "plan.md", "proposal.md"})
-_IN_JSON = frozenset({"requirements.json", "tasks.json"})
+_LEADING_TO_THEM = frozenset({"prd.md", "plan.md", "proposal.md", "requirements.json", "tasks.json"})
 _OF_THE_WRITING = ("checklists", "contracts")
 """Folders of spec-kit's: `checklists/requirements.md` asks whether the spec is well written, and demands nothing."""
 _OBLIGES = regex(r"(?<![\"'`“‘\w])(?:SHALL|MUST)\b(?![\s*_`]*\|\s*$)")
@@ -37,6 +35,7 @@ WORD = regex(r"\w+")
 ID = regex(r"(?<![\w./-])(?P<head>(?:[A-Z0-9]{1,9}-){0,3}[A-Z]{1,9})-(?P<tail>\d{1,9}(?:\.E?\d{1,9})*[a-z]?)(?![\w-])")
 _DECLARES = regex(r"[\s>|*_`~\[(+-]*(?:\d{1,4}[.)]\s+)?(?:\[[ xX]\]\s*)?[*_`~\[(]*$")
 _IS_LAST = regex(r"[\]`*_).,;\s]*(?:$|\|)")
+_OF_AN_ITEM = "-*+ "
 _SHOWN_WORDS = 8
 _MOST_BEFORE = 5
 """Words that may stand before a text and are no part of it: a mark, a box, an id, labels."""
@@ -44,7 +43,7 @@ _BEGINNING = 120
 """Characters; in most texts so many words stand in them as are looked at."""
 _FEWEST = 4
 """A text of fewer words is known only as a whole line: one of them stands somewhere in any text."""
-_SEARCHED = 100_000
+_SEARCHED = 50_000
 """Characters of texts that are searched for a line; of longer ones an index is made at once, so that time is linear."""
 _FEW_PREFIXES = 8
 _LONG = 8
@@ -70,20 +69,92 @@ def about(title: str, dialect: str) -> About:
     """What a section of this title holds: what is to be proven or done, or context. The words of the context come
     first: *Test commands* are no tests. The examples in tests/specs/accounts/sections.toml are tried against it."""
     head = _BEFORE_A_TITLE.sub("", title[:_LONGEST_TITLE], 1)
-    if _of_context(dialect).match(head):
+    if any(_WORDS[name].match(head) for name in ("context", *({dialect} & _WITH_DOCUMENTS))):
         return About.CONTEXT
     return About.SUBJECT if _WORDS["subject"].search(head) else About.UNKNOWN
-
-
-@lru_cache(maxsize=16)
-def _of_context(dialect: str) -> re.Pattern[str]:
-    names = ("context", *({dialect} & _WITH_DOCUMENTS))
-    return re.compile("|".join(_WORDS[name].pattern for name in names), re.IGNORECASE)
 
 
 def obliges(text: str) -> bool:
     """Whether a text says SHALL or MUST, outside of quotes and code."""
     return ("SHALL" in text or "MUST" in text) and _OBLIGES.search(text) is not None
+
+
+def bare(line: str) -> str:
+    """A line without the mark and the box of an item."""
+    return ((beside_box(line) if "[" in line else None) or line).strip(_OF_AN_ITEM)
+
+
+class Held:
+    """Texts that were read, by what they are part of: an id, `task 1.1`, `group 1`. The first with a line owns it.
+
+    Most lines are asked for as they were read. What finds the others, by their words, is made when the first of them is
+    asked for.
+    """
+
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        self._texts = tuple(texts)
+        self._runs: dict[int, dict[str, str]] = {}
+
+    @cached_property
+    def lines(self) -> frozenset[str]:
+        """Every line, bare."""
+        lines = {line for _, text in self._texts for line in text.split("\n")}
+        return frozenset(bare(line) if "[" in line else line.strip(_OF_AN_ITEM) for line in lines)
+
+    @cached_property
+    def _owners(self) -> dict[str, str]:
+        """By the words of each line, with a space on both sides of each, whose it is."""
+        owners: dict[str, str] = {}
+        for owner, text in self._texts:
+            for line in text.split("\n"):
+                item = (beside_box(line) if "[" in line else None) or line
+                owners.setdefault(f" {' '.join(WORD.findall(item))} ", owner)
+        return owners
+
+    @cached_property
+    def _begins(self) -> dict[str, str]:
+        begins: dict[str, str] = {}
+        for line, owner in self._owners.items():
+            begins.setdefault(" ".join(line.split()[:_SHOWN_WORDS]), owner)
+        return begins
+
+    @cached_property
+    def _whole(self) -> str:
+        return "\n".join(text for _, text in self._texts)
+
+    @cached_property
+    def _worded(self) -> str:
+        return "\n".join(self._owners)
+
+    def owner(self, text: str) -> str | None:
+        """What a line is part of, first of all as one that begins so; None where nothing that was read has it. A source
+        breaks its lines where it likes, so that a text also belongs to the line in whose midst its words stand."""
+        words = _words(beside_box(text) or text, _MOST_BEFORE + _SHOWN_WORDS)
+        absent = {word for word in words if word not in self._whole} if len(self._whole) <= _SEARCHED else frozenset()
+        starts = range(1 + max(0, min(_MOST_BEFORE, len(words) - _FEWEST)))
+        shown = [(start, words[start : start + _SHOWN_WORDS]) for start in starts]
+        runs = {start: " ".join(some) for start, some in shown if absent.isdisjoint(some)}
+        begins = next(filter(None, map(self._begins.get, runs.values())), None) if runs else None
+        if begins or len(words) >= _FEWEST:
+            inside = (self._with_run(run) for start, run in runs.items() if start < _MOST_BEFORE)
+            return begins or next(filter(None, inside), None)
+        is_long = sum(len(word) for word in words if not word.isascii()) >= _LONG
+        lines = ((line, owner) for owner, some in self._texts for line in some.split("\n")) if is_long else ()
+        return next((owner for line, owner in lines if text.strip() in line), None)
+
+    def _with_run(self, run: str) -> str | None:
+        """The owner of the first line in which the words stand one behind the other."""
+        if len(self._worded) <= _SEARCHED:
+            place = self._worded.find(f" {run} ")
+            return [*self._owners.values()][self._worded.count("\n", 0, place)] if place >= 0 else None
+        length = run.count(" ") + 1
+        if length not in self._runs:
+            runs = self._runs[length] = {}
+            for line, owner in self._owners.items():
+                words = line.split()
+                for some in zip(*(islice(words, start, None) for start in range(length)), strict=False):
+                    runs.setdefault(" ".join(some), owner)
+        return self._runs[length].get(run)
 
 
 def _words(text: str, most: int) -> list[str]:
@@ -92,86 +163,24 @@ def _words(text: str, most: int) -> list[str]:
     return words if len(words) > most or len(text) <= _BEGINNING else WORD.findall(text)
 
 
-class Held:
-    """Texts that were read, by what they are part of: an id, `task 1.1`, `group 1`. The first with a line owns it.
-
-    Most lines are asked for as they were read. What finds the others, by their first words or by any run of words in
-    the midst of a line, is made when the first of them is asked for.
-    """
-
-    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        self._texts = tuple(texts)
-        self._runs: dict[int, dict[tuple[str, ...], str]] = {}
-
-    @cached_property
-    def _whole(self) -> str:
-        return f"\n{chr(10).join(text for _, text in self._texts)}\n"
-
-    @cached_property
-    def _bare(self) -> frozenset[str]:
-        return frozenset(map(_bare, self._whole.split("\n")))
-
-    @cached_property
-    def _lines(self) -> dict[str, str]:
-        lines: dict[str, str] = {}
-        for owner, text in self._texts:
-            for line in text.split("\n"):
-                lines.setdefault(line, owner)
-        return lines
-
-    @cached_property
-    def _begins(self) -> dict[str, str]:
-        begins: dict[str, str] = {}
-        for line, owner in self._lines.items():
-            begins.setdefault(_first_words(_words(beside_box(line) or line, _SHOWN_WORDS)), owner)
-        return begins
-
-    def has(self, text: str) -> bool:
-        """Whether a line stands here as it is, or as a piece of another: then it has an owner, whoever that is."""
-        bare = _bare(text)
-        return bare in self._bare or self._has_piece(bare)
-
-    def _has_piece(self, text: str) -> bool:
-        place = self._whole.find(text) if len(self._whole) <= _SEARCHED else -1
-        around = (self._whole[place - 1], self._whole[place + len(text)]) if place > 0 else ("_", "_")
-        return not any(map(WORD.match, around)) and len(WORD.findall(text)) >= _FEWEST
-
-    def owner(self, text: str) -> str | None:
-        """What a line is part of; None where nothing that was read has it."""
-        words = _words(beside_box(text) or text, _MOST_BEFORE + _SHOWN_WORDS)
-        most = 1 + max(0, min(_MOST_BEFORE, len(words) - _FEWEST))
-        begins = (self._begins.get(_first_words(words, start)) for start in range(most))
-        return next(filter(None, begins), None) or self._inside(text.strip(), words)
-
-    def _inside(self, text: str, words: list[str]) -> str | None:
-        """The owner of a text in whose midst the words stand: a source breaks its lines where it likes."""
-        if len(words) < _FEWEST and sum(len(word) for word in words if not word.isascii()) >= _LONG:
-            return next((owner for line, owner in self._lines.items() if text in line), None)
-        for start in range(min(_MOST_BEFORE, len(words) - _FEWEST + 1)):
-            shown = tuple(words[start : start + _SHOWN_WORDS])
-            if owner := self._with_runs(len(shown)).get(shown):
-                return owner
-        return None
-
-    def _with_runs(self, length: int) -> dict[tuple[str, ...], str]:
-        """Every run of so many words; made when it is first asked for."""
-        if length not in self._runs:
-            runs = self._runs[length] = {}
-            for line, owner in self._lines.items():
-                words = WORD.findall(line)
-                for run in zip(*(islice(words, start, None) for start in range(length)), strict=False):
-                    runs.setdefault(run, owner)
-        return self._runs[length]
-
-
 class Known:
     """What is known of a spec: its texts, where its ids and tasks stand, and how its ids look."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self._joined: dict[str, str] = {}
-        self.required, self.planned = Held(_required(spec)), Held(_planned(spec))
-        self._asked = Held((part.id, part.text) for part in spec.parts)
+
+    @cached_property
+    def required(self) -> Held:
+        return Held(_required(self.spec))
+
+    @cached_property
+    def planned(self) -> Held:
+        return Held(_planned(self.spec))
+
+    @cached_property
+    def _asked(self) -> Held:
+        return Held((part.id, part.text) for part in self.spec.parts)
 
     def holders(self, where: str, *, is_demand: bool) -> tuple[Held, ...]:
         """What is asked for the owner of a document's line. What a line demands must stand in a text that a verdict is
@@ -193,11 +202,6 @@ class Known:
             texts.setdefault(owner, []).append(text)
         return texts
 
-    def has_words(self, name: str, text: str) -> bool:
-        """Whether the words of a line stand, one behind the other, in what an id or a task says. Not of a line that
-        demands: that is known by more than a few words."""
-        return not obliges(text) and self.holds(name, text)
-
     def holds(self, name: str, text: str) -> bool:
         """Whether the words of a text stand, one behind the other, in what an id or a task says."""
         if name not in self._joined:
@@ -208,10 +212,13 @@ class Known:
         """What a row of an index is about: its first cell is an id that is read, or with which a title begins; each of
         the others stands in what that says, or is a few words about it."""
         name = self._names.get(cells[0].strip("*_`[] ")) if len(cells) > 1 else None
-        is_index = name is not None and all(
-            len(WORD.findall(cell)) < _FEWEST or self.has_words(name, cell) for cell in cells[1:]
-        )
+        others = cells[1:] if name is not None else ()
+        is_index = all(len(WORD.findall(cell)) < _FEWEST or self.says(name or "", cell) for cell in others)
         return name if is_index else None
+
+    def says(self, name: str, text: str) -> bool:
+        """Whether an id or a task holds a line that demands nothing: one that does is known by more than few words."""
+        return not obliges(text) and self.holds(name, text)
 
     @cached_property
     def _names(self) -> dict[str, str]:
@@ -229,26 +236,48 @@ class Known:
                 names.setdefault(path, {}).setdefault(int(number), name)
         return names
 
-    def unknown_ids(self, lines: Iterable[Line]) -> dict[str, int]:
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        return frozenset((*self.spec.places, *self.spec.withdrawn, *self.spec.expected))
+
+    @cached_property
+    def _plain_ids(self) -> frozenset[str]:
+        return frozenset(_plain_id(name) for name in self._written if "-" in name)
+
+    @cached_property
+    def _prefixes(self) -> frozenset[str]:
+        """What the regular ids begin with, without zeros in front."""
+        heads: dict[str, bool] = {}
+        for name in self._written:
+            head = name.rpartition("-")[0]
+            heads[head] = heads.get(head) or (head != "" and ID.fullmatch(_plain_id(name)) is not None)
+        return frozenset(head.lstrip("0").upper() for head, is_regular in heads.items() if is_regular)
+
+    def unknown_ids(self, document: Markdown) -> dict[str, int]:
         """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under; each with
         the first line that has it."""
-        written = frozenset((*self.spec.places, *self.spec.withdrawn, *self.spec.expected))
-        ids = frozenset(_plain_id(name) for name in written if "-" in name)
-        prefixes = frozenset(name.rpartition("-")[0] for name in ids if ID.fullmatch(name))
+        prefixes, placed = self._prefixes, self.placed.get(document.where, {})
         unknown: dict[str, int] = {}
-        lines = [line for line in lines if "-" in line.text]
-        if len(prefixes) <= _FEW_PREFIXES:
-            lines = sorted({line for prefix in prefixes for line in lines if prefix in line.text})
-        for line in lines:
-            for match in ID.finditer(line.text):
-                name = match[0] if match[0] not in written else ""
-                is_ours = name != "" and _plain_id(name).rpartition("-")[0] in prefixes
-                if not is_ours or _plain_id(name) in ids:
+        for line in document.words if prefixes else ():
+            text = line.text
+            rest = _without(placed.get(line.number, ""), text) if "-" in text else ""
+            if not rest or (len(prefixes) <= _FEW_PREFIXES and not any(prefix in rest for prefix in prefixes)):
+                continue
+            for match in (match for match in ID.finditer(text) if match[0] not in self._written):
+                name = _plain_id(match[0])
+                if name.rpartition("-")[0] not in prefixes or name in self._plain_ids:
                     continue
-                before, after = line.text[: match.start()].rpartition("|")[2], line.text[match.end() :]
+                before, after = text[: match.start()].rpartition("|")[2], text[match.end() :]
                 if _DECLARES.match(before) or _IS_LAST.match(after):
-                    unknown.setdefault(name, line.number)
+                    unknown.setdefault(match[0], line.number)
         return unknown
+
+
+def _without(name: str, text: str) -> str:
+    """A line without the id that was read there, where it stands as a whole: most lines have no other."""
+    before, own, after = text.partition(name) if "-" in name else (text, "", "")
+    is_whole = own and not (after[:1].isalnum() or after[:1] in (".", "-"))
+    return f"{before} {after}" if is_whole else text
 
 
 def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
@@ -258,8 +287,9 @@ def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
         is_one = spec.is_planned and spec.documents and not spec.groups and where.endswith(".md")
         read = markdown_at(root / where, root) if is_one else None
         taken = frozenset(spec.places.values())
-        lines = [line for line in read.words if beside_box(line.text) is not None] if read is not None else []
-        boxes = [line.number for line in lines if f"{where}:{line.number}" not in taken]
+        lines: Iterable[Line] = read.words if read is not None else ()
+        boxes = [line.number for line in lines if beside_box(line.text) is not None]
+        boxes = [number for number in boxes if f"{where}:{number}" not in taken]
         if boxes:
             count = "a box" if len(boxes) == 1 else f"{len(boxes)} boxes"
             what = f"{count}, and no task group among them: nothing of it would be built. Write `- [ ] 1. Title`"
@@ -277,8 +307,8 @@ def counted_documents(spec: Spec) -> Iterator[str]:
 
 def documents_beside(spec: Spec) -> Iterator[str]:
     """The paths of the documents from which requirements were drawn: what they demand stands in those, or is told."""
-    names = (_LEADING_TO_THEM | _IN_JSON) if not (spec.origin or is_whole(spec)) else frozenset[str]()
-    return (where for name, where in spec.documents.items() if name in names)
+    has_any = not (spec.origin or is_whole(spec))
+    return (where for name, where in spec.documents.items() if has_any and name in _LEADING_TO_THEM)
 
 
 def is_whole(spec: Spec) -> bool:
@@ -304,15 +334,6 @@ def _planned(spec: Spec) -> Iterator[tuple[str, str]]:
         for task in group.subtasks:
             yield f"task {task.number}", "\n".join((task.title, f"{task.number} {task.title}", *task.details))
         yield f"group {group.number}", f"{group.title}\n{group.text}"
-
-
-def _bare(line: str) -> str:
-    """A line without the mark and the box of an item."""
-    return ((beside_box(line) if "[" in line else None) or line).strip("-*+ ")
-
-
-def _first_words(words: list[str], start: int = 0) -> str:
-    return " ".join(words[start : start + _SHOWN_WORDS])
 
 
 def _plain_id(identifier: str) -> str:

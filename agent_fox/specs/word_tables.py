@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,24 +38,22 @@ def tables_in(path: Path) -> Mapping[str, Any]:
 
 @cache
 def _patterns(path: Path) -> Mapping[str, re.Pattern[str]]:
-    return {name: _pattern(**table) for name, table in tables_in(path).items()}
-
-
-def _pattern(words: Sequence[str], before: str = "", after: str = "", **_examples: object) -> re.Pattern[str]:
-    return regex(f"{before}(?:{'|'.join(words)}){after}", re.IGNORECASE)
+    tables = tables_in(path) if path.exists() else {}
+    words = {name: f"(?:{'|'.join(table['words'])})" for name, table in tables.items()}
+    return {
+        name: regex(f"{table.get('before', '')}{words[name]}{table.get('after', '')}", re.IGNORECASE)
+        for name, table in tables.items()
+    }
 
 
 @cache
 def _forms(room: Path) -> Mapping[str, re.Pattern[str]]:
-    words, written = room / "words.toml", tables_in(room / "patterns.toml")
-    tables = _patterns(words) if words.exists() else {}
-    texts = {**{name: table.pattern for name, table in tables.items()}, **written}
-    return {**tables, **{name: regex(_whole(text, texts)) for name, text in written.items()}}
-
-
-def _whole(text: str, texts: Mapping[str, str]) -> str:
-    """A pattern with its parts written out. What counts in braces is a number, and no name: `\\d{1,3}`."""
-    while names := [name for name in texts if f"{{{name}}}" in text]:
-        for name in names:
-            text = text.replace(f"{{{name}}}", texts[name])
-    return text
+    """The patterns with their parts written out. What counts in braces is a number, and no name: `\\d{1,3}`."""
+    forms, written = {**_patterns(room / "words.toml")}, tables_in(room / "patterns.toml")
+    texts = {**{name: table.pattern for name, table in forms.items()}, **written}
+    for name, text in written.items():
+        while parts := [part for part in texts if f"{{{part}}}" in text]:
+            for part in parts:
+                text = text.replace(f"{{{part}}}", texts[part])
+        forms[name] = regex(text)
+    return forms

@@ -56,7 +56,7 @@ STARTS = (
     Start("finished", "trace 01_calc:1", 41, 182, 25),
     Start("fresh", "replay-from --help", 21, 94, 21),
     Start("finished", "status", 39, 122, 22),
-    Start("fresh", "lint", 80, 241, 99),
+    Start("fresh", "lint", 61, 241, 99),
     Start("fresh", "parse-log --tool pytest README.md", 48, 137, 38),
     Start("fresh", "gate --help", 13, 87, 22),
     Start("finished", "waive --list", 45, 211, 31),

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from agent_fox.core.graph import Edge, EdgeKind
 from agent_fox.core.spec import Severity
-from agent_fox.specs.cycles import without_cycles
-from agent_fox.specs.planner import PlanShape
+from agent_fox.specs.planner import PlanShape, without_cycles
 from tests.specs.worlds import planned, usual
 
 

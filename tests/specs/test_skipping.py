@@ -8,8 +8,7 @@ import pytest
 
 from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Problem, Severity
-from agent_fox.specs.planner import plan_of
-from agent_fox.specs.skipping import without_broken
+from agent_fox.specs.planner import plan_of, without_broken
 from tests.specs.worlds import planned, usual, write_spec
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.spec import Criterion, Group, Requirement, Severity, Spec
-from agent_fox.specs.reader import read_specs
-from agent_fox.specs.soundness import soundly_named, unsound
+from agent_fox.specs.reader import read_specs, soundly_named, unsound
 
 SPEC = Spec("a", "plain", "specs/a.md", requirements=(Requirement("1", "A", "", (Criterion("1.1", "a"),)),))
 

@@ -23,8 +23,7 @@ from agent_fox.core.words import counted, did_you_mean
 from agent_fox.engine.planning.plan_reading import read_plan
 from agent_fox.engine.planning.plugged_dialects import dialects_of
 from agent_fox.plugins import load_plugins
-from agent_fox.specs.lint.edits import EditRefused, difference, write_repaired
-from agent_fox.specs.lint.fixing import Repairs, repairs
+from agent_fox.specs.lint.fixing import EditRefused, Repairs, difference, repairs, write_repaired
 from agent_fox.specs.lint.rules import Report, below, finding_document, lint, report_document, unknown_rules
 from agent_fox.specs.lint.values import Finding, Level, rules
 from agent_fox.specs.lint.world import World

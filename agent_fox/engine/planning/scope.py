@@ -11,7 +11,7 @@ from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.core.values import dataclass
 from agent_fox.engine.planning.from_settings import RunRefused
 from agent_fox.engine.planning.plan_reading import shape_of
-from agent_fox.specs.planner import plan_of
+from agent_fox.specs.planner import plan_of, without_broken
 
 if TYPE_CHECKING:
     from agent_fox.core.graph import Plan
@@ -44,8 +44,6 @@ def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
     if not skip_broken or any(problem.spec is None for problem in errors if problem not in own):
         remedy = "\nrepair that, or leave the broken specs out with --skip-broken" if errors != own else ""
         raise RunRefused(f"{in_lines(errors)}{remedy}")
-    from agent_fox.specs.skipping import without_broken  # noqa: PLC0415 - few plans are broken
-
     skipped = without_broken(plan)
     left_out = tuple(spec for spec in plan.specs if spec.name in skipped.reasons)
     left = plan_of(skipped.kept, own, shape_of(settings))

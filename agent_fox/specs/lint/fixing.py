@@ -1,16 +1,24 @@
-"""Which repairs are made: each is tried in a copy, and kept only where the plan stays what it is. Writes no file."""
+"""Which repairs are made: each is tried in a copy of the places of specs, and kept only where the plan stays as it is.
+And edits put into a file's bytes: line ends, a mark in front and everything else stay. Repaired files are put in their
+places whole or not at all, and never over what someone else wrote meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import difflib
+import os
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
-from agent_fox.core.spec import Severity, Spec, text_version
+from agent_fox.core.regex import regex
+from agent_fox.core.spec import Severity, text_version
 from agent_fox.core.values import dataclass
-from agent_fox.specs.lint.edits import EditRefused, edited, is_inside, mirror
+from agent_fox.specs.files import MAX_FILE_BYTES
 from agent_fox.specs.lint.rules import lint
 from agent_fox.specs.lint.values import rules
 from agent_fox.specs.lint.world import World
@@ -19,10 +27,14 @@ from agent_fox.specs.places import SpecsMissing
 if TYPE_CHECKING:
     from agent_fox.core.graph import Plan
     from agent_fox.specs.lint.values import Edit, Finding
-    from agent_fox.system import own_folders
+    from agent_fox.system import files, own_folders
 else:
+    files = late_module("agent_fox.system.files")
     own_folders = late_module("agent_fox.system.own_folders")
 
+_NO_SPECS = frozenset({"node_modules", "__pycache__"})
+_BOM = "\ufeff"
+_END = regex(r"(\r\n|\r|\n)")
 _MOST_ROUNDS = 6
 """A line may need one repair after the other; each round repairs every line at most once."""
 _MOST_READINGS = 100
@@ -62,8 +74,15 @@ class _Trial:
         ]
 
     def round(self) -> bool:
-        """Try every repair that is not refused yet. False where there was none."""
-        fixes = _apart(f for f in self.fixable() if _subject(f) not in self.passed_over and f.edits not in self.refused)
+        """Try every repair that is not refused yet, of those of one line the first. False where there was none."""
+        fixes: list[Finding] = []
+        lines: set[tuple[str, int]] = set()
+        for finding in self.fixable():
+            own = {(edit.path, edit.line) for edit in finding.edits}
+            is_open = _subject(finding) not in self.passed_over and finding.edits not in self.refused
+            if is_open and not own & lines:
+                fixes.append(finding)
+                lines |= own
         self._settle(fixes)
         return bool(fixes)
 
@@ -79,31 +98,26 @@ class _Trial:
         self._settle(found[middle:])
 
     def _made(self, found: Sequence[Finding]) -> bool:
-        """Make the repairs; take them all back where the plan would become another."""
-        before = self._write([edit for finding in found for edit in finding.edits])
-        if before is None:
+        """Make the repairs; take them all back where the plan would become another, make none where an edit does not
+        fit."""
+        edits = [edit for finding in found for edit in finding.edits]
+        paths = {edit.path: self.root / edit.path for edit in edits}
+        try:
+            before = {name: path.read_bytes() for name, path in paths.items()}
+            after = {name: edited(before[name], [each for each in edits if each.path == name]) for name in paths}
+        except (EditRefused, OSError):
             return False
+        for name, content in after.items():
+            paths[name].write_bytes(content)
         world = self.read()
         self.readings += 1
         if is_harmless(self.world.plan, world.plan):
             self.world = world
             self.made += found
             return True
-        for path, content in before.items():
-            path.write_bytes(content)
+        for name, content in before.items():
+            paths[name].write_bytes(content)
         return False
-
-    def _write(self, edits: Sequence[Edit]) -> dict[Path, bytes] | None:
-        """The files as they were; None, and nothing is written, where an edit does not fit."""
-        paths = {edit.path: self.root / edit.path for edit in edits}
-        try:
-            before = {path: path.read_bytes() for path in paths.values()}
-            after = {path: edited(before[path], [e for e in edits if e.path == name]) for name, path in paths.items()}
-        except (EditRefused, OSError):
-            return None
-        for path, content in after.items():
-            path.write_bytes(content)
-        return before
 
 
 def repairs(root: Path, places: Iterable[Path], read: Read, wanted: Callable[[Finding], bool]) -> Repairs:
@@ -132,32 +146,23 @@ def _subject(finding: Finding) -> tuple[str, str]:
     return finding.rule, finding.path
 
 
-def _apart(found: Iterable[Finding]) -> list[Finding]:
-    """Findings of which no two change one line."""
-    kept: list[Finding] = []
-    lines: set[tuple[str, int]] = set()
-    for finding in found:
-        own = {(edit.path, edit.line) for edit in finding.edits}
-        if not own & lines:
-            kept.append(finding)
-            lines |= own
-    return kept
-
-
 def is_harmless(before: Plan, after: Plan) -> bool:
     """The plan is what it was, without more problems; or it has fewer, and what is to be proven is what it was."""
-    was, now = _count(before), _count(after)
+    was, now = (tuple(sum(p.severity is each for p in plan.problems) for each in Severity) for plan in (before, after))
     if any(new > old for old, new in zip(was, now, strict=True)):
         return False
     return _meaning(before) == _meaning(after) or (now != was and _to_prove(before) == _to_prove(after))
 
 
-def _count(plan: Plan) -> tuple[int, ...]:
-    return tuple(sum(p.severity is severity for p in plan.problems) for severity in Severity)
-
-
 def _meaning(plan: Plan) -> Shape:
-    return (plan.nodes, plan.edges, *(_without_places(spec) for spec in plan.specs))
+    """The plan without lines, and without the groups' own text, which holds the marks that are repaired. Rows that say
+    the same count once."""
+    specs = []
+    for spec in plan.specs:
+        rows = tuple(dict.fromkeys(replace(row, where="") for row in spec.dependencies))
+        groups = tuple(replace(group, text="") for group in spec.groups)
+        specs.append(replace(spec, places={}, dependencies=rows, groups=groups))
+    return plan.nodes, plan.edges, *specs
 
 
 def _to_prove(plan: Plan) -> Shape:
@@ -166,9 +171,112 @@ def _to_prove(plan: Plan) -> Shape:
     return (*parts, *(node.uid for node in plan.nodes))
 
 
-def _without_places(spec: Spec) -> Spec:
-    """The spec without lines, and without the groups' own text, which holds the marks that are repaired. Rows that say
-    the same count once."""
-    rows = tuple(dict.fromkeys(replace(row, where="") for row in spec.dependencies))
-    groups = tuple(replace(group, text="") for group in spec.groups)
-    return replace(spec, places={}, dependencies=rows, groups=groups)
+def mirror(root: Path, places: Iterable[Path], copy: Path) -> dict[str, bytes]:
+    """Copy the files of the places below `copy`; what was copied, by path relative to the root.
+
+    What can't be read, is too large, or is reached by a link that leads outside of the repository is left out.
+    """
+    real = root.resolve()
+    copied: dict[str, bytes] = {}
+    for path in _files([place for place in places if is_inside(place, root)], real):
+        name = path.relative_to(root).as_posix()
+        with suppress(OSError, RuntimeError):
+            there = path.resolve(strict=True)
+            is_ours = name not in copied and there.is_relative_to(real) and there.is_file()
+            if is_ours and there.stat().st_size <= MAX_FILE_BYTES:
+                copied[name] = there.read_bytes()
+    for name, content in copied.items():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).write_bytes(content)
+    return copied
+
+
+def is_inside(place: Path, root: Path) -> bool:
+    """Whether a place is named as one below the root; where links lead is not asked."""
+    return place.is_relative_to(root) and ".." not in place.parts
+
+
+def _files(places: list[Path], root: Path) -> Iterator[Path]:
+    """Every file below the places, through links to other folders of the repository too: each folder once."""
+    read = [Path(os.path.realpath(place)) for place in places]
+    seen = set(read)
+
+    def is_read(folder: Path) -> bool:
+        """Not where a link leads outside, or to what is read under its own name."""
+        real = Path(os.path.realpath(folder))
+        is_again = folder.is_symlink() and any(real.is_relative_to(at) or at.is_relative_to(real) for at in read)
+        may_hold_specs = not folder.name.startswith(".") and folder.name not in _NO_SPECS
+        if not may_hold_specs or is_again or not real.is_relative_to(root) or real in seen:
+            return False
+        seen.add(real)
+        return True
+
+    for place in places:
+        if place.is_file():
+            yield place
+        for folder, folders, names in os.walk(place, followlinks=True):
+            folders[:] = [name for name in sorted(folders) if is_read(Path(folder, name))]
+            yield from (Path(folder, name) for name in sorted(names))
+
+
+class EditRefused(ValueError):
+    """A file is not as the edit has it. The message says which, and what to do."""
+
+
+def edited(content: bytes, edits: Iterable[Edit]) -> bytes:
+    """The bytes with each line changed that an edit names. Raises EditRefused where one is not as it was read."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        where = next((edit.path for edit in edits), "a file")
+        raise EditRefused(f"{where} is not UTF-8; save the file as UTF-8") from wrong
+    mark = _BOM if text.startswith(_BOM) else ""
+    lines = _END.split(text.removeprefix(_BOM))  # each line with its end behind it; the last has none
+    usual = lines[1] if len(lines) > 1 else "\n"
+    for edit in edits:
+        place = 2 * (edit.line - 1)
+        if not 0 <= place < len(lines) or lines[place] != edit.old:
+            raise EditRefused(f"{edit.path}:{edit.line} is not as it was read; run the command again")
+        lines[place] = (edit.new or "").replace("\n", usual)
+        if edit.new is None and place + 1 < len(lines):
+            lines[place + 1] = ""
+    return (mark + "".join(lines)).encode("utf-8")
+
+
+def difference(path: str, before: bytes, after: bytes) -> str:
+    """What would change, as a unified diff that `git apply` and `patch -p1` take."""
+    old, new = (list(StringIO(content.decode("utf-8"))) for content in (before, after))
+    name = f"{path}\t" if " " in path else path  # patch takes the name to end at a space otherwise
+    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:
+    """Put `after` in the place of `before`, with the file's own mode and owner. Raises EditRefused where that can't be
+    done.
+
+    A link inside the repository is kept, and its target is written; one that leads outside is never followed.
+    """
+    target = _target(root, path)
+    try:
+        was = target.stat()
+        with files.replacing(target, stat.S_IMODE(was.st_mode)) as file:
+            file.write(after)
+            with suppress(PermissionError):  # only the superuser gives files away, and repairs other people's too
+                os.chown(file.fileno(), was.st_uid, was.st_gid)
+            if target.read_bytes() != before:
+                raise EditRefused(f"{path} was changed meanwhile, and is left as it is; run the command again")
+    except OSError as refused:
+        raise EditRefused(f"{path} can't be written ({refused.strerror}); check its permissions") from refused
+
+
+def _target(root: Path, path: str) -> Path:
+    try:
+        target = (root / path).resolve(strict=True)
+    except (OSError, RuntimeError) as refused:
+        raise EditRefused(f"{path} is not there any more; run the command again") from refused
+    if not target.is_relative_to(root.resolve()):
+        raise EditRefused(f"{path} leads outside of the repository, and is left as it is; repair it there")
+    if not os.access(target, os.W_OK):
+        raise EditRefused(f"{path} can't be written; check its permissions")
+    return target

@@ -12,7 +12,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Severity
 from agent_fox.core.values import Json, dataclass, to_object
 from agent_fox.specs.files import TextFile, read_text_file
-from agent_fox.specs.lint import repairs, shape, stale, tracing, wording
+from agent_fox.specs.lint import checks, texts
 from agent_fox.specs.lint.values import Edit, Finding, Found, Level, Rule, rules, split_place
 from agent_fox.specs.lint.world import OPEN_QUESTION, Case, World
 
@@ -24,7 +24,6 @@ _QUOTED = regex(r'"[^"]*"')
 _OPENS = regex(r" ?(`{3,}|~{3,})[^`]*")
 _IS_TEXT = regex(r"\s*(?:#{1,6}\s|[-*+]\s+\[.?\]|\||`{3}|~{3}|\d{1,3}[.)]\s|<!--)")
 _UNCLOSED = "unclosed-block"
-_LEVELS = {Severity.ERROR: Level.ERROR, Severity.WARNING: Level.WARNING}
 
 
 def problem_findings(world: World) -> Iterator[Finding]:
@@ -32,27 +31,22 @@ def problem_findings(world: World) -> Iterator[Finding]:
     for problem in dict.fromkeys(world.plan.problems):
         rule = rule_of(problem)
         is_note = problem.severity is Severity.WARNING and rule.is_note
-        level = Level.NOTE if is_note else _LEVELS[problem.severity]
+        level = Level.NOTE if is_note else Level(problem.severity.value)
         edits = _closing_edit(world.root, problem.where) if rule.id == _UNCLOSED else ()
         yield rule.finding(Found(problem.where, problem.what, edits, level=level), problem.spec)
 
 
 def rule_of(problem: Problem) -> Rule:
-    """The rule that a problem's sentence belongs to. The words of a spec that it quotes do not count."""
+    """The rule that a problem's sentence belongs to. The words of a spec that it quotes do not count. Where every id
+    that is named has the number of another spec, it is about an id of that one."""
     if problem.what.startswith(OPEN_QUESTION):
         return rules()["needs-clarification"]
     text = _QUOTED.sub('""', problem.what)
-    by_sentence = next((rule for rule in rules().values() if rule.says and re.search(rule.says, text)), None)
-    if by_sentence is None:
-        return rules()["plan-error" if problem.severity is Severity.ERROR else "plan-warning"]
-    return rules()["foreign-id"] if by_sentence.id == "dangling-reference" and _is_foreign(problem) else by_sentence
-
-
-def _is_foreign(problem: Problem) -> bool:
-    """Every id that is named has the number of another spec."""
-    own = (problem.spec or "").partition("_")[0]
-    named = _NAMED.findall(problem.what.partition(":")[0])
-    return bool(named) and own.isdecimal() and all(int(number) != int(own) for number in named)
+    last = rules()["plan-error" if problem.severity is Severity.ERROR else "plan-warning"]
+    by_sentence = next((rule for rule in rules().values() if rule.says and re.search(rule.says, text)), last)
+    own, named = (problem.spec or "").partition("_")[0], _NAMED.findall(problem.what.partition(":")[0])
+    is_foreign = bool(named) and own.isdecimal() and all(int(number) != int(own) for number in named)
+    return rules()["foreign-id"] if is_foreign and by_sentence.id == "dangling-reference" else by_sentence
 
 
 def _closing_edit(root: Path, where: str) -> tuple[Edit, ...]:
@@ -75,9 +69,7 @@ def check_of(rule: Rule) -> Callable[[Case], Iterable[Found | tuple[str, str]]] 
     """The function that looks for it in one spec, which is called as the rule is; None for what reading and planning
     say. It gives places, or names of what the spec holds, with what is wrong there."""
     name = rule.id.replace("-", "_")
-    return next(
-        (vars(module)[name] for module in (tracing, shape, wording, stale, repairs) if name in vars(module)), None
-    )
+    return vars(checks).get(name) or vars(texts).get(name)
 
 
 _NO_REPOSITORY = "the files of the repository are not here"
@@ -97,7 +89,8 @@ class Report:
 
 
 def lint(world: World, asked: Iterable[Rule] | None = None) -> Report:
-    """Ask every rule that is not switched off, or some. Nothing is raised for what files hold."""
+    """Ask every rule that is not switched off, or some. Nothing is raised for what files hold. A spec that was taken
+    back is history: nothing of it is judged."""
     off = frozenset(world.settings.off)
     wanted = [rule for rule in (rules().values() if asked is None else asked) if rule.id not in off]
     able = [rule for rule in wanted if world.is_repository or not rule.needs_repository]
@@ -105,23 +98,16 @@ def lint(world: World, asked: Iterable[Rule] | None = None) -> Report:
     findings = [finding for finding in problem_findings(world) if finding.rule in names]
     seen: set[str] = set()
     for spec in world.plan.specs:
-        findings += _of_spec(Case(world, spec, spec.path not in seen), able)
+        case = Case(world, spec, spec.path not in seen)
         seen.add(spec.path)
+        checks_of = ((rule, check_of(rule)) for rule in (able if not spec.is_withdrawn else ()))
+        for rule, check in checks_of:
+            for each in check(case) if check is not None else ():
+                there = each if isinstance(each, Found) else Found(spec.place(each[0]), each[1])
+                findings.append(rule.finding(there, spec.name))
     left = tuple((rule.id, _NO_REPOSITORY) for rule in wanted if rule not in able)
-    return Report(tuple(sorted(dict.fromkeys(findings), key=_place)), left, len(world.plan.specs))
-
-
-def _of_spec(case: Case, asked: Iterable[Rule]) -> Iterator[Finding]:
-    """A spec that was taken back is history: nothing of it is judged."""
-    checks = ((rule, check_of(rule)) for rule in (asked if not case.spec.is_withdrawn else ()))
-    for rule, check in checks:
-        for finding in check(case) if check is not None else ():
-            there = finding if isinstance(finding, Found) else Found(case.spec.place(finding[0]), finding[1])
-            yield rule.finding(there, case.spec.name)
-
-
-def _place(finding: Finding) -> tuple[str, int, str, str]:
-    return finding.path, finding.line, finding.rule, finding.what
+    ordered = sorted(dict.fromkeys(findings), key=lambda each: (each.path, each.line, each.rule, each.what))
+    return Report(tuple(ordered), left, len(world.plan.specs))
 
 
 def unknown_rules(names: Iterable[str]) -> tuple[str, ...]:

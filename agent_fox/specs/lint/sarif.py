@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.sarif import SarifResult, SarifRule, artifact, sarif_log
@@ -34,20 +33,13 @@ def sarif_document(report: Report, version: str) -> dict[str, Json]:
 
 def _result(finding: Finding) -> SarifResult:
     message = f"{finding.what}{'' if finding.what.endswith(_ENDS) else '.'} {finding.remedy}"
-    fixes: list[Json] = []
-    if finding.edits:
-        fixes = [{"description": {"text": finding.remedy}, "artifactChanges": _changes(finding.edits)}]
-    return SarifResult(
-        finding.rule, finding.level.value, message, finding.path, finding.line, fingerprint=finding.fingerprint,
-        fixes=fixes,
-    )  # fmt: skip
-
-
-def _changes(edits: Iterable[Edit]) -> Json:
     by_path: dict[str, list[Json]] = {}
-    for edit in edits:
+    for edit in finding.edits:
         by_path.setdefault(edit.path, []).append(_replacement(edit))
-    return [{"artifactLocation": artifact(path), "replacements": made} for path, made in by_path.items()]
+    changes: list[Json] = [{"artifactLocation": artifact(path), "replacements": made} for path, made in by_path.items()]
+    fixes: list[Json] = [{"description": {"text": finding.remedy}, "artifactChanges": changes}] if changes else []
+    place = (finding.path, finding.line)
+    return SarifResult(finding.rule, finding.level.value, message, *place, fingerprint=finding.fingerprint, fixes=fixes)
 
 
 def _replacement(edit: Edit) -> Json:

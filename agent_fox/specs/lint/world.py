@@ -73,16 +73,6 @@ class Page:
         return f"{self.where}:{number}"
 
 
-def read_pages(spec: Spec, root: Path) -> Iterator[Page]:
-    """Those documents that can be read; reading the spec reports what is wrong with the others. A spec that is one
-    file is its own document."""
-    itself = {Path(spec.path).name: spec.path} if Path(spec.path).suffix else {}
-    for name, path in (spec.documents or itself).items():
-        read = read_text_file(root / path, root)
-        if isinstance(read, TextFile):
-            yield Page(name, read)
-
-
 @dataclass(frozen=True)
 class World:
     """The plan as it was read, below `root`. `is_repository`: the files that specs speak of lie there too."""
@@ -105,7 +95,8 @@ class World:
 
 @dataclass(frozen=True)
 class Case:
-    """One spec under the rules. Its pages are read once, and are gone with it.
+    """One spec under the rules. Its pages are those documents that can be read; reading the spec reports what is wrong
+    with the others. A spec that is one file is its own document.
 
     Of several specs in one file only the first has pages: what a file says is found once.
     """
@@ -116,7 +107,11 @@ class Case:
 
     @cached_property
     def pages(self) -> tuple[Page, ...]:
-        return tuple(read_pages(self.spec, self.world.root)) if self.has_pages else ()
+        spec, root = self.spec, self.world.root
+        itself = {Path(spec.path).name: spec.path} if Path(spec.path).suffix else {}
+        named = (spec.documents or itself).items() if self.has_pages else ()
+        read = ((name, read_text_file(root / path, root)) for name, path in named)
+        return tuple(Page(name, file) for name, file in read if isinstance(file, TextFile))
 
     @cached_property
     def is_english(self) -> bool:
@@ -129,7 +124,8 @@ class Case:
 
     @cached_property
     def test_entries(self) -> TestEntries:
-        return _entries_of(self)
+        page = self.page("test_spec.md", "test_spec.json")
+        return _entries_of(page, self.spec) if page is not None else TestEntries()
 
     def page(self, *names: str) -> Page | None:
         """The first that has one of the names."""
@@ -148,25 +144,18 @@ class TestEntries:
     unknown: tuple[tuple[str, str], ...] = ()
 
 
-def _entries_of(case: Case) -> TestEntries:
-    page = case.page("test_spec.md", "test_spec.json")
-    if page is None:
-        return TestEntries()
-    index = index_of(case.spec.requirements, case.spec.name.partition("_")[0])
+def _entries_of(page: Page, spec: Spec) -> TestEntries:
+    index = index_of(spec.requirements, spec.name.partition("_")[0])
     named: set[str] = set()
     unknown: dict[tuple[str, str], None] = {}
     for number, text in _fields(page):
         ids, left = _read(index, text)
         named.update(ids)
         unknown.update(dict.fromkeys((name, page.at(number)) for name in left))
-    return TestEntries(frozenset(_declared(page)), frozenset(named), tuple(unknown))
-
-
-def _declared(page: Page) -> Iterator[str]:
-    if page.name.endswith(".json"):
-        return (match[1].upper() for match in _JSON_ENTRY.finditer(page.file.text))
     lines = (line for line in page.markdown.words if line.heading is not None or _DECLARES.match(line.text))
-    return (name.upper() for line in lines for name in ENTRY.findall(line.text))
+    written = [match[1] for match in _JSON_ENTRY.finditer(page.file.text)] if page.name.endswith(".json") else []
+    declared = (*written, *(name for line in lines for name in ENTRY.findall(line.text)))
+    return TestEntries(frozenset(map(str.upper, declared)), frozenset(named), tuple(unknown))
 
 
 def _fields(page: Page) -> Iterator[tuple[int, str]]:

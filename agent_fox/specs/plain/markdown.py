@@ -45,6 +45,7 @@ _DEPENDENCY = regex(rf"\s*(?:[-*+] +)?{_NAME}")
 _ITS_GROUP = regex(r"(?<!before )\bgroup (\d{1,6})", re.IGNORECASE)
 _BEFORE_GROUP = regex(r"\bbefore group (\d{1,6})", re.IGNORECASE)
 _ARCHIVED = regex(r"\(archived\)", re.IGNORECASE)
+_COMMANDS = Line(0, "## Test Commands", 0, heading=Heading(2, "Test Commands"))
 _NOTHING = frozenset({"none", "nothing", "n/a", "-", "no"})
 
 
@@ -62,24 +63,6 @@ class _Part:
 def read_plain_markdown(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
     """Every spec of a file. Two need names; one that has none is called as its file is."""
     markdown = read_markdown(file)
-    parts = _parts(markdown)
-    specs: list[Spec] = []
-    problems: list[Problem] = []
-    stem = PurePosixPath(file.where).stem
-    for part in parts:
-        name = part.name or (stem if len(parts) == 1 else "")
-        if not name:
-            what = "a file with several specs names each: write ``# Spec: `name`: Title``"
-            problems += about(stem, [error(markdown.at(part.heading.number), what)])
-            continue
-        spec, warnings = _Reading(markdown, part, name).spec(documents)
-        specs.append(spec)
-        problems += about(name, warnings)
-    form = markdown.problems if len(specs) != 1 else about(specs[0].name, markdown.problems)
-    return tuple(specs), (*form, *problems)
-
-
-def _parts(markdown: Markdown) -> list[_Part]:
     parts: list[_Part] = []
     before: list[Line] = []
     for line in markdown.lines:
@@ -88,16 +71,28 @@ def _parts(markdown: Markdown) -> list[_Part]:
             parts.append(_Part(line, (heading["name"] or "").strip(), heading["title"].strip()))
         else:
             (parts[-1].lines if parts else before).append(line)
-    if len(parts) == 1:
-        parts[0].before = before
-    return parts
+    specs: list[Spec] = []
+    problems: list[Problem] = []
+    stem = PurePosixPath(file.where).stem
+    for part in parts:
+        part.before = before if len(parts) == 1 else []
+        part.name = part.name or (stem if len(parts) == 1 else "")
+        if not part.name:
+            what = "a file with several specs names each: write ``# Spec: `name`: Title``"
+            problems += about(stem, [error(markdown.at(part.heading.number), what)])
+            continue
+        spec, warnings = _Reading(markdown, part).spec(documents)
+        specs.append(spec)
+        problems += about(part.name, warnings)
+    form = markdown.problems if len(specs) != 1 else about(specs[0].name, markdown.problems)
+    return tuple(specs), (*form, *problems)
 
 
 class _Reading:
     """Reads one spec of a file."""
 
-    def __init__(self, markdown: Markdown, part: _Part, name: str) -> None:
-        self.markdown, self.part, self.name = markdown, part, name
+    def __init__(self, markdown: Markdown, part: _Part) -> None:
+        self.markdown, self.part, self.name = markdown, part, part.name
         self.sections = _sections(part.lines)
 
     def spec(self, documents: dict[str, str]) -> tuple[Spec, tuple[Problem, ...]]:
@@ -117,7 +112,9 @@ class _Reading:
                 [row for _, rows in self._rows() for row in rows] + [*read_dependencies(whole, self.name)]
             ),
             traceability=traces,
-            test_commands=self._commands(),
+            test_commands=read_commands(
+                Markdown(whole.where, (_COMMANDS, *map(_with_command, self._lines("commands"))))
+            ),
             withdrawn=requirements.withdrawn,
             documents=documents,
             source=source_in(Markdown(self.markdown.where, tuple(self._lines("")))),
@@ -140,11 +137,6 @@ class _Reading:
                 lines += [section.heading] if is_one and section.heading is not None else []
                 lines += section.lines
         return lines
-
-    def _commands(self) -> dict[str, str]:
-        heading = Line(0, "## Test Commands", 0, heading=Heading(2, "Test Commands"))
-        lines = [_with_command(line) for line in self._lines("commands")]
-        return read_commands(Markdown(self.markdown.where, (heading, *lines)))
 
     def _rows(self) -> Iterator[tuple[Line, list[Dependency]]]:
         """The lines that say what is waited for. A table is read elsewhere, and `none` is an answer."""
@@ -173,9 +165,8 @@ class _Reading:
             if section.kind == "aside" and section.heading is not None:
                 what = f'the boxes under "{section.title}" are no tasks: not read. Move those that are'
                 yield warning(self.markdown.at(section.heading.number), what)
-        for line, rows in self._rows():
-            if not rows:
-                yield warning(self.markdown.at(line.number), "this line names no spec: not read. Write its name first")
+        for line in (line for line, rows in self._rows() if not rows):
+            yield warning(self.markdown.at(line.number), "this line names no spec: not read. Write its name first")
 
     def _missing(self) -> Iterable[Problem]:
         """Sections that are not there are named with those that are: one may be called differently."""
@@ -207,46 +198,33 @@ class _Section:
         return self.heading.heading.title if self.heading and self.heading.heading else ""
 
 
-def _sections(lines: Iterable[Line]) -> list[_Section]:
+def _sections(lines: Sequence[Line]) -> list[_Section]:
     """Cut at headings of the second rank (and the first: a forgotten `#`); where there is none, at known titles in
-    bold."""
+    bold. In another language the requirements are the last of the sections with lists before the tasks."""
     sections = [_Section(None, "")]
-    lines = tuple(lines)
-    if not any(line.heading is not None and line.heading.level <= 2 for line in lines):
-        bold = ((line, in_bold(line)) for line in lines)
-        lines = tuple(
-            line._replace(heading=Heading(2, title)) if title and _known_kind(title) else line for line, title in bold
-        )
+    has_any = any(line.heading is not None and line.heading.level <= 2 for line in lines)
     for line in lines:
+        title = in_bold(line) if not has_any else ""
+        if title and _known_kind(title):
+            line = line._replace(heading=Heading(2, title))
         if line.heading is not None and line.heading.level <= 2:
             sections.append(_Section(line, "?"))
         else:
             sections[-1].lines.append(line)
     for section in sections[1:]:
-        section.kind = _kind(section)
+        title = plain(section.title)
+        unknown = ("aside" if is_aside(title) else "tasks") if holds_tasks(section.lines) else "?"
+        section.kind = _known_kind(title) or unknown
     if not any(section.kind == "requirements" for section in sections):
-        _guess(sections)
+        before = takewhile(lambda section: section.kind != "tasks", sections)
+        listed = [s for s in before if s.kind == "?" and any(_LISTED.match(line.text) for line in s.lines)]
+        for section in listed[-1:]:
+            section.kind = "requirements"
     return sections
 
 
 def _known_kind(title: str) -> str | None:
     return next((kind for kind, pattern in _KINDS.items() if pattern.match(title)), None)
-
-
-def _kind(section: _Section) -> str:
-    title = plain(section.title)
-    known = _known_kind(title)
-    if known is None and holds_tasks(section.lines):
-        return "aside" if is_aside(title) else "tasks"
-    return known or "?"
-
-
-def _guess(sections: Sequence[_Section]) -> None:
-    """In another language: of the sections before the tasks that hold lists, the last is the requirements."""
-    before = takewhile(lambda section: section.kind != "tasks", sections)
-    listed = [s for s in before if s.kind == "?" and any(_LISTED.match(line.text) for line in s.lines)]
-    for section in listed[-1:]:
-        section.kind = "requirements"
 
 
 def _with_command(line: Line) -> Line:
@@ -262,14 +240,15 @@ def _with_command(line: Line) -> Line:
 
 def _dependencies_in(line: Line, markdown: Markdown) -> list[Dependency]:
     """One spec and its groups, or names alone with commas between."""
+    where = markdown.at(line.number)
     if _NAMES.fullmatch(line.text):
-        names = [match["ticked"] or match["linked"] or match["name"] for match in _A_NAME.finditer(line.text)]
-        return [Dependency(name.strip(), None, None, markdown.at(line.number)) for name in names]
+        return [Dependency(_name_in(match), None, None, where) for match in _A_NAME.finditer(line.text)]
     match = _DEPENDENCY.match(line.text)
-    if match is None:
-        return []
-    rest = line.text[match.end() :]
+    rest = line.text[match.end() :] if match else ""
     numbers = (pattern.search(rest) for pattern in (_ITS_GROUP, _BEFORE_GROUP))
     its, before = (int(number[1]) if number else None for number in numbers)
-    name = (match["ticked"] or match["linked"] or match["name"]).strip()
-    return [Dependency(name, its, before, markdown.at(line.number), _ARCHIVED.search(rest) is not None)]
+    return [Dependency(_name_in(match), its, before, where, _ARCHIVED.search(rest) is not None)] if match else []
+
+
+def _name_in(match: re.Match[str]) -> str:
+    return (match["ticked"] or match["linked"] or match["name"]).strip()

@@ -94,15 +94,15 @@ class _Shape:
         there = (piece for piece in others if values[_VALUE.findall(piece)[0][0]] not in (None, ""))
         return _VALUE.sub(lambda match: _KINDS[match[2]][1](values[match[1]]), "".join((first, *there)))
 
-    def read(self, text: str, line: int) -> dict[str, Any]:
-        """The values, None for each that is not there."""
-        match = self._pattern.fullmatch(text)
+    def read(self, part: _Part) -> dict[str, Any]:
+        """The values of what stands behind a mark, None for each that is not there."""
+        match = self._pattern.fullmatch(part.head)
         if match is None:
-            raise FormBroken(line, f"expected a line such as `{self.example}`")
+            raise FormBroken(part.line, f"expected a line such as `{self.example}`")
         try:
             return {name: match[name] and _KINDS[kind][2](match[name]) for name, kind in self._kinds.items()}
         except ValueError as wrong:
-            raise FormBroken(line, str(wrong)) from wrong
+            raise FormBroken(part.line, str(wrong)) from wrong
 
 
 def _pattern_of(piece: str) -> str:
@@ -156,12 +156,8 @@ def _listed(name: str, key: str, usual: Callable[[Any], tuple[str, ...]] = lambd
     )
 
 
-def _shown_source(spec: Spec) -> str | None:
-    return None if spec.source is None else _SOURCE.write(spec.source)
-
-
 def _set_source(_: Spec, item: _Part, value: str) -> dict[str, Any]:
-    values = _SOURCE.read(value, item.line)
+    values = _SOURCE.read(_Part(item.line, value))
     return {"source": SourceIssue(values["number"], values["repository"] or "", values["host"] or "")}
 
 
@@ -169,10 +165,6 @@ def _shown_implied(spec: Spec) -> str | None:
     if not spec.implied:
         return None
     return _ALL if spec.implied == _ids_of(spec) else esc.words(sorted(spec.implied))
-
-
-def _set_implied(spec: Spec, item: _Part, value: str) -> dict[str, Any]:
-    return {"implied": _ids_of(spec) if value == _ALL else frozenset(_words_of(value, item.line))}
 
 
 def _ids_of(spec: Spec) -> frozenset[str]:
@@ -186,9 +178,15 @@ _OF_SPEC = (
         lambda _, item, value: {"origin": esc.text_of(value)},
     ),
     _flags("State", is_baseline="baseline", is_withdrawn="taken back"),
-    _Field("Source", _shown_source, _set_source),
+    _Field("Source", lambda spec: _SOURCE.write(spec.source) if spec.source else None, _set_source),
     _listed("Withdrawn", "withdrawn"),
-    _Field("Implied", _shown_implied, _set_implied),
+    _Field(
+        "Implied",
+        _shown_implied,
+        lambda spec, item, value: {
+            "implied": _ids_of(spec) if value == _ALL else frozenset(_words_of(value, item.line))
+        },
+    ),
 )
 _OF_GROUP = (
     _flags(
@@ -216,15 +214,18 @@ def normal_form(specs: Iterable[Spec]) -> str:
 
 
 def _spec(spec: Spec) -> Iterator[str]:
-    yield from ("", f"# {_SPEC.write(spec)}", "", *_items_of(_fields(spec, _OF_SPEC)))
+    yield from ("", f"# {_SPEC.write(spec)}", "", *_fields(spec, _OF_SPEC))
     rows = [((trace.requirement,), trace.tests_specified, trace.tasks, trace.tests) for trace in spec.traceability]
-    commands = (_COMMAND.write(None, label=label, command=command) for label, command in spec.test_commands.items())
+    commands = spec.test_commands.items()
     bodies = (
         [line for requirement in spec.requirements for line in _requirement(requirement)],
         [line for group in spec.groups for line in _group(group)],
         [*(_TRACE_HEAD if rows else ()), *(f"| {' | '.join(map(esc.words, row))} |" for row in rows)],
-        [*_items_of(map(_dependency, spec.dependencies))],
-        [*_items_of(commands)],
+        [
+            f"- {_DEPENDENCY.write(row, colon=_colon(row), is_archived=row.is_archived or None)}"
+            for row in spec.dependencies
+        ],
+        [f"- {_COMMAND.write(None, label=label, command=command)}" for label, command in commands],
     )
     for title, body in zip(_SECTIONS, bodies, strict=True):
         if body:
@@ -233,11 +234,7 @@ def _spec(spec: Spec) -> Iterator[str]:
 
 def _fields(of: object, fields: Iterable[_Field]) -> Iterator[str]:
     shown = ((each.name, each.show(of)) for each in fields)
-    return (f"_{name}: {value}_" if value else f"_{name}:_" for name, value in shown if value is not None)
-
-
-def _items_of(texts: Iterable[str]) -> Iterator[str]:
-    return (f"- {text}" for text in texts)
+    return (f"- _{name}: {value}_" if value else f"- _{name}:_" for name, value in shown if value is not None)
 
 
 def _item(lines: Sequence[str]) -> Iterator[str]:
@@ -286,23 +283,22 @@ def coder_text(group: Group) -> str:
 
 def _group_lines(group: Group) -> Iterator[str]:
     yield f"- {_GROUP.write(group)}"
-    yield from _indented(_items_of(_fields(group, _OF_GROUP)))
+    yield from _indented(_fields(group, _OF_GROUP))
     for subtask in group.subtasks:
         yield from _indented(_subtask(subtask))
 
 
 def _subtask(subtask: Subtask) -> Iterator[str]:
     yield f"- {_SUBTASK.write(subtask)}"
-    yield from _indented(_items_of(_fields(subtask, _OF_SUBTASK[:2])))
+    yield from _indented(_fields(subtask, _OF_SUBTASK[:2]))
     for detail in subtask.details:
         first, *others = esc.block(detail)
         yield from _indented(_item([esc.reference("_") + first[1:] if _FIELD.fullmatch(first) else first, *others]))
-    yield from _indented(_items_of(_fields(subtask, _OF_SUBTASK[2:])))
+    yield from _indented(_fields(subtask, _OF_SUBTASK[2:]))
 
 
-def _dependency(row: Dependency) -> str:
-    colon = None if row.from_group is row.to_group is None else ":"
-    return _DEPENDENCY.write(row, colon=colon, is_archived=row.is_archived or None)
+def _colon(row: Dependency) -> str | None:
+    return None if row.from_group is row.to_group is None else ":"
 
 
 class _Line(NamedTuple):
@@ -329,54 +325,111 @@ class _Part:
         match = _FIELD.fullmatch(self.head)
         return (match[1], match[2] or "") if match else None
 
+    @property
+    def below(self) -> tuple[list[_Part], list[_Part]]:
+        """The fields below it, and the other items."""
+        items = _items(self.lines)
+        return [item for item in items if item.field], [item for item in items if not item.field]
+
 
 def read_normal_form(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
     """The specs of a document. One with a line that can't be understood is an error, and the others are read."""
     before, *parts = _sections([_Line(*line) for line in enumerate(file.text.split("\n"), 1)][1:], "# ")
     specs: list[Spec] = []
-    problems = [
-        error(f"{file.where}:{line.number}", _unexpected(line).what) for line in before.lines if line.text.strip()
-    ]
+    odd = [line for line in before.lines if line.text.strip()]
+    problems = [error(f"{file.where}:{line.number}", _unexpected(line).what) for line in odd]
     if not parts:
         problems.append(error(file.where, "holds no spec; print it anew with `agent-fox plan --format markdown`"))
     for part in parts:
         name = None
         try:
-            values = _SPEC.read(part.head, part.line)
+            values = _SPEC.read(part)
             name = values["name"]
-            specs.append(_read_spec(name, values["title"] or "", part, file.where, documents))
+            specs.append(_Reading(file.where).spec(name, values["title"] or "", part, documents))
         except FormBroken as broken:
             problems.append(error(f"{file.where}:{broken.line}", broken.what, spec=name))
     return tuple(specs), tuple(problems)
 
 
-def _read_spec(name: str, title: str, part: _Part, where: str, documents: dict[str, str]) -> Spec:
-    parts: dict[str, list[_Line]] = {title: [] for title in ("", *_SECTIONS)}
-    for section in _sections(part.lines, "## "):
-        if section.head not in parts:
-            what = f"there is no section {section.head!r}; known are: {', '.join(_SECTIONS)}"
-            raise FormBroken(section.line, what)
-        parts[section.head] += section.lines
-    facts, requirements, tasks, traces, dependencies, commands = parts.values()
-    before, *blocks = _sections(requirements, "### ")
-    for line in before.lines:
-        if line.text.strip():
-            raise _unexpected(line)
-    lines: dict[str, int] = {}
-    spec = Spec(
-        name=name,
-        dialect="plain",
-        path=where,
-        title=title,
-        requirements=tuple(_read_requirement(block, lines) for block in blocks),
-        groups=tuple(_read_group(item, lines) for item in _items(tasks)),
-        dependencies=tuple(_read_dependency(item, where) for item in _items(dependencies)),
-        traceability=tuple(_read_traces(traces)),
-        test_commands=dict(_read_command(item) for item in _items(commands)),
-        documents=documents,
-    )
-    places = {thing: f"{where}:{line}" for thing, line in lines.items()}
-    return replace(_with_fields(spec, _items(facts), _OF_SPEC), places=places)
+class _Reading:
+    """Reads one spec. `places` says where its ids, groups and tasks stand, each for the first time."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.places: dict[str, str] = {}
+
+    def spec(self, name: str, title: str, part: _Part, documents: dict[str, str]) -> Spec:
+        parts: dict[str, list[_Line]] = {title: [] for title in ("", *_SECTIONS)}
+        for section in _sections(part.lines, "## "):
+            if section.head not in parts:
+                what = f"there is no section {section.head!r}; known are: {', '.join(_SECTIONS)}"
+                raise FormBroken(section.line, what)
+            parts[section.head] += section.lines
+        facts, requirements, tasks, traces, dependencies, commands = parts.values()
+        before, *blocks = _sections(requirements, "### ")
+        _items(before.lines, may_be=False)
+        spec = Spec(
+            name=name,
+            dialect="plain",
+            path=self.where,
+            title=title,
+            requirements=tuple(map(self._requirement, blocks)),
+            groups=tuple(map(self._group, _items(tasks))),
+            dependencies=tuple(map(self._dependency, _items(dependencies))),
+            traceability=tuple(_read_traces(traces)),
+            test_commands=dict(tuple(_COMMAND.read(item).values()) for item in _items(commands)),
+            documents=documents,
+            places=self.places,
+        )
+        return _with_fields(spec, _items(facts), _OF_SPEC)
+
+    def _values(self, shape: _Shape, part: _Part, thing: str) -> dict[str, Any]:
+        values = shape.read(part)
+        self.places.setdefault(thing.format(**values), f"{self.where}:{part.line}")
+        return values
+
+    def _requirement(self, block: _Part) -> Requirement:
+        values = self._values(_REQUIREMENT, block, "{id}")
+        rest = _from_text(block.lines)
+        quoted = next((n for n, line in enumerate(rest) if not line.text.startswith(">")), len(rest))
+        text = esc.text_of("\n".join(line.text[1:].removeprefix(" ") for line in rest[:quoted]))
+        rest = rest[quoted:]
+        last = next((n for n, line in enumerate(rest) if line.text == _DETAILS), len(rest))
+        edge = next((n for n, line in enumerate(rest) if line.text == _EDGE_CASES), last)
+        criteria, edge_cases = (
+            tuple(map(self._criterion, _items(some))) for some in (rest[:edge], rest[edge + 1 : last])
+        )
+        details = tuple(item.text for item in _items(rest[last + 1 :]))
+        return Requirement(values["id"], values["title"] or "", text, criteria, edge_cases, details)
+
+    def _criterion(self, item: _Part) -> Criterion:
+        values = self._values(_CRITERION, item, "{id}")
+        return Criterion(values["id"], replace(item, head=values["text"] or "").text)
+
+    def _group(self, item: _Part) -> Group:
+        values = self._values(_GROUP, item, "group {number}")
+        fields, tasks = item.below
+        subtasks = tuple(map(self._subtask, tasks))
+        requirements = named_by((), subtasks)
+        group = Group(
+            values["number"], values["title"] or "", values["state"], subtasks=subtasks, requirements=requirements
+        )
+        group = _with_fields(group, fields, _OF_GROUP)
+        has_text = any(below.field is not None and below.field[0] == "Text" for below in fields)
+        return group if has_text else replace(group, text=coder_text(group))
+
+    def _subtask(self, item: _Part) -> Subtask:
+        values = self._values(_SUBTASK, item, "task {number}")
+        fields, others = item.below
+        details = tuple(entry.text for entry in others)
+        return _with_fields(
+            Subtask(values["number"], values["title"] or "", values["state"], details=details), fields, _OF_SUBTASK
+        )
+
+    def _dependency(self, item: _Part) -> Dependency:
+        values = _DEPENDENCY.read(item)
+        groups, is_archived = (values["from_group"], values["to_group"]), values["is_archived"] is not None
+        return Dependency(values["spec"], *groups, f"{self.where}:{item.line}", is_archived)
 
 
 def _with_fields(of: _T, items: Iterable[_Part], fields: Sequence[_Field]) -> _T:
@@ -389,66 +442,8 @@ def _with_fields(of: _T, items: Iterable[_Part], fields: Sequence[_Field]) -> _T
     return of
 
 
-def _read_requirement(block: _Part, lines: dict[str, int]) -> Requirement:
-    values = _REQUIREMENT.read(block.head, block.line)
-    lines.setdefault(values["id"], block.line)
-    rest = _from_text(block.lines)
-    quoted = next((n for n, line in enumerate(rest) if not line.text.startswith(">")), len(rest))
-    text = esc.text_of("\n".join(line.text[1:].removeprefix(" ") for line in rest[:quoted]))
-    rest = rest[quoted:]
-    last = next((n for n, line in enumerate(rest) if line.text == _DETAILS), len(rest))
-    edge = next((n for n, line in enumerate(rest) if line.text == _EDGE_CASES), last)
-    return Requirement(
-        values["id"],
-        values["title"] or "",
-        text,
-        tuple(_read_criterion(item, lines) for item in _items(rest[:edge])),
-        tuple(_read_criterion(item, lines) for item in _items(rest[edge + 1 : last])),
-        tuple(item.text for item in _items(rest[last + 1 :])),
-    )
-
-
-def _read_criterion(item: _Part, lines: dict[str, int]) -> Criterion:
-    values = _CRITERION.read(item.head, item.line)
-    lines.setdefault(values["id"], item.line)
-    return Criterion(values["id"], replace(item, head=values["text"] or "").text)
-
-
-def _read_group(item: _Part, lines: dict[str, int]) -> Group:
-    values = _GROUP.read(item.head, item.line)
-    lines.setdefault(f"group {values['number']}", item.line)
-    fields = [below for below in _items(item.lines) if below.field is not None]
-    subtasks = tuple(_read_subtask(below, lines) for below in _items(item.lines) if below.field is None)
-    group = Group(values["number"], values["title"] or "", values["state"], subtasks=subtasks)
-    group = _with_fields(replace(group, requirements=named_by((), subtasks)), fields, _OF_GROUP)
-    has_text = any(below.field is not None and below.field[0] == "Text" for below in fields)
-    return group if has_text else replace(group, text=coder_text(group))
-
-
-def _read_subtask(item: _Part, lines: dict[str, int]) -> Subtask:
-    values = _SUBTASK.read(item.head, item.line)
-    lines.setdefault(f"task {values['number']}", item.line)
-    below = _items(item.lines)
-    details = tuple(entry.text for entry in below if entry.field is None)
-    subtask = Subtask(values["number"], values["title"] or "", values["state"], details=details)
-    return _with_fields(subtask, (entry for entry in below if entry.field is not None), _OF_SUBTASK)
-
-
-def _read_dependency(item: _Part, where: str) -> Dependency:
-    values = _DEPENDENCY.read(item.head, item.line)
-    is_archived = values["is_archived"] is not None
-    return Dependency(values["spec"], values["from_group"], values["to_group"], f"{where}:{item.line}", is_archived)
-
-
-def _read_command(item: _Part) -> tuple[str, str]:
-    values = _COMMAND.read(item.head, item.line)
-    return values["label"], values["command"]
-
-
 def _read_traces(lines: Iterable[_Line]) -> Iterator[Trace]:
-    for line in lines:
-        if not line.text.strip() or line.text in _TRACE_HEAD:
-            continue
+    for line in (line for line in lines if line.text.strip() and line.text not in _TRACE_HEAD):
         cells = line.text.split("|")
         if len(cells) != 6 or cells[0] or cells[-1]:
             raise _unexpected(line)
@@ -465,22 +460,19 @@ def _words_of(value: str, line: int) -> tuple[str, ...]:
     return words
 
 
-def _sections(lines: Iterable[_Line], mark: str) -> list[_Part]:
+def _sections(lines: list[_Line], mark: str) -> list[_Part]:
     """Cut at headings that begin with the mark; what stands before the first has an empty one in line 0."""
-    sections = [_Part(0, "")]
-    for line in lines:
-        if line.text.startswith(mark):
-            sections.append(_Part(line.number, line.text[len(mark) :]))
-        else:
-            sections[-1].lines.append(line)
-    return sections
+    begins = [place for place, line in enumerate(lines) if line.text.startswith(mark)]
+    titles = [(0, ""), *((lines[place].number, lines[place].text[len(mark) :]) for place in begins)]
+    ends = zip((0, *(place + 1 for place in begins)), (*begins, len(lines)), strict=True)
+    return [_Part(*title, lines[first:end]) for title, (first, end) in zip(titles, ends, strict=True)]
 
 
-def _items(lines: Iterable[_Line]) -> list[_Part]:
-    """List items at the left edge. Raises FormBroken at anything else."""
+def _items(lines: Iterable[_Line], *, may_be: bool = True) -> list[_Part]:
+    """List items at the left edge, where any may be. Raises FormBroken at anything else."""
     items: list[_Part] = []
     for line in lines:
-        if line.text.startswith("- ") or line.text == "-":
+        if may_be and (line.text.startswith("- ") or line.text == "-"):
             items.append(_Part(line.number, line.text[2:]))
         elif items and (line.text.startswith("  ") or not line.text.strip()):
             items[-1].lines.append(_Line(line.number, line.text[2:]))
@@ -504,8 +496,7 @@ def _from_text(lines: Sequence[_Line]) -> Sequence[_Line]:
 
 def _trimmed(lines: Sequence[_Line]) -> Sequence[_Line]:
     """Without the empty lines at the end: a text's own are escaped."""
-    end = next((n for n in range(len(lines), 0, -1) if lines[n - 1].text.strip()), 0)
-    return lines[:end]
+    return lines[: next((n for n in range(len(lines), 0, -1) if lines[n - 1].text.strip()), 0)]
 
 
 def _unexpected(line: _Line) -> FormBroken:

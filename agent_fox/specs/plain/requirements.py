@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ _LABEL = regex(r" ?(?P<bold>[*_]{2}[^*_]{1,80}[*_]{2}[:\uff1a]?)$| ?[^-*+\s|>#][
 _EMPTY = " []"  # a box alone says nothing either
 _OBLIGES = regex(r"\b(?:SHALL|MUST)\b")
 _TAKEN_BACK = regex(r"~~.*~~$", re.DOTALL)
+STANDS_TWICE = "stands twice: in lines {} and {}. Give one of them another id"
 
 
 @dataclass(slots=True)
@@ -169,52 +170,40 @@ def _label(text: str) -> str:
 class _Naming(Declarations):
     """Gives ids to what has none."""
 
-    doubled = "stands twice: in lines {} and {}. Give one of them another id"
+    doubled = STANDS_TWICE
 
     def named(self, drafts: list[_Part]) -> ReadRequirements:
-        titles = [_named(draft) for draft in drafts]
-        free = FreeIds("", (name for name, *_ in titles if name))
-        requirements = []
-        for place, (draft, (name, title, is_implied)) in enumerate(zip(drafts, titles, strict=True), 1):
-            identifier = name or free.at(place)
-            if is_implied or not name:
-                self.implied.add(identifier)
-            if not (title.strip(_EMPTY) or draft.parts or draft.text.strip(_EMPTY)):
-                self._say_empty(draft)
-            elif self.declares(identifier, draft.line):
-                requirements.append(self._requirement(draft, identifier, title))
-        return self.read(requirement for requirement in requirements if requirement is not None)
+        return self.read(self._requirements(drafts))
 
-    def _requirement(self, draft: _Part, identifier: str, title: str) -> Requirement | None:
-        if _TAKEN_BACK.match(title):
-            self.withdrawn.append(identifier)
-            return None
-        own = draft.text if draft.heading is not None else title
-        criteria, edges = (self._criteria(draft, identifier, own, is_edge) for is_edge in (False, True))
-        is_whole = draft.heading is None and "\n" not in title
-        return Requirement(identifier, title.split("\n", 1)[0], "" if is_whole else own, criteria, edges)
+    def _requirements(self, drafts: list[_Part]) -> Iterator[Requirement]:
+        for draft, identifier, title in self._each("", drafts, [_named(draft) for draft in drafts]):
+            own = draft.text if draft.heading is not None else title
+            criteria, edges = (self._criteria(draft, identifier, own, is_edge) for is_edge in (False, True))
+            is_whole = draft.heading is None and "\n" not in title
+            yield Requirement(identifier, title.split("\n", 1)[0], "" if is_whole else own, criteria, edges)
 
     def _criteria(self, draft: _Part, above: str, own: str, is_edge: bool) -> tuple[Criterion, ...]:
         kind = [part for part in draft.parts if part.is_edge == is_edge]
-        named = [_id_at(part.text) for part in kind]
-        free = FreeIds(f"{above}.E" if is_edge else f"{above}.", (name for name, _ in named if name))
-        criteria = []
-        for place, (part, (name, text)) in enumerate(zip(kind, named, strict=True), 1):
-            identifier = name or free.at(place)
-            if not name:
-                self.implied.add(identifier)
-            if not text.strip(_EMPTY):
-                self._say_empty(part)
-            elif not self.declares(identifier, part.line):
-                continue
-            elif _TAKEN_BACK.match(text):
-                self.withdrawn.append(identifier)
-            else:
-                criteria.append(Criterion(identifier, f"{own}\n{text}" if own else text))
-        return tuple(criteria)
+        named = [(*_id_at(part.text), False) for part in kind]
+        each = self._each(f"{above}.E" if is_edge else f"{above}.", kind, named)
+        return tuple(Criterion(identifier, f"{own}\n{text}" if own else text) for _, identifier, text in each)
 
-    def _say_empty(self, part: _Part) -> None:
-        self.warn(part.line, "this item says nothing: not read. Fill it, or take it out")
+    def _each(
+        self, head: str, parts: list[_Part], named: list[tuple[str, str, bool]]
+    ) -> Iterator[tuple[_Part, str, str]]:
+        """Each part with its id, or the next that is free, and its text; none that says nothing, whose id stands
+        elsewhere, or that was taken back. A requirement may say it in what stands below it."""
+        free = FreeIds(head, (name for name, *_ in named if name))
+        for place, (part, (name, text, is_counted)) in enumerate(zip(parts, named, strict=True), 1):
+            identifier = name or free.at(place)
+            self.implied |= {identifier} if is_counted or not name else set()
+            if not (text.strip(_EMPTY) or (head == "" and (part.parts or part.text.strip(_EMPTY)))):
+                self.warn(part.line, "this item says nothing: not read. Fill it, or take it out")
+            elif self.declares(identifier, part.line):
+                if _TAKEN_BACK.match(text):
+                    self.withdrawn.append(identifier)
+                else:
+                    yield part, identifier, text
 
 
 def _named(draft: _Part) -> tuple[str, str, bool]:

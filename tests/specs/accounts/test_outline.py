@@ -111,6 +111,7 @@ def told(text: str) -> Iterator[tuple[str, int, str]]:
         ("---\nmust: x\n---\n# A", ("front matter", 1, "must: x")),
         ("| a |\n|---|\n| b \\| c |", ("row", 3, "| b \\| c |")),
         ("```\n- a", ("item", 2, "a")),
+        ("```\na\n```\nb", ("paragraph", 4, "b")),
         ("- [x]* a", ("item", 1, "a")),
         ("<p>a</p>\n<b>", ("html", 1, "<p>a</p>\n<b>")),
         ("> > - a", ("item", 1, "a")),

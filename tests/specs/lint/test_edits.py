@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.specs.lint.edits import EditRefused, difference, edited
+from agent_fox.specs.lint.fixing import EditRefused, difference, edited
 from agent_fox.specs.lint.values import Edit
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.config import LintSettings
-from agent_fox.specs.lint.edits import EditRefused, mirror, write_repaired
-from agent_fox.specs.lint.fixing import Repairs, is_harmless, repairs
+from agent_fox.specs.lint.fixing import EditRefused, Repairs, is_harmless, mirror, repairs, write_repaired
 from agent_fox.specs.lint.values import Finding
 from agent_fox.specs.lint.world import World
 from agent_fox.specs.planner import plan_of

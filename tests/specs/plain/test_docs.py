@@ -9,7 +9,7 @@ import pytest
 
 from agent_fox.core.spec import Spec
 from agent_fox.specs.files import TextFile
-from agent_fox.specs.plain import toml_door
+from agent_fox.specs.plain import toml_form
 from agent_fox.specs.plain.dialect import MARK, example
 from agent_fox.specs.plain.normal_form import normal_form, read_normal_form
 from agent_fox.specs.planner import plan_of
@@ -58,4 +58,4 @@ def test_the_page_names_every_key_of_a_table() -> None:
     named = {table.split(",")[0].strip("`"): sorted(keys.replace("`", "").split(", ")) for table, keys in rows}
     assert len(named) == 6
     for table, keys in named.items():
-        assert keys == toml_door.keys_at(() if table == "the file" else (table,)), table
+        assert keys == toml_form.keys_at(() if table == "the file" else (table,)), table
