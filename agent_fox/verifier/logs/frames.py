@@ -4,7 +4,9 @@ which name files without folders, by what is usual there."""
 from __future__ import annotations
 
 import re
+from collections import deque
 from functools import cache
+from itertools import islice
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind
@@ -20,10 +22,13 @@ def place_in(text: str, workspace: Workspace, *languages: str) -> Place | None:
     """The place that a text names, by the first of the tables that finds one; by all of ANY, where none is given."""
     for language in languages or ANY:
         rows, is_last, is_anywhere = _tables()[language]
-        matches = [(match.start(), n, match) for n, (pattern, _) in enumerate(rows) for match in pattern.finditer(text)]
-        for _, n, match in sorted(matches, key=lambda each: each[:2], reverse=is_last):
-            if is_anywhere or is_ours(match["file"], workspace):
-                return place_of(match, workspace, rows[n][1])
+        places = []  # the first or the last of each row
+        for n, (pattern, columns_from) in enumerate(rows):
+            ours = (each for each in pattern.finditer(text) if is_anywhere or is_ours(each["file"], workspace))
+            for match in deque(ours, 1) if is_last else islice(ours, 1):
+                places.append((match.start(), n, place_of(match, workspace, columns_from)))
+        if places:
+            return (max if is_last else min)(places)[2]
     return None
 
 

@@ -169,9 +169,9 @@ def _examples(document: Mapping[str, Any]) -> Iterator[str]:
     of, used = format_of(document), set[tuple[int, str]]()
     for n, example in enumerate(document["example"], 1):
         reader = of.reader(Workspace(PurePosixPath("/workspace")))
+        reader.used = used
         read_block(without_colours(example["log"]).rstrip("\n") + "\n", reader)
         given, expected = [*describe(reader.parsed())], example["gives"]
-        used |= reader.used
         if given != expected:
             yield f"example {n} gives {given}, and not {expected}"
     for n, row in enumerate(of.rows, 1):
