@@ -57,7 +57,7 @@ STARTS = (
     Start("fresh", "replay-from --help", 21, 94, 21),
     Start("finished", "status", 39, 122, 22),
     Start("fresh", "lint", 61, 241, 99),
-    Start("fresh", "parse-log --tool pytest README.md", 48, 137, 38),
+    Start("fresh", "parse-log --tool pytest README.md", 40, 132, 38),
     Start("fresh", "gate --help", 13, 87, 22),
     Start("finished", "waive --list", 45, 211, 31),
     Start("finished", "ledger show", 26, 95, 17),
