@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Severity
-from agent_fox.specs.files import MERGE_MARKS, TextFile, left_by_a_merge, merge_left, place_of, read_text_file, warning
+from agent_fox.specs.files import MERGE_MARKS, TextFile, left_by_a_merge, merge_left, read_text_file, warning
 from agent_fox.specs.lines import Line, scan
 from agent_fox.specs.outline import Block, Table, tables_of, tree_of
 
@@ -59,8 +59,8 @@ def read_markdown(file: TextFile) -> Markdown:
     return Markdown(file.where, scanned.lines, (*problems, *conflicts))
 
 
-_at_hand: dict[str, TextFile] = {}
-"""By their places, the texts of the spec that is being read."""
+_at_hand: dict[tuple[str, str], TextFile] = {}
+"""By their paths and roots, the texts of the spec that is being read."""
 
 
 def forget_documents() -> None:
@@ -71,7 +71,7 @@ def forget_documents() -> None:
 
 def text_at(path: Path, root: Path) -> TextFile | Problem:
     """The text in a place, as its dialect has just read it."""
-    return _at_hand.get(place_of(path, root)) or read_text_file(path, root)
+    return _at_hand.get((str(path), str(root))) or read_text_file(path, root)
 
 
 def markdown_at(path: Path, root: Path) -> Markdown | None:
@@ -131,7 +131,7 @@ def read_documents(
             continue
         read = read_text_file(path, root)
         if isinstance(read, TextFile):
-            documents.files[name] = _at_hand[read.where] = read
+            documents.files[name] = _at_hand[str(path), str(root)] = read
         else:
             documents.problems.append(replace(read, severity=Severity.WARNING) if name in can_do_without else read)
     return documents

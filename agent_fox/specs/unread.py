@@ -247,11 +247,11 @@ class Known:
     @cached_property
     def _prefixes(self) -> frozenset[str]:
         """What the regular ids begin with, without zeros in front."""
-        prefixes: dict[str, bool] = {}
+        regular: dict[str, bool] = {}
         for name in self._written:
-            head = name.rpartition("-")[0]
-            prefixes[head] = prefixes.get(head) or (head != "" and ID.fullmatch(_plain_id(name)) is not None)
-        return frozenset(head.lstrip("0").upper() for head, is_regular in prefixes.items() if is_regular)
+            begins = name.rpartition("-")[0]
+            regular[begins] = regular.get(begins) or (begins != "" and ID.fullmatch(_plain_id(name)) is not None)
+        return frozenset(begins.lstrip("0").upper() for begins, is_regular in regular.items() if is_regular)
 
     def unknown_ids(self, document: Markdown) -> dict[str, int]:
         """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under; each with
