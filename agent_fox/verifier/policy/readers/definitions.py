@@ -139,8 +139,11 @@ class Definitions(Steps):
         yield from ()
 
     def parameters(self, node: Node) -> tuple[str, ...]:
-        named = (field(each, "name") or field(each, "pattern") for each in children(field(node, "parameters")))
-        return tuple(text_of(each) for each in named if each is not None)
+        names: list[Node] = []
+        for each in children(field(node, "parameters")):
+            pattern = field(each, "pattern")
+            names += [pattern] if pattern is not None else [part for part in children(each) if is_a(part, "identifier")]
+        return tuple(map(text_of, names))
 
     def skips(self, marks: Marks) -> Iterator[Skip]:
         """Marks by which a test does not run, or does not count."""
@@ -170,10 +173,6 @@ class GoDefinitions(Definitions):
 
     def is_test(self, node: Node, name: str, marks: Marks) -> bool:
         return _GO_TEST.match(name) is not None and (node.type != "method_declaration" or name.startswith("Test"))
-
-    def parameters(self, node: Node) -> tuple[str, ...]:
-        declared = children(field(node, "parameters"))
-        return tuple(text_of(part) for each in declared for part in children(each) if part.type == "identifier")
 
 
 class JavaDefinitions(Definitions):
