@@ -4,7 +4,7 @@ elsewhere."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import count, islice
 from typing import NamedTuple
@@ -134,6 +134,10 @@ class Test:
         return tuple(
             each._replace(subject=without_self(each.subject), expected=without_self(each.expected)) for each in asserted
         )
+
+    @cached_property
+    def keys(self) -> list[Hashable]:
+        return [each.key for each in self.assertions]
 
 
 def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...]:

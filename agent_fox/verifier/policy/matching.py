@@ -43,13 +43,19 @@ class Match:
         self.how = how
 
     @cached_property
+    def _sides(self) -> tuple[tuple[Assertion, ...], tuple[Assertion, ...]]:
+        """What it asserted and asserts; nothing where that is the same, or where it is gone."""
+        is_other = self.after is not None and self.after.keys != self.before.keys
+        return (self.before.assertions, self.after.assertions) if self.after is not None and is_other else ((), ())
+
+    @cached_property
     def turns(self) -> tuple[Turn, ...]:
         """What became of its assertions; nothing is said of a test that is gone."""
-        return tuple(turns(self.before.assertions, self.after.assertions)) if self.after is not None else ()
+        return tuple(turns(*self._sides))
 
     @cached_property
     def gained(self) -> list[Assertion]:
-        return beyond(self.after.assertions, self.before.assertions) if self.after is not None else []
+        return beyond(*reversed(self._sides))
 
 
 class Matching:
@@ -122,9 +128,11 @@ class Matching:
         others = others[: MOST_COMPARED * 10] if self._left else []
         by_shape = {test.function.shape(): test for test in others if len(test.function.shape()) > 3}
         by_word = {_word(test.function.name): test for test in others}
+        hidden: dict[int, tuple[Test | None, How]] = {}
         for test in self._left:
-            hidden = by_shape.get(test.function.shape()) or by_word.get(_word(test.function.name))
-            self._take({id(test): (hidden, How.HIDDEN)} if hidden is not None else {})
+            if other := by_shape.get(test.function.shape()) or by_word.get(_word(test.function.name)):
+                hidden[id(test)] = other, How.HIDDEN
+        self._take(hidden)
 
 
 def _likeness_to(test: Test) -> Callable[[Test, Counter[Hashable]], tuple[float, float]]:

@@ -42,7 +42,9 @@ class PythonDefinitions(Definitions):
         nodes = list(nodes_below(module))
         imports = tuple(_imports(nodes))
         self._uncollected = frozenset(_uncollected(module))
-        setting = (node_of(node) for node in nodes if isinstance(node, ast.Call | ast.Assign))
+        names = {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
+        setters = ast.Assign if names.isdisjoint(words_of("python", "patchers")) else ast.Call | ast.Assign
+        setting = (node_of(node) for node in nodes if isinstance(node, setters))
         self.replaced = tuple(patch for node in setting for patch in patch_of(node, "python"))
         self._has_shared = any(isinstance(node, ast.Nonlocal) for node in nodes)
         body = field(self.root, "body")
