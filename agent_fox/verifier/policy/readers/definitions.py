@@ -15,18 +15,7 @@ from agent_fox.verifier.policy.readers.demands import Demands
 from agent_fox.verifier.policy.readers.patches import patch_of
 from agent_fox.verifier.policy.readers.rust_macros import TEST, Makers, functions_of, makers_in
 from agent_fox.verifier.policy.readers.steps import EVERYWHERE, Place, Steps, placed
-from agent_fox.verifier.policy.readers.trees import (
-    children,
-    field,
-    first,
-    is_a,
-    line_of,
-    parsed,
-    shape_of,
-    text_of,
-    tokens,
-    walk,
-)
+from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, parsed, text_of, tokens, walk
 from agent_fox.verifier.policy.reading import Assertion, Function, Patch, Reading, Rows, Skip, Step, Strength
 from agent_fox.verifier.policy.tables import is_off, kinds, says, words_of
 from agent_fox.verifier.policy.values import Language
@@ -126,7 +115,7 @@ class Definitions(Steps):
             steps=steps,
             skips=(*around.skips, *self.skips(marks), *self.early_ends(body)),
             patches=self.patches(node),
-            shape=shape_of(body),
+            shape=self.shape(body),
         )
 
     def patches(self, node: Node) -> tuple[Patch, ...]:
@@ -264,7 +253,7 @@ class NativeDefinitions(Definitions):
                 is_test=self.is_test_file and (is_macro or name == "main" or is_plain),
                 steps=steps,
                 skips=tuple(self.early_ends(body)),
-                shape=shape_of(body),
+                shape=self.shape(body),
             )
 
 

@@ -8,7 +8,7 @@ A node that is not there has no children and no text, so that readers need not a
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
@@ -121,11 +121,6 @@ def tokens(node: Node | None) -> Tokens:
     return tokens_of(" ".join(leaves)) if leaves else ()
 
 
-def shape_of(body: Node | None) -> Callable[[], str]:
-    """What gives a body as joined tokens: they are made where somebody asks for them."""
-    return cache(lambda: " ".join(tokens(body)))
-
-
 def walk(node: Node | None, *types: str) -> Iterator[Node]:
     """The node and everything below it, or what is of these types, in no promised order."""
     waiting = [node] if node is not None else []
@@ -207,7 +202,7 @@ def _dotted(of: object) -> str:
     return of.id if isinstance(of, ast.Name) else ""
 
 
-def nodes_below(node: ast.AST) -> Iterator[ast.AST]:
+def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
     """The node and all below it; much quicker than `ast.walk`."""
     waiting = [node]
     while waiting:
