@@ -6,10 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import StrEnum
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.policy.values import kept
 from agent_fox.verifier.policy.weakening import Turn, beyond, turns
 
 if TYPE_CHECKING:
@@ -42,18 +42,18 @@ class Match:
         self.after = after
         self.how = how
 
-    @cached_property
+    @kept
     def _sides(self) -> tuple[tuple[Assertion, ...], tuple[Assertion, ...]]:
         """What it asserted and asserts; nothing where that is the same, or where it is gone."""
         is_other = self.after is not None and self.after.keys != self.before.keys
         return (self.before.assertions, self.after.assertions) if self.after is not None and is_other else ((), ())
 
-    @cached_property
+    @kept
     def turns(self) -> tuple[Turn, ...]:
         """What became of its assertions; nothing is said of a test that is gone."""
         return tuple(turns(*self._sides))
 
-    @cached_property
+    @kept
     def gained(self) -> list[Assertion]:
         return beyond(*reversed(self._sides))
 

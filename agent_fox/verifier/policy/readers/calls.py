@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.verifier.policy.expressions import Tokens, split_arguments
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens
 from agent_fox.verifier.policy.tables import kinds, roles
+from agent_fox.verifier.policy.values import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Argument:
         self.name = text_of(node).partition("=")[0] if is_a(node, "keyword") else ""
         self._made_of = made_of
 
-    @cached_property
+    @kept
     def tokens(self) -> Tokens:
         return self._made_of or tokens(field(self.node, "value") if self.name else self.node)
 
@@ -55,7 +55,7 @@ class Call:
         self.line = line_of(node)
         self.word = word_of(node)
 
-    @cached_property
+    @kept
     def links(self) -> list[Link]:
         links: list[Link] = []
         given: Sequence[Argument] | None = None

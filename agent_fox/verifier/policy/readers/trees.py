@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, tokens_of
 from agent_fox.verifier.policy.reading import Broken, Unreadable
-from agent_fox.verifier.policy.values import Language
+from agent_fox.verifier.policy.values import Language, kept
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -151,7 +151,7 @@ class PythonNode:
         self._parts = made_of if isinstance(made_of, list) else [made_of]
         self._fields: dict[str, PythonNode | None] = {}
 
-    @cached_property
+    @kept
     def text(self) -> bytes:
         return (_dotted(self.made_of) or "\n".join(map(ast.unparse, self._parts))).encode("utf-8", "surrogatepass")
 
@@ -163,7 +163,7 @@ class PythonNode:
     def end_point(self) -> tuple[int, int]:
         return getattr(self._parts[-1], "end_lineno", 1) - 1, 0
 
-    @cached_property
+    @kept
     def named_children(self) -> list[PythonNode]:
         of = self.made_of
         made: list[Any] = self._parts
