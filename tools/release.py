@@ -41,7 +41,7 @@ DOORS = {
     "formal": "crosshair, z3",
     "github": "keyring",
     "mcp": "agent_fox.mcp.server",
-    "policy": "agent_fox.verifier.policy.readers.java_reader",
+    "policy": "tree_sitter, tree_sitter_java",
     "sandbox": "pyseccomp",
     "upstream": "agent_fox.store.upstream",
     "view": "agent_fox.web.server",

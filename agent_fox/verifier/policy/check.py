@@ -120,9 +120,9 @@ def _emptied(sources: Iterable[SourceChange], before: Iterable[Test], after: Ite
     """Helpers that lost assertions, where no test of the change calls them: their callers are in other files."""
     paths = {source.path for source in sources if source.is_test_source}
     called = {name for test in after if test.function.is_test for name in _called(test.function.steps)}
-    now = {(test.path, test.function.name): test for test in after if not test.function.is_test}
+    now = {test.place: test for test in after if not test.function.is_test}
     for test in before:
-        other = now.get((test.path, test.function.name))
+        other = now.get(test.place)
         is_shared = test.path in paths and test.function.leaf.isidentifier() and test.function.leaf not in called
         if other is not None and not test.function.is_test and is_shared:
             for turn in (each for each in turns(test.assertions, other.assertions) if each.fate in _LOSING):

@@ -74,9 +74,10 @@ def findings_about_lines(changes: Iterable[TextChange]) -> Iterator[PolicyFindin
     for change in changes:
         path, language = change.path, language_of(change.path, {})
         is_code = language is not None and not belongs_to_tests(path) and not _NO_PRODUCT.search(path)
-        looking = ((rule, rule.fits(path) or rule.names.match(path)) for rule in rule_rows("line_rules"))
-        if rules := [rule for rule, fits in looking if (is_code if rule.files == ("code",) else fits)]:
-            old, new = code_lines(change.path, change.before), code_lines(change.path, change.after)
+        known = rule_rows("line_rules")
+        rules = [each for each in known if (is_code if each.files == ("code",) else each.fits(path, by_path=True))]
+        if rules:
+            old, new = code_lines(path, change.before), code_lines(path, change.after)
             added, removed = without(new, map(_words_of, old), _words_of), without(old, map(_words_of, new), _words_of)
             for rule in rules:
                 yield from _of_rule(rule, change, added, removed)
@@ -89,8 +90,8 @@ def _of_rule(rule: RuleRow, change: TextChange, added: list[Line], removed: list
         hit = None if rule.unless.search(line.text) else rule.pattern.search(line.text)
         if hit is None or (not is_removed and _stood_before(rule, hit, removed)):
             continue
-        word = (runners().search(line.text) or hit)[0].split()[0]  # a line that is gone may be written otherwise now
-        if is_removed and any(word in other.text or _RUNS_ALL.search(other.text) for other in added):
+        words = (runners().search(line.text) or hit)[0].split()[:1] if is_removed else ()  # of a line written otherwise
+        if any(word in other.text or _RUNS_ALL.search(other.text) for word in words for other in added):
             continue
         if not (change.path.endswith(".py") and line.number in _quoted_lines(text)):
             shown, severity = line.text[:LONGEST_SHOWN], rule.on_new if change.is_new else None

@@ -30,8 +30,6 @@ _GOLDEN_NAMES = regex(r".*\.(?:snap|golden|approved\.\w+|expected|ambr|stdout|st
 _BUILD_TAG = regex(
     r"^//\s*(?:go:build|\+build)\s+(?!(?:linux|windows|darwin|unix|!?cgo|amd64|arm64|go1)\b).*$", re.MULTILINE
 )
-_Named = Mapping[str, list[float]]
-_Sides = Mapping[str, tuple[_Named, _Named]]
 
 
 def findings_about_files(change: Change, texts: tuple[TextChange, ...]) -> Iterator[PolicyFinding]:
@@ -68,31 +66,25 @@ def is_golden(path: str) -> bool:
 
 
 def _lowered(threshold: RuleRow, changes: list[TextChange]) -> Iterator[PolicyFinding]:
-    """Numbers that ask for less than before. One that left its file is looked for in the other files of the change."""
-    sides = {
-        change.path: (_numbers(threshold, change.path, change.before), _numbers(threshold, change.path, change.after))
-        for change in changes
-    }
+    """Numbers that ask for less than before, or are gone, so that they ask nothing; what left its file is looked for in
+    the other files of the change.
+    """
+    old = {change.path: _numbers(threshold, change.path, change.before) for change in changes}
+    new = {change.path: _numbers(threshold, change.path, change.after) for change in changes}
     for change in (each for each in changes if not each.is_gone):
-        old, new = sides[change.path]
-        worse = next((name for name in old if _is_less(threshold, change.path, name, sides)), None)
-        if worse is not None:
-            lines = (line for line in code_lines(change.path, change.after) if threshold.pattern.search(line.text))
-            before, after = (", ".join(f"{each:g}" for each in side.get(worse, [])) for side in (old, new))
-            yield threshold.finding(change.path, next((line.number for line in lines), None), before, after)
+        for name, numbers in old[change.path].items():
+            kept, others = new[change.path].get(name, []), (path for path in old if path != change.path)
+            moved = [each for path in others for each in new[path].get(name, [])[len(old[path].get(name, [])) :]]
+            nothing = [0.0 if threshold.is_least else float("inf")] * len(numbers)
+            pairs = zip(numbers, [*kept, *moved, *nothing], strict=False)
+            if any(now < was if threshold.is_least else now > was for was, now in pairs):
+                lines = (line for line in code_lines(change.path, change.after) if threshold.pattern.search(line.text))
+                before, after = (", ".join(f"{each:g}" for each in side) for side in (numbers, kept))
+                yield threshold.finding(change.path, next((line.number for line in lines), None), before, after)
+                break
 
 
-def _is_less(threshold: RuleRow, path: str, name: str, sides: _Sides) -> bool:
-    """Whether a number of this name asks for less, or is gone, so that it asks nothing, and came up nowhere else."""
-    old, new = (side.get(name, []) for side in sides[path])
-    others = (both for other, both in sides.items() if other != path)
-    moved = [each for before, after in others for each in after.get(name, [])[len(before.get(name, [])) :]]
-    nothing = [0.0 if threshold.is_least else float("inf")] * len(old)
-    pairs = zip(old, [*new, *moved, *nothing], strict=False)
-    return any(now < was if threshold.is_least else now > was for was, now in pairs)
-
-
-def _numbers(threshold: RuleRow, path: str, text: str) -> _Named:
+def _numbers(threshold: RuleRow, path: str, text: str) -> Mapping[str, list[float]]:
     """The numbers by what stands before them, in order."""
     named: dict[str, list[float]] = {}
     for line in code_lines(path, text) if threshold.pattern.search(text) else ():

@@ -4,8 +4,7 @@ elsewhere."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import count, islice
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from agent_fox.verifier.policy.readers.javascript import JavaScriptDefinitions
 from agent_fox.verifier.policy.readers.python import PythonDefinitions
 from agent_fox.verifier.policy.readers.trees import parsed
 from agent_fox.verifier.policy.reading import Assertion, Bind, Broken, Function, Reading, Rows, Step, Unreadable, Use
-from agent_fox.verifier.policy.values import Change, Language, PolicyContext
+from agent_fox.verifier.policy.values import Change, Language, PolicyContext, kept
 
 LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
 _OTHER_TS = (b"# CMAKE generated file", b"<?xml", b"<!DOCTYPE TS")  # CMake's timestamps and Qt's translations are .ts
@@ -127,13 +126,17 @@ class Test:
     def is_run(self) -> bool:
         return all(skip.is_conditional for skip in self.function.skips)
 
-    @cached_property
+    @kept
     def assertions(self) -> tuple[Assertion, ...]:
         """All that it asserts, helpers counted in."""
         asserted = islice(self._helpers.walk(self.function.steps, {}, 0, count()), MOST_ASSERTIONS)
         return tuple(
             each._replace(subject=without_self(each.subject), expected=without_self(each.expected)) for each in asserted
         )
+
+    @kept
+    def keys(self) -> list[Hashable]:
+        return [each.key for each in self.assertions]
 
 
 def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...]:

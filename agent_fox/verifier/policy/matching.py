@@ -6,10 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import StrEnum
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.policy.values import kept
 from agent_fox.verifier.policy.weakening import Turn, beyond, turns
 
 if TYPE_CHECKING:
@@ -42,14 +42,20 @@ class Match:
         self.after = after
         self.how = how
 
-    @cached_property
+    @kept
+    def _sides(self) -> tuple[tuple[Assertion, ...], tuple[Assertion, ...]]:
+        """What it asserted and asserts; nothing where that is the same, or where it is gone."""
+        is_other = self.after is not None and self.after.keys != self.before.keys
+        return (self.before.assertions, self.after.assertions) if self.after is not None and is_other else ((), ())
+
+    @kept
     def turns(self) -> tuple[Turn, ...]:
         """What became of its assertions; nothing is said of a test that is gone."""
-        return tuple(turns(self.before.assertions, self.after.assertions)) if self.after is not None else ()
+        return tuple(turns(*self._sides))
 
-    @cached_property
+    @kept
     def gained(self) -> list[Assertion]:
-        return beyond(self.after.assertions, self.before.assertions) if self.after is not None else []
+        return beyond(*reversed(self._sides))
 
 
 class Matching:
@@ -122,9 +128,11 @@ class Matching:
         others = others[: MOST_COMPARED * 10] if self._left else []
         by_shape = {test.function.shape(): test for test in others if len(test.function.shape()) > 3}
         by_word = {_word(test.function.name): test for test in others}
+        hidden: dict[int, tuple[Test | None, How]] = {}
         for test in self._left:
-            hidden = by_shape.get(test.function.shape()) or by_word.get(_word(test.function.name))
-            self._take({id(test): (hidden, How.HIDDEN)} if hidden is not None else {})
+            if other := by_shape.get(test.function.shape()) or by_word.get(_word(test.function.name)):
+                hidden[id(test)] = other, How.HIDDEN
+        self._take(hidden)
 
 
 def _likeness_to(test: Test) -> Callable[[Test, Counter[Hashable]], tuple[float, float]]:

@@ -44,9 +44,10 @@ class RuleRow:
     remedy: str = ""
     is_least: bool = True
 
-    def fits(self, path: str) -> bool:
-        """Whether the name of a file is of those that the rule looks into."""
-        return self.names.match(path.rpartition("/")[2]) is not None
+    def fits(self, path: str, *, by_path: bool = False) -> bool:
+        """Whether the name of a file, or its path too, is of those that the rule looks into."""
+        is_named = self.names.match(path.rpartition("/")[2]) is not None
+        return is_named or (by_path and self.names.match(path) is not None)
 
     def finding(
         self, path: str, line: int | None = None, before: str = "", after: str = "", severity: Severity | None = None

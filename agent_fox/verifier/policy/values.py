@@ -12,7 +12,23 @@ from typing import TYPE_CHECKING, TypeVar
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
+    from functools import cached_property
+
     from agent_fox.verifier.ground.results import Scope, TestSummary
+
+    kept = cached_property
+else:
+
+    class kept:
+        """`cached_property` without the lock that it has until Python 3.12, which costs more than what is kept."""
+
+        def __init__(self, made):  # noqa: ANN001 - what it stands for is typed above
+            self.made = made
+
+        def __get__(self, of, _):  # noqa: ANN001, ANN204
+            value = of.__dict__[self.made.__name__] = self.made(of)
+            return value
+
 
 _Item = TypeVar("_Item")
 

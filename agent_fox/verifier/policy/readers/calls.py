@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent_fox.verifier.policy.expressions import Tokens, split_arguments
 from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens
 from agent_fox.verifier.policy.tables import kinds, roles
+from agent_fox.verifier.policy.values import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,17 +20,14 @@ LONGEST_SHOWN = 200  # characters
 class Argument:
     """What a call is given. name: where it is given by name. called: what a function given here comes to."""
 
-    __slots__ = ("_made_of", "name", "node")
-
     def __init__(self, node: Node | None, made_of: Tokens = ()) -> None:
         self.node = node
         self.name = text_of(node).partition("=")[0] if is_a(node, "keyword") else ""
         self._made_of = made_of
 
-    @property
+    @kept
     def tokens(self) -> Tokens:
-        self._made_of = self._made_of or tokens(field(self.node, "value") if self.name else self.node)
-        return self._made_of
+        return self._made_of or tokens(field(self.node, "value") if self.name else self.node)
 
     @property
     def called(self) -> Tokens:
@@ -52,18 +50,37 @@ class Link(NamedTuple):
 class Call:
     """A call, from the root of its chain to its last name."""
 
-    __slots__ = ("_links", "line", "node", "word")
-
     def __init__(self, node: Node) -> None:
         self.node = node
         self.line = line_of(node)
         self.word = word_of(node)
-        self._links: list[Link] = []
 
-    @property
+    @kept
     def links(self) -> list[Link]:
-        self._links = self._links or _links(self.node)
-        return self._links
+        links: list[Link] = []
+        given: Sequence[Argument] | None = None
+        current: Node | None = self.node
+        while current is not None:
+            role = roles().get(current.type)
+            if current.type == "method_invocation":
+                owner = field(current, "object")
+                links.append(Link(text_of(field(current, "name")), arguments_of(current), owner))
+                current = owner
+            elif current.type == "macro_invocation":
+                links.append(Link(word_of(current), arguments_of(current)))
+                break
+            elif role == "call":
+                given, current = arguments_of(current), field(current, "function")
+            elif role == "member":
+                parts = children(current)
+                owner, name = (parts[0], parts[-1]) if parts else (None, None)  # a tree of C may have errors
+                links.append(Link(text_of(name), given, owner))
+                given, current = None, owner
+            else:
+                word = text_of(current).rpartition("::")[2] if given is not None else text_of(current)
+                links.append(Link(word, given))
+                break
+        return links[::-1] or [Link("", given)]
 
     @property
     def given(self) -> tuple[Argument, ...]:
@@ -91,33 +108,6 @@ def word_of(call: Node) -> str:
     is_member = callee is not None and roles().get(callee.type) == "member"
     name = next(reversed(children(callee)), None) if is_member else callee
     return text_of(name).rpartition("::")[2]
-
-
-def _links(node: Node) -> list[Link]:
-    links: list[Link] = []
-    given: Sequence[Argument] | None = None
-    current: Node | None = node
-    while current is not None:
-        role = roles().get(current.type)
-        if current.type == "method_invocation":
-            owner = field(current, "object")
-            links.append(Link(text_of(field(current, "name")), arguments_of(current), owner))
-            current = owner
-        elif current.type == "macro_invocation":
-            links.append(Link(word_of(current), arguments_of(current)))
-            break
-        elif role == "call":
-            given, current = arguments_of(current), field(current, "function")
-        elif role == "member":
-            parts = children(current)
-            owner, name = (parts[0], parts[-1]) if parts else (None, None)  # a tree of C may have errors
-            links.append(Link(text_of(name), given, owner))
-            given, current = None, owner
-        else:
-            word = text_of(current).rpartition("::")[2] if given is not None else text_of(current)
-            links.append(Link(word, given))
-            break
-    return links[::-1] or [Link("", given)]
 
 
 def arguments_of(call: Node) -> list[Argument]:

@@ -15,18 +15,7 @@ from agent_fox.verifier.policy.readers.demands import Demands
 from agent_fox.verifier.policy.readers.patches import patch_of
 from agent_fox.verifier.policy.readers.rust_macros import TEST, Makers, functions_of, makers_in
 from agent_fox.verifier.policy.readers.steps import EVERYWHERE, Place, Steps, placed
-from agent_fox.verifier.policy.readers.trees import (
-    children,
-    field,
-    first,
-    is_a,
-    line_of,
-    parsed,
-    shape_of,
-    text_of,
-    tokens,
-    walk,
-)
+from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, parsed, text_of, tokens, walk
 from agent_fox.verifier.policy.reading import Assertion, Function, Patch, Reading, Rows, Skip, Step, Strength
 from agent_fox.verifier.policy.tables import is_off, kinds, says, words_of
 from agent_fox.verifier.policy.values import Language
@@ -126,7 +115,7 @@ class Definitions(Steps):
             steps=steps,
             skips=(*around.skips, *self.skips(marks), *self.early_ends(body)),
             patches=self.patches(node),
-            shape=shape_of(body),
+            shape=self.shape(body),
         )
 
     def patches(self, node: Node) -> tuple[Patch, ...]:
@@ -139,8 +128,11 @@ class Definitions(Steps):
         yield from ()
 
     def parameters(self, node: Node) -> tuple[str, ...]:
-        named = (field(each, "name") or field(each, "pattern") for each in children(field(node, "parameters")))
-        return tuple(text_of(each) for each in named if each is not None)
+        names: list[Node] = []
+        for each in children(field(node, "parameters")):
+            pattern = field(each, "pattern")
+            names += [pattern] if pattern is not None else [part for part in children(each) if is_a(part, "identifier")]
+        return tuple(map(text_of, names))
 
     def skips(self, marks: Marks) -> Iterator[Skip]:
         """Marks by which a test does not run, or does not count."""
@@ -170,10 +162,6 @@ class GoDefinitions(Definitions):
 
     def is_test(self, node: Node, name: str, marks: Marks) -> bool:
         return _GO_TEST.match(name) is not None and (node.type != "method_declaration" or name.startswith("Test"))
-
-    def parameters(self, node: Node) -> tuple[str, ...]:
-        declared = children(field(node, "parameters"))
-        return tuple(text_of(part) for each in declared for part in children(each) if part.type == "identifier")
 
 
 class JavaDefinitions(Definitions):
@@ -265,7 +253,7 @@ class NativeDefinitions(Definitions):
                 is_test=self.is_test_file and (is_macro or name == "main" or is_plain),
                 steps=steps,
                 skips=tuple(self.early_ends(body)),
-                shape=shape_of(body),
+                shape=self.shape(body),
             )
 
 

@@ -11,17 +11,7 @@ from agent_fox.verifier.policy.readers.conditions import constant_of
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions
 from agent_fox.verifier.policy.readers.patches import patch_of
 from agent_fox.verifier.policy.readers.tables import Table, bindings_in, names_in, table, table_of_loop
-from agent_fox.verifier.policy.readers.trees import (
-    children,
-    field,
-    first,
-    is_a,
-    line_of,
-    shape_of,
-    text_of,
-    tokens,
-    walk,
-)
+from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens, walk
 from agent_fox.verifier.policy.reading import Function, Reading, Rows, Skip
 from agent_fox.verifier.policy.tables import kinds, roles, says, words_of
 
@@ -133,7 +123,7 @@ class JavaScriptDefinitions(Definitions):
                 skips=(*inside.skips, *self.early_ends(body)),
                 patches=self.patches(body) if body is not None else (),
                 is_focused=inside.is_focused,
-                shape=shape_of(body),
+                shape=self.shape(body),
                 said=title,
             )
 
@@ -152,7 +142,7 @@ class JavaScriptDefinitions(Definitions):
         if is_a(function, *kinds("functions")) and body is not None:
             given = (text_of(field(each, "pattern") or each) for each in children(field(function, "parameters")))
             steps = self.steps(body)
-            yield Function(name, line_of(function), False, tuple(given), steps, shape=shape_of(body))
+            yield Function(name, line_of(function), False, tuple(given), steps, shape=self.shape(body))
 
     def _block_of(self, call: Node) -> _Block | None:
         """`it("…", fn)`, `it.skip(…)`, `describe.each([…])("…", fn)`; and `(condition ? it : it.skip)("…", fn)`, which

@@ -36,7 +36,7 @@ def _plain(node: Node | None) -> str:
 def _of_call_in_python(node: Node) -> _Found:
     """`patch("a.b.c")`, `patch.object(b, "c")`, `monkeypatch.setattr(b, "c", ...)`, `setitem(sys.modules, "a", ...)`"""
     words = text_of(field(node, "function")).split(".")
-    is_patch = "patch" in words or words[0] in ("monkeypatch", "mocker", "mp")
+    is_patch = "patch" in words or words[0] in words_of("python", "patchers") - {"setattr"}
     given = children(field(node, "arguments")) if is_patch or words == ["setattr"] else []
     owner = text_of(given[0]) if given else ""
     if owner[:1] in ("'", '"'):

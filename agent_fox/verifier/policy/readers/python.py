@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, cast
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Mark, Marks
 from agent_fox.verifier.policy.readers.patches import patch_of
 from agent_fox.verifier.policy.readers.tables import Table, table
-from agent_fox.verifier.policy.readers.trees import (
-    ast_of,
-    children,
-    field,
-    first,
-    is_a,
-    line_of,
-    node_of,
-    nodes_below,
-    text_of,
-)
+from agent_fox.verifier.policy.readers.trees import ast_of, children, field, is_a, line_of, node_of, nodes_in, text_of
 from agent_fox.verifier.policy.reading import Bind, Function, Patch, Reading, Skip, Step
 from agent_fox.verifier.policy.tables import kinds, words_of
 
@@ -39,10 +29,12 @@ class PythonDefinitions(Definitions):
 
     def reading(self) -> Reading:
         module = cast("ast.Module", ast_of(self.root))
-        nodes = list(nodes_below(module))
+        nodes = list(nodes_in(module))
         imports = tuple(_imports(nodes))
         self._uncollected = frozenset(_uncollected(module))
-        setting = (node_of(node) for node in nodes if isinstance(node, ast.Call | ast.Assign))
+        names = {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
+        setters = ast.Assign if names.isdisjoint(words_of("python", "patchers")) else ast.Call | ast.Assign
+        setting = (node_of(node) for node in nodes if isinstance(node, setters))
         self.replaced = tuple(patch for node in setting for patch in patch_of(node, "python"))
         self._has_shared = any(isinstance(node, ast.Nonlocal) for node in nodes)
         body = field(self.root, "body")
@@ -102,7 +94,7 @@ class PythonDefinitions(Definitions):
 
     def steps(self, body: Node | None) -> tuple[Step, ...]:
         """What a function does; a name that an inner function sets has no value of its own."""
-        inner = (each for child in children(body) for each in nodes_below(ast_of(child))) if self._has_shared else ()
+        inner = (each for child in children(body) for each in nodes_in(ast_of(child))) if self._has_shared else ()
         shared = {name for each in inner if isinstance(each, ast.Nonlocal) for name in each.names}
         return tuple(step for step in super().steps(body) if not (isinstance(step, Bind) and step.name in shared))
 
@@ -123,7 +115,7 @@ class PythonDefinitions(Definitions):
             if name in imports and (_is_definition(node) or is_a(node, "Assign")):
                 text = f"{name} is defined over the import" if _is_definition(node) else text_of(node)
                 yield Patch(imports[name], (name,), line_of(node), text)
-            call = first(node) if is_a(node, "Expr") else node
+            call = field(node, "value") if is_a(node, "Expr") else node
             yield from patch_of(call, "python") if call is not None else ()
             if _is_definition(node) and "fixture" in text_of(field(node, "decorator_list")):
                 yield from self.patches(node)

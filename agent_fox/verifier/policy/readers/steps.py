@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.verifier.policy.expressions import flat
@@ -62,6 +63,10 @@ class Steps:
 
     def steps(self, body: Node | None) -> tuple[Step, ...]:
         return tuple(self._step(body, EVERYWHERE))
+
+    def shape(self, body: Node | None) -> Callable[[], str]:
+        """What gives a body as joined tokens: they are made where somebody asks for them."""
+        return cache(lambda: " ".join(tokens(body)))
 
     def _step(self, node: Node | None, place: Place) -> Iterator[Step]:
         role = roles().get(node.type) if node is not None else None
@@ -192,11 +197,9 @@ class Steps:
             elif node.type in kinds("conditions") and self.language != "cpp":
                 yield from self._in_branch(node, is_before)
             elif is_before and node.type in ("Try", "TryStar"):
-                for handler in (
-                    each for each in children(node) if is_a(each, "ExceptHandler")
-                ):  # errors that just end it
-                    if first(field(handler, "body"), *kinds("returns")) is not None:
-                        yield Skip(f"{text_of(handler).splitlines()[0]} return", line_of(handler))
+                handlers = [each for each in children(node) if is_a(each, "ExceptHandler")]
+                leaving = (each for each in handlers if first(field(each, "body"), *kinds("returns")) is not None)
+                yield from (Skip(f"{text_of(each).splitlines()[0]} return", line_of(each)) for each in leaving)
             if self.language == "go" and b"func" in (node.text or b""):
                 yield from self.early_ends(field(next(walk(node, "func_literal"), None), "body"))
 

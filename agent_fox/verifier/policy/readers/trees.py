@@ -8,7 +8,7 @@ A node that is not there has no children and no text, so that readers need not a
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, tokens_of
 from agent_fox.verifier.policy.reading import Broken, Unreadable
-from agent_fox.verifier.policy.values import Language
+from agent_fox.verifier.policy.values import Language, kept
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -121,11 +121,6 @@ def tokens(node: Node | None) -> Tokens:
     return tokens_of(" ".join(leaves)) if leaves else ()
 
 
-def shape_of(body: Node | None) -> Callable[[], str]:
-    """What gives a body as joined tokens: they are made where somebody asks for them."""
-    return cache(lambda: " ".join(tokens(body)))
-
-
 def walk(node: Node | None, *types: str) -> Iterator[Node]:
     """The node and everything below it, or what is of these types, in no promised order."""
     waiting = [node] if node is not None else []
@@ -146,7 +141,6 @@ _ROLELESS = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 class PythonNode:
     """One node: of `ast`, or a list of these."""
 
-    __slots__ = ("_children", "_fields", "_text", "made_of", "parent", "type")
     child_count = 0
     children: tuple[PythonNode, ...] = ()
 
@@ -154,41 +148,38 @@ class PythonNode:
         self.made_of = made_of
         self.parent = parent
         self.type = "block" if isinstance(made_of, list) else type(made_of).__name__
-        self._text = b""
-        self._children: list[PythonNode] | None = None
+        self._parts = made_of if isinstance(made_of, list) else [made_of]
         self._fields: dict[str, PythonNode | None] = {}
 
-    @property
+    @kept
     def text(self) -> bytes:
-        if not self._text:
-            parts = self.made_of if isinstance(self.made_of, list) else [self.made_of]
-            text = _dotted(self.made_of) or "\n".join(map(ast.unparse, parts))
-            self._text = text.encode("utf-8", "surrogatepass")
-        return self._text
+        return (_dotted(self.made_of) or "\n".join(map(ast.unparse, self._parts))).encode("utf-8", "surrogatepass")
 
     @property
     def start_point(self) -> tuple[int, int]:
-        first = self.made_of[0] if isinstance(self.made_of, list) else self.made_of
-        return getattr(first, "lineno", 1) - 1, 0
+        return getattr(self._parts[0], "lineno", 1) - 1, 0
 
     @property
     def end_point(self) -> tuple[int, int]:
-        last = self.made_of[-1] if isinstance(self.made_of, list) else self.made_of
-        return getattr(last, "end_lineno", 1) - 1, 0
+        return getattr(self._parts[-1], "end_lineno", 1) - 1, 0
 
-    @property
+    @kept
     def named_children(self) -> list[PythonNode]:
-        if self._children is None:
-            self._children = [PythonNode(each, self) for each in _parts(self.made_of)]
-        return self._children
+        of = self.made_of
+        made: list[Any] = self._parts
+        if isinstance(of, ast.Attribute):
+            made = [of.value, ast.Name(of.attr)]
+        elif isinstance(of, ast.AST):
+            made = []
+            for value in (getattr(of, name, None) for name in of._fields):
+                is_block = isinstance(value, list) and bool(value) and isinstance(value[0], ast.stmt)
+                made += value if isinstance(value, list) and not is_block else [value]
+        return [PythonNode(x, self) for x in made if isinstance(x, ast.AST | list) and not isinstance(x, _ROLELESS)]
 
     def child_by_field_name(self, name: str) -> PythonNode | None:
         """A field; the arguments of a call with those that have names, a body without its docstring."""
-        if name not in self._fields:
-            self._fields[name] = self._made_field(name)
-        return self._fields[name]
-
-    def _made_field(self, name: str) -> PythonNode | None:
+        if name in self._fields:
+            return self._fields[name]
         of = self.made_of
         value: Any = getattr(of, name, None) or getattr(of, _FIELDS.get(name, name), None)
         if isinstance(of, ast.Call) and name == "arguments":
@@ -200,33 +191,18 @@ class PythonNode:
             value = of.body if ast.get_docstring(of, clean=False) is None else of.body[1:]
         elif isinstance(value, str):
             value = ast.Name(value)
-        return PythonNode(value, self) if isinstance(value, ast.AST | list) else None
+        self._fields[name] = PythonNode(value, self) if isinstance(value, ast.AST | list) else None
+        return self._fields[name]
 
 
-def _parts(of: ast.AST | list[ast.AST]) -> Iterator[ast.AST | list[ast.AST]]:
-    if isinstance(of, list):
-        yield from of
-    elif isinstance(of, ast.Attribute):
-        yield from (of.value, ast.Name(of.attr))
-    else:
-        for value in (getattr(of, name, None) for name in of._fields):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                yield value
-            else:
-                parts = value if isinstance(value, list) else [value]
-                yield from (part for part in parts if isinstance(part, ast.AST) and not isinstance(part, _ROLELESS))
-
-
-def _dotted(made_of: object) -> str:
+def _dotted(of: object) -> str:
     """A name with its attributes, which needs no unparsing; empty for anything else."""
-    names = []
-    while isinstance(made_of, ast.Attribute):
-        names.append(made_of.attr)
-        made_of = made_of.value
-    return ".".join([made_of.id, *reversed(names)]) if isinstance(made_of, ast.Name) else ""
+    if isinstance(of, ast.Attribute) and (owner := _dotted(of.value)):
+        return f"{owner}.{of.attr}"
+    return of.id if isinstance(of, ast.Name) else ""
 
 
-def nodes_below(node: ast.AST) -> Iterator[ast.AST]:
+def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
     """The node and all below it; much quicker than `ast.walk`."""
     waiting = [node]
     while waiting:
