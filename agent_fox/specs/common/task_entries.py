@@ -18,7 +18,8 @@ from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
 _DONE_SIGNS = "✓✔✅☑xX"
-_BOLD_LEVEL = 9
+_BOLD, _BOLD_LEVEL = ("**", "__"), 9
+_BRACKETS = frozenset("([（")
 
 
 class _Cut:
@@ -46,7 +47,7 @@ class _Cut:
         for line in lines:
             if line.heading is not None:
                 self._heading(line, line.heading)
-            elif (entry := self._entry(line)) is None:
+            elif (self.is_boxed and "[" not in line.text) or (entry := self._entry(line)) is None:
                 self._text(line)
             elif self.level_aside is None:
                 self._begin(entry, line)
@@ -55,9 +56,10 @@ class _Cut:
         return self.entries
 
     def _entry(self, line: Line) -> Draft | None:
-        entry = None if line.is_code else _boxed(line) if self.is_boxed else _listed(line)
         is_below = self.is_strict and self.edge is not None and line.indent > self.edge
-        return None if is_below and self.current is not None else entry
+        if line.is_code or (is_below and self.current is not None):
+            return None
+        return _boxed(line) if self.is_boxed else _listed(line)
 
     def _heading(self, line: Line, heading: Heading) -> None:
         self.chain = tuple(step for step in self.chain if step[1].level < heading.level)
@@ -141,8 +143,10 @@ def _headed(line: Line, heading: Heading) -> Draft | None:
 def _entry(number: str, title: str, line: Line) -> Draft:
     """An entry without the marks for optional and parallel tasks in its title."""
     without, stars = _LIKE["star_around"].subn("", title) if "*" in title else (title, 0)
-    clean, words = _LIKE["optional"].subn(" ", without)
-    clean, parallel = _LIKE["parallel"].subn(" ", clean)
+    clean, words, parallel = without, 0, 0
+    if not _BRACKETS.isdisjoint(without):
+        clean, words = _LIKE["optional"].subn(" ", without)
+        clean, parallel = _LIKE["parallel"].subn(" ", clean)
     title = " ".join(clean.split())
     return Draft(
         number, title, line.number, None, line.indent, is_optional=bool(stars or words), is_parallel=bool(parallel)
@@ -177,7 +181,7 @@ def _entries_of(markdown: Markdown, is_strict: bool) -> tuple[list[Draft], list[
 
     A heading below which the numbers go on is about tasks, whatever it is called.
     """
-    lines = [_with_heading(line) for line in markdown.lines]
+    lines = [_with_heading(line) if line.text[:2] in _BOLD else line for line in markdown.lines]
     headings = [(line.heading.level, line.number) for line in lines if line.heading is not None]
     tops = [number for level, number in headings if level == 1]
     if len(tops) == 1 and headings[0][1] == tops[0]:  # the file's title, which hides no task whatever it says
@@ -204,7 +208,7 @@ def _entries_of(markdown: Markdown, is_strict: bool) -> tuple[list[Draft], list[
 
 def _with_heading(line: Line) -> Line:
     """A bold line `**Phase 2: T**` is a heading below all others."""
-    title = in_bold(line) if line.heading is None else ""
+    title = in_bold(line)
     match = _LIKE["entry_heading"].match(title) if title else None
     is_one = match is not None and _LIKE["task"].match(match["word"] or "") is not None
     return line._replace(heading=Heading(_BOLD_LEVEL, title)) if is_one else line

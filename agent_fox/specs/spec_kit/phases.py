@@ -87,12 +87,12 @@ def _tasks(placed: Placed, task_at: Callable[[Chain, Line], Draft | None]) -> li
         elif line.heading is None:
             bold = _LIKE["bold_line"].match(line.text.strip()) if line.indent < 2 and not line.is_code else None
             is_check = is_check if bold is None else _LIKE["checks"].match(bold["text"]) is not None
-            after_gap = current is not None and bool(current.lines) and current.lines[-1].is_blank
-            goes_on = not after_gap and _LIKE["phases_bullet"].match(line.text.strip()) is None
-            if current is not None and (line.indent > current.indent or line.is_code or line.is_blank or goes_on):
+            if current is not None and not (line.indent > current.indent or line.is_code or line.is_blank):
+                after_gap = bool(current.lines) and current.lines[-1].is_blank
+                goes_on = not after_gap and _LIKE["phases_bullet"].match(line.text.strip()) is None
+                current = current if goes_on else None
+            if current is not None:
                 current.lines.append(line)
-            else:
-                current = None
     return tasks
 
 
