@@ -287,7 +287,9 @@ class _Reader:
             return False
         if self._can_be_left_out(node, inner):
             pieces = around(node, *_LEFT_OUT[self.language])
-            self.found.add(Kind.STATEMENT, node, place, pieces, f"{shown(node)} is left out")
+            gives = named(inner, "operator") == "=" and named(inner, "left").startswith("this.")
+            kind = Kind.PROPERTY if gives else Kind.STATEMENT
+            self.found.add(kind, node, place, pieces, f"{shown(node)} is left out")
         return True
 
     def raised(self, node: Node, place: Place) -> None:

@@ -215,3 +215,9 @@ def last_name(node: ast.AST) -> str:
 
 def stored(nodes: Sequence[ast.AST]) -> set[str]:
     return {each.id for each in own_nodes(nodes) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+
+
+def attributes(nodes: Sequence[ast.AST]) -> set[str]:
+    """The attributes of names, such as `self.name`, to which something is assigned."""
+    given = (each for each in own_nodes(nodes) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store))
+    return {f"{last_name(each.value)}.{each.attr}" for each in given}

@@ -18,6 +18,7 @@ from agent_fox.verifier.mutants.python_expressions import (
     COMPARING,
     Expressions,
     Scope,
+    attributes,
     helper_name,
     last_name,
     returned,
@@ -132,13 +133,16 @@ class _Reader(Expressions):
             if isinstance(node.value, ast.Lambda):
                 yield from self.value(node.value, names.pop(), self.inside(node.value, "<lambda>", scope))
             return
-        if isinstance(node, ast.AugAssign) or names <= known:
-            yield from self._left_out(node, scope)
+        given = set() if scope.is_body or isinstance(node, ast.AugAssign) else attributes(targets)
+        is_new = scope.path[-1:] == ("__init__",) and not given <= known
+        if isinstance(node, ast.AugAssign) or (names <= known and not is_new):
+            yield from self._left_out(node, scope, Kind.PROPERTY if given else Kind.STATEMENT)
         within = [site for part in (*targets, node.value) for site in self.expression(part, scope)]
-        if scope.is_body and not within and isinstance(node.value, ast.Name | ast.Attribute | ast.BinOp):
-            within = [
-                self.site(Kind.BODY, node, scope, self.perturbing(node.value), f"`{self.source_of(node)}` is changed")
-            ]
+        is_shown = scope.is_body and isinstance(node.value, ast.Name | ast.Attribute | ast.BinOp)
+        if not within and (given or is_shown):
+            kind, how = (Kind.PROPERTY, ".given") if given else (Kind.BODY, "")
+            pieces = self.perturbing(node.value, how=how)
+            within = [self.site(kind, node, scope, pieces, f"`{self.source_of(node)}` is changed")]
         yield from within
 
     def raised(self, node: ast.Raise, scope: Scope) -> Iterator[Site]:
@@ -265,7 +269,7 @@ def _binds(node: ast.stmt) -> set[str]:
         case ast.AnnAssign(value=None):
             return set()
         case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
-            return stored([node])
+            return stored([node]) | attributes([node])
         case ast.With() | ast.AsyncWith():
             return stored(node.items).union(*map(_binds, node.body))
         case _:

@@ -276,7 +276,8 @@ class _Reader:
             return
         is_definition = inner.type == "internal_module" or _is_definition(inner, bool(place.owner))
         if not is_definition and root.type not in FUNCTIONS and not _is_import(inner) and root.type != "super":
-            self._left_out(node, place, ";")
+            gives = inner.type == "assignment_expression" and named(inner, "left").startswith("this.")
+            self._left_out(node, place, ";", Kind.PROPERTY if gives else Kind.STATEMENT)
         self.visit(inner, place)
 
     def _left_out(self, node: Node, place: Place, becomes: str, kind: Kind = Kind.STATEMENT) -> None:

@@ -36,7 +36,9 @@ class Kind(StrEnum):
     BODY = "body"
     """A constant or attribute of a module or class body is changed."""
     BASE = "base"
-    """A class loses a base class. What is then missing is no more than a definition that was left out."""
+    """A class loses a base class. Counts by an assertion alone, as what is missing is no more than a definition."""
+    PROPERTY = "property"
+    """What an attribute of an object is given is changed or left out. Counts by an assertion alone, as BASE."""
     EMPTIED = "emptied"
     """A function's body does nothing, or a `return` is left out. Never enough by itself."""
 

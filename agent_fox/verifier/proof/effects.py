@@ -22,15 +22,12 @@ _ASSERTION = regex(
 _UNASKED = regex(r"(?:.*\.)?(?:Unsatisfiable|FailedHealthCheck)")
 """What Hypothesis says where a property assumed all its examples away: it asked nothing."""
 
-_MISSING = regex(r"(?:.*\.)?(?:AttributeError|NameError|ImportError|ModuleNotFoundError|ReferenceError)")
-_NO_FUNCTION = regex(r"is not a (?:function|constructor)|has no attribute|not callable")
-
 
 def effect_of(end: End | None, *, is_definition: bool = False) -> Effect:
     """KILLED by an assertion that a test's own code raised, or by an error without a frame of the product. What fails
     in something that is made for other tests, too, is not noticed by this one.
 
-    `is_definition`: what a definition brought was taken away; an error that says it is missing shows only that.
+    `is_definition`: what a definition brought was taken away; an error that is no assertion shows only that.
     """
     if end is None or end.outcome in (Outcome.SKIPPED, Outcome.EXPECTED_FAILURE) or _UNASKED.fullmatch(end.kind):
         return Effect.VOID
@@ -40,9 +37,8 @@ def effect_of(end: End | None, *, is_definition: bool = False) -> Effect:
         return Effect.CRASHED
     if is_own_assertion(end):
         return Effect.KILLED
-    if is_definition and (_MISSING.fullmatch(end.kind) or _NO_FUNCTION.search(end.message)):
-        return Effect.CRASHED
-    return Effect.CRASHED if any(not is_test_side(frame) for frame in end.frames) else Effect.KILLED
+    is_products = any(not is_test_side(frame) for frame in end.frames)
+    return Effect.CRASHED if is_definition or is_products else Effect.KILLED
 
 
 def hurts_bystander(end: End | None) -> bool:

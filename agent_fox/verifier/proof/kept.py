@@ -21,7 +21,7 @@ from agent_fox.core.verdicts.scope import Scope
 from agent_fox.system.files import replace_file
 from agent_fox.verifier.proof.sides import files_of, is_test_side
 
-RULES = 5
+RULES = 6
 """Counted up where the rules change: what was kept under others is not believed."""
 
 MOST_OF_ONE = 4

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
 _UNWRITTEN = "NotImplementedError"
 """What Python has for code that is still to be written; nothing to break, unless a requirement names it."""
 
+_DEFINING = frozenset({Kind.BASE, Kind.PROPERTY})
 _BROKEN = (Shown.DISCRIMINATES, Shown.ALREADY_TRUE)
 _NO_PROOF = (None, Shown.VACUOUS, Shown.UNDECIDED)
 MOST_RUNS = 200
@@ -398,7 +399,7 @@ class Stage:
             is_void = any(hurts_bystander(seen.ends.get(test.id)) for test in beside)
             for proof, places in group:
                 kinds = {self._sites[place.file][place.number].kind for place in places}
-                trial = _trial(places, seen, proof.claim.tests, is_definition=Kind.BASE in kinds)
+                trial = _trial(places, seen, proof.claim.tests, is_definition=not kinds.isdisjoint(_DEFINING))
                 trial = replace(trial, effect=Effect.VOID, test="") if is_void else trial
                 proof.trials.append(trial)
                 if trial.effect is Effect.KILLED and len(places) == 1:

@@ -140,11 +140,11 @@ def test_java_by_its_text() -> None:
     returned = [one.owner for one in found if one.kind is Kind.VALUE and "returns" in one.what]
     assert returned[:3] == ["Shop.add", "Shop.wide", "Shop.half"]
     assert {one.what for one in found if one.kind is Kind.BODY} >= {"`5` is changed", '`"r"` is changed'}
-    assert [(one.line, one.owner) for one in found if one.kind is Kind.STATEMENT] == [
-        (9, "Shop.Colour.Colour"),
-        (15, "Shop.add"),
-        (16, "Shop.add"),
-        (45, "Point.Point"),
+    assert [(one.line, one.owner, one.kind) for one in found if one.kind in (Kind.STATEMENT, Kind.PROPERTY)] == [
+        (9, "Shop.Colour.Colour", Kind.STATEMENT),
+        (15, "Shop.add", Kind.STATEMENT),
+        (16, "Shop.add", Kind.STATEMENT),
+        (45, "Point.Point", Kind.PROPERTY),
     ]
     assert "all" not in " ".join(one.what for one in found if one.kind is not Kind.VALUE and '"all"' in one.what)
 
@@ -286,6 +286,12 @@ class Main {
     System.out.print(said(() -> put(7)) + ", " + said(() -> next(0)) + ", " + said(() -> next(1))); }
 }
 """
+
+
+def test_what_a_field_of_java_is_given_is_left_out() -> None:
+    text = "class A { int a; int n; A(int a) { this.a = a; n = a; this.n += 1; } }"
+    assert [site.what for site in of(Kind.PROPERTY, text, JAVA)] == ["`this.a = a;` is left out"]
+    assert len(of(Kind.STATEMENT, text, JAVA)) == 2
 
 
 @needs_java

@@ -132,7 +132,9 @@ class TestWhatIsASite:
                     new = line
                 await_(y); send(y)
         """
-        site_lines = [(site.line, site.what) for site in kinds(text, Kind.STATEMENT)]
+        site_lines = [
+            (site.line, site.what) for site in kinds(text, Kind.STATEMENT, Kind.PROPERTY) if "left out" in site.what
+        ]
         assert site_lines == [
             (3, "`send(x)` is left out"),
             (5, "`y = y.strip()` is left out"),
@@ -148,6 +150,43 @@ class TestWhatIsASite:
             (17, "`send(y)` is left out"),
         ]
         assert "pass; send(y)" in changed_lines(text, Kind.STATEMENT)
+
+    def test_what_an_attribute_is_given_is_changed_or_left_out_but_not_left_out_of_a_new_object(self) -> None:
+        text = """
+            class Stock:
+                def __init__(self, left, more):
+                    self.left = left
+                    self.kept, self.n = list(more), 1
+                    self.left = sorted(self.left)
+                    self.left += more
+
+                def take(self, name):
+                    self.last = name
+                    self.n = 2
+        """
+        assert [(site.line, site.kind, site.what) for site in kinds(text, *Kind) if site.kind is not Kind.EMPTIED] == [
+            (4, Kind.PROPERTY, "`self.left = left` is changed"),
+            (5, Kind.CONSTANT, "`1` becomes `2`"),
+            (6, Kind.PROPERTY, "`self.left = sorted(self.left)` is left out"),
+            (6, Kind.PROPERTY, "`self.left = sorted(self.left)` is changed"),
+            (7, Kind.STATEMENT, "`self.left += more` is left out"),
+            (10, Kind.PROPERTY, "`self.last = name` is left out"),
+            (10, Kind.PROPERTY, "`self.last = name` is changed"),
+            (11, Kind.PROPERTY, "`self.n = 2` is left out"),
+            (11, Kind.CONSTANT, "`2` becomes `3`"),
+        ]
+
+    @pytest.mark.parametrize("value", ["[]", "{}", "None", "int", "object()", "''", "[1]", "{'a': 1}", "1.5", "print"])
+    def test_what_an_attribute_is_given_is_never_what_it_was(self, value: str) -> None:
+        text = f"class A:\n    def __init__(self, value): self.value = value\nwas = {value}\nnow = A(was).value\n"
+        world = executed(broken(text, kinds(text, Kind.PROPERTY)))
+        assert world["now"] != world["was"]
+
+    def test_what_is_called_is_given_as_another_that_can_be_called(self) -> None:
+        calls = "class Calls(list):\n    def __call__(self, name): self.append(name)\n"
+        text = f"{calls}class A:\n    def __init__(self, call): self.call = call\nwas = Calls()\nA(was).call(1)\n"
+        world = executed(broken(text, [site for site in kinds(text, Kind.PROPERTY) if site.line > 3]))
+        assert world["was"] == []
 
     def test_which_fields_a_data_class_compares_is_no_site_and_its_order_is_one(self) -> None:
         text = """

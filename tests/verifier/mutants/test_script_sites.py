@@ -315,7 +315,7 @@ def test_default_arguments_belong_to_their_function() -> None:
         ("g()", ["function f() { ; }"]),
         ("await g({\n  a,\n});", ["function f() { ;\n\n }"]),
         ("total += price;", ["function f() { ; }"]),
-        ("this.a = b; c[d] = e; x = y; i++;", 4),
+        ("a.b = c; c[d] = e; x = y; i++;", 4),
         ("delete a.b;", 1),
         ("if (a) throw new Error(a);", 1),
         ("throw new Error(a);", 0),
@@ -426,6 +426,15 @@ def test_typescript_without_a_base_keeps_what_it_implements() -> None:
 def test_bodies_are_emptied_and_returns_left_out(text: str, expected: list[str] | None) -> None:
     found = each(Kind.EMPTIED, text)
     assert found if expected is None else found == expected
+
+
+def test_what_a_property_of_this_is_given_is_left_out() -> None:
+    text = "class A { constructor(a, b) { this.a = a; this.#b = new B(); b.a = a; this.n += 1; a = this.a; } }"
+    assert [site.what for site in of(Kind.PROPERTY, text)] == [
+        "`this.a = a;` is left out",
+        "`this.#b = new B();` is left out",
+    ]
+    assert len(of(Kind.STATEMENT, text)) == 3
 
 
 def test_an_emptied_constructor_still_calls_the_one_above() -> None:

@@ -46,11 +46,12 @@ def test_a_test_notices_by_its_own_assertion_or_by_an_error_outside_of_the_produ
     [
         failed("AttributeError", TEST),
         failed("NameError", TEST),
-        failed("TypeError", TEST, message="downloader.on is not a function"),
+        failed("TypeError", TEST, message="Cannot read properties of undefined (reading 'pen')"),
     ],
 )
 def test_that_a_definition_is_missing_shows_nothing_where_it_was_taken_away(end: End) -> None:
     assert (effect_of(end), effect_of(end, is_definition=True)) == (Effect.KILLED, Effect.CRASHED)
+    assert effect_of(failed("AssertionError", TEST), is_definition=True) is Effect.KILLED
 
 
 def test_one_of_several_tests_that_notices_is_enough() -> None:
