@@ -682,7 +682,10 @@ class TestWhatPerturbingDoes:
         world = executed(after)
         assert (world["_perturbed"], world["x"], world["__doc__"]) == (3, 2, "Doc.")
         assert after.count("\n") == text.count("\n")
-        assert len(set(world) - set(executed(text))) == 1
+        added = set(world) - set(executed(text))
+        assert (
+            len(added - {"__warningregistry__"}) == 1
+        )  # made where something of another test warns as it is collected
 
     @pytest.mark.parametrize(
         ("above", "more"),
