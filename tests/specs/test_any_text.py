@@ -146,6 +146,6 @@ def test_any_bytes_are_read(content: bytes) -> None:
 def test_a_large_file_of_one_piece_takes_no_ages(piece: str) -> None:
     size = MAX_FILE_BYTES // 16
     content = ("- [ ] 1. A\n  - _Requirements: " + piece * (size // len(piece))).encode()
-    begun = time.monotonic()
+    begun = time.process_time()
     plan_of_files({"tasks.md": content, "requirements.md": content, "prd.md": content})
-    assert time.monotonic() - begun < 20
+    assert time.process_time() - begun < 20
