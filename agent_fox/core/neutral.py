@@ -145,9 +145,5 @@ def _indented(line: str) -> str:
 def _escaped(line: str) -> str:
     """One line with all that Markdown and GitHub act on taken literally."""
     escaped = _MARKUP.sub(r"\\\g<0>", calm(line))
-    started = _START.sub(_literal, escaped)
+    started = _START.sub(lambda each: f"{each[0]}\\" if each[0].isdigit() else f"\\{each[0]}", escaped)
     return started.replace("$", "<span>$</span>")
-
-
-def _literal(found: re.Match[str]) -> str:
-    return f"\\{found[0]}" if not found[0].isdigit() else f"{found[0]}\\"

@@ -76,6 +76,12 @@ class Ownership:
         return tuple(part for part, owners in self.owners.items() if not owners)
 
     @property
+    def doubtful(self) -> tuple[str, ...]:
+        """Those, and the ids whose owner is a weak guess: what a failure goes through says more."""
+        weak = {part for part, owned in self.grounds.items() if owned.guess and owned.guess.is_weak}
+        return tuple(part for part, owners in self.owners.items() if not owners or part in weak)
+
+    @property
     def guessed(self) -> tuple[str, ...]:
         """The ids whose owner is a guess, in the order of the file."""
         return tuple(part for part, owned in self.grounds.items() if owned.is_guess)
@@ -110,16 +116,17 @@ def named_owners(spec: Spec) -> dict[str, tuple[int, ...]]:
     """The groups that the spec itself names for each id: its traceability, else the groups' own requirement lines; none
     where neither does.
 
-    A group that only writes tests is not blamed while another group implements the requirement.
+    A group that only tests, verifies or documents is not blamed while another group implements the requirement.
     """
     groups = {group.number: group for group in spec.groups}
+    checking = {number for number, group in groups.items() if guesses.only_checks(group)}
     traced, listed = _traced(spec, groups), _listed(spec)
     owners: dict[str, tuple[int, ...]] = {}
     for requirement in spec.requirements:
         for part in requirement.parts:
             numbers = traced.get(part.id) or traced.get(requirement.id)
             numbers = numbers or _in_order((*listed.get(part.id, ()), *listed.get(requirement.id, ())))
-            implementing = tuple(number for number in numbers if not groups[number].writes_tests_only)
+            implementing = tuple(number for number in numbers if number not in checking)
             owners[part.id] = implementing or numbers
     return owners
 
@@ -165,12 +172,13 @@ def blame(
     `rerun` names, for a requirement that passed before, the groups that ran again since that PASS and were not blamed
     for its loss yet: they are blamed first, the owner after them. Groups in `spent` have no attempt left; they
     are passed over where the owner still has its turn. `bent` names, for a requirement whose test is at fault, the
-    group that changed that test last: it comes before all others. `passed` names, for a requirement that nobody owns,
-    the group whose work its failure went through: it comes before the last one.
+    group that changed that test last: it comes before all others. `passed` names, for a requirement that nobody owns or
+    whose owner is a weak guess, the group whose work its failure went through: it comes before the guess.
     """
-    suspects = {**(rerun or {}), **(bent or {})}
+    suspects, doubtful = {**(rerun or {}), **(bent or {})}, frozenset(owned.doubtful)
     blamed: set[int] = set()
     for part in failing:
         first = tuple(number for number in suspects.get(part, ()) if number not in spent)
-        blamed.update(first or owned.owners.get(part) or (passed or {}).get(part) or owned.fallback)
+        gone_through = (passed or {}).get(part) if part in doubtful or part not in owned.owners else None
+        blamed.update(first or gone_through or owned.of(part))
     return _in_order(blamed)

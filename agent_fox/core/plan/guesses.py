@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -19,21 +19,20 @@ from agent_fox.core.values import dataclass
 if TYPE_CHECKING:
     from agent_fox.core.spec import Group, Requirement, Spec
 
-LEAST_SCORE = 0.1
-"""The part of what a requirement says, each word weighed by what it tells, that a group must say too."""
+FIRM_SCORE, FIRM_LEAD = 0.1, 1.05
+"""A guess with less of what a requirement says, or less than so many times what the next group has, is weak."""
 
-LEAST_LEAD = 1.05
-"""How many times the score of the next group the best one must have."""
-
-NAME, PAIR = 2.0, 0.5
+NAME, PAIR = 2.0, 1.0
 """What a name of the code, and two words beside each other, tell beside a single word."""
 
-OF_TITLE, OF_OTHERS = 0.4, 0.5
+OF_TITLE, OF_OTHERS = 0.6, 0.5
 """What the title of a requirement, and what all its other criteria say, tell of one of its criteria."""
 
-BESIDE, LENT, CHECKING = 0.3, 0.5, 0.5
-"""What it adds that all other criteria are this group's; how strongly a group says what it owns by name, and what it
-only checks or describes."""
+BESIDE, WHOLE = 0.3, 0.3
+"""What it adds that all other criteria are this group's; how much of a score is that of the requirement as a whole."""
+
+TITLE, LENT, CHECKING = 1.6, 0.5, 0.5
+"""How strongly a group says its title, what it owns by name, and what it only checks or describes."""
 
 _MOST_SHOWN = 5
 _LONGEST_TEXT = 20_000
@@ -64,11 +63,13 @@ _TELL_NOTHING = frozenset(_GRAMMAR.split())
 
 _CHECKS = regex(
     r"\W*(?:(?:[Aa]dd|[Ww]rite|[Ii]mplement|[Cc]reate|[Rr]un|[Rr]e-?run)\s+(?:\S+\s+){0,3}?(?:tests?|specs?|coverage)\b"
-    r"|(?:[Tt]est|[Vv]erify|[Vv]alidate|[Cc]heck|[Dd]ocument|[Rr]eview|[Cc]onfirm)\b|\S+ (?:tests?|coverage)\b)"
+    r"|(?:[Tt]est|[Vv]erify|[Vv]alidate|[Cc]heck|[Dd]ocument|[Rr]eview|[Cc]onfirm|[Tt]race|[Rr]un|[Rr]e-?run)\b"
+    r"|(?:\S+\s+){1,4}?(?:audit|tests?|coverage)\b(?=:|$)|\S+ (?:tests?|coverage)\b)"
 )
 """How a task begins that checks or describes what other tasks do."""
 
 Words = frozenset[str]
+Beside = Mapping[tuple[int, ...] | None, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,11 @@ class Guess:
     runner_up_score: float = 0.0
 
     @property
+    def is_weak(self) -> bool:
+        """Whether little is shared, or the next group shares nearly as much: what a failure shows is better than it."""
+        return self.score < FIRM_SCORE or self.score < FIRM_LEAD * self.runner_up_score
+
+    @property
     def why(self) -> str:
         """The ground in words, for a person."""
         shared = f"both say {', '.join(self.words)}" if self.words else ""
@@ -103,7 +109,7 @@ class Saying:
 
 
 def guesses(spec: Spec, open_ids: Iterable[str], named: Mapping[str, tuple[int, ...]]) -> dict[str, Guess]:
-    """The likely owner of each of these ids, where one group stands out. `named` are the owners of the others.
+    """The likely owner of each of these ids, where any group shares something. `named` are the owners of the others.
 
     A checkpoint owns nothing.
     """
@@ -115,16 +121,12 @@ def guesses(spec: Spec, open_ids: Iterable[str], named: Mapping[str, tuple[int, 
     reading = Reading(
         {group.number: saying_of(group, lent_words(group.number, asked, named)) for group in groups}, asked
     )
-    guessed = {
-        part.id: reading.guess(part.id, requirement, named)
-        for requirement in spec.requirements
-        for part in requirement.parts
-        if part.id in wanted
-    }
-    texts = {
-        part.id: f"{part.text} {requirement.title}" for requirement in spec.requirements for part in requirement.parts
-    }
-    return {id: as_written(guess, texts[id]) for id, guess in guessed.items() if guess is not None}
+    guessed: dict[str, Guess] = {}
+    for requirement in spec.requirements:
+        texts = {part.id: part.text for part in requirement.parts if part.id in wanted}
+        likely = reading.guesses(requirement, texts, named)
+        guessed |= {id: as_written(guess, f"{texts[id]} {requirement.title}") for id, guess in likely.items() if guess}
+    return guessed
 
 
 def as_written(guess: Guess, text: str) -> Guess:
@@ -147,7 +149,13 @@ def saying_of(group: Group, lent: Words) -> Saying:
         strength = CHECKING if group.writes_tests_only or _CHECKS.match(text) else 1.0
         tasks.append(terms(text))
         words |= {word: max(words.get(word, 0.0), strength) for word in tasks[-1]}
-    return Saying(words | dict.fromkeys(terms(group.title), 1.0), tasks)
+    return Saying(words | dict.fromkeys(terms(group.title), TITLE), tasks)
+
+
+def only_checks(group: Group) -> bool:
+    """Whether at least three of four tasks of a group test, verify or document what others make."""
+    checking = sum(_CHECKS.match(task.title) is not None for task in group.subtasks)
+    return group.writes_tests_only or 0 < 0.75 * len(group.subtasks) <= checking
 
 
 class Reading:
@@ -158,24 +166,41 @@ class Reading:
         self._holders = Counter(word for saying in sayings.values() for word in saying.words)
         self._askers = Counter(word for words in asked.values() for word in words)
 
-    def guess(self, id: str, requirement: Requirement, named: Mapping[str, tuple[int, ...]]) -> Guess | None:
-        """The group that says most of what a part of this requirement asks; None where none stands out."""
-        shares = self.shares_of(id, requirement)
-        worths = {word: share * self.weight_of(word) for word, share in shares.items()}
-        most = math.fsum(worths.values())
-        beside = Counter(named.get(part.id) for part in requirement.parts)
-        scores = {
-            number: (self.score_of(saying, worths) / most if most else 0.0)
-            + BESIDE * beside[(number,)] / len(requirement.parts)
-            for number, saying in self._sayings.items()
+    def guesses(
+        self, requirement: Requirement, ids: Collection[str], named: Mapping[str, tuple[int, ...]]
+    ) -> dict[str, Guess | None]:
+        """For some parts of a requirement the group that says most of what they ask; None where none says anything, or
+        two say as much. Of a score a part is that of all of these parts together.
+        """
+        worths = {
+            id: {word: share * self.weight_of(word) for word, share in self.shares_of(id, requirement).items()}
+            for id in ids
         }
+        own = {id: self.scores_of(of_part) for id, of_part in worths.items()}
+        beside, count = Counter(named.get(part.id) for part in requirement.parts), len(requirement.parts)
+        of_whole = {
+            number: (WHOLE * math.fsum(each[number] for each in own.values()) + BESIDE * beside[(number,)]) / count
+            for number in self._sayings
+        }
+        scores = {id: {n: (1 - WHOLE) * score + of_whole[n] for n, score in each.items()} for id, each in own.items()}
+        return {id: self.best(scores[id], worths[id], beside) for id in ids}
+
+    def best(self, scores: Mapping[int, float], worths: Mapping[str, float], beside: Beside) -> Guess | None:
+        """The group with the highest score; none where nothing is shared, or the next has the same."""
         best, *others = sorted(scores, key=lambda number: (-scores[number], number))
         second = others[0] if others and scores[others[0]] else None
         next_score = scores[second] if second is not None else 0.0
-        if scores[best] < LEAST_SCORE or scores[best] < LEAST_LEAD * next_score:
+        if scores[best] <= next_score:
             return None
         words = self.shared_words(self._sayings[best], worths)
         return Guess(best, round(scores[best], 2), words, beside[(best,)], second, round(next_score, 2))
+
+    def scores_of(self, worths: Mapping[str, float]) -> dict[int, float]:
+        """For each group, how much of what these words are worth it says."""
+        most = math.fsum(worths.values())
+        return {
+            number: self.score_of(saying, worths) / most if most else 0.0 for number, saying in self._sayings.items()
+        }
 
     @staticmethod
     def shared_words(saying: Saying, worths: Mapping[str, float]) -> tuple[str, ...]:

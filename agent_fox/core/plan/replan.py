@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype, Mode
@@ -185,29 +186,18 @@ def _matches_in_spec(stored: list[StoredNode], nodes: list[Node]) -> dict[str, S
 def _match_groups(stored: list[StoredNode], nodes: list[Node]) -> dict[str, StoredNode]:
     """By number and title, then by title, then by number; each stored group once, in order."""
     matches: dict[str, StoredNode] = {}
-    for key in (_number_and_title, _title, _number):
+    by_number = attrgetter("archetype", "group")
+    for key in (attrgetter("archetype", "group", "title"), attrgetter("archetype", "title"), by_number):
         used = {known.uid for known in matches.values()}
         waiting: dict[tuple[object, ...], list[StoredNode]] = {}
         for known in reversed(stored):
-            if known.uid not in used and not (key is _number and known.status == WITHDRAWN):
+            if known.uid not in used and not (key is by_number and known.status == WITHDRAWN):
                 waiting.setdefault(key(known), []).append(known)
         for node in nodes:
             same = waiting.get(key(node)) if node.id not in matches else None
             if same:
                 matches[node.id] = same.pop()
     return matches
-
-
-def _number_and_title(node: StoredNode | Node) -> tuple[object, ...]:
-    return (node.archetype, node.group, node.title)
-
-
-def _title(node: StoredNode | Node) -> tuple[object, ...]:
-    return (node.archetype, node.title)
-
-
-def _number(node: StoredNode | Node) -> tuple[object, ...]:
-    return (node.archetype, node.group)
 
 
 def _is_group(node: StoredNode | Node) -> bool:
@@ -278,9 +268,6 @@ def _is_due(kept: Kept, groups: set[tuple[str, int]], specs: set[str]) -> bool:
         return (node.spec_name, node.group) in groups
     if node.archetype is Archetype.VERIFIER or node.mode is Mode.FINAL_REVIEW:
         return node.spec_name in specs
-    return _holds_its_spec(kept) and node.spec_name in specs
-
-
-def _holds_its_spec(kept: Kept) -> bool:
-    """A review that held back the spec as it was: another text is another question."""
-    return kept.was.status == BLOCKED and kept.now.mode in {Mode.PRE_REVIEW, Mode.DRIFT_REVIEW}
+    # a review that held back the spec as it was: another text is another question
+    holds_its_spec = kept.was.status == BLOCKED and node.mode in {Mode.PRE_REVIEW, Mode.DRIFT_REVIEW}
+    return holds_its_spec and node.spec_name in specs

@@ -34,6 +34,7 @@ OVERALL_FAILS = "the answer as a whole says FAIL, but no expected id does"
 
 _SAYS_FAIL = regex(r"\W*fail", re.IGNORECASE)
 _MEANS_FAIL = regex(r"fail|false", re.IGNORECASE)
+_DISPOSITIONS: dict[str, Disposition | Unproven] = {known.value: known for known in (*Disposition, *Unproven)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ def _with_findings(verdict: Verdict, fields: Mapping[str, object]) -> Verdict:
         note="; ".join(filter(None, (verdict.note, plain(fields.get("note"))))),
         signal=_signal(fields),
         failing_tests=_count(fields.get("failing_tests")),
-        disposition=_disposition(fields.get("disposition")),
+        disposition=_DISPOSITIONS.get(str(fields.get("disposition")), Disposition.REPAIRABLE),
         is_proven=fields.get("disposition_proven") is True,
         needs_person=fields.get("needs_person") is True,
         how=plain(fields.get("how")),
@@ -229,10 +230,6 @@ def _count(value: object) -> int | None:
         return len(value)
     text = str(value) if isinstance(value, str) or type(value) is int else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
-
-
-def _disposition(value: object) -> Disposition | Unproven:
-    return next((known for known in (*Disposition, *Unproven) if known == value), Disposition.REPAIRABLE)
 
 
 def _overall(fields: Mapping[str, object]) -> Iterable[object]:

@@ -88,17 +88,13 @@ def _wrapped_rows(value: object, known: frozenset[str]) -> Iterator[Row]:
         yield from _list_rows(value, known)
     elif isinstance(value, dict) and _has(value, (*ID_KEYS, *WORD_KEYS)):
         yield _read_row(value, known)
-    elif isinstance(value, dict):
-        yield from (_entry_row(key, entry, known) for key, entry in _pairs(value))
+    elif isinstance(value, dict):  # `id: word` or `id: {row}`
+        for key, entry in _pairs(value):
+            yield _read_row(entry if isinstance(entry, dict) else {"verdict": entry}, known, key)
 
 
 def _list_rows(rows: list[object], known: frozenset[str]) -> Iterator[Row]:
     return (_read_row(row, known) for row in rows if isinstance(row, dict))
-
-
-def _entry_row(key: str, entry: object, known: frozenset[str]) -> Row:
-    """A row of the form `id: word` or `id: {row}`."""
-    return _read_row(entry if isinstance(entry, dict) else {"verdict": entry}, known, key)
 
 
 def _pairs(value: Mapping[str, object]) -> list[tuple[str, object]]:
@@ -106,7 +102,8 @@ def _pairs(value: Mapping[str, object]) -> list[tuple[str, object]]:
 
 
 def _read_row(fields: Mapping[str, object], known: frozenset[str], key: str = "") -> Row:
-    names = [_meant(_undecorated(k), known) for k in (key, *(fields.get(k) for k in ID_KEYS)) if isinstance(k, str)]
+    written = (name for name in (key, *map(fields.get, ID_KEYS)) if isinstance(name, str))
+    names = [_meant(printable(name).strip(DECORATIONS), known) for name in written]
     named = next((name for name in names if name), "")
     ids = tuple(dict.fromkeys(name for name in names if name in known))
     words = [word for name, word in _pairs(fields) if name in WORD_KEYS]
@@ -121,10 +118,6 @@ def _meant(name: str, known: frozenset[str]) -> str:
     """The id that is named, `Requirement 1.2` for `1.2` too; what is no known id stays as it is written."""
     word, _, rest = name.partition(" ")
     return rest if word.lower() in _CALLS and rest in known and name not in known else name
-
-
-def _undecorated(name: str) -> str:
-    return printable(name).strip(DECORATIONS)
 
 
 def _trouble(fields: Mapping[str, object], ids: tuple[str, ...], definite: frozenset[Word]) -> str:

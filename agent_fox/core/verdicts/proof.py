@@ -146,12 +146,9 @@ def bounded(tried: Sequence[Tried]) -> tuple[tuple[Tried, ...], int]:
 
 
 def _shortened(one: Tried) -> Tried:
-    what, file, test = (_cut(text) for text in (one.what, one.file, one.test))
+    texts = (one.what, one.file, one.test)
+    what, file, test = (text if len(text) <= LONGEST_TOLD else f"{text[: LONGEST_TOLD - 1]}…" for text in texts)
     return Tried(one.how, one.effect, what, file, one.line, test)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_TOLD else f"{text[: LONGEST_TOLD - 1]}…"
 
 
 def next_trial(places: Sequence[Place], trials: Sequence[Trial]) -> tuple[Place, ...]:

@@ -77,13 +77,10 @@ def joined(scopes: Iterable[Scope]) -> Scope:
         if scope.whole:
             return whole_tree(scope.whole)
     files, folders, below, names = (
-        _union(getattr(scope, kind) for scope in known) for kind in ("files", "folders", "below", "names")
+        tuple(sorted({path for scope in known for path in getattr(scope, kind)}))
+        for kind in ("files", "folders", "below", "names")
     )
     return bounded(Scope(files, folders, below, names))
-
-
-def _union(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(sorted({path for paths in lists for path in paths}))
 
 
 def bounded(scope: Scope) -> Scope:

@@ -202,7 +202,7 @@ class Case:
         rerun = suspects_since_pass(self.docket.db, self.spec_name, self.left.failing, past, groups)
         bent = changers(self.docket, self.spec_name, self.left, groups)
         ownership = self.docket.file_of(self.spec_name).ownership
-        passed = passed_through(self.docket, self.spec_name, self.left, ownership.unowned, groups)
+        passed = passed_through(self.docket, self.spec_name, self.left, ownership.doubtful, groups)
         numbers = blame(self.left.failing, ownership, rerun, spent, bent, passed)
         return tuple(suspects[number] for number in numbers if number in suspects)
 

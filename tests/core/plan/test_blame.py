@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_fox.core.plan.blame import Ground, Owned, Ownership, blame, ownership
+from agent_fox.core.plan.guesses import Guess
 from agent_fox.core.retry.clusters import clusters, fingerprint_of
 from agent_fox.core.spec import Criterion, Group, Requirement, Spec, Subtask, Trace
 from agent_fox.core.verdicts.verdict import Signal, Verdict, Word
@@ -59,9 +60,25 @@ def test_tasks_of_groups_that_do_not_exist_are_passed_over() -> None:
 
 
 def test_what_nobody_owns_is_told_in_the_order_of_the_file() -> None:
-    groups = Group(1, "a", requirements=("01-REQ-1.2",)), Group(2, "b")
-    owned = ownership(spec(*groups, requirements=(requirement(1, "1", "2", "3"),)))
-    assert owned.unowned == ("01-REQ-1.1", "01-REQ-1.3")
+    groups = Group(1, "a", requirements=("01-REQ-2.1",)), Group(2, "b")
+    owned = ownership(spec(*groups, requirements=(requirement(1, "1", "2"), requirement(2, "1"))))
+    assert owned.unowned == owned.doubtful == ("01-REQ-1.1", "01-REQ-1.2")
+
+
+def test_what_a_failure_goes_through_comes_before_a_weak_guess_alone() -> None:
+    weak, firm = (Owned((1,), Ground.GUESSED, Guess(1, score, ("a",))) for score in (0.05, 0.5))
+    owned = Ownership({"a": (1,), "b": (1,)}, (5,), {"a": weak, "b": firm})
+    assert owned.doubtful == ("a",)
+    assert blame(["a"], owned, passed={"a": (3,)}) == (3,)
+    assert blame(["b"], owned, passed={"b": (3,)}) == (1,)
+
+
+def test_a_group_that_only_verifies_is_not_blamed_while_another_makes() -> None:
+    named = ("01-REQ-1.1",)
+    tasks = tuple(Subtask(f"2.{n}", title) for n, title in enumerate(("Verify doors", "Run the suite"), 1))
+    groups = Group(1, "a", requirements=named), Group(2, "b", subtasks=tasks, requirements=named)
+    assert ownership(spec(*groups)).of("01-REQ-1.1") == (1,)
+    assert ownership(spec(groups[1], Group(3, "c"))).of("01-REQ-1.1") == (2,)
 
 
 def test_a_guess_that_is_not_kept_has_no_words() -> None:
