@@ -7,7 +7,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from agent_fox.core.late import Late
 from agent_fox.core.regex import regex
@@ -15,11 +14,8 @@ from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Excerpt, still_running
 from agent_fox.verifier.logs.kinds import DATA, kind_in, written
-from agent_fox.verifier.logs.rows import COUNTED, SAID
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
-    from agent_fox.verifier.logs.rows import Row, Rows
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.rows import COUNTED, SAID, Row, Rows
 
 Groups = Mapping[str, str | None]
 _COUNT = regex(r"(\d+) ([a-z]+(?: [a-z]+)*)|([a-z ]+)=(\d+)")

@@ -7,16 +7,13 @@ import posixpath
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.ground.results import Parsed
-    from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
 

@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind, Parsed
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import DATA, with_parts, written
 from agent_fox.verifier.logs.parsers import read_lines
+from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.rows import Row, Rows
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
-
 
 _MADE = {"tools", "rows", "turned", "words"}  # what a file does not say of its format as it stands
 

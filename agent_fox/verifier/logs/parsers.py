@@ -10,15 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, Lines
 from agent_fox.verifier.logs.kinds import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.ground.results import Parsed
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
 _LINES_OF_BLOCK = 1_000

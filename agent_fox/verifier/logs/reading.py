@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind, Parsed
 from agent_fox.verifier.logs import decode
 from agent_fox.verifier.logs.gathering import completed, merged
+from agent_fox.verifier.logs.protocol import LogParser, Workspace
+from agent_fox.verifier.logs.registry import Parsers
 from agent_fox.verifier.logs.status import Ending, Outcome, Readings, outcome_of
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import LogParser, Workspace
-    from agent_fox.verifier.logs.registry import Parsers
 
 TAIL_LINES = 20
 # Build tools keep reports below the folder of the module that they are about.

@@ -6,19 +6,14 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from agent_fox.verifier.ground.results import Failure, FailureKind
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.blocks import Blocks
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering, is_mild
 from agent_fox.verifier.logs.kinds import kind_in
-from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.ground.results import Parsed
-    from agent_fox.verifier.logs.protocol import Workspace
-    from agent_fox.verifier.logs.rows import Row, Rows
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark, Row, Rows
 
 LONG = 1 << 16  # characters
 

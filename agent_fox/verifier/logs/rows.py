@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import LogParser
+from agent_fox.verifier.logs.protocol import LogParser
 
 OF_LINES = ("failure", "fallback", "listed", "held", "heading", "more", "end", "aside", "fails warnings", "asked")
 OF_TESTS = ("test", "title", "printed", "entry", "seen", "counts", "running")

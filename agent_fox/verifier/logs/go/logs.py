@@ -3,8 +3,6 @@ or as the events of `go test -json`, one a line, with the compiler's lines betwe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import without_colours
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Gathering
@@ -13,11 +11,9 @@ from agent_fox.verifier.logs.go.tests import GoTestReader, GoTests, Package
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.parsers import LineLog
+from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader
 from agent_fox.verifier.logs.streams.records import Record, record_of, text
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
 

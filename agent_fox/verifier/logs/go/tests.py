@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts
-from agent_fox.verifier.logs.go.places import Panic, logged_failure
+from agent_fox.verifier.logs.go.places import Packages, Panic, logged_failure
 from agent_fox.verifier.logs.kinds import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.go.places import Packages
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
 _RUNS = "=== RUN   "

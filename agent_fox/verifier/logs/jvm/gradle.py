@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.frames import java_file, java_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Gathering, summed
 from agent_fox.verifier.logs.kinds import kind_in, patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
 _ASSERTS = ("AssertionError", "AssertionFailedError", "ComparisonFailure", "Failure")

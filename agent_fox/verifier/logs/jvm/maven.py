@@ -7,7 +7,6 @@ error of a compiler counts only where a compiler's goal failed: a test may have 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.frames import java_file
@@ -15,10 +14,8 @@ from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering
 from agent_fox.verifier.logs.jvm.surefire import SurefireReader
 from agent_fox.verifier.logs.kinds import kind_in, patterns_in
 from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
 

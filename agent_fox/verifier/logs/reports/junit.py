@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import without_colours
@@ -13,10 +13,7 @@ from agent_fox.verifier.logs.javascript.stacks import kind_of_broken, test_path
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.parsers import Document
 from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
-from agent_fox.verifier.logs.reports.junit_cases import PYTEST, CaseOutcome, CaseReader
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.reports.junit_cases import Ending, JunitCase
+from agent_fox.verifier.logs.reports.junit_cases import PYTEST, CaseOutcome, CaseReader, Ending, JunitCase
 
 _LIKE = patterns_in(__file__)
 _COLLECTION = "collection failure"  # of a file that could not be read, so that none of its tests ran

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 from urllib.parse import unquote
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
@@ -11,11 +11,9 @@ from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.parsers import Document
+from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.streams.json_stream import EACH, parts
 from agent_fox.verifier.logs.streams.records import Record, found, number, record, records, text
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
 _RUN = ("runs", EACH)
