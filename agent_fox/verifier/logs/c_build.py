@@ -11,9 +11,8 @@ from dataclasses import replace
 from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import patterns_in
-from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.row_reader import RowReader
+from agent_fox.verifier.logs.row_reader import RowReader, built_in
 
 _LIKE = patterns_in(__file__)
 
@@ -33,7 +32,7 @@ class CBuildReader:
         self._is_open = False  # the next line may belong to the last one
 
     def _rows(self, name: str, relative: Callable[[str], str]) -> RowReader:
-        return RowReader(built_in(name), self._findings, self._workspace, relative)
+        return RowReader(built_in(name), self._workspace, self._findings, relative)
 
     def skip(self, block: str, at: int) -> int:
         """Passes over commands, whose sources are noted."""

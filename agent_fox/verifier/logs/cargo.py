@@ -12,10 +12,9 @@ from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, Test
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Counts, Gathering, summed
 from agent_fox.verifier.logs.kinds import patterns_in
-from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.parsers import LineLog, LineReader
+from agent_fox.verifier.logs.parsers import LineLog, LineReader, is_stream
 from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
-from agent_fox.verifier.logs.row_reader import RowReader
+from agent_fox.verifier.logs.row_reader import RowReader, built_in
 from agent_fox.verifier.logs.streams.records import Record, found, number, record, record_of, records, text
 
 _LIKE = patterns_in(__file__)
@@ -27,7 +26,7 @@ class CargoReader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Gathering()
-        self._compiler = RowReader(built_in("rustc"), self._findings, workspace)
+        self._compiler = RowReader(built_in("rustc"), workspace, self._findings)
         self._target: RowReader | None = None
         self._nextest: RowReader | None = None
         self._summary: TestSummary | None = None
@@ -46,9 +45,9 @@ class CargoReader:
                 self._end_target(self._target)
         elif line.startswith("running ") and _LIKE["running"].match(line):
             self._compiler.finish()
-            self._target = RowReader(built_in("rust_harness"), Gathering(), self._workspace)
+            self._target = RowReader(built_in("rust_harness"), self._workspace)
         elif line[:1] == " " and _LIKE["nextest"].match(line):
-            self._nextest = RowReader(built_in("nextest"), Gathering(), self._workspace)
+            self._nextest = RowReader(built_in("nextest"), self._workspace)
         else:
             self._compiler.feed(line)
 
@@ -125,11 +124,6 @@ class _JsonReader(LineReader):
         return self._found.parsed(summary if summary.tests else None)
 
 
-def _recognises(head: str) -> bool:
-    match = _LIKE["ours"].search(head)
-    return match is not None and not _LIKE["text_run"].search(head, 0, match.start())
-
-
 def panicked(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """The panic of the test's own thread, else the last of any; one within the standard library is placed where the
     project called it, if there is a backtrace. A documentation test may not have compiled, or should not have.
@@ -158,4 +152,4 @@ def _place(match: re.Match[str] | None, workspace: Workspace) -> Place | None:
 
 
 # Tests that `cargo test` ran print for people.
-CARGO_JSON = LineLog(_JsonReader, recognises=_recognises, stands_alone=False)
+CARGO_JSON = LineLog(_JsonReader, recognises=is_stream(_LIKE["ours"], _LIKE["text_run"]), stands_alone=False)

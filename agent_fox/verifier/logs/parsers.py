@@ -74,6 +74,16 @@ def _blocks(lines: Iterator[str]) -> Iterator[str]:
         yield "\n".join(some) + "\n"
 
 
+def is_stream(ours: re.Pattern[str], other: re.Pattern[str]) -> Callable[[str], bool]:
+    """Whether a log that begins so has lines of `ours`, and none of `other` above them."""
+
+    def recognises(head: str) -> bool:
+        match = ours.search(head)
+        return match is not None and not other.search(head, 0, match.start())
+
+    return recognises
+
+
 MOST_LINES = 40  # before the start, of warnings that a wrapper printed
 
 

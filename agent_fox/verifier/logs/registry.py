@@ -109,7 +109,7 @@ def _parser(named: str, tools: tuple[str, ...]) -> object:
     """What a table names: rows or a table of findings, a reader of lines of this folder, or a parser that is ready."""
     how, place = named.split(" ")
     if how in ("rows", "findings"):
-        return _made({"rows": "line_formats:built_in", "findings": "reports.findings:findings"}[how])(place)
+        return _made({"rows": "row_reader:built_in", "findings": "reports.findings:findings"}[how])(place)
     return _made("parsers:LineLog")(_made(place), tools) if how == "lines" else _made(place)
 
 

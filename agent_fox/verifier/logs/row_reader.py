@@ -1,17 +1,21 @@
-"""The engine that reads lines by the rows of a format. What a row may say is in `rows`."""
+"""The engine that reads lines by the rows of a format, and the formats of `data/`. What a row may say is in `rows`."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.blocks import Blocks
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering, is_mild
-from agent_fox.verifier.logs.kinds import kind_in
+from agent_fox.verifier.logs.kinds import DATA, kind_in, with_parts, written
+from agent_fox.verifier.logs.parsers import read_lines
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark, Row, Rows
 
@@ -24,9 +28,13 @@ class RowReader:
     """
 
     def __init__(
-        self, of: Rows, findings: Gathering, workspace: Workspace, relative: Callable[[str], str] | None = None
+        self,
+        of: Rows,
+        workspace: Workspace,
+        findings: Gathering | None = None,
+        relative: Callable[[str], str] | None = None,
     ) -> None:
-        self._format, self._findings = of, findings
+        self._format, self._findings = of, findings if findings is not None else Gathering()
         self._relative, self._holds = relative or workspace.relative, workspace.holds
         self.tests = Blocks(of, workspace)
         self._asked: tuple[str, int | None, int | None] | None = None
@@ -342,3 +350,52 @@ def _unescaped(text: str | None) -> str | None:
 
 def _is_warning(groups: Mapping[str, str | None]) -> bool:
     return bool(groups.get("warning")) or is_mild(groups.get("severity"))
+
+
+_MADE = {"tools", "rows", "turned", "words"}  # what a file does not say of its format as it stands
+
+
+class LineFormat(Rows):
+    """A format of lines that reads the logs of its tools."""
+
+    def reader(self, workspace: Workspace) -> RowReader:
+        return RowReader(self, workspace)
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        return read_lines(lines, self.reader(workspace))
+
+
+@cache
+def built_in(name: str) -> LineFormat:
+    """The format of `data/NAME.lines.toml`, whose patterns are compiled when they are first asked for."""
+    return format_of(written(DATA / f"{name}.lines.toml"))
+
+
+def format_of(document: Mapping[str, Any]) -> LineFormat:
+    """The format that a file describes. Raises KeyError, TypeError and ValueError for one that is written wrongly."""
+    parts = document.get("parts", {})
+    rows = tuple(_row(written, document, parts) for written in document["row"])
+    turned = document.get("turned")
+    return LineFormat(
+        tuple(document["tools"]),
+        rows,
+        (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None,
+        words={word: name for name, words in document.get("words", {}).items() for word in texts_of(words)},
+        **{each.name: document[each.name] for each in fields(Rows) if each.name in document.keys() - _MADE},
+    )
+
+
+def _row(written: Mapping[str, Any], document: Mapping[str, Any], parts: Mapping[str, str]) -> Row:
+    known = {"kind": document.get("kind", FailureKind.UNKNOWN), **written}
+    patterns = [regex(with_parts(pattern, parts)) for pattern in texts_of(known.pop("pattern"))]
+    known["kind"] = FailureKind(known["kind"])
+    known |= {name: texts_of(known[name]) for name in ("when", "within") if name in known}
+    if "inner" in known:
+        known["inner"] = built_in(known["inner"])
+    for name in {"above", "spot", "symbol"} & known.keys():
+        known[name] = regex(with_parts(known[name], parts))
+    return Row(tuple(patterns), **known)
+
+
+def texts_of(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

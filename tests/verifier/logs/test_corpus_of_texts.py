@@ -10,8 +10,8 @@ import pytest
 
 from agent_fox.verifier.ground.results import Failure, TestSummary
 from agent_fox.verifier.logs import decode
-from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.protocol import LogParser, Workspace
+from agent_fox.verifier.logs.row_reader import built_in
 from tests.verifier.logs.samples import parser_of
 
 CORPUS = Path(__file__).parents[4] / "shared" / "data" / "logs"

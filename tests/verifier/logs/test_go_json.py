@@ -8,7 +8,7 @@ import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
-from agent_fox.verifier.logs.go.logs import GO_JSON
+from agent_fox.verifier.logs.go.events import GO_JSON
 from agent_fox.verifier.logs.go.places import module_of
 from tests.verifier.logs.at_hand import kept, places, read_lines, told
 

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.c_build import CBuildReader
 from agent_fox.verifier.logs.decode import lines
-from agent_fox.verifier.logs.go.logs import GO_JSON, GoReader
+from agent_fox.verifier.logs.go.events import GO_JSON
+from agent_fox.verifier.logs.go.tests import GoReader
 from agent_fox.verifier.logs.javascript.tap import TAP
 from agent_fox.verifier.logs.jvm.gradle import GradleReader
 from agent_fox.verifier.logs.jvm.maven import MavenReader
-from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.parsers import LineReader, read_block
 from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.row_reader import built_in
 from tests.verifier.logs.at_hand import DATA, workspace
 
 

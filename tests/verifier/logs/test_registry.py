@@ -9,7 +9,7 @@ import pytest
 
 from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.cargo import CARGO_JSON
-from agent_fox.verifier.logs.go.logs import GO_JSON
+from agent_fox.verifier.logs.go.events import GO_JSON
 from agent_fox.verifier.logs.javascript.tap import TAP
 from agent_fox.verifier.logs.kinds import DATA
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, Workspace

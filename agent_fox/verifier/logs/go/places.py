@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agent_fox.verifier.ground.results import Failure, FailureKind
@@ -32,24 +32,23 @@ def module_of(packages: Iterable[str]) -> str:
     return "/".join(first[: min(common, usual)])
 
 
-def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place | None, str]:
-    """The place and message of what a test logged as wrong: the first line that sounds like it, else the last."""
-    text = "\n".join(lines)
-    trace, error = _LIKE["testify"].search(text), _LIKE["testify_error"].search(text)
-    if trace and error:
-        return place_of(trace, workspace), error[1].strip()
-    logged = [(match, n) for n, line in enumerate(lines) if (match := _LIKE["log_line"].match(line))]
-    if not logged:
-        return None, ""
-    match, n = next(((f, n) for f, n in logged if _LIKE["says_wrong"].search(f[3])), logged[-1])
-    message = match[3].strip() or next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
-    return Place(match[1], int(match[2])), message
-
-
 def logged_go(text: str, workspace: Workspace, file: str, name: str) -> Failure:
-    place, message = logged_failure(text.split("\n"), workspace)
-    message = message if place else first_line(text)
-    return Failure(FailureKind.TEST_FAILURE, message or "it failed without a word", **at(place))
+    """What a test logged as wrong: the first line that sounds like it, else the last; else what it said at all."""
+    lines, place, message = text.split("\n"), None, ""
+    trace, error = _LIKE["testify"].search(text), _LIKE["testify_error"].search(text)
+    logged = [(match, n) for n, line in enumerate(lines) if (match := _LIKE["log_line"].match(line))]
+    if trace and error:
+        place, message = place_of(trace, workspace), error[1].strip()
+    elif logged:
+        match, n = next(((f, n) for f, n in logged if _LIKE["says_wrong"].search(f[3])), logged[-1])
+        place = Place(match[1], int(match[2]))
+        message = match[3].strip() or first_line("\n".join(lines[n + 1 :]))
+    message = (
+        message
+        or " ".join(line.strip() for line in lines[:4]).strip()
+        or (f"{name} failed" if name else "it failed without a word")
+    )
+    return Failure(FailureKind.TEST_FAILURE, message, **at(place), test_name=name or None, evidence=text)
 
 
 MOST_PACKAGES = 10_000

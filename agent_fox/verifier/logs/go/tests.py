@@ -1,18 +1,20 @@
-"""What go test prints about tests: results of tests and sub-tests, their logs, panics, and the end of each package."""
+"""Logs of go build, go vet and go test as text, `-v` or not: the compiler's lines, results of tests and sub-tests, what
+they logged, panics, and the end of each package; and what every log of go test comes to."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import field
+from dataclasses import field, replace
 
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.frames import in_folder
-from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts
-from agent_fox.verifier.logs.go.places import Packages, Panic, logged_failure
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
+from agent_fox.verifier.logs.go.places import Packages, Panic, logged_go
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.row_reader import RowReader, built_in
 
 _LIKE = patterns_in(__file__)
 _RUNS = "=== RUN   "
@@ -21,7 +23,7 @@ FIRST, MOST_LINES = 60, 300  # kept of what one test logged: the first, and as m
 
 
 @dataclass(slots=True)
-class _Test:
+class Test:
     """A test, its outcome once it is known, and what it logged. Results of sub-tests are indented by their depth."""
 
     name: str
@@ -42,10 +44,10 @@ class _Test:
 class Package:
     """The tests of a package. Of those that only passed each name counts once, while there are not too many."""
 
-    tests: dict[str, _Test] = field(default_factory=dict)
+    tests: dict[str, Test] = field(default_factory=dict)
     passed: set[str] = field(default_factory=set)
     unnamed: int = 0
-    current: _Test | None = None
+    current: Test | None = None
     is_streamed: bool = False  # `-v`: logs come before results
     panic: Panic | None = None
     owner: str | None = None  # whose panic it is, where that is known
@@ -54,8 +56,8 @@ class Package:
     is_unbuilt: bool = False
     said: list[str] = field(default_factory=list)  # by no test
 
-    def named(self, name: str) -> _Test:
-        test = self.tests.get(name) or _Test(name)
+    def named(self, name: str) -> Test:
+        test = self.tests.get(name) or Test(name)
         if len(self.tests) < MOST_TESTS:
             self.tests.setdefault(name, test)
         return test
@@ -77,7 +79,7 @@ class Package:
         if not test.has_failed:
             test.lines.clear()
 
-    def end(self, name: str, outcome: str) -> _Test | None:
+    def end(self, name: str, outcome: str) -> Test | None:
         """The test that ended; None where one printed it: Go says first that it runs one."""
         known = self.tests.get(name)
         if self.is_streamed and (known is None or known.outcome):
@@ -101,15 +103,15 @@ class Package:
         if (self.panic is None or self.owner == name) and self.take_panic(line, name):
             return
         if name:
-            self.tests.get(name, _Test(name)).add(line)
+            self.tests.get(name, Test(name)).add(line)
         elif not _LIKE["nothing_said"].match(line) and len(self.said) < FIRST:
             self.said.append(line)
 
     @property
-    def unfinished(self) -> list[str]:
-        return [test.name for test in self.tests.values() if not test.outcome]
+    def unfinished(self) -> frozenset[str]:
+        return frozenset(test.name for test in self.tests.values() if not test.outcome)
 
-    def leaves(self) -> list[_Test]:
+    def leaves(self) -> list[Test]:
         """Tests without sub-tests, and failed tests without a failed sub-test."""
         tests = self.tests.values()
         parents = {parent for test in tests for parent in _parents(test.name)}
@@ -117,71 +119,79 @@ class Package:
         return [each for each in tests if each.name not in (guilty if each.outcome == "FAIL" else parents)]
 
 
-class GoTests:
-    """The tests of all packages: what came of those that ended."""
+class GoLog:
+    """What a log of go test comes to: what Go's compiler, vet and linters say, which tells where packages lie, and the
+    tests of the packages that ended."""
 
-    def __init__(self, packages: Packages, workspace: Workspace) -> None:
-        self._packages, self._workspace = packages, workspace
-        self.ended: list[_Test] = []
-        self.counts = Counter[str]()
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace, self._packages = workspace, Packages()
+        self._findings = Gathering()
+        self._rows = RowReader(built_in("go_build"), workspace, self._findings)
+        self._built = ""  # the package that the compiler tells of
+        self._told: set[str] = set()  # packages whose errors were shown
+        self._ended: list[Test] = []
+        self._counts = Counter[str]()
 
-    def end_package(self, of: Package, package: str, line: str) -> None:
+    def _build(self, line: str) -> None:
+        if line.startswith("# ") and (match := _LIKE["package"].match(line)):
+            self._built = match["package"].removesuffix("_test")
+            self._packages.see(self._built)
+        if self._rows.feed(line) and (file := self._rows.file):
+            if self._built and "/vendor/" not in file:
+                self._packages.lies(self._built, file.rpartition("/")[0])
+            if len(self._told) < MOST_KEPT:
+                self._told.add(self._built)
+
+    def _end(self, of: Package, package: str, line: str) -> None:
         """The end of a package, which may have failed without a failed test: the process ended on its own."""
         has_failed = line.startswith("FAIL")
         parents = {parent for name in of.tests for parent in _parents(name)}
-        self.counts["PASS"] += len(of.passed - parents) + of.unnamed
+        self._counts["PASS"] += len(of.passed - parents) + of.unnamed
         for test in of.leaves():
             if not test.outcome and has_failed and (not of.is_told or of.owner == test.name):
                 test.outcome = "FAIL"  # it ran when the process ended
-            self.counts[test.outcome] += 1
+            self._counts[test.outcome] += 1
             if test.outcome == "FAIL":
-                self.fail(of, test, package)
+                self._fail(of, test, package)
         if has_failed and not any(test.outcome == "FAIL" for test in of.tests.values()):
-            self.break_package(of, package, line)
+            self._break(of, package, line)
 
-    def fail(self, of: Package, test: _Test, package: str) -> None:
+    def _fail(self, of: Package, test: Test, package: str) -> None:
         test.package = package
         guilty = of.owner or (of.panic.test or None if of.panic is not None else "")
         if guilty in (test.name, test.name.partition("/")[0]) or (guilty is None and not test.lines):
             test.panic, of.panic = of.panic, None
-        if len(self.ended) < MOST_KEPT:
-            self.ended.append(test)
+        if len(self._ended) < MOST_KEPT:
+            self._ended.append(test)
 
-    def break_package(self, of: Package, package: str, line: str) -> None:
+    def _break(self, of: Package, package: str, line: str) -> None:
         panic = of.panic or (None if of.said else Panic(of.exit or line.replace("\t", " ").strip()))
         name = of.panic.test if of.panic else ""
-        self.ended.append(_Test(name, "FAIL", package, lines=of.said, panic=panic))
+        self._ended.append(Test(name, "FAIL", package, lines=of.said, panic=panic))
 
-    def failures(self) -> list[Failure]:
-        return [self._failure(test) for test in self.ended]
-
-    def summary(self) -> TestSummary:
-        return Counts(self.counts["PASS"], self.counts["FAIL"], skipped=self.counts["SKIP"]).summary()
-
-    def _failure(self, test: _Test) -> Failure:
-        if test.panic is not None:
-            return test.panic.failure(test.name, self._workspace, self._packages)
-        place, message = logged_failure(test.lines, self._workspace)
-        message = message or " ".join(line.strip() for line in test.lines[:4]) or f"{test.name} failed"
-        folder = self._packages.folder(test.package) if test.package else ""
-        file, line = (in_folder(place.file, folder), place.line) if place else (None, None)
-        text, name = "\n".join(test.lines), test.name or None
-        return Failure(FailureKind.TEST_FAILURE, message, file, line, test_name=name, evidence=text)
+    def _parsed(self, *, is_counted: bool, is_complete: bool) -> Parsed:
+        self._rows.finish()
+        for test in self._ended:
+            if test.panic is not None:
+                failure = test.panic.failure(test.name, self._workspace, self._packages)
+            else:
+                failure = logged_go("\n".join(test.lines), self._workspace, "", test.name)
+                folder = self._packages.folder(test.package) if test.package else ""
+                failure = replace(failure, file=in_folder(failure.file, folder) if failure.file else None)
+            self._findings.fail(failure)
+        counts = Counts(self._counts["PASS"], self._counts["FAIL"], skipped=self._counts["SKIP"])
+        return self._findings.parsed(counts.summary() if is_counted else None, is_complete=is_complete)
 
 
-class GoTestReader:
-    """Takes the tests out of a log; a package's name comes after its tests."""
+class GoReader(GoLog):
+    """Reads what the go command prints for people; a package's name comes after its tests."""
 
-    def __init__(self, packages: Packages, workspace: Workspace) -> None:
-        self._all = GoTests(packages, workspace)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
         self._package = Package()
-        self._before, self._ended, self._counts = Package(), 0, Counter(self._all.counts)
+        self._before, self._ended_before, self._counts_before = Package(), 0, Counter[str]()
         self._unfinished: frozenset[str] = frozenset()
-        self.has_verbose = False
-
-    @property
-    def is_running(self) -> bool:
-        return bool(self._package.unfinished)
+        self._is_verbose = False  # `-v` alone names the tests that passed
 
     def skip(self, block: str, at: int) -> int:
         """Passes over tests that passed and have no sub-tests, where no later line may be about an earlier test."""
@@ -192,23 +202,59 @@ class GoTestReader:
             package.pass_test(match[1])
             last, at = match, match.end()
         if last is not None:
-            self.has_verbose = package.is_streamed = True
-            package.current = _Test(last[1], "PASS", lines=last[2].splitlines()[:1])
+            self._is_verbose = package.is_streamed = True
+            package.current = Test(last[1], "PASS", lines=last[2].splitlines()[:1])
         return at
 
-    def feed(self, line: str) -> bool:
+    def take(self, line: str) -> None:
+        if "\t" in line and (match := _LIKE["package_ends"].match(line)):
+            package = match["package"]
+            self._packages.see(package)
+            self._rows.leave()
+            self._built = ""
+            if not _LIKE["unbuilt"].search(match["note"] or ""):
+                self._end_package(package, line)
+            elif package not in self._told:
+                unbuilt = Failure(FailureKind.COMPILE_ERROR, f"{package}: build failed", evidence=line)
+                self._findings.fall_back(unbuilt, on_kind=True)
+        elif not self._is_of_test(line):
+            self._build(line)
+
+    def parsed(self) -> Parsed:
+        """What failed; of the last package too, where the log was cut before its end."""
+        of = self._package
+        is_complete = not of.unfinished
+        panicking = of.current if of.panic is not None and of.current and not of.current.outcome else None
+        cut = [test for test in of.leaves() if test.outcome == "FAIL" or test is panicking]
+        for test in cut:
+            self._fail(of, test, "")
+        if of.panic is not None and not cut:
+            self._break(of, "", "")
+        return self._parsed(is_counted=self._is_verbose, is_complete=is_complete)
+
+    def _is_of_test(self, line: str) -> bool:
         """Whether the line was about a test."""
         package, current = self._package, self._package.current
         if package.panic is not None and package.panic.takes(line):
             return True
         if line.startswith(_RUNS):
-            self._now("RUN", line[len(_RUNS) :])
+            self._is_verbose = True
+            package.run(line[len(_RUNS) :])
         elif "=== " in line[:5] and (match := _LIKE["now"].match(line)):
-            self._now(*match.groups())
+            self._is_verbose = package.is_streamed = True
+            if match["what"] == "RUN":
+                package.run(match["name"])
+            else:
+                package.current = package.named(match["name"]) if match["what"] != "PAUSE" else None
         elif "--- " in line and (match := _LIKE["result"].match(line) or _LIKE["glued"].search(line)):
             return self._result(match)
         elif line[:4] == "    " and ".go:" in line and (match := _LIKE["logged"].match(line)):
-            self._log(len(match["indent"]) - 4, line)
+            if not package.is_streamed:  # a log is indented below its test's result
+                depth = len(match["indent"]) - 4
+                owners = (test for test in reversed(package.tests.values()) if test.depth == depth)
+                package.current = current = next(owners, current)
+            if current is not None:
+                current.add(line)
         elif current is not None and current.lines and _LIKE["more"].match(line):
             current.add(line)
         elif package.take_panic(line):
@@ -221,35 +267,12 @@ class GoTestReader:
             return False
         return True
 
-    def end_package(self, package: str, line: str) -> None:
+    def _end_package(self, package: str, line: str) -> None:
         """Everything since the last package was this one's."""
-        self._before, self._ended, self._counts = self._package, len(self._all.ended), Counter(self._all.counts)
-        self._unfinished = frozenset(self._package.unfinished)
-        self._all.end_package(self._package, package, line)
+        self._before, self._ended_before, self._counts_before = self._package, len(self._ended), self._counts.copy()
+        self._unfinished = self._package.unfinished
+        self._end(self._package, package, line)
         self._package = Package()
-
-    def failures(self) -> list[Failure]:
-        """What failed; of the last package too, where the log was cut before its end."""
-        of = self._package
-        panicking = of.current if of.panic is not None and of.current and not of.current.outcome else None
-        cut = [test for test in of.leaves() if test.outcome == "FAIL" or test is panicking]
-        for test in cut:
-            self._all.fail(of, test, "")
-        if of.panic is not None and not cut:
-            self._all.break_package(of, "", "")
-        return self._all.failures()
-
-    def summary(self) -> TestSummary | None:
-        """Only `-v` names the tests that passed."""
-        return self._all.summary() if self.has_verbose else None
-
-    def _now(self, what: str, name: str) -> None:
-        self.has_verbose = True
-        if what == "RUN":
-            self._package.run(name)
-        else:
-            self._package.is_streamed = True
-            self._package.current = self._package.named(name) if what != "PAUSE" else None
 
     def _result(self, found: re.Match[str]) -> bool:
         if found["name"] not in self._package.tests and found["name"] in self._unfinished:
@@ -266,19 +289,10 @@ class GoTestReader:
         """The package had not ended: one of its tests printed that."""
         self._package, self._before = self._before, Package()
         self._package.current, self._package.panic, self._package.exit = None, None, ""
-        self._all.counts = self._counts
-        del self._all.ended[self._ended :]
+        self._counts = self._counts_before
+        del self._ended[self._ended_before :]
         for name in self._unfinished:
             self._package.tests[name].outcome = ""
-
-    def _log(self, depth: int, line: str) -> None:
-        """Without `-v`, a log is indented below its test's result."""
-        package = self._package
-        if not package.is_streamed:
-            owners = (test for test in reversed(package.tests.values()) if test.depth == depth)
-            package.current = next(owners, package.current)
-        if package.current is not None:
-            package.current.add(line)
 
 
 def _parents(name: str) -> list[str]:

@@ -14,9 +14,8 @@ from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, Test
 from agent_fox.verifier.logs.frames import java_file, java_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Gathering, summed
 from agent_fox.verifier.logs.kinds import kind_in, patterns_in
-from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.row_reader import RowReader
+from agent_fox.verifier.logs.row_reader import RowReader, built_in
 
 _LIKE = patterns_in(__file__)
 _ASSERTS = ("AssertionError", "AssertionFailedError", "ComparisonFailure", "Failure")
@@ -29,8 +28,8 @@ class GradleReader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Gathering()
-        self._compiler = RowReader(built_in("javac"), self._findings, workspace)
-        self._checks = RowReader(built_in("java_checks"), self._findings, workspace)
+        self._compiler = RowReader(built_in("javac"), workspace, self._findings)
+        self._checks = RowReader(built_in("java_checks"), workspace, self._findings)
         self._problems = _Problems(self._findings, workspace)
         self._task = ""
         self._test: _Test | None = None

@@ -13,9 +13,8 @@ from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering
 from agent_fox.verifier.logs.jvm.surefire import SurefireReader
 from agent_fox.verifier.logs.kinds import kind_in, patterns_in
-from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.row_reader import RowReader
+from agent_fox.verifier.logs.row_reader import RowReader, built_in
 
 _LIKE = patterns_in(__file__)
 
@@ -26,8 +25,8 @@ class MavenReader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Gathering()
-        self._checks = RowReader(built_in("java_checks"), self._findings, workspace)
-        self._formatters = RowReader(built_in("java_formatters"), self._findings, workspace)
+        self._checks = RowReader(built_in("java_checks"), workspace, self._findings)
+        self._formatters = RowReader(built_in("java_formatters"), workspace, self._findings)
         self._tests = SurefireReader()
         self._compiled: list[Draft] = []
         self._open: Draft | None = None
