@@ -72,8 +72,8 @@ def _read_log(log: BinaryIO, workspace: Workspace, chosen: Parsers) -> tuple[Par
         return structured, text
     for parser in chosen.texts:
         text = completed(text, read(parser))
-    for parser in chosen.fallbacks if structured == Parsed() else ():
+    for entry in chosen.of("fallbacks") if structured == Parsed() else ():
         if text.summary or any(failure.kind is not FailureKind.UNKNOWN for failure in text.failures):
             break
-        text = completed(read(parser), text)
+        text = completed(read(entry.load()), text)
     return structured, text

@@ -20,10 +20,13 @@ from tests.verifier.logs.at_hand import DATA, workspace
 
 LINES = {
     f"{kind} of {entry.tools[0]}": entry.load()
-    for kind, entries in (("text", (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks)), ("stream", BUILT_IN.of_streams))
+    for kind, entries in (
+        ("text", (*BUILT_IN.of("texts"), *BUILT_IN.of("fallbacks"))),
+        ("stream", BUILT_IN.of("streams")),
+    )
     for entry in entries
 }
-DOCUMENTS = {f"{n} of {entry.tools[0]}": entry.load() for n, entry in enumerate(BUILT_IN.of_documents)}
+DOCUMENTS = {f"{n} of {entry.tools[0]}": entry.load() for n, entry in enumerate(BUILT_IN.of("documents"))}
 LOGS = sorted(path for path in DATA.parent.rglob("*") if path.is_file() and path.suffix not in (".json", ".xml"))
 SLOWEST = 0.8  # seconds for a hostile line: far more than it takes where time grows with its length
 

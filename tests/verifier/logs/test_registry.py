@@ -28,7 +28,7 @@ WORDS = (
 @pytest.mark.parametrize("word", WORDS)
 def test_every_tool_that_people_name_has_a_parser(word: str) -> None:
     chosen = BUILT_IN.for_tool(word)
-    assert chosen.texts or chosen.of_streams or word in ("sarif", "junit")
+    assert chosen.texts or chosen.of("streams") or word in ("sarif", "junit")
 
 
 @pytest.mark.parametrize(("word", "tool"), [("./mvnw", "maven"), (r"C:\node\GO.EXE", "go"), ("/usr/bin/gcc", "gcc")])
@@ -49,13 +49,13 @@ def test_an_unknown_word_is_told_the_nearest() -> None:
 
 
 def test_every_parser_keeps_to_its_protocol() -> None:
-    documents = (*BUILT_IN.of_documents, *BUILT_IN.of_streams)
+    documents = (*BUILT_IN.of("documents"), *BUILT_IN.of("streams"))
     assert all(isinstance(entry.load(), DocumentParser) for entry in documents)
-    assert all(isinstance(entry.load(), LogParser) for entry in (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks))
+    assert all(isinstance(entry.load(), LogParser) for entry in (*BUILT_IN.of("texts"), *BUILT_IN.of("fallbacks")))
 
 
 def test_the_table_says_which_tools_a_parser_reads_before_it_is_loaded() -> None:
-    told = [(entry.tools, tuple(entry.load().tools)) for entry in (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks)]
+    told = [(entry.tools, tuple(entry.load().tools)) for entry in (*BUILT_IN.of("texts"), *BUILT_IN.of("fallbacks"))]
     assert [tools for tools, _ in told] == [tools for _, tools in told]
 
 

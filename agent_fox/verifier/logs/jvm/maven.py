@@ -6,8 +6,6 @@ error of a compiler counts only where a compiler's goal failed: a test may have 
 
 from __future__ import annotations
 
-import re
-
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering
@@ -27,9 +25,9 @@ class MavenReader:
         self._findings = Gathering()
         self._checks = RowReader(built_in("java_checks"), workspace, self._findings)
         self._formatters = RowReader(built_in("java_formatters"), workspace, self._findings)
+        self._compiled = Gathering()
+        self._compiler = RowReader(built_in("maven"), workspace, self._compiled)
         self._tests = SurefireReader()
-        self._compiled: list[Draft] = []
-        self._open: Draft | None = None
         self._folders: dict[int, str] = {}
         self._module_of: dict[str, int] = {}
         self._goals: list[Draft] = []
@@ -66,20 +64,21 @@ class MavenReader:
         elif level in ("ERROR", "WARNING", "WARN"):
             self._problem(level, text)
         elif level == "INFO":
-            self._close()
+            self._compiler.finish()
             self._check(level, text)
-        elif not level and self._open is not None:
-            self._continue(self._open, text)
+        elif not level and self._compiler.is_open:
+            self._compiler.feed(text)
         elif not level and _LIKE["plain"].match(text):
             self._findings.fail(Failure(FailureKind.ENVIRONMENT_FAILURE, text.strip(), evidence=line))
 
     def parsed(self) -> Parsed:
         """A goal's own message counts where no failure of its kind was found, or a test crashed."""
-        self._close()
+        self._compiler.finish()
         is_compiler = not self._goals or any(goal.kind is FailureKind.COMPILE_ERROR for goal in self._goals)
-        for draft in self._compiled:
-            if draft.is_warning or is_compiler:
-                self._findings.keep(draft)
+        for failure in self._compiled.failures.values() if is_compiler else ():
+            self._findings.fail(failure)
+        for warning in self._compiled.warnings.values():
+            self._findings.warn(warning)
         for failure in self._tests.failures(self._folders):
             self._findings.fail(failure)
         for goal in self._goals:
@@ -116,36 +115,18 @@ class MavenReader:
         if level == "ERROR" and self._last_words(text):
             return
         if self._check(level, text):
-            self._close()
-        elif match := _LIKE["place"].match(text):
-            self._close()
-            line, column = (int(match[each]) if match[each] else None for each in ("line", "column"))
-            file = self._workspace.relative(re.sub(r"^/(?=[A-Za-z]:)", "", match["file"]))
-            mild, reason = level != "ERROR", match["message"].strip()
-            self._open = Draft(FailureKind.COMPILE_ERROR, reason, file, line, column, is_warning=mild, evidence=[text])
-        elif self._open is not None and text[:1] == " ":
-            self._continue(self._open, text)
+            self._compiler.finish()
         else:
-            self._close()
+            self._compiler.feed(f"[{level}] {text}")
 
     def _check(self, level: str, text: str) -> bool:
         """Whether the line is a style checker's."""
         return self._goal is None and self._checks.feed(f"[{level}] {text}")
 
-    def _continue(self, draft: Draft, text: str) -> None:
-        draft.add(text)
-        if draft.symbol is None and (match := _LIKE["symbol"].match(text)):
-            draft.symbol = " ".join(match["symbol"].split())
-
-    def _close(self) -> None:
-        if self._open is not None and len(self._compiled) < 2 * MOST_KEPT:
-            self._compiled.append(self._open)
-        self._open = None
-
     def _last_words(self, text: str) -> bool:
         """What Maven says when it gives up. Lines that belong to a goal's message are evidence for it."""
         if match := _LIKE["failed"].match(text):
-            self._close()
+            self._compiler.finish()
             self._is_over = True
             message, plugin = _LIKE["help"].sub("", match["message"]).strip(), match["plugin"] or ""
             self._goal = Draft(_kind(message, plugin), message, symbol=match["project"].strip(), evidence=[text])
@@ -160,7 +141,7 @@ class MavenReader:
             self._goal, self._is_over = None, True
         elif self._goal is not None:
             self._goal_says(self._goal, text)
-            return not _LIKE["place"].match(text) and self._open is None
+            self._compiler.feed(f"[ERROR] {text}")
         elif "-> [Help" in text and not text.startswith("The build could not read"):
             message = _LIKE["help"].sub("", text).strip()
             self._findings.fall_back(Failure(_kind(message), message, evidence=text), on_kind=True)
