@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.frames import first_line
@@ -86,46 +87,22 @@ class Packages:
         return package[len(module) + 1 :]
 
 
-MOST_LINES = 400  # kept of one trace
-_FIRST = "pfruSW"
+def panicking(panic: str) -> str:
+    """The test that a timeout names, or the first that a stack trace shows."""
+    match = _LIKE["running"].search(panic) or _LIKE["test"].search(panic)
+    return match["name"].partition("/")[0] if match else ""
 
 
-class Panic:
-    """The lines from `panic:` to the end of the package."""
-
-    def __init__(self, first: str) -> None:
-        self._lines = [first]
-
-    @staticmethod
-    def begins(line: str) -> bool:
-        return line[:1] in _FIRST and bool(_LIKE["begins"].match(line))
-
-    def takes(self, line: str) -> bool:
-        """Whether the line still belongs to it."""
-        if _LIKE["ends"].match(line):
-            return False
-        if len(self._lines) < MOST_LINES:
-            self._lines.append(line)
-        return True
-
-    @property
-    def test(self) -> str:
-        """The test that a timeout names, or the first that a stack trace shows."""
-        for find in (_LIKE["running"].match, _LIKE["test"].search):
-            if match := next(filter(None, map(find, self._lines)), None):
-                return match["name"].partition("/")[0]
-        return ""
-
-    def failure(self, test: str, workspace: Workspace, packages: Packages) -> Failure:
-        place = None
-        for above, line in zip(self._lines, self._lines[1:], strict=False):
-            match = _LIKE["place"].match(line)
-            if match and workspace.holds(match["file"]) and not _LIKE["library"].search(match["file"]):
-                place = place_of(match, workspace)
-                if function := _LIKE["function"].match(above):
-                    packages.lies(function["package"] or "", place.file.rpartition("/")[0])
-                break
-        first, text, name = self._lines[0], "\n".join(self._lines), test or self.test or None
-        kind = FailureKind.TIMEOUT if first.startswith("panic: test timed out after ") else FailureKind.TEST_FAILURE
-        message = first.removesuffix(" [recovered]")
-        return Failure(kind, message, **at(place), test_name=name, evidence=text, is_error=True)
+def panicked_go(panic: str, workspace: Workspace, packages: Packages, test: str) -> Failure:
+    """What the lines from `panic:` to the end of the package tell."""
+    place, lines = None, panic.split("\n")
+    for above, line in pairwise(lines):
+        match = _LIKE["place"].match(line)
+        if match and workspace.holds(match["file"]) and not _LIKE["library"].search(match["file"]):
+            place = place_of(match, workspace)
+            if function := _LIKE["function"].match(above):
+                packages.lies(function["package"] or "", place.file.rpartition("/")[0])
+            break
+    kind = FailureKind.TIMEOUT if panic.startswith("panic: test timed out after ") else FailureKind.TEST_FAILURE
+    message, name = lines[0].removesuffix(" [recovered]"), test or panicking(panic) or None
+    return Failure(kind, message, **at(place), test_name=name, evidence=panic, is_error=True)

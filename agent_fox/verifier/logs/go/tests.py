@@ -10,8 +10,8 @@ from dataclasses import field, replace
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.frames import in_folder
-from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
-from agent_fox.verifier.logs.go.places import Packages, Panic, logged_go
+from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Excerpt, Gathering
+from agent_fox.verifier.logs.go.places import Packages, logged_go, panicked_go, panicking
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.row_reader import RowReader, built_in
@@ -19,7 +19,7 @@ from agent_fox.verifier.logs.row_reader import RowReader, built_in
 _LIKE = patterns_in(__file__)
 _RUNS = "=== RUN   "
 MOST_TESTS = 100 * MOST_KEPT  # remembered of one package
-FIRST, MOST_LINES = 60, 300  # kept of what one test logged: the first, and as many of the last as there is room for
+_MAY_PANIC = "pfruSW"
 
 
 @dataclass(slots=True)
@@ -30,14 +30,9 @@ class Test:
     outcome: str = ""
     package: str = ""
     depth: int = 0
-    lines: list[str] = field(default_factory=list)
-    panic: Panic | None = None
+    shown: Excerpt = field(default_factory=Excerpt)
+    panic: Excerpt | None = None
     has_failed: bool = False  # when it ran before
-
-    def add(self, line: str) -> None:
-        if len(self.lines) >= MOST_LINES:
-            del self.lines[FIRST]
-        self.lines.append(line)
 
 
 @dataclass(slots=True)
@@ -49,12 +44,12 @@ class Package:
     unnamed: int = 0
     current: Test | None = None
     is_streamed: bool = False  # `-v`: logs come before results
-    panic: Panic | None = None
+    panic: Excerpt | None = None
     owner: str | None = None  # whose panic it is, where that is known
     exit: str = ""
     is_told: bool = False  # of each test that it ended, and of each line whose it is
     is_unbuilt: bool = False
-    said: list[str] = field(default_factory=list)  # by no test
+    said: Excerpt = field(default_factory=Excerpt)  # by no test
 
     def named(self, name: str) -> Test:
         test = self.tests.get(name) or Test(name)
@@ -77,7 +72,7 @@ class Package:
             self.tests[name] = test
         test.has_failed, test.outcome = test.has_failed or test.outcome == "FAIL", ""
         if not test.has_failed:
-            test.lines.clear()
+            test.shown = Excerpt()
 
     def end(self, name: str, outcome: str) -> Test | None:
         """The test that ended; None where one printed it: Go says first that it runs one."""
@@ -92,20 +87,23 @@ class Package:
 
     def take_panic(self, line: str, owner: str | None = None) -> bool:
         """Whether a line belongs to the trace of a panic."""
-        if self.panic is not None:
-            return self.panic.takes(line)
-        if Panic.begins(line):
-            self.panic, self.owner = Panic(line), owner
-        return self.panic is not None
+        if self.panic is None:
+            if line[:1] not in _MAY_PANIC or not _LIKE["panics"].match(line):
+                return False
+            self.panic, self.owner = Excerpt(), owner
+        elif _LIKE["panic_ends"].match(line):
+            return False
+        self.panic.add(line)
+        return True
 
     def says(self, name: str, line: str) -> None:
         """A line that a test is known to have printed, or none (`""`)."""
         if (self.panic is None or self.owner == name) and self.take_panic(line, name):
             return
         if name:
-            self.tests.get(name, Test(name)).add(line)
-        elif not _LIKE["nothing_said"].match(line) and len(self.said) < FIRST:
-            self.said.append(line)
+            self.tests.get(name, Test(name)).shown.add(line)
+        elif not _LIKE["nothing_said"].match(line):
+            self.said.add(line)
 
     @property
     def unfinished(self) -> frozenset[str]:
@@ -158,24 +156,25 @@ class GoLog:
 
     def _fail(self, of: Package, test: Test, package: str) -> None:
         test.package = package
-        guilty = of.owner or (of.panic.test or None if of.panic is not None else "")
-        if guilty in (test.name, test.name.partition("/")[0]) or (guilty is None and not test.lines):
+        guilty = of.owner or (panicking(of.panic.text) or None if of.panic is not None else "")
+        if guilty in (test.name, test.name.partition("/")[0]) or (guilty is None and not any(test.shown)):
             test.panic, of.panic = of.panic, None
         if len(self._ended) < MOST_KEPT:
             self._ended.append(test)
 
     def _break(self, of: Package, package: str, line: str) -> None:
-        panic = of.panic or (None if of.said else Panic(of.exit or line.replace("\t", " ").strip()))
-        name = of.panic.test if of.panic else ""
-        self._ended.append(Test(name, "FAIL", package, lines=of.said, panic=panic))
+        name, panic = panicking(of.panic.text) if of.panic else "", of.panic
+        if panic is None and not any(of.said):
+            panic = Excerpt([of.exit or line.replace("\t", " ").strip()])
+        self._ended.append(Test(name, "FAIL", package, shown=of.said, panic=panic))
 
     def _parsed(self, *, is_counted: bool, is_complete: bool) -> Parsed:
         self._rows.finish()
         for test in self._ended:
             if test.panic is not None:
-                failure = test.panic.failure(test.name, self._workspace, self._packages)
+                failure = panicked_go(test.panic.text, self._workspace, self._packages, test.name)
             else:
-                failure = logged_go("\n".join(test.lines), self._workspace, "", test.name)
+                failure = logged_go(test.shown.text, self._workspace, "", test.name)
                 folder = self._packages.folder(test.package) if test.package else ""
                 failure = replace(failure, file=in_folder(failure.file, folder) if failure.file else None)
             self._findings.fail(failure)
@@ -203,7 +202,7 @@ class GoReader(GoLog):
             last, at = match, match.end()
         if last is not None:
             self._is_verbose = package.is_streamed = True
-            package.current = Test(last[1], "PASS", lines=last[2].splitlines()[:1])
+            package.current = Test(last[1], "PASS", shown=Excerpt(last[2].splitlines()[:1]))
         return at
 
     def take(self, line: str) -> None:
@@ -235,7 +234,7 @@ class GoReader(GoLog):
     def _is_of_test(self, line: str) -> bool:
         """Whether the line was about a test."""
         package, current = self._package, self._package.current
-        if package.panic is not None and package.panic.takes(line):
+        if package.panic is not None and package.take_panic(line):
             return True
         if line.startswith(_RUNS):
             self._is_verbose = True
@@ -254,16 +253,16 @@ class GoReader(GoLog):
                 owners = (test for test in reversed(package.tests.values()) if test.depth == depth)
                 package.current = current = next(owners, current)
             if current is not None:
-                current.add(line)
-        elif current is not None and current.lines and _LIKE["more"].match(line):
-            current.add(line)
+                current.shown.add(line)
+        elif current is not None and any(current.shown) and _LIKE["more"].match(line):
+            current.shown.add(line)
         elif package.take_panic(line):
             return True
         elif line[:1] in "es" and _LIKE["exited"].match(line):
             package.exit = line
         else:
             if current is not None and current.outcome == "FAIL" and line not in ("FAIL", "PASS"):
-                current.add(line)
+                current.shown.add(line)
             return False
         return True
 
@@ -281,7 +280,7 @@ class GoReader(GoLog):
         if test is None:
             return False
         test.depth = found.start("how") - len("--- ") if found.re == _LIKE["result"] else 0
-        if not test.lines or not self._package.is_streamed:
+        if not any(test.shown) or not self._package.is_streamed:
             self._package.current = test
         return True
 

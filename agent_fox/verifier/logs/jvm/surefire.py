@@ -7,6 +7,7 @@ prints lies between them and decides nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
@@ -45,18 +46,15 @@ class _Test:
 
     def failure(self, class_name: str, entry: _Test, folder: str) -> Failure:
         """What is known of the test of a class, by its trace and by its entry in the list."""
-        text, exception, message = "\n".join(self.trace), None, self.trace[:1]
-        if message and (match := _LIKE["exception"].match(message[0])):
-            exception, message = match["type"], [match["message"] or ""]
-            ends = (n for n, line in enumerate(self.trace[1:], 1) if _LIKE["frame"].match(line))
-            message += self.trace[1 : next(ends, None)]
+        text, (match, message) = "\n".join(self.trace), java_thrown(self.trace, _LIKE["exception"])
+        exception = match["type"] if match else None
         known = at(java_place(text, class_name, folder)) if self.trace else {"file": None}
         if not known["file"] and ("." in class_name or entry is not self):
             known = {"file": java_file(class_name, module=folder)}
         listed = f"{entry.class_name}.{entry.method}:{entry.line} {entry.message}"
         return Failure(
             FailureKind.TEST_FAILURE,
-            "\n".join(message).strip() or exception or entry.message or "the test failed",
+            message or exception or entry.message or "the test failed",
             **{"line": entry.line, **known},
             test_name=".".join(filter(None, (class_name, self.method))),
             exception=exception,
@@ -70,14 +68,14 @@ class SurefireReader:
 
     def __init__(self) -> None:
         self.module = 0
-        self._traces: list[_Test] = []
+        self._traces: dict[tuple[int, str, str], _Test] = {}
         self._entries: list[_Test] = []
         self._pending: list[_Test] = []  # of a list that has not come to its total
         self._listed: set[int] = set()  # modules whose list of results was seen
         self._classes: dict[str, str] = {}  # by simple name
         self._counts: TestSummary | None = None  # of the totals
         self._class_counts: TestSummary | None = None
-        self._passed_over, self._skipped_over = 0, 0  # tests of classes that were skipped
+        self._over = Counts()  # tests of classes that were skipped
         self.open: _Test | None = None
         self._list: str | None = None  # the name of a list of results, empty above all of them
         self.running: set[str] = set()
@@ -135,13 +133,14 @@ class SurefireReader:
         self.open = _Test(class_name, method, found["how"] == "ERROR", self.module)
         self._know(class_name)
         if len(self._traces) < MOST_KEPT:
-            self._traces.append(self.open)
+            self._traces.setdefault((self.module, class_name, method), self.open)
 
     def pass_class(self, name: str, tests: int, skipped: int) -> None:
         """Skips a class that began and ended without a failure."""
         self._know(name)
         self._list = None
-        self._passed_over, self._skipped_over = self._passed_over + tests - skipped, self._skipped_over + skipped
+        self._over.passed += tests - skipped
+        self._over.skipped += skipped
         self._class_counts = self._class_counts or TestSummary()
 
     def _class_ended(self, found: re.Match[str]) -> None:
@@ -191,14 +190,11 @@ class SurefireReader:
         Where the log was cut before a module's list, its traces stand alone.
         """
         entries = self._entries + (self._pending if self._has_goals else [])
-        failures, listed, traced = list[Failure](), _by_owner(entries), _by_owner(self._traces)
-        seen: set[tuple[int, str, str]] = set()
-        for trace in self._traces:
+        failures, listed, traced = list[Failure](), _by_owner(entries), _by_owner(self._traces.values())
+        for trace in self._traces.values():
             known = (each for each in listed.get(trace.owner, ()) if each.tells_of(trace))
             entry = next(known, None) if trace.module in self._listed else _Test("", "", False, trace.module)
-            key = (trace.module, trace.class_name, trace.method)
-            if entry and key not in seen:
-                seen.add(key)
+            if entry:
                 failures.append(trace.failure(trace.class_name, entry, folders.get(trace.module, "")))
         for entry in entries:
             if not any(entry.tells_of(trace) for trace in traced.get(entry.owner, ())):
@@ -207,11 +203,11 @@ class SurefireReader:
         return failures
 
     def summary(self) -> TestSummary | None:
-        over = Counts(self._passed_over, skipped=self._skipped_over).summary()
-        return self._counts or (summed((self._class_counts, over)) if self._class_counts else None)
+        of_classes = summed((self._class_counts, self._over.summary())) if self._class_counts else None
+        return self._counts or of_classes
 
 
-def _by_owner(tests: list[_Test]) -> dict[Owner, list[_Test]]:
+def _by_owner(tests: Iterable[_Test]) -> dict[Owner, list[_Test]]:
     groups: dict[Owner, list[_Test]] = {}
     for each in tests:
         groups.setdefault(each.owner, []).append(each)
@@ -221,3 +217,11 @@ def _by_owner(tests: list[_Test]) -> dict[Owner, list[_Test]]:
 def _counts(found: re.Match[str]) -> TestSummary:
     tests, failures, errors, skipped = map(int, found.groups()[:4])
     return TestSummary(tests, tests - failures - errors - skipped, failures, errors, skipped)
+
+
+def java_thrown(lines: Sequence[str], named: re.Pattern[str]) -> tuple[re.Match[str] | None, str]:
+    """The exception that a trace begins with, as `named` finds it, and what is said before the first frame."""
+    first = lines[0] if lines else ""
+    match, ends = named.match(first), (n for n, line in enumerate(lines) if n and _LIKE["frame"].match(line))
+    said = [match["message"] or "", *lines[1 : next(ends, None)]] if match else [first]
+    return match, "\n".join(said).strip()
