@@ -24,45 +24,40 @@ class CargoReader:
     """Reads what cargo and rustc print for people."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._findings = Gathering()
+        self._workspace, self._findings = workspace, Gathering()
         self._compiler = RowReader(built_in("rustc"), workspace, self._findings)
-        self._target: RowReader | None = None
-        self._nextest: RowReader | None = None
+        self._tests: RowReader | None = None  # those of a target, or of the whole run
+        self._is_nextest = False
         self._summary: TestSummary | None = None
 
     def skip(self, block: str, at: int) -> int:
         """Passes over what tests say that pass."""
-        reader = self._nextest or self._target
-        return reader.skip(block, at) if reader else at
+        return self._tests.skip(block, at) if self._tests else at
 
     def take(self, line: str) -> None:
-        if self._nextest is not None:
-            self._nextest.take(line)
-        elif self._target is not None:
-            self._target.feed(line)
-            if self._target.tests.counts is not None:
-                self._end_target(self._target)
+        if self._tests is not None:
+            self._tests.feed(line)
+            if self._tests.tests.counts is not None and not self._is_nextest:
+                self._end_tests(self._tests)
         elif line.startswith("running ") and _LIKE["running"].match(line):
             self._compiler.finish()
-            self._target = RowReader(built_in("rust_harness"), self._workspace)
+            self._tests = RowReader(built_in("rust_harness"), self._workspace)
         elif line[:1] == " " and _LIKE["nextest"].match(line):
-            self._nextest = RowReader(built_in("nextest"), self._workspace)
+            self._tests, self._is_nextest = RowReader(built_in("nextest"), self._workspace), True
         else:
             self._compiler.feed(line)
 
     def parsed(self) -> Parsed:
         self._compiler.finish()
-        is_complete = self._target is None and (self._nextest is None or self._nextest.tests.counts is not None)
-        for reader in filter(None, (self._nextest, self._target)):
-            self._end_target(reader)
+        is_complete = self._tests is None or (self._is_nextest and self._tests.tests.counts is not None)
+        if self._tests is not None:
+            self._end_tests(self._tests)
         return self._findings.parsed(self._summary, is_complete=is_complete)
 
-    def _end_target(self, target: RowReader) -> None:
-        parsed = target.parsed()
-        for failure in parsed.failures:
-            self._findings.fail(failure)
-        self._summary, self._target = summed((self._summary, parsed.summary)), None
+    def _end_tests(self, tests: RowReader) -> None:
+        parsed, self._tests = tests.parsed(), None
+        self._findings.fail(*parsed.failures)
+        self._summary = summed((self._summary, parsed.summary))
 
 
 class _JsonReader(LineReader):

@@ -81,16 +81,10 @@ def pieces(file: BinaryIO) -> Iterator[str]:
     """The decoded text in pieces of any length, without colours, nor the time that a runner of CI put before lines."""
     is_stamped: bool | None = None
     for text in _decoded(file):
-        is_stamped = _is_stamped(text) if is_stamped is None else is_stamped
+        if is_stamped is None:  # nearly all lines at the beginning begin with a time
+            first = [line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
+            is_stamped = bool(first) and sum(bool(_LIKE["stamp"].match(line)) for line in first) * 5 >= 4 * len(first)
         yield _LIKE["stamp"].sub("", text) if is_stamped else text
-
-
-def _is_stamped(text: str) -> bool:
-    """Whether nearly all lines at the beginning begin with a time."""
-    if not any(letter.isdigit() for letter in text[:2]):  # cheaper
-        return False
-    first = [line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
-    return sum(1 for line in first if _LIKE["stamp"].match(line)) * 5 >= 4 * len(first)
 
 
 def _decoded(file: BinaryIO) -> Iterator[str]:

@@ -8,7 +8,7 @@ once, without splitting them; what it may pass over depends on where it stands, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import BinaryIO, Protocol
 
@@ -51,7 +51,9 @@ class LineLog:
 
 def read_lines(lines: Iterable[str], reader: LineReader) -> Parsed:
     """What `reader` makes of the lines."""
-    for block in lines.blocks() if isinstance(lines, Lines) else _blocks(iter(lines)):
+    each = iter(() if isinstance(lines, Lines) else lines)
+    some = ("\n".join(some) + "\n" for some in iter(lambda: [*islice(each, _LINES_OF_BLOCK)], []))
+    for block in lines.blocks() if isinstance(lines, Lines) else some:
         read_block(block, reader)
     return reader.parsed()
 
@@ -67,11 +69,6 @@ def read_block(block: str, reader: LineReader) -> None:
             return
         take(block[at:end])
         at = skip(block, end + 1)
-
-
-def _blocks(lines: Iterator[str]) -> Iterator[str]:
-    while some := list(islice(lines, _LINES_OF_BLOCK)):
-        yield "\n".join(some) + "\n"
 
 
 def is_stream(ours: re.Pattern[str], other: re.Pattern[str]) -> Callable[[str], bool]:

@@ -66,19 +66,15 @@ class RowReader:
 
     def skip(self, block: str, at: int) -> int:
         """Passes over lines without a mark; those below a test's title belong to the test."""
-        if self._open is not None or self._listed is not None:
+        has_tests = self._format.has_tests
+        if self._open is not None or self._listed is not None or (self._within and not has_tests):
             return at
-        if self._format.has_tests:
-            marks = self._format.marks_within[self._within, self.tests.open is not None]
-        elif self._within:
-            return at
-        else:
-            marks = self._format.marks
-            if marks and self._findings.is_full:
-                return len(block)
+        marks = self._format.marks[self._within, self.tests.open is not None]
+        if marks and self._findings.is_full and not has_tests:
+            return len(block)
         start = self._next(marks, block, at) if marks else at
         if start > at:
-            if self._format.has_tests:
+            if has_tests:
                 self.tests.pass_over(block, at, start)
             self._look_back(block, at, start)
         return start
@@ -299,8 +295,7 @@ class RowReader:
         for draft in (*held, *(self._listed or ())):
             self._findings.keep(draft)
         if self._fails_warnings:
-            for warning in gathering.warnings.values():
-                gathering.fail(warning)
+            gathering.fail(*gathering.warnings.values())
             gathering.warnings.clear()
         parsed = self._parsed()
         if not (self._format.turned and self._is_turned):
@@ -313,8 +308,7 @@ class RowReader:
         of = self._format
         if not of.has_tests:
             return self._findings.parsed()
-        for failure in self.tests.believed():
-            self._findings.fail(failure)
+        self._findings.fail(*self.tests.believed())
         summary = self.tests.summary()
         if not (summary and (summary.tests or summary.errors)):
             nothing = [Failure(FailureKind.UNKNOWN, of.nothing)] if summary and of.nothing else []

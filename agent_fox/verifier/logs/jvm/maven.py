@@ -75,12 +75,9 @@ class MavenReader:
         """A goal's own message counts where no failure of its kind was found, or a test crashed."""
         self._compiler.finish()
         is_compiler = not self._goals or any(goal.kind is FailureKind.COMPILE_ERROR for goal in self._goals)
-        for failure in self._compiled.failures.values() if is_compiler else ():
-            self._findings.fail(failure)
-        for warning in self._compiled.warnings.values():
-            self._findings.warn(warning)
-        for failure in self._tests.failures(self._folders):
-            self._findings.fail(failure)
+        self._findings.fail(*(self._compiled.failures.values() if is_compiler else ()))
+        self._findings.warn(*self._compiled.warnings.values())
+        self._findings.fail(*self._tests.failures(self._folders))
         for goal in self._goals:
             module, goal.symbol = self._module_of.get(goal.symbol or "", 0), None
             if goal.test_name:

@@ -51,6 +51,8 @@ class _Reader:
         return self._found.parsed(is_complete=is_complete)
 
     def _take(self, path: tuple[str, ...], value: Record) -> None:
+        # What a tool tells of its run may be an error in a file, such as one that it could not parse.
+        is_about_code = text(value.get("level")) == "error" and any(records(value.get("locations")))
         if path == _RUN:
             self._end_run()
         elif path == _TOOL:
@@ -65,7 +67,7 @@ class _Reader:
             self._bases = {name: text(record(base).get("uri")) for name, base in value.items()}
         elif path == _ARTIFACT and len(self._artifacts) < MOST_HELD:
             self._artifacts.append(text(found(value, "location.uri")))
-        elif len(self._results) < MOST_HELD and (path == _RESULT or _is_about_code(value)):
+        elif len(self._results) < MOST_HELD and (path == _RESULT or is_about_code):
             rule = text(found(value, "descriptor.id"))
             self._results.append({"ruleId": rule} | {name: value[name] for name in _READ if name in value})
 
@@ -99,11 +101,6 @@ class _Reader:
             uri = self._artifacts[index]
         base = self._bases.get(text(location.get("uriBaseId")), "")
         return self._workspace.relative(base + uri if base.startswith(("file:", "/")) else unquote(uri)) or None
-
-
-def _is_about_code(notification: Record) -> bool:
-    """Whether what a tool tells of its run is an error in a file, such as one that it could not parse."""
-    return text(notification.get("level")) == "error" and next(records(notification.get("locations")), None) is not None
 
 
 def _message(message: Record) -> str:
