@@ -33,7 +33,7 @@ class MavenReader:
         self._goals: list[Draft] = []
         self._goal: Draft | None = None
         self._reports = 0
-        self._pom: str | None = None
+        self._poms = RowReader(built_in("maven_pom"), workspace, self._findings)
         self._has_begun = False  # and says when it is over, unless it is told to be quiet
         self._is_over = False
 
@@ -129,11 +129,8 @@ class MavenReader:
             self._goal = Draft(_kind(message, plugin), message, symbol=match["project"].strip(), evidence=[text])
             if len(self._goals) < MOST_KEPT:
                 self._goals.append(self._goal)
-        elif match := _LIKE["pom"].match(text):
+        elif text.startswith("  ") and self._poms.feed(text):
             self._is_over = True
-            self._pom = self._workspace.relative(match["pom"])
-        elif self._pom is not None and text.startswith("    "):
-            self._findings.fail(_pom_problem(text, self._pom))
         elif _LIKE["last"].match(text):
             self._goal, self._is_over = None, True
         elif self._goal is not None:
@@ -165,12 +162,3 @@ def _kind(message: str, plugin: str = "") -> FailureKind:
     """The kind of a message, which the plugin tells that failed where the words do not."""
     artifact = plugin.split(":")[1] if ":" in plugin else plugin
     return kind_in("maven", message) or kind_in("maven plugins", artifact) or FailureKind.UNKNOWN
-
-
-def _pom_problem(line: str, pom: str) -> Failure:
-    """An error in a POM, which lies where its message says."""
-    message, position = line.strip(), _LIKE["position"].search(line.strip())
-    number, column = (int(position[each]) if position else None for each in ("line", "column"))
-    is_dependency = kind_in("maven", message) is FailureKind.DEPENDENCY_RESOLUTION_FAILURE
-    kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE if is_dependency else FailureKind.COMPILE_ERROR
-    return Failure(kind, _LIKE["help"].sub("", message).strip(), pom, number, column, evidence=line)
