@@ -238,15 +238,13 @@ class Blocks:
         if tests is None:
             tests = passed + failed + errors + skipped + xfailed - min(of("broken") or broken, errors)
         elif "passed" not in self.counts:
-            passed = max(0, tests - skipped - xfailed - self._failed_tests(failed + of("errors", 0)))
+            unpassed = failed + of("errors", 0)
+            if self._format.has_subtests:  # a test may have several failures, and some are shown by no block
+                shown = [block.failures[0] for block in self._kept if block.failures and not block.row.uncounted]
+                names = {each.test_name or each.evidence for each in shown}
+                unpassed = max(0, unpassed - len(self._kept)) + len(names)
+            passed = max(0, tests - skipped - xfailed - unpassed)
         return TestSummary(tests, passed, failed, errors, skipped, xfailed)
-
-    def _failed_tests(self, failed: int) -> int:
-        """Of how many tests the failures are: one may have several, and some are shown by no block."""
-        if not self._format.has_subtests:
-            return failed
-        first = [block.failures[0] for block in self._kept if block.failures and not block.row.uncounted]
-        return max(0, failed - len(self._kept)) + len({each.test_name or each.evidence for each in first})
 
     def running(self, groups: Groups) -> Failure:
         """What the last line of a log without counts begins."""

@@ -106,11 +106,10 @@ class _JsonReader(LineReader):
         return span
 
     def _test(self, event: Record) -> None:
-        how, name = event.get("event"), text(event.get("name"))
-        self._counts.passed += how == "ok"
-        self._counts.skipped += how == "ignored"
+        how, name = text(event.get("event")), text(event.get("name"))
+        if outcome := {"ok": "passed", "ignored": "skipped", "failed": "failures"}.get(how):
+            self._counts.add(outcome)
         if how == "failed":
-            self._counts.failures += 1
             output = text(event.get("stdout")) or text(event.get("message"))
             self._found.fail(replace(panicked(output, self._workspace, "", name), test_name=name or None))
 

@@ -151,6 +151,10 @@ class Counts:
     xfailed: int = 0
     uncounted: int = 0
 
+    def add(self, outcome: str) -> None:
+        """One more, by the name of a field."""
+        setattr(self, outcome, getattr(self, outcome) + 1)
+
     def summary(self) -> TestSummary:
         tests = self.passed + self.failures + self.errors + self.skipped + self.xfailed - self.uncounted
         return TestSummary(tests, self.passed, self.failures, self.errors, self.skipped, self.xfailed)

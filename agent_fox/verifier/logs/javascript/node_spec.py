@@ -73,10 +73,8 @@ class NodeSpecReader(LineReader):
         elif self._groups[depth : depth + 1] == [name]:
             del self._groups[depth:]
         else:
-            is_excused = excuse is not None or mark in "﹣⚠"  # skipped, or still to do
-            self._counts.skipped += is_excused
-            self._counts.passed += mark == "✔" and not is_excused
-            self._counts.failures += mark == "✖" and not is_excused
+            outcome = {"✔": "passed", "✖": "failures"}.get(mark, "skipped")  # or still to do
+            self._counts.add("skipped" if excuse is not None else outcome)
             if mark == "✖" and excuse is None and len(self._broken) < MOST_KEPT:
                 self._open = _Broken((*self._groups[:depth], name), depth, before)
                 self._broken.append(self._open)

@@ -33,8 +33,6 @@ class _Reader:
         self._braced: list[TapTest] = []
         self._test: TapTest | None = None
         self._yaml_indent: int | None = None
-        self._indentation = ""
-        self._is_dull = False  # the block is of a test that passed
         self._is_quoting = False  # a value in quotes goes on over lines of any indentation
         self._between: deque[str] = deque(maxlen=MOST_LINES)
         self._planned: int | None = None
@@ -55,7 +53,6 @@ class _Reader:
             self._groups[len(match[1]) // _STEP] = _plain(match[2] or "")
         elif self._test and line.endswith("---") and line.strip() == "---":
             self._yaml_indent = len(line) - len(line.lstrip())
-            self._indentation, self._is_dull = " " * self._yaml_indent, self._test.is_ok
         elif self._braced and line.strip() == "}":
             self._settle()
             self._end_test(test := self._braced.pop())
@@ -101,15 +98,13 @@ class _Reader:
             if self._test and len(self._test.yaml[-1]) < LONGEST_EVIDENCE:
                 self._test.yaml[-1] += f"\\n{line}"
             return True
-        if self._is_dull and line.startswith(self._indentation) and line[-3:] != "...":
-            return True
         stripped = line.lstrip()
         indent = len(line) - len(stripped)
         is_end = indent == expected and stripped.rstrip() == "..."
         if is_end or (stripped and indent < expected):
             self._settle()
             return is_end
-        if self._test and not self._test.is_ok and len(self._test.yaml) < MOST_LINES:
+        if self._test and self._test.fails and len(self._test.yaml) < MOST_LINES:
             self._test.yaml.append(line)
             self._is_quoting = bool(_LIKE["open_quote"].match(line))
         return True
@@ -120,7 +115,8 @@ class _Reader:
         is_excused = "#" in rest and bool(_LIKE["directive"].search(rest))
         name = _plain(_LIKE["time"].sub("", rest.removesuffix("{")).strip()) if "#" in rest or is_open else rest.strip()
         name = self._workspace.relative(name) if is_file(name) else name
-        test = TapTest(depth, name, is_ok, is_excused, list(self._between))
+        outcome = "skipped" if is_excused else "passed" if is_ok else "failures"
+        test = TapTest(depth, name, outcome, list(self._between))
         self._between.clear()
         self._top += depth == 0
         if is_open:
@@ -150,10 +146,8 @@ class _Reader:
             around = self._groups.get(0, "") if test.depth else ""  # the outermost test, perhaps named by its file
             file = self._workspace.relative(around) if is_file(around) else None
             self._found.fail(failure_of(test, name, self._workspace, file))
-        if not test.has_children or is_own:
-            self._counts.skipped += test.is_excused
-            self._counts.passed += test.is_ok and not test.is_excused
-            self._counts.failures += is_own
+        if is_own or not (test.has_children or test.fails):
+            self._counts.add(test.outcome)
         if test.after and not test.yaml and not test.fails:
             self._between.extend(test.after)
 
@@ -191,8 +185,7 @@ class TapTest:
 
     depth: int
     name: str
-    is_ok: bool
-    is_excused: bool
+    outcome: str
     before: list[str]
     has_children: bool = False
     has_failed: bool = False
@@ -201,7 +194,7 @@ class TapTest:
 
     @property
     def fails(self) -> bool:
-        return not (self.is_ok or self.is_excused)
+        return self.outcome == "failures"
 
 
 def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None) -> Failure:

@@ -100,7 +100,13 @@ class SurefireReader:
         if "Tests run:" in text and (match := _LIKE["class"].match(text)):
             self._class_ended(match)
         elif "<<< " in text and level != "WARNING" and (match := _LIKE["trace"].match(text)):
-            self._begin(match)
+            name = match["name"].strip()
+            known = _LIKE["old_name"].match(name) or _LIKE["new_name"].match(name)
+            class_name, method = (known["class"], known["method"] or "") if known else (name, "")
+            self.open = _Test(class_name, method, match["how"] == "ERROR", self.module)
+            self._know(class_name)
+            if len(self._traces) < MOST_KEPT:
+                self._traces.setdefault((self.module, class_name, method), self.open)
         elif text.startswith("Running ") and level in ("INFO", "") and (match := _LIKE["running"].match(text)):
             self._know(match["name"])
             self._list = None
@@ -125,15 +131,6 @@ class SurefireReader:
         else:
             return bool(self._list)
         return True
-
-    def _begin(self, found: re.Match[str]) -> None:
-        name = found["name"].strip()
-        match = _LIKE["old_name"].match(name) or _LIKE["new_name"].match(name)
-        class_name, method = (match["class"], match["method"] or "") if match else (name, "")
-        self.open = _Test(class_name, method, found["how"] == "ERROR", self.module)
-        self._know(class_name)
-        if len(self._traces) < MOST_KEPT:
-            self._traces.setdefault((self.module, class_name, method), self.open)
 
     def pass_class(self, name: str, tests: int, skipped: int) -> None:
         """Skips a class that began and ended without a failure."""

@@ -148,7 +148,7 @@ class _Reading:
         of, title, groups = self._of, text(known.get("title")), known.get("groups")
         count = of.statuses.get(text(known["severity"]), "")
         if count:
-            setattr(self._counts, count, getattr(self._counts, count) + 1)
+            self._counts.add(count)
         is_broken, file = count == "errors", self._workspace.relative(text(known["file"])) or None
         self._counts.uncounted += is_broken
         if self._found.is_full or (of.statuses and count not in ("failures", "errors")):

@@ -34,17 +34,13 @@ class _Reader:
                 self._take(case)
 
     def _take(self, case: JunitCase) -> None:
-        self._counts.skipped += case.outcome is CaseOutcome.SKIPPED
-        self._counts.xfailed += case.outcome is CaseOutcome.EXPECTED_FAILURE
-        if case.outcome not in (CaseOutcome.FAILED, CaseOutcome.BROKEN):
-            return
-        if problem := lint_failure(case, self._workspace):
+        has_failed = case.outcome in (CaseOutcome.FAILED, CaseOutcome.BROKEN)
+        if has_failed and (problem := lint_failure(case, self._workspace)):
             self._found.fail(problem)
             return
-        self._counts.errors += case.outcome is CaseOutcome.BROKEN
-        self._counts.failures += case.outcome is CaseOutcome.FAILED
-        self._counts.uncounted += case.endings[0].message == _COLLECTION
-        for ending in () if self._found.is_full else case.endings:
+        self._counts.add(case.outcome)
+        self._counts.uncounted += has_failed and case.endings[0].message == _COLLECTION
+        for ending in case.endings if has_failed and not self._found.is_full else ():
             if ending.tag != "skipped":
                 self._found.fail(_failure(case, ending, self._workspace))
 

@@ -23,13 +23,14 @@ _TO_DO = "todo"  # Node's: such a test may fail
 
 
 class CaseOutcome(StrEnum):
-    """How one test ended. One that failed as was expected shows nothing: it is neither a pass nor a failure."""
+    """How one test ended, by what it counts as. One that failed as was expected shows nothing: it is neither a pass nor
+    a failure."""
 
     PASSED = "passed"
-    FAILED = "failed"
-    BROKEN = "broken"
+    FAILED = "failures"
+    BROKEN = "errors"
     SKIPPED = "skipped"
-    EXPECTED_FAILURE = "expected failure"
+    EXPECTED_FAILURE = "xfailed"
 
 
 @dataclass(frozen=True, slots=True)
