@@ -120,8 +120,7 @@ class _JsonReader(LineReader):
 
 def panicked(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """The panic of the test's own thread, else the last of any; one within the standard library is placed where the
-    project called it, if there is a backtrace. A documentation test may not have compiled, or should not have.
-    """
+    project called it, if there is a backtrace. A documentation test may not have compiled, or should not have."""
     text = textwrap.dedent(text)
     panics = sorted((*_LIKE["new_panic"].finditer(text), *_LIKE["old_panic"].finditer(text)), key=re.Match.start)
     own = (panic for panic in panics if panic["thread"] in (name, name.rpartition("::")[2]))

@@ -130,8 +130,7 @@ def thrown_python(text: str, workspace: Workspace, file: str, name: str) -> Fail
 
 def thrown_pytest(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """What the last passage marked `E` says, for the causes of an exception come before it. A syntax error's stands
-    below the source it shows.
-    """
+    below the source it shows."""
     marked, ending = _marked(text)
     message = marked[-1] if marked and marked[0].startswith('File "') else next(filter(None, marked), first_line(text))
     known = {**_pytest_place(text, workspace), "evidence": "\n".join(marked)}
@@ -140,8 +139,7 @@ def thrown_pytest(text: str, workspace: Workspace, file: str, name: str) -> Fail
 
 def _marked(text: str) -> tuple[list[str], str | None]:
     """The last passage marked `E`, and the exception that the last line with a place names. In `--tb=native` and of
-    exception groups, what was raised follows its frames.
-    """
+    exception groups, what was raised follows its frames."""
     marked, ending, was_marked, is_below_frame = list[str](), None, False, False
     for line in text.split("\n"):
         is_marked = bool(_LIKE["said"].match(line))

@@ -24,8 +24,7 @@ LONG = 1 << 16  # characters
 
 class RowReader:
     """Reads one log, or takes the lines of its format out of one. `relative` makes paths those of the workspace, where
-    that is not the workspace's own affair.
-    """
+    that is not the workspace's own affair."""
 
     def __init__(
         self,

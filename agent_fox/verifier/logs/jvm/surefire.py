@@ -24,8 +24,7 @@ Owner = tuple[int, str]  # a module, and the simple name of an outermost class
 @dataclass(slots=True)
 class _Test:
     """One failed test as its stack trace tells it, or the list at the end, with its class without a package, and a
-    line. `module` counts the modules of the build.
-    """
+    line. `module` counts the modules of the build."""
 
     class_name: str
     method: str
