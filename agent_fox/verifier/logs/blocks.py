@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from agent_fox.core.late import Late
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Excerpt, still_running
-from agent_fox.verifier.logs.kinds import DATA, kind_in, written
+from agent_fox.verifier.logs.kinds import DATA, kind_in, made, written
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.rows import COUNTED, SAID, Row, Rows
 
@@ -274,5 +273,5 @@ def numbered(failures: Iterable[Failure]) -> Iterator[Failure]:
 
 def reader_of(how: str) -> Callable[..., Failure | None]:
     """What reads the text of a failed test: given that, the workspace, and the file and name that its title tells."""
-    place = written(DATA / "tools.toml")["readers"][how]
-    return Late[Callable[..., Failure | None]](f"agent_fox.verifier.logs.{place}").load()
+    reader: Callable[..., Failure | None] = made(written(DATA / "tools.toml")["readers"][how])
+    return reader

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from agent_fox.core.late import Late
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind
 
@@ -21,6 +22,11 @@ def with_parts(pattern: str, parts: Mapping[str, str]) -> str:
     for name, part in parts.items():
         pattern = pattern.replace(f"{{{name}}}", part)
     return pattern
+
+
+def made(place: str) -> Any:  # noqa: ANN401 - whatever stands there
+    """What a table names by `module:NAME`, a module of this folder, which is imported when it is asked for."""
+    return Late[Any](f"agent_fox.verifier.logs.{place}").load()
 
 
 @cache

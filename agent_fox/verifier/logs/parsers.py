@@ -98,31 +98,3 @@ def begin_of(head: str) -> int | None:
 
 class Cut(ValueError):
     """A document that cannot be read to its end. The message says why."""
-
-
-class DocumentReader(Protocol):
-    """What is known of one document while it is read: `read` raises Cut after what could be read."""
-
-    def read(self, file: BinaryIO) -> None: ...
-    def parsed(self, *, is_complete: bool) -> Parsed: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A DocumentParser that makes a new reader for each document that `begins` fits from its first character."""
-
-    begins: re.Pattern[str]
-    reader: Callable[[Workspace], DocumentReader]
-    stands_alone: bool = True
-
-    def recognises(self, head: str) -> bool:
-        at = begin_of(head)
-        return at is not None and bool(self.begins.match(head, at)) and stands_first(head, at)
-
-    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        reader = self.reader(workspace)
-        try:
-            reader.read(file)
-        except Cut:
-            return reader.parsed(is_complete=False)
-        return reader.parsed(is_complete=True)

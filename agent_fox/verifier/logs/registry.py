@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from agent_fox.core.late import Late
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.logs.kinds import DATA, written
+from agent_fox.verifier.logs.kinds import DATA, made, written
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser
 
 _ANY_TOOL = ("junit", "sarif", "checkstyle", "codequality")
@@ -30,12 +29,8 @@ class Entry:
         """Rows or a table of findings, a reader of lines of this folder, or a parser that is ready."""
         how, place = self.named.split(" ")
         if how in ("rows", "findings"):
-            return _made({"rows": "row_reader:built_in", "findings": "reports.findings:findings"}[how])(place)
-        return _made("parsers:LineLog")(_made(place), self.tools) if how == "lines" else _made(place)
-
-
-def _made(place: str) -> Any:  # noqa: ANN401 - whatever stands there
-    return Late[Any](f"agent_fox.verifier.logs.{place}").load()
+            return made({"rows": "row_reader:built_in", "findings": "reports.findings:findings"}[how])(place)
+        return made("parsers:LineLog")(made(place), self.tools) if how == "lines" else made(place)
 
 
 @cache

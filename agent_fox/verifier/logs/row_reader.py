@@ -20,6 +20,7 @@ from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark, Row, Rows
 
 LONG = 1 << 16  # characters
+Relative = Callable[[str], str]
 
 
 class RowReader:
@@ -27,11 +28,7 @@ class RowReader:
     that is not the workspace's own affair."""
 
     def __init__(
-        self,
-        of: Rows,
-        workspace: Workspace,
-        findings: Gathering | None = None,
-        relative: Callable[[str], str] | None = None,
+        self, of: Rows, workspace: Workspace, findings: Gathering | None = None, relative: Relative | None = None
     ) -> None:
         self._format, self._findings = of, findings if findings is not None else Gathering()
         self._relative, self._holds = relative or workspace.relative, workspace.holds

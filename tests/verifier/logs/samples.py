@@ -15,7 +15,10 @@ DATA = Path(__file__).parent / "data"
 
 def parser_of(tool: str) -> LogParser:
     """What reads the text that a tool prints; of several, the one that is trusted most."""
-    return next(entry.load() for entry in (*BUILT_IN.of("texts"), *BUILT_IN.of("fallbacks")) if tool in entry.tools)
+    found: LogParser = next(
+        entry.load() for entry in (*BUILT_IN.of("texts"), *BUILT_IN.of("fallbacks")) if tool in entry.tools
+    )
+    return found
 
 
 def read(parser: LogParser, name: str, root: str) -> Parsed:

@@ -78,8 +78,9 @@ GCC = [
 
 
 def parser_for(document: object) -> DocumentParser:
-    text = json.dumps(document)
-    return next(parser for entry in BUILT_IN.of("documents") if (parser := entry.load()).recognises(text))
+    parser = BUILT_IN.for_report(json.dumps(document))
+    assert parser is not None
+    return parser
 
 
 def read(document: object) -> Parsed:

@@ -16,7 +16,6 @@ from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, Workspac
 from agent_fox.verifier.logs.registry import BUILT_IN, UnknownTool, canonical
 from agent_fox.verifier.logs.reports.findings import findings
 from agent_fox.verifier.logs.reports.junit import JUNIT
-from agent_fox.verifier.logs.reports.sarif import SARIF
 
 WORDS = (
     *("maven", "mvn", "gradle", "gcc", "g++", "clang", "make", "ld", "cmake", "javac", "go", "cargo", "rustc"),
@@ -75,7 +74,7 @@ def test_a_plugins_parser_comes_before_the_built_in_ones() -> None:
 def test_a_report_is_known_by_what_it_holds() -> None:
     heads = {
         '<?xml version="1.0"?>\n<testsuites>': JUNIT,
-        '{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "runs": [': SARIF,
+        '{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "runs": [': findings("sarif"),
         '[{"filePath":"/a.js","messages":[': findings("eslint"),
         '{"Time":"2026-01-01T00:00:00Z","Action":"run","Package":"x"}': GO_JSON,
         "TAP version 13\n1..1\n": TAP,

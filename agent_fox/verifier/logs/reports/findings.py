@@ -14,7 +14,7 @@ from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.blocks import reader_of
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces, without_colours
 from agent_fox.verifier.logs.gathering import Counts, Gathering
-from agent_fox.verifier.logs.kinds import DATA, kind_in, written
+from agent_fox.verifier.logs.kinds import DATA, kind_in, made, written
 from agent_fox.verifier.logs.parsers import Cut, begin_of, stands_first
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.streams.json_stream import parts, start_of
@@ -42,6 +42,7 @@ class Findings:
     roots: tuple[str, ...] = ()
     within: str = ""
     """Of XML: the elements one of which is in every document, and the one around those of a file, which names it."""
+    made_by: str = ""  # what makes entries of a document, where its parts tell of each other; `kind` may be theirs
     keys: tuple[str, ...] = ()
     mild: tuple[str, ...] = ()  # severities, in small letters, that fail nothing
     grave: tuple[str, ...] = ()  # where it is given, those that do: all others are mild
@@ -85,6 +86,9 @@ class Findings:
         return reading.parsed(is_complete=is_complete)
 
     def _entries(self, file: BinaryIO) -> Iterator[Record]:
+        if self.made_by:
+            yield from made(self.made_by)(file)
+            return
         if self.is_of_lines:
             first = next((line for line in lines(file, LONGEST_RECORD) if line.lstrip().startswith(("[", "{"))), "")
             file.seek(0)
@@ -132,12 +136,13 @@ class _Reading:
         if severity in of.silent:
             return
         failure = Failure(
-            kind=of.kinds.get(code, of.kind),
+            kind=FailureKind(text(known.get("kind")) or of.kinds.get(code, of.kind)),
             message=message.removeprefix(of.before.format(code=code)).removesuffix(of.behind),
             file=self._workspace.relative(text(known["file"])) or None,
             line=_position(known.get("line"), of.first_line),
             column=_position(known.get("column"), of.first),
-            evidence=f"{message} ({code})" if code else message,
+            symbol=text(known.get("symbol")) or None,
+            evidence=text(known.get("evidence")) or (f"{message} ({code})" if code else message),
             code=code or None,
         )
         is_mild = severity not in of.grave if of.grave else severity in of.mild

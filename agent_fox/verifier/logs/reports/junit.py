@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import BinaryIO
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
@@ -11,7 +12,7 @@ from agent_fox.verifier.logs.frames import first_line, is_file, java_place, plac
 from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.javascript.stacks import kind_of_broken, test_path
 from agent_fox.verifier.logs.kinds import patterns_in
-from agent_fox.verifier.logs.parsers import Document
+from agent_fox.verifier.logs.parsers import Cut, begin_of, stands_first
 from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
 from agent_fox.verifier.logs.reports.junit_cases import PYTEST, CaseOutcome, CaseReader, Ending, JunitCase
 
@@ -20,36 +21,42 @@ _COLLECTION = "collection failure"  # of a file that could not be read, so that 
 _EMPTY_MESSAGES = ("Failed", "test failure")
 
 
-class _Reader:
-    """Counts the tests of a report, whoever wrote it, and keeps what failed."""
+class Junit:
+    """The DocumentParser of a report: counts its tests, whoever wrote it, and keeps what failed."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._cases = CaseReader()
-        self._workspace = workspace
-        self._found, self._counts = Gathering(), Counts()
+    stands_alone = True
 
-    def read(self, file: BinaryIO) -> None:
-        for cases in self._cases.read(file):
-            for case in cases:
-                self._take(case)
+    def recognises(self, head: str) -> bool:
+        at = begin_of(head)
+        return at is not None and bool(_LIKE["begins"].match(head, at)) and stands_first(head, at)
 
-    def _take(self, case: JunitCase) -> None:
-        has_failed = case.outcome in (CaseOutcome.FAILED, CaseOutcome.BROKEN)
-        if has_failed and (problem := lint_failure(case, self._workspace)):
-            self._found.fail(problem)
-            return
-        self._counts.add(case.outcome)
-        self._counts.uncounted += has_failed and case.endings[0].message == _COLLECTION
-        for ending in case.endings if has_failed and not self._found.is_full else ():
-            if ending.tag != "skipped":
-                self._found.fail(_failure(case, ending, self._workspace))
-
-    def parsed(self, *, is_complete: bool) -> Parsed:
-        self._counts.passed = self._cases.passed
-        summary = self._counts.summary() if self._cases.is_junit else None
-        if summary == TestSummary() and (not is_complete or self._found.failures):
+    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
+        cases, found, counts, is_complete = CaseReader(), Gathering(), Counts(), True
+        try:
+            for case in chain.from_iterable(cases.read(file)):
+                _take(case, found, counts, workspace)
+        except Cut:
+            is_complete = False
+        counts.passed, is_complete = cases.passed, is_complete and cases.is_junit
+        summary = counts.summary() if cases.is_junit else None
+        if summary == TestSummary() and (not is_complete or found.failures):
             summary = None
-        return self._found.parsed(summary, is_complete=is_complete and self._cases.is_junit)
+        return found.parsed(summary, is_complete=is_complete)
+
+
+JUNIT = Junit()
+
+
+def _take(case: JunitCase, found: Gathering, counts: Counts, workspace: Workspace) -> None:
+    has_failed = case.outcome in (CaseOutcome.FAILED, CaseOutcome.BROKEN)
+    if has_failed and (problem := lint_failure(case, workspace)):
+        found.fail(problem)
+        return
+    counts.add(case.outcome)
+    counts.uncounted += has_failed and case.endings[0].message == _COLLECTION
+    for ending in case.endings if has_failed and not found.is_full else ():
+        if ending.tag != "skipped":
+            found.fail(_failure(case, ending, workspace))
 
 
 def _failure(case: JunitCase, ending: Ending, workspace: Workspace) -> Failure:
@@ -149,6 +156,3 @@ def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:
     line, column = (int(place[each]) or None for each in ("line", "column"))
     file, code = workspace.relative(file), rule["rule"]
     return Failure(FailureKind.LINT_FAILURE, message, file or None, line, column, code=code, evidence=case.text)
-
-
-JUNIT = Document(_LIKE["begins"], _Reader)
