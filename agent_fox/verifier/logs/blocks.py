@@ -11,7 +11,7 @@ from functools import partial
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
-from agent_fox.verifier.logs.gathering import MOST_KEPT, Excerpt, still_running
+from agent_fox.verifier.logs.gathering import MOST_KEPT, STILL_RUNNING, Excerpt
 from agent_fox.verifier.logs.kinds import DATA, kind_in, made, written
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.rows import COUNTED, SAID, Row, Rows
@@ -246,11 +246,13 @@ class Blocks:
         return TestSummary(tests, passed, failed, errors, skipped, xfailed)
 
     def running(self, groups: Groups) -> Failure:
-        """What the last line of a log without counts begins."""
+        """What the last line of a log without counts begins: it hung, or ended the runner."""
         file = groups.get("file") or ""
         names = self._names(groups)
         names = [file, *names] if self._format.has_files and names else names
-        return still_running(self._workspace.relative(file) or None, self._format.joint.join(names) or None, self.last)
+        file, test = self._workspace.relative(file), self._format.joint.join(names) or None
+        failure = Failure(FailureKind.TEST_FAILURE, STILL_RUNNING, file or None, test_name=test, is_error=True)
+        return replace(failure, evidence=self.last)
 
 
 def _taken(blocks: list[Block], fits: Callable[[Block], bool]) -> Block | None:

@@ -168,19 +168,8 @@ def summed(summaries: Iterable[TestSummary | None]) -> TestSummary | None:
 
 
 MILD = ("warning", "warn", "info", "information", "note", "message")
-
-
-def is_mild(severity: str | None) -> bool:
-    """Whether a tool's word for how grave a finding is means that it fails nothing."""
-    return (severity or "").strip().lower() in MILD
-
-
+"""A tool's words for how grave a finding is, where it fails nothing."""
 STILL_RUNNING = "the log ends while this was running"
-
-
-def still_running(file: str | None, test: str | None, line: str) -> Failure:
-    """What a log names last that does not end in it: what hung, or ended the runner."""
-    return Failure(FailureKind.TEST_FAILURE, STILL_RUNNING, file, test_name=test, evidence=line, is_error=True)
 
 
 def merged(readings: Iterable[Parsed]) -> Parsed:

@@ -13,7 +13,7 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.blocks import Blocks
 from agent_fox.verifier.logs.frames import java_file
-from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering, is_mild
+from agent_fox.verifier.logs.gathering import MILD, MOST_KEPT, Draft, Gathering
 from agent_fox.verifier.logs.kinds import DATA, kind_in, with_parts, written
 from agent_fox.verifier.logs.parsers import read_lines
 from agent_fox.verifier.logs.protocol import Workspace
@@ -339,7 +339,7 @@ def _unescaped(text: str | None) -> str | None:
 
 
 def _is_warning(groups: Mapping[str, str | None]) -> bool:
-    return bool(groups.get("warning")) or is_mild(groups.get("severity"))
+    return bool(groups.get("warning")) or (groups.get("severity") or "").strip().lower() in MILD
 
 
 _MADE = {"tools", "rows", "turned", "words"}  # what a file does not say of its format as it stands

@@ -119,7 +119,6 @@ def test_text_output_is_not_taken_for_events() -> None:
         (["github.com/o/r/internal/a", "github.com/o/r/internal/b"], "github.com/o/r"),
         (["github.com/o/r/v2/a"], "github.com/o/r/v2"),
         (["lw/a", "lw"], "lw"),
-        ([], ""),
     ],
 )
 def test_the_module_is_what_packages_have_in_common(packages: list[str], module: str) -> None:

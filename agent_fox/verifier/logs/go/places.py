@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.frames import first_line
+from agent_fox.verifier.logs.frames import first_line, place_in
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
 
@@ -22,33 +22,25 @@ def module_of(packages: Iterable[str]) -> str:
 
     A module named by a host is at least the host and a name (and an owner, where the host has owners).
     """
-    paths = [package.split("/") for package in sorted(set(packages))]
-    if not paths:
-        return ""
-    first, last = paths[0], paths[-1]
-    common = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    usual = 3 if first[0] in _HOSTS_WITH_OWNERS else 2 if "." in first[0] else 1
-    if len(first) > usual and re.fullmatch(r"v\d+", first[usual]):
-        usual += 1
-    return "/".join(first[: min(common, usual)])
+    common = posixpath.commonpath(packages).split("/")
+    usual = 3 if common[0] in _HOSTS_WITH_OWNERS else 2 if "." in common[0] else 1
+    has_version = len(common) > usual and re.fullmatch(r"v\d+", common[usual])
+    return "/".join(common[: usual + bool(has_version)])
 
 
 def logged_go(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """What a test logged as wrong: the first line that sounds like it, else the last; else what it said at all."""
     lines, place, message = text.split("\n"), None, ""
-    trace, error = _LIKE["testify"].search(text), _LIKE["testify_error"].search(text)
+    trace, error = place_in(text, workspace, "testify"), _LIKE["testify_error"].search(text)
     logged = [(match, n) for n, line in enumerate(lines) if (match := _LIKE["log_line"].match(line))]
     if trace and error:
-        place, message = place_of(trace, workspace), error[1].strip()
+        place, message = trace, error[1].strip()
     elif logged:
         match, n = next(((f, n) for f, n in logged if _LIKE["says_wrong"].search(f[3])), logged[-1])
         place = Place(match[1], int(match[2]))
         message = match[3].strip() or first_line("\n".join(lines[n + 1 :]))
-    message = (
-        message
-        or " ".join(line.strip() for line in lines[:4]).strip()
-        or (f"{name} failed" if name else "it failed without a word")
-    )
+    silent = f"{name} failed" if name else "it failed without a word"
+    message = message or " ".join(line.strip() for line in lines[:4]).strip() or silent
     return Failure(FailureKind.TEST_FAILURE, message, **at(place), test_name=name or None, evidence=text)
 
 
@@ -64,7 +56,7 @@ class Packages:
 
     def see(self, package: str) -> None:
         if len(self.names) < MOST_PACKAGES:
-            self.names.add(package.removesuffix("_test"))
+            self.names.add(package.removesuffix("_test").strip("/"))
 
     def lies(self, package: str, folder: str) -> None:
         """A line shows that `package` lies in `folder`, relative to the workspace."""
@@ -79,7 +71,7 @@ class Packages:
 
         Without evidence: below the packages' common path where that is a package, else below what hosts usually use.
         """
-        module = self._module
+        module, package = self._module, package.strip("/")
         if not (module and f"{package}/".startswith(f"{module}/")):
             common = posixpath.commonpath([*self.names, package])
             is_package = common in self.names and len(self.names) > 1
