@@ -76,7 +76,12 @@ class _JsonReader(LineReader):
         elif "spans" in message and "level" in message:
             self._diagnostic(message)
         elif message.get("type") == "test":
-            self._test(message)
+            how, name = text(message.get("event")), text(message.get("name"))
+            if outcome := {"ok": "passed", "ignored": "skipped", "failed": "failures"}.get(how):
+                self._counts.add(outcome)
+            if how == "failed":
+                output = text(message.get("stdout")) or text(message.get("message"))
+                self._found.fail(replace(panicked(output, self._workspace, "", name), test_name=name or None))
 
     def _diagnostic(self, message: Record) -> None:
         level, reason = text(message.get("level")), text(message.get("message"))
@@ -104,14 +109,6 @@ class _JsonReader(LineReader):
                 break
             span = outer
         return span
-
-    def _test(self, event: Record) -> None:
-        how, name = text(event.get("event")), text(event.get("name"))
-        if outcome := {"ok": "passed", "ignored": "skipped", "failed": "failures"}.get(how):
-            self._counts.add(outcome)
-        if how == "failed":
-            output = text(event.get("stdout")) or text(event.get("message"))
-            self._found.fail(replace(panicked(output, self._workspace, "", name), test_name=name or None))
 
     def parsed(self) -> Parsed:
         summary = self._counts.summary()

@@ -293,28 +293,23 @@ class RowReader:
         if self._fails_warnings:
             gathering.fail(*gathering.warnings.values())
             gathering.warnings.clear()
-        parsed = self._parsed()
-        if not (self._format.turned and self._is_turned):
-            return parsed
-        kind = self._format.turned[0]
-        failures = (replace(failure, kind=kind) if failure.file else failure for failure in parsed.failures)
+        of, summary, is_complete = self._format, None, True
+        if of.has_tests:
+            gathering.fail(*self.tests.believed())
+            summary = self.tests.summary()
+            if not (summary and (summary.tests or summary.errors)):
+                nothing = [Failure(FailureKind.UNKNOWN, of.nothing)] if summary and of.nothing else []
+                for failure in self._if_empty[:MOST_KEPT] or nothing:
+                    gathering.fall_back(failure)
+            for row in of.rows if summary is None else ():
+                if row.gives == "running" and (match := row.match(self.tests.last)):
+                    self._use(row, match)
+            has_counts = any(row.gives == "counts" for row in of.rows)
+            is_complete = self._is_whole or bool(summary) or not has_counts
+        parsed = gathering.parsed(summary, is_complete=is_complete)
+        kind = of.turned[0] if of.turned and self._is_turned else None
+        failures = (replace(each, kind=kind) if kind and each.file else each for each in parsed.failures)
         return replace(parsed, failures=tuple(failures))
-
-    def _parsed(self) -> Parsed:
-        of = self._format
-        if not of.has_tests:
-            return self._findings.parsed()
-        self._findings.fail(*self.tests.believed())
-        summary = self.tests.summary()
-        if not (summary and (summary.tests or summary.errors)):
-            nothing = [Failure(FailureKind.UNKNOWN, of.nothing)] if summary and of.nothing else []
-            for failure in self._if_empty[:MOST_KEPT] or nothing:
-                self._findings.fall_back(failure)
-        for row in of.rows if summary is None else ():
-            if row.gives == "running" and (match := row.match(self.tests.last)):
-                self._use(row, match)
-        has_counts = any(row.gives == "counts" for row in of.rows)
-        return self._findings.parsed(summary, is_complete=self._is_whole or bool(summary) or not has_counts)
 
 
 def _find(mark: str | re.Pattern[str], block: str, at: int) -> int:

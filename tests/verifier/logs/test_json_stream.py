@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.verifier.logs.parsers import Cut
-from agent_fox.verifier.logs.streams.json_stream import EACH, parts, start_of
+from agent_fox.verifier.logs.parsers import Cut, begin_of
+from agent_fox.verifier.logs.streams.json_stream import EACH, parts
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -36,7 +36,7 @@ def test_lines_before_the_document_are_skipped() -> None:
     text = '> lint\n[webpack] {oops}\n\n  ["a", 2]\ntrailing'
     assert [value for _, value in parts([text], [(EACH,)])] == ["a", 2]
     assert [value for _, value in parts(["warning: x\n[{}]\n"], [(EACH,)])] == [{}]
-    assert start_of("no document [1] here") is None
+    assert begin_of("no document [1] here") is None
 
 
 @pytest.mark.parametrize("text", ["", "words", '[{"a": 1}, {"a"', "[{} {}]", "[{}, nul", "[[[[", '[{}, "\\u12'])

@@ -8,7 +8,7 @@ from agent_fox.verifier.logs.go.tests import GoLog, Package
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.parsers import LineLog, is_stream
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.streams.records import Record, record_of, text
+from agent_fox.verifier.logs.streams.records import record_of, text
 
 _LIKE = patterns_in(__file__)
 
@@ -38,16 +38,9 @@ class _Reader(GoLog):
         output = without_colours(output).rstrip("\n")
         if action == "build-output":
             self._build(output)
-        elif name:
-            self._in_package(name, action, event, output)
-
-    def _package(self, name: str) -> Package:
-        if name not in self._open:
-            self._packages.see(name)
-            self._open[name] = Package(is_streamed=True, is_told=True)
-        return self._open[name]
-
-    def _in_package(self, name: str, action: str, event: Record, output: str) -> None:
+            return
+        if not name:
+            return
         package, test = self._package(name), text(event.get("Test"))
         match action:
             case "run":
@@ -62,6 +55,12 @@ class _Reader(GoLog):
                 has_failed = action == "fail" and not is_build
                 self._end(package, name, f"FAIL {name}" if has_failed else "ok")
                 del self._open[name]
+
+    def _package(self, name: str) -> Package:
+        if name not in self._open:
+            self._packages.see(name)
+            self._open[name] = Package(is_streamed=True, is_told=True)
+        return self._open[name]
 
     def parsed(self) -> Parsed:
         for name, package in self._open.items():  # the log was cut

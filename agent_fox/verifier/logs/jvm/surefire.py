@@ -124,7 +124,15 @@ class SurefireReader:
             self._list = match["name"]
             self._entry("  " + match["rest"])
         elif self._list is not None and (match := _LIKE["total"].match(text)):
-            self._total(_counts(match))
+            counts = _counts(match)
+            # In a quiet log, where a test may have printed the end of a list, it has to agree with the classes.
+            if self._has_goals or counts.failures + counts.errors == self._failed_since_total:
+                self._counts = summed((self._counts, counts))
+                self._entries += self._pending
+                self._listed.add(self.module)
+                self._failed_since_total = 0
+                self.module += not self._has_goals
+            self._pending, self._list = [], None
         elif self._list and level != "INFO" and text[:1] == " ":
             self._entry(text)
         else:
@@ -153,16 +161,6 @@ class SurefireReader:
     def _know(self, name: str) -> None:
         if len(self._classes) < MOST_KEPT:
             self._classes[name.rpartition(".")[2]] = name
-
-    def _total(self, counts: TestSummary) -> None:
-        """The end of a list. In a quiet log, where a test may have printed it, it has to agree with the classes."""
-        if self._has_goals or counts.failures + counts.errors == self._failed_since_total:
-            self._counts = summed((self._counts, counts))
-            self._entries += self._pending
-            self._listed.add(self.module)
-            self._failed_since_total = 0
-            self.module += not self._has_goals
-        self._pending, self._list = [], None
 
     def _entry(self, text: str) -> None:
         if self._list == "Flakes" or len(self._entries) + len(self._pending) >= MOST_KEPT:

@@ -17,7 +17,7 @@ from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.kinds import DATA, kind_in, made, written
 from agent_fox.verifier.logs.parsers import Cut, begin_of, stands_first
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.streams.json_stream import parts, start_of
+from agent_fox.verifier.logs.streams.json_stream import parts
 from agent_fox.verifier.logs.streams.records import Record, found, number, record, record_of, records, text, texts
 from agent_fox.verifier.logs.streams.xml_stream import feed_xml
 
@@ -69,7 +69,7 @@ class Findings:
     stands_alone: bool = True
 
     def recognises(self, head: str) -> bool:
-        at = begin_of(head) if self.elements else start_of(head)
+        at = begin_of(head)
         if at is None or not (self.may_follow or stands_first(head, at)):
             return False
         if self.is_clean and self.is_clean.match(head, at):

@@ -68,13 +68,16 @@ def _failure(case: JunitCase, ending: Ending, workspace: Workspace) -> Failure:
     kind = FailureKind.COMPILE_ERROR if ending.message == _COLLECTION else FailureKind.TEST_FAILURE
     if kind is FailureKind.TEST_FAILURE and is_file(case.name):
         kind = kind_of_broken(f"{ending.message}\n{text}")
+    named, tables = _LIKE["type"].match(ending.type), ("pytest_last", "js_names", "pytest_error")
+    said = next(filter(None, (_LIKE[each].findall(text) for each in tables)), [""])
+    exception = named[1] if named and _LIKE["names_class"].search(named[1]) else said[-1].partition(":")[0].strip()
     return Failure(
         kind,
         _message(ending, text),
         **at(place, _file(case, workspace)),
         test_name=_test_name(case, workspace),
         evidence=text or ending.message,
-        exception=_exception(ending, text),
+        exception=exception or None,
         is_error=ending.tag == "error",
     )
 
@@ -136,15 +139,6 @@ def _message(ending: Ending, text: str) -> str:
         message = first or message or "the test failed"
     is_repeated = "." in ending.type and message.startswith(f"{ending.type}:")
     return message[len(ending.type) + 1 :].strip() if is_repeated else message
-
-
-def _exception(ending: Ending, text: str) -> str | None:
-    named = _LIKE["type"].match(ending.type)
-    if named and _LIKE["names_class"].search(named[1]):
-        return named[1]
-    lists = (_LIKE[each].findall(text) for each in ("pytest_last", "js_names", "pytest_error"))
-    names = next(filter(None, lists), None)
-    return str(names[-1]).partition(":")[0].strip() if names else None
 
 
 def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:

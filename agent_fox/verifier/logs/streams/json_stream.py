@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.parsers import Cut
+from agent_fox.verifier.logs.parsers import Cut, begin_of
 
 LONGEST_VALUE = 32_000_000  # characters of one part that is read whole
 
-_START = regex(r"^[ \t\ufeff]*(?=\[\s*(?:[\[{\"\]]|$)|\{\s*(?:[\"}]|$))", re.MULTILINE)
 _SPACE = regex(r"[ \t\r\n]*")
 _NUMBER = regex(r"[-+.eE0-9]*")
 _DECODER = json.JSONDecoder(strict=False)
@@ -19,12 +17,6 @@ _DECODER = json.JSONDecoder(strict=False)
 Path = tuple[str, ...]
 Part = tuple[Path, object]
 EACH = "*"
-
-
-def start_of(text: str) -> int | None:
-    """Where a JSON document begins: at the start of a line, perhaps after lines of other text."""
-    match = _START.search(text)
-    return match.end() if match else None
 
 
 def parts(pieces: Iterable[str], wanted: Iterable[Path], closing: Path | None = None) -> Iterator[Part]:
@@ -61,7 +53,7 @@ class _Text:
 
     def __init__(self, pieces: Iterator[str]) -> None:
         self._pieces, self._buffer, self._at = pieces, "", 0
-        while (start := start_of(self._buffer)) is None:
+        while (start := begin_of(self._buffer)) is None:
             if not self._more() or len(self._buffer) > LONGEST_VALUE:
                 raise Cut("there is no JSON in it")
         self._at = start
