@@ -87,28 +87,23 @@ class _JsonReader(LineReader):
         level, reason = text(message.get("level")), text(message.get("message"))
         if _LIKE["summary"].match(reason) or not (level.startswith("error") or level == "warning"):
             return
-        code, span = text(found(message, "code.code")), self._span(message)
+        code, spans = text(found(message, "code.code")), list(records(message.get("spans")))
+        span = next((each for each in spans if each.get("is_primary") is True), spans[0] if spans else {})
+        while (file := text(span.get("file_name"))).startswith(("<", "/rustc/")) or not self._workspace.holds(file):
+            if not (outer := record(found(span, "expansion.span"))):
+                break
+            span = outer  # of code that a macro wrote, where the workspace calls the macro
         (self._found.warn if level == "warning" else self._found.fail)(
             Failure(
                 FailureKind.LINT_FAILURE if code.startswith("clippy::") else FailureKind.COMPILE_ERROR,
                 reason,
-                file=self._workspace.relative(text(span.get("file_name"))) or None,
+                file=self._workspace.relative(file) or None,
                 line=number(span.get("line_start")),
                 column=number(span.get("column_start")),
                 evidence=text(message.get("rendered")) or reason,
                 code=code or None,
             )
         )
-
-    def _span(self, message: Record) -> Record:
-        """The primary span; of code that a macro wrote, where the workspace calls the macro."""
-        spans = list(records(message.get("spans")))
-        span = next((each for each in spans if each.get("is_primary") is True), spans[0] if spans else {})
-        while (file := text(span.get("file_name"))).startswith(("<", "/rustc/")) or not self._workspace.holds(file):
-            if not (outer := record(found(span, "expansion.span"))):
-                break
-            span = outer
-        return span
 
     def parsed(self) -> Parsed:
         summary = self._counts.summary()

@@ -29,6 +29,7 @@ _MARKS = (
 _DROPPED = bytes(set(range(32)) - set(b"\t\n\r\x1b")) + b"\x7f"
 _LOOKED_AT = 40  # lines that tell whether a runner of CI put the time before each
 _UTF8_LETTER = regex(rb"[\xc3-\xf4][\x80-\xbf]")
+_LAST_LETTER = regex(rb"(?:[\xc0-\xff][\x80-\xbf]*)?\Z")  # of several bytes
 
 
 def without_colours(text: str) -> str:
@@ -139,23 +140,14 @@ def _chunks(file: BinaryIO, rest: bytes) -> Iterator[bytes]:
     while data := file.read(CHUNK):
         data = rest + data
         at = data.rfind(b"\n") + 1
-        if not at and len(data) >= CHUNK:  # before an escape sequence that may go on, or behind a whole letter
-            at = max(0, data.rfind(b"\x1b", max(1, len(data) - LONGEST_ESCAPE))) or _letter_end(data)
+        if not at and len(data) >= CHUNK:  # before an escape sequence that may go on, or before the last letter
+            letter = _LAST_LETTER.findall(data[-4:])[0]
+            at = max(0, data.rfind(b"\x1b", max(1, len(data) - LONGEST_ESCAPE))) or len(data) - len(letter)
         rest = data[at:]
         if at:
             yield data[:at]
     if rest:
         yield rest
-
-
-def _letter_end(data: bytes) -> int:
-    """Where the last whole UTF-8 letter of `data` ends."""
-    for back in range(1, min(4, len(data)) + 1):
-        if data[-back] >= 0xC0:
-            return len(data) - back
-        if data[-back] < 0x80:
-            break
-    return len(data)
 
 
 def _text(chunk: bytes, *, is_line: bool = False) -> str:

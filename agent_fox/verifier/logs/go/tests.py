@@ -207,12 +207,16 @@ class GoReader(GoLog):
 
     def take(self, line: str) -> None:
         if "\t" in line and (match := _LIKE["package_ends"].match(line)):
-            package = match["package"]
+            package, of = match["package"], self._package
             self._packages.see(package)
             self._rows.leave()
             self._built = ""
             if not _LIKE["unbuilt"].search(match["note"] or ""):
-                self._end_package(package, line)
+                # Everything since the last package was this one's.
+                self._before, self._ended_before, self._counts_before = of, len(self._ended), self._counts.copy()
+                self._unfinished = of.unfinished
+                self._end(of, package, line)
+                self._package = Package()
             elif package not in self._told:
                 unbuilt = Failure(FailureKind.COMPILE_ERROR, f"{package}: build failed", evidence=line)
                 self._findings.fall_back(unbuilt, on_kind=True)
@@ -265,13 +269,6 @@ class GoReader(GoLog):
                 current.shown.add(line)
             return False
         return True
-
-    def _end_package(self, package: str, line: str) -> None:
-        """Everything since the last package was this one's."""
-        self._before, self._ended_before, self._counts_before = self._package, len(self._ended), self._counts.copy()
-        self._unfinished = self._package.unfinished
-        self._end(self._package, package, line)
-        self._package = Package()
 
     def _result(self, found: re.Match[str]) -> bool:
         if found["name"] not in self._package.tests and found["name"] in self._unfinished:

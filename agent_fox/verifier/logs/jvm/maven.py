@@ -134,7 +134,17 @@ class MavenReader:
         elif _LIKE["last"].match(text):
             self._goal, self._is_over = None, True
         elif self._goal is not None:
-            self._goal_says(self._goal, text)
+            goal = self._goal
+            goal.add(text)
+            if match := _LIKE["reports"].match(text):
+                self._reports += 1
+                self._remember(self._module_of.get(goal.symbol or "", self._reports - 1), match["folder"])
+            elif goal.kind is FailureKind.FORMAT_FAILURE:
+                self._formatters.feed(text)
+            elif goal.kind is FailureKind.TEST_FAILURE and not text.startswith(("\t", "Please refer", "Command was")):
+                goal.message = goal.message or text.strip()
+                goal.is_error = goal.is_error or text == "Crashed tests:"  # they took the whole process with them
+                goal.test_name = text if goal.is_error and _LIKE["crashed"].match(text) else goal.test_name
             self._compiler.feed(f"[ERROR] {text}")
         elif "-> [Help" in text and not text.startswith("The build could not read"):
             message = _LIKE["help"].sub("", text).strip()
@@ -142,20 +152,6 @@ class MavenReader:
         else:
             return False
         return True
-
-    def _goal_says(self, goal: Draft, text: str) -> None:
-        goal.add(text)
-        if match := _LIKE["reports"].match(text):
-            self._reports += 1
-            self._remember(self._module_of.get(goal.symbol or "", self._reports - 1), match["folder"])
-        elif goal.kind is FailureKind.FORMAT_FAILURE:
-            self._formatters.feed(text)
-        elif goal.kind is FailureKind.TEST_FAILURE and not text.startswith(("\t", "Please refer", "Command was")):
-            goal.message = goal.message or text.strip()
-            if text == "Crashed tests:":  # they took the whole process with them
-                goal.is_error = True
-            elif goal.is_error and _LIKE["crashed"].match(text):
-                goal.test_name = text
 
 
 def _kind(message: str, plugin: str = "") -> FailureKind:

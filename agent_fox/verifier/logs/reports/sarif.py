@@ -79,10 +79,15 @@ class _Run:
             for n, argument in enumerate(arguments if isinstance(arguments, list) else []):
                 said = said.replace(f"{{{n}}}", str(argument))
             physical, logical = record(found(result, "locations.physicalLocation")), "locations.logicalLocations"
+            location = record(physical.get("artifactLocation"))
+            index, uri = location.get("index"), text(location.get("uri"))
+            if not uri and isinstance(index, int) and 0 <= index < len(self.artifacts):
+                uri = self.artifacts[index]
+            base = self.bases.get(text(location.get("uriBaseId")), "")
             yield {
                 "kind": self.kind,
                 "message": first_line(said),
-                "file": self._file(record(physical.get("artifactLocation"))),
+                "file": base + uri if base.startswith(("file:", "/")) else unquote(uri),
                 "line": found(physical, "region.startLine"),
                 "column": found(physical, "region.startColumn"),
                 "symbol": found(result, f"{logical}.fullyQualifiedName|{logical}.name"),
@@ -90,10 +95,3 @@ class _Run:
                 "code": rule,
                 "severity": text(result.get("level")) or self.levels.get(rule, "warning"),
             }
-
-    def _file(self, location: Record) -> str:
-        index, uri = location.get("index"), text(location.get("uri"))
-        if not uri and isinstance(index, int) and 0 <= index < len(self.artifacts):
-            uri = self.artifacts[index]
-        base = self.bases.get(text(location.get("uriBaseId")), "")
-        return base + uri if base.startswith(("file:", "/")) else unquote(uri)
