@@ -39,7 +39,8 @@ def without_colours(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a log, without ends or colours; a longer line is cut. Memory is bounded by a chunk and a line.
+    """The lines of a log from where it stands, to be read once, without ends or colours; a longer line is cut. Memory
+    is bounded by a chunk and a line.
 
     A carriage return ends a line too: what a progress display wrote over is a line of its own.
     """
@@ -64,10 +65,6 @@ class Lines:
             rest = whole[end : end + self.longest] + held
         if rest.rstrip("\r"):
             yield rest.rstrip("\r")[: self.longest] + "\n"
-
-
-lines = Lines
-"""The lines of a file from where it stands, to be read once."""
 
 
 def _with_short_lines(block: str, longest: int) -> str:
@@ -119,7 +116,7 @@ def tail(file: BinaryIO, most: int) -> list[str]:
     encoding, _ = _encoding(file.read(HEAD))
     file.seek(max(0, size - TAIL) // 4 * 4)
     mark = next((mark for mark, name in _MARKS if name == encoding), b"") if encoding != "utf-8" else b""
-    last = [line for line in lines(io.BytesIO(mark + file.read())) if line.strip()]
+    last = [line for line in Lines(io.BytesIO(mark + file.read())) if line.strip()]
     return last[-most:]
 
 

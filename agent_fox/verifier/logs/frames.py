@@ -173,8 +173,8 @@ def thrown_doctest(text: str, workspace: Workspace, file: str, name: str) -> Fai
 
 def thrown_by_runner(text: str, workspace: Workspace, file: str, name: str) -> Failure | None:
     """What pytest itself died of, in lines that it marks."""
-    lines = [line.removeprefix(_OURS) for line in text.split("\n") if line.startswith(_OURS)]
-    lines = [line for line in lines if line.strip()]
+    marked = (line.removeprefix(_OURS) for line in text.split("\n") if line.startswith(_OURS))
+    lines = [line for line in marked if line.strip()]
     raised = next((line for line in reversed(lines) if not line[0].isspace()), lines[-1] if lines else "")
     return _broken(raised, lines, workspace) if lines else None
 

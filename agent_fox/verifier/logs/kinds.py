@@ -44,10 +44,7 @@ def patterns_in(module: str) -> Mapping[str, re.Pattern[str]]:
 
 def kind_in(table: str, text: str) -> FailureKind | None:
     """The kind of the first row of a table that is found in `text`."""
-    for kind, pattern, how in _tables()[table]:
-        if getattr(pattern, how)(text):
-            return kind
-    return None
+    return next((kind for kind, pattern, how in _tables()[table] if getattr(pattern, how)(text)), None)
 
 
 @cache

@@ -61,7 +61,7 @@ def _read_log(log: BinaryIO, workspace: Workspace, chosen: Parsers) -> tuple[Par
 
     def read(parser: LogParser) -> Parsed:
         log.seek(0)
-        return parser.parse(decode.lines(log), workspace)
+        return parser.parse(decode.Lines(log), workspace)
 
     parsers, readings = chosen.structured(decode.head(log)), []
     for each in parsers:

@@ -24,7 +24,7 @@ def parser_of(tool: str) -> LogParser:
 def read(parser: LogParser, name: str, root: str) -> Parsed:
     """What `parser` makes of the log `data/NAME.txt`, written in `root`."""
     with (DATA / f"{name}.txt").open("rb") as log:
-        return parser.parse(decode.lines(log), Workspace(PurePosixPath(root)))
+        return parser.parse(decode.Lines(log), Workspace(PurePosixPath(root)))
 
 
 def read_text(parser: LogParser, text: str, root: str = "/workspace") -> Parsed:

@@ -41,7 +41,7 @@ def wanted(truth: dict[str, Any]) -> tuple[object, ...]:
 def test_the_failures_and_counts_are_those_of_the_truth(case: str) -> None:
     truth = json.loads((CORPUS / case / "expected.json").read_text())
     with (CORPUS / case / "log.txt").open("rb") as log:
-        found = PARSERS[case].parse(decode.lines(log), Workspace(PurePosixPath(truth["workspaceRoot"])))
+        found = PARSERS[case].parse(decode.Lines(log), Workspace(PurePosixPath(truth["workspaceRoot"])))
     assert sorted(map(said, found.failures), key=str) == sorted(map(wanted, truth["failures"]), key=str)
     assert len(found.warnings) == len(truth["warnings"])
     counts = truth["testSummary"]

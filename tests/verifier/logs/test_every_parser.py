@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_fox.verifier.ground.results import Parsed
-from agent_fox.verifier.logs.decode import LONGEST_LINE, LONGEST_RECORD, lines
+from agent_fox.verifier.logs.decode import LONGEST_LINE, LONGEST_RECORD, Lines
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, LONGEST_MESSAGE, MOST_KEPT
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser
 from agent_fox.verifier.logs.registry import BUILT_IN
@@ -70,7 +70,7 @@ def in_bounds(parsed: Parsed) -> bool:
 def test_another_tools_log_does_no_harm(parser: LogParser) -> None:
     for path in LOGS:
         with path.open("rb") as file:
-            assert in_bounds(parser.parse(lines(file, LONGEST_RECORD), workspace()))
+            assert in_bounds(parser.parse(Lines(file, LONGEST_RECORD), workspace()))
 
 
 @pytest.mark.parametrize("parser", LINES.values(), ids=LINES)

@@ -162,6 +162,5 @@ class _Test:
             place = java_place(text, full["name"] if full else owner, folder)
             path = java_file(owner, module=folder) if "." in owner else ""
             path, line = (place.file, place.line) if place else (path, None)
-        if task.lower().endswith("test") and task != "test":
-            return path.replace("src/test/", f"src/{task}/", 1).replace("src/main/", f"src/{task}/", 1), line
-        return path.replace("src/main/", "src/test/", 1), line
+        kind = task if task.lower().endswith("test") else "test"
+        return re.sub("src/(?:test|main)/", f"src/{kind}/", path, count=1), line

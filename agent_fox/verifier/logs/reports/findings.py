@@ -12,7 +12,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.blocks import reader_of
-from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces, without_colours
+from agent_fox.verifier.logs.decode import LONGEST_RECORD, Lines, pieces, without_colours
 from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.kinds import DATA, kind_in, made, written
 from agent_fox.verifier.logs.parsers import Cut, begin_of, stands_first
@@ -90,10 +90,10 @@ class Findings:
             yield from made(self.made_by)(file)
             return
         if self.is_of_lines:
-            first = next((line for line in lines(file, LONGEST_RECORD) if line.lstrip().startswith(("[", "{"))), "")
+            first = next((line for line in Lines(file, LONGEST_RECORD) if line.lstrip().startswith(("[", "{"))), "")
             file.seek(0)
             if first.lstrip().startswith("{"):
-                yield from (entry for line in lines(file, LONGEST_RECORD) if (entry := record_of(line)) is not None)
+                yield from (entry for line in Lines(file, LONGEST_RECORD) if (entry := record_of(line)) is not None)
                 return
         yield from (record(value) for _, value in parts(pieces(file), self.paths))
 
