@@ -136,5 +136,4 @@ def _place(match: re.Match[str] | None, workspace: Workspace) -> Place | None:
     return place_of(match, workspace) if match and match["file"] else None
 
 
-# Tests that `cargo test` ran print for people.
 CARGO_JSON = LineLog(_JsonReader, recognises=is_stream(_LIKE["ours"], _LIKE["text_run"]), stands_alone=False)

@@ -23,10 +23,7 @@ Key = tuple[object, ...]
 def bounded(failure: Failure) -> Failure:
     """The failure with its texts cut to their limits."""
     message = cut(failure.message.strip(), LONGEST_MESSAGE)
-    evidence = cut(failure.evidence.strip("\n"), LONGEST_EVIDENCE)
-    if message == failure.message and evidence == failure.evidence:
-        return failure
-    return replace(failure, message=message, evidence=evidence)
+    return replace(failure, message=message, evidence=cut(failure.evidence.strip("\n"), LONGEST_EVIDENCE))
 
 
 def cut(text: str, longest: int) -> str:

@@ -72,7 +72,15 @@ class RowReader:
         if start > at:
             if has_tests:
                 self.tests.pass_over(block, at, start)
-            self._look_back(block, at, start)
+            # The line above, and the last heading of what was skipped.
+            end, headings = start - 1, self._format.headings
+            begin = max(at, block.rfind("\n", at, end) + 1)
+            self._above = block[begin:end]
+            while headings and end > at:
+                if any((match := row.match(block[begin:end])) and self._use(row, match) for row in headings):
+                    break
+                end = begin - 1
+                begin = max(at, block.rfind("\n", at, end) + 1)
         return start
 
     def _next(self, marks: tuple[Mark, ...], block: str, at: int) -> int:
@@ -88,17 +96,6 @@ class RowReader:
             if place < nearest:
                 nearest = place
         return end if nearest == end else max(at, block.rfind("\n", at, nearest) + 1)
-
-    def _look_back(self, block: str, at: int, start: int) -> None:
-        """The line above, and the last heading of what was skipped."""
-        end = start - 1
-        begin = max(at, block.rfind("\n", at, end) + 1)
-        self._above = block[begin:end]
-        while self._format.headings and end > at:
-            if any((match := row.match(block[begin:end])) and self._use(row, match) for row in self._format.headings):
-                return
-            end = begin - 1
-            begin = max(at, block.rfind("\n", at, end) + 1)
 
     def feed(self, line: str) -> bool:
         """Take a line. Whether it is one of this format."""

@@ -31,17 +31,13 @@ class _Reader(GoLog):
 
     def take(self, line: str) -> None:
         event = record_of(line) if line.startswith("{") else None
-        if event is None:
-            self._build(line)
+        of = (event or {}).get
+        action, name, output = text(of("Action")), text(of("Package")), without_colours(text(of("Output"))).rstrip("\n")
+        if event is None or action == "build-output":
+            self._build(line if event is None else output)
+        if not name or action == "build-output":
             return
-        action, name, output = text(event.get("Action")), text(event.get("Package")), text(event.get("Output"))
-        output = without_colours(output).rstrip("\n")
-        if action == "build-output":
-            self._build(output)
-            return
-        if not name:
-            return
-        package, test = self._package(name), text(event.get("Test"))
+        package, test = self._package(name), text(of("Test"))
         match action:
             case "run":
                 package.run(test)
@@ -51,7 +47,7 @@ class _Reader(GoLog):
             case "pass" | "fail" | "skip" if test:
                 self._has_tests = package.end(test, action.upper()) is not None or self._has_tests
             case "pass" | "fail" | "skip":
-                is_build = package.is_unbuilt or text(event.get("FailedBuild"))
+                is_build = package.is_unbuilt or text(of("FailedBuild"))
                 has_failed = action == "fail" and not is_build
                 self._end(package, name, f"FAIL {name}" if has_failed else "ok")
                 del self._open[name]

@@ -19,7 +19,6 @@ from agent_fox.verifier.logs.row_reader import RowReader, built_in
 _LIKE = patterns_in(__file__)
 _RUNS = "=== RUN   "
 MOST_TESTS = 100 * MOST_KEPT  # remembered of one package
-_MAY_PANIC = "pfruSW"
 
 
 @dataclass(slots=True)
@@ -88,7 +87,7 @@ class Package:
     def take_panic(self, line: str, owner: str | None = None) -> bool:
         """Whether a line belongs to the trace of a panic."""
         if self.panic is None:
-            if line[:1] not in _MAY_PANIC or not _LIKE["panics"].match(line):
+            if line[:1] not in "pfruSW" or not _LIKE["panics"].match(line):
                 return False
             self.panic, self.owner = Excerpt(), owner
         elif _LIKE["panic_ends"].match(line):

@@ -116,7 +116,7 @@ class _Reader:
         name = _plain(_LIKE["time"].sub("", rest.removesuffix("{")).strip()) if "#" in rest or is_open else rest.strip()
         name = self._workspace.relative(name) if is_file(name) else name
         outcome = "skipped" if is_excused else "passed" if is_ok else "failures"
-        test = TapTest(depth, name, outcome, list(self._between))
+        test = TapTest(depth, name, outcome, outcome == "failures", list(self._between))
         self._between.clear()
         self._top += depth == 0
         if is_open:
@@ -186,15 +186,12 @@ class TapTest:
     depth: int
     name: str
     outcome: str
+    fails: bool
     before: list[str]
     has_children: bool = False
     has_failed: bool = False
     yaml: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
-
-    @property
-    def fails(self) -> bool:
-        return self.outcome == "failures"
 
 
 def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None) -> Failure:

@@ -97,7 +97,16 @@ class SurefireReader:
             if not level:
                 return True
         if "Tests run:" in text and (match := _LIKE["class"].match(text)):
-            self._class_ended(match)
+            class_name, counts = match["name"], _counts(match)
+            if self.running and class_name and class_name not in self.running:
+                return True  # a test printed it
+            if class_name:
+                self.running.discard(class_name)
+                self._know(class_name)
+            else:
+                self.running.clear()
+            self._failed_since_total += counts.failures + counts.errors
+            self._class_counts = summed((self._class_counts, counts))
         elif "<<< " in text and level != "WARNING" and (match := _LIKE["trace"].match(text)):
             name = match["name"].strip()
             known = _LIKE["old_name"].match(name) or _LIKE["new_name"].match(name)
@@ -146,17 +155,6 @@ class SurefireReader:
         self._over.passed += tests - skipped
         self._over.skipped += skipped
         self._class_counts = self._class_counts or TestSummary()
-
-    def _class_ended(self, found: re.Match[str]) -> None:
-        name = found["name"]
-        if self.running and name and name not in self.running:
-            return  # a test printed it
-        self.running.discard(name) if name else self.running.clear()
-        if name:
-            self._know(name)
-        counts = _counts(found)
-        self._failed_since_total += counts.failures + counts.errors
-        self._class_counts = summed((self._class_counts, counts))
 
     def _know(self, name: str) -> None:
         if len(self._classes) < MOST_KEPT:

@@ -34,7 +34,14 @@ class Junit:
         cases, found, counts, is_complete = CaseReader(), Gathering(), Counts(), True
         try:
             for case in chain.from_iterable(cases.read(file)):
-                _take(case, found, counts, workspace)
+                has_failed = case.outcome in (CaseOutcome.FAILED, CaseOutcome.BROKEN)
+                if has_failed and (problem := lint_failure(case, workspace)):
+                    found.fail(problem)
+                    continue
+                counts.add(case.outcome)
+                counts.uncounted += has_failed and case.endings[0].message == _COLLECTION
+                endings = [each for each in case.endings if has_failed and each.tag != "skipped"]
+                found.fail(*(_failure(case, each, workspace) for each in endings if not found.is_full))
         except Cut:
             is_complete = False
         counts.passed, is_complete = cases.passed, is_complete and cases.is_junit
@@ -47,24 +54,11 @@ class Junit:
 JUNIT = Junit()
 
 
-def _take(case: JunitCase, found: Gathering, counts: Counts, workspace: Workspace) -> None:
-    has_failed = case.outcome in (CaseOutcome.FAILED, CaseOutcome.BROKEN)
-    if has_failed and (problem := lint_failure(case, workspace)):
-        found.fail(problem)
-        return
-    counts.add(case.outcome)
-    counts.uncounted += has_failed and case.endings[0].message == _COLLECTION
-    for ending in case.endings if has_failed and not found.is_full else ():
-        if ending.tag != "skipped":
-            found.fail(_failure(case, ending, workspace))
-
-
 def _failure(case: JunitCase, ending: Ending, workspace: Workspace) -> Failure:
     """What one ending tells. A file that could not be read, or loaded, never ran: that is no failed test."""
     text = ending.text or case.output
-    place = _place(case, text, workspace)
-    if place is None and (match := _LIKE["cpp_prefix"].match(ending.message)):
-        place = place_of(match, workspace)
+    place, cpp = _place(case, text, workspace), _LIKE["cpp_prefix"].match(ending.message)
+    place = place or (place_of(cpp, workspace) if cpp else None)
     kind = FailureKind.COMPILE_ERROR if ending.message == _COLLECTION else FailureKind.TEST_FAILURE
     if kind is FailureKind.TEST_FAILURE and is_file(case.name):
         kind = kind_of_broken(f"{ending.message}\n{text}")
