@@ -196,15 +196,8 @@ class TapTest:
 
 def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None) -> Failure:
     fields, text = fields_of(test.yaml), "\n".join(test.after)
-    of, places = (
-        fields.get,
-        (("stack", "javascript"), ("at", "javascript", "written", "position"), ("location", "position")),
-    )
-    told = (
-        place_in(of(name, ""), workspace, *how) for name, *how in places
-    )  # where it was thrown, or where the test is
-    place = next(filter(None, told), None)
-    place = place or place_in(text, workspace, "bats", "perl") or place_in(text, workspace)
+    places = (place_in(fields.get(name, ""), workspace, *tables) for name, *tables in _PLACES)
+    place = next(filter(None, places), None) or place_in(text, workspace, "bats", "perl") or place_in(text, workspace)
     error = fields.get("error", "")
     inner = fields_of(error.split("\n")) if re.match(r"(?:name|message): ", error) else {}
     reason = inner.get("message") or error or fields.get("message", "")

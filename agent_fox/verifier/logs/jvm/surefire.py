@@ -215,5 +215,5 @@ def java_thrown(lines: Sequence[str], named: re.Pattern[str]) -> tuple[re.Match[
     """The exception that a trace begins with, as `named` finds it, and what is said before the first frame."""
     first = lines[0] if lines else ""
     match, ends = named.match(first), (n for n, line in enumerate(lines) if n and _LIKE["frame"].match(line))
-    said = [match["message"] or "", *lines[1 : next(ends, None)]] if match else [first]
-    return match, "\n".join(said).strip()
+    lines = [match["message"] or "", *lines[1 : next(ends, None)]] if match else [first]
+    return match, "\n".join(lines).strip()

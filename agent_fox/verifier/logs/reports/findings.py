@@ -160,8 +160,8 @@ class _Reading:
             return
         instead = "the file could not be run" if is_broken else "the test failed"
         name = " > ".join(filter(None, (*texts(groups), text(groups).removesuffix(title).strip(), title))) or None
-        for said in texts(known["message"]) or [text(known["message"])]:
-            thrown = re.sub(of.aside, "", without_colours(said)) or instead
+        for message in texts(known["message"]) or [text(known["message"])]:
+            thrown = re.sub(of.aside, "", without_colours(message)) or instead
             failure = reader_of(of.reads)(thrown, self._workspace, "", "") or Failure(of.kind, instead)
             if failure.line is None:
                 line, column = number(known.get("line")), number(known.get("column"))

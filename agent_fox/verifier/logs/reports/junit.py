@@ -31,24 +31,24 @@ class Junit:
         return at is not None and bool(_LIKE["begins"].match(head, at)) and stands_first(head, at)
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        cases, found, counts, is_complete = CaseReader(), Gathering(), Counts(), True
+        cases, findings, counts, is_complete = CaseReader(), Gathering(), Counts(), True
         try:
             for case in chain.from_iterable(cases.read(file)):
                 has_failed = case.outcome in (CaseOutcome.FAILED, CaseOutcome.BROKEN)
                 if has_failed and (problem := lint_failure(case, workspace)):
-                    found.fail(problem)
+                    findings.fail(problem)
                     continue
                 counts.add(case.outcome)
                 counts.uncounted += has_failed and case.endings[0].message == _COLLECTION
                 endings = [each for each in case.endings if has_failed and each.tag != "skipped"]
-                found.fail(*(_failure(case, each, workspace) for each in endings if not found.is_full))
+                findings.fail(*(_failure(case, each, workspace) for each in endings if not findings.is_full))
         except Cut:
             is_complete = False
         counts.passed, is_complete = cases.passed, is_complete and cases.is_junit
         summary = counts.summary() if cases.is_junit else None
-        if summary == TestSummary() and (not is_complete or found.failures):
+        if summary == TestSummary() and (not is_complete or findings.failures):
             summary = None
-        return found.parsed(summary, is_complete=is_complete)
+        return findings.parsed(summary, is_complete=is_complete)
 
 
 JUNIT = Junit()
@@ -63,8 +63,8 @@ def _failure(case: JunitCase, ending: Ending, workspace: Workspace) -> Failure:
     if kind is FailureKind.TEST_FAILURE and is_file(case.name):
         kind = kind_of_broken(f"{ending.message}\n{text}")
     named, tables = _LIKE["type"].match(ending.type), ("pytest_last", "js_names", "pytest_error")
-    said = next(filter(None, (_LIKE[each].findall(text) for each in tables)), [""])
-    exception = named[1] if named and _LIKE["names_class"].search(named[1]) else said[-1].partition(":")[0].strip()
+    lines = next(filter(None, (_LIKE[each].findall(text) for each in tables)), [""])
+    exception = named[1] if named and _LIKE["names_class"].search(named[1]) else lines[-1].partition(":")[0].strip()
     return Failure(
         kind,
         _message(ending, text),

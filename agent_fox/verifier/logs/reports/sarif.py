@@ -75,9 +75,9 @@ class _Run:
             if is_gone or words & {"", "accepted"}:
                 continue
             rule, message = text(found(result, "ruleId|rule.id")), record(result.get("message"))
-            said, arguments = text(found(message, "text|markdown")), message.get("arguments")
+            reason, arguments = text(found(message, "text|markdown")), message.get("arguments")
             for n, argument in enumerate(arguments if isinstance(arguments, list) else []):
-                said = said.replace(f"{{{n}}}", str(argument))
+                reason = reason.replace(f"{{{n}}}", str(argument))
             physical, logical = record(found(result, "locations.physicalLocation")), "locations.logicalLocations"
             location = record(physical.get("artifactLocation"))
             index, uri = location.get("index"), text(location.get("uri"))
@@ -86,12 +86,12 @@ class _Run:
             base = self.bases.get(text(location.get("uriBaseId")), "")
             yield {
                 "kind": self.kind,
-                "message": first_line(said),
+                "message": first_line(reason),
                 "file": base + uri if base.startswith(("file:", "/")) else unquote(uri),
                 "line": found(physical, "region.startLine"),
                 "column": found(physical, "region.startColumn"),
                 "symbol": found(result, f"{logical}.fullyQualifiedName|{logical}.name"),
-                "evidence": f"{rule} {said}".strip(),
+                "evidence": f"{rule} {reason}".strip(),
                 "code": rule,
                 "severity": text(result.get("level")) or self.levels.get(rule, "warning"),
             }
