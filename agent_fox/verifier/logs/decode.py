@@ -81,7 +81,8 @@ def pieces(file: BinaryIO) -> Iterator[str]:
     for text in _decoded(file):
         if is_stamped is None:  # nearly all lines at the beginning begin with a time
             first = [line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
-            is_stamped = bool(first) and sum(bool(_LIKE["stamp"].match(line)) for line in first) * 5 >= 4 * len(first)
+            stamped = sum(1 for line in first if _LIKE["stamp"].match(line))
+            is_stamped = any(letter.isdigit() for letter in text[:2]) and stamped * 5 >= 4 * len(first)
         yield _LIKE["stamp"].sub("", text) if is_stamped else text
 
 
