@@ -72,16 +72,19 @@ class RowReader:
         if start > at:
             if has_tests:
                 self.tests.pass_over(block, at, start)
-            # The line above, and the last heading of what was skipped.
-            end, headings = start - 1, self._format.headings
-            begin = max(at, block.rfind("\n", at, end) + 1)
-            self._above = block[begin:end]
-            while headings and end > at:
-                if any((match := row.match(block[begin:end])) and self._use(row, match) for row in headings):
-                    break
-                end = begin - 1
-                begin = max(at, block.rfind("\n", at, end) + 1)
+            self._look_back(block, at, start)
         return start
+
+    def _look_back(self, block: str, at: int, start: int) -> None:
+        """The line above, and the last heading of what was skipped."""
+        end, headings = start - 1, self._format.headings
+        begin = max(at, block.rfind("\n", at, end) + 1)
+        self._above = block[begin:end]
+        while headings and end > at:
+            if any((match := row.match(block[begin:end])) and self._use(row, match) for row in headings):
+                return
+            end = begin - 1
+            begin = max(at, block.rfind("\n", at, end) + 1)
 
     def _next(self, marks: tuple[Mark, ...], block: str, at: int) -> int:
         """Where the next line with a mark begins. Each mark is looked for once from place to place."""
