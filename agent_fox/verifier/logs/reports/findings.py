@@ -115,7 +115,7 @@ class _Reading:
 
     def take(self, entry: Record) -> None:
         of, self._has_read = self._of, True
-        if of.totals and set(of.totals.values()) <= entry.keys():
+        if not entry.keys().isdisjoint(of.totals.values()):
             self._counts = Counts(**{name: number(entry.get(key)) or 0 for name, key in of.totals.items()})
             return
         inner, file = list(records(found(entry, of.inner))) if of.inner else [entry], found(entry, of.fields["file"])
