@@ -47,7 +47,7 @@ def parsing(name: str, path: Path, tool: str) -> Figure:
 
 def split(path: Path) -> None:
     with path.open("rb") as file:
-        deque(decode.lines(file), maxlen=0)
+        deque(decode.Lines(file), maxlen=0)
 
 
 def read(path: Path, tool: str) -> Outcome:

@@ -4,22 +4,17 @@ which lines these are; how the text of a block is read, is in `data/tools.toml`.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
-from agent_fox.core.late import Late
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
-from agent_fox.verifier.logs.gathering import MOST_KEPT, Excerpt, still_running
-from agent_fox.verifier.logs.kinds import DATA, kind_in, written
-from agent_fox.verifier.logs.rows import COUNTED, SAID
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
-    from agent_fox.verifier.logs.rows import Row, Rows
+from agent_fox.verifier.logs.gathering import MOST_KEPT, STILL_RUNNING, Excerpt
+from agent_fox.verifier.logs.kinds import DATA, kind_in, made, written
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.rows import COUNTED, SAID, Row, Rows
 
 Groups = Mapping[str, str | None]
 _COUNT = regex(r"(\d+) ([a-z]+(?: [a-z]+)*)|([a-z ]+)=(\d+)")
@@ -188,32 +183,33 @@ class Blocks:
             block.failures = list(self._failures(block)) if block.failures is None else block.failures
         nested = self._format.nested  # a test counts for those around it
         around = {block.key.rpartition(nested)[0] for block in self._kept} if nested else set()
-        failures = (each for block in self._kept if block.key not in around for each in block.failures or ())
-        return list(numbered(failures) if self._format.has_subtests else failures)
+        failures = [each for block in self._kept if block.key not in around for each in block.failures or ()]
+        seen: Counter[tuple[object, ...]] = Counter()
+        for n, failure in enumerate(failures if self._format.has_subtests else ()):  # those alike: `test_x #2`
+            key = (failure.file, failure.line, failure.test_name, failure.message, failure.is_error)
+            seen[key] += 1
+            if seen[key] > 1 and failure.test_name is not None:
+                failures[n] = replace(failure, test_name=f"{failure.test_name} #{seen[key]}")
+        return failures
 
     def _of_list(self, listed: list[Block]) -> Iterator[Block]:
         """For each test of a list the first block left that shows it; one without is what the list says of it."""
-        blocks = [block for block in self._kept if not block.row.is_apart]
-        left = self._joined(blocks, {each.key for each in listed}) if self._format.list_tells else blocks
+        keys, blocks = {each.key for each in listed}, [block for block in self._kept if not block.row.is_apart]
+        left: list[Block] = [] if self._format.list_tells else list(blocks)
+        for block in blocks if self._format.list_tells else ():
+            if not left or (block.key in keys and block.key != left[-1].key):
+                left.append(block)
+            else:  # printed by the test of the block before it, or more of the same
+                left[-1].shown.extend(list(block.shown))
         lines = list(self._lines)
         shown = [_taken(left, partial(Block.shows, listed=each)) for each in listed]
         broken = {block.key: block for block in left if block.row.is_error and not block.row.uncounted}
-        for each, block in zip(listed, shown, strict=True):
+        for each, its in zip(listed, shown, strict=True):
             names = [[each.file, *each.names[0]]] if self._format.has_files and each.names[0] else each.names
-            block = block or broken.get(each.key) or _taken(lines, partial(Block.says, listed=each)) or each
+            block = its or broken.get(each.key) or _taken(lines, partial(Block.says, listed=each)) or each
             row, groups = (each.row, each.groups) if self._format.list_tells else (block.row, block.groups)
             yield replace(block, names=names, file=block.file or each.file, row=row, groups=groups)
         yield from (block for block in self._kept if block.row.is_apart)
-
-    def _joined(self, blocks: list[Block], keys: set[str]) -> list[Block]:
-        """A block of a test that is not listed was printed by the one before it; one of the same test is more of it."""
-        joined: list[Block] = []
-        for block in blocks:
-            if not joined or (block.key in keys and block.key != joined[-1].key):
-                joined.append(block)
-            else:
-                joined[-1].shown.extend(list(block.shown))
-        return joined
 
     def _believed(self) -> list[Block]:
         """As many of the last as were counted. What a test may have printed counts only where others are too few."""
@@ -242,22 +238,22 @@ class Blocks:
         if tests is None:
             tests = passed + failed + errors + skipped + xfailed - min(of("broken") or broken, errors)
         elif "passed" not in self.counts:
-            passed = max(0, tests - skipped - xfailed - self._failed_tests(failed + of("errors", 0)))
+            unpassed = failed + of("errors", 0)
+            if self._format.has_subtests:  # a test may have several failures, and some are shown by no block
+                shown = [block.failures[0] for block in self._kept if block.failures and not block.row.uncounted]
+                names = {each.test_name or each.evidence for each in shown}
+                unpassed = max(0, unpassed - len(self._kept)) + len(names)
+            passed = max(0, tests - skipped - xfailed - unpassed)
         return TestSummary(tests, passed, failed, errors, skipped, xfailed)
 
-    def _failed_tests(self, failed: int) -> int:
-        """Of how many tests the failures are: one may have several, and some are shown by no block."""
-        if not self._format.has_subtests:
-            return failed
-        first = [block.failures[0] for block in self._kept if block.failures and not block.row.uncounted]
-        return max(0, failed - len(self._kept)) + len({each.test_name or each.evidence for each in first})
-
     def running(self, groups: Groups) -> Failure:
-        """What the last line of a log without counts begins."""
+        """What the last line of a log without counts begins: it hung, or ended the runner."""
         file = groups.get("file") or ""
         names = self._names(groups)
         names = [file, *names] if self._format.has_files and names else names
-        return still_running(self._workspace.relative(file) or None, self._format.joint.join(names) or None, self.last)
+        file, test = self._workspace.relative(file), self._format.joint.join(names) or None
+        failure = Failure(FailureKind.TEST_FAILURE, STILL_RUNNING, file or None, test_name=test, is_error=True)
+        return replace(failure, evidence=self.last)
 
 
 def _taken(blocks: list[Block], fits: Callable[[Block], bool]) -> Block | None:
@@ -268,17 +264,7 @@ def _taken(blocks: list[Block], fits: Callable[[Block], bool]) -> Block | None:
     return block
 
 
-def numbered(failures: Iterable[Failure]) -> Iterator[Failure]:
-    """The failures, where sub-tests of one test fail alike numbered by their names: `test_x`, `test_x #2`."""
-    seen: Counter[tuple[object, ...]] = Counter()
-    for failure in failures:
-        key = (failure.file, failure.line, failure.test_name, failure.message, failure.is_error)
-        seen[key] += 1
-        is_repeated = seen[key] > 1 and failure.test_name is not None
-        yield replace(failure, test_name=f"{failure.test_name} #{seen[key]}") if is_repeated else failure
-
-
 def reader_of(how: str) -> Callable[..., Failure | None]:
     """What reads the text of a failed test: given that, the workspace, and the file and name that its title tells."""
-    place = written(DATA / "tools.toml")["readers"][how]
-    return Late[Callable[..., Failure | None]](f"agent_fox.verifier.logs.{place}").load()
+    reader: Callable[..., Failure | None] = made(written(DATA / "tools.toml")["readers"][how])
+    return reader

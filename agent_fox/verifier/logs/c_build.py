@@ -5,18 +5,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import patterns_in
-from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.row_reader import RowReader
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.ground.results import Parsed
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.row_reader import RowReader, built_in
 
 _LIKE = patterns_in(__file__)
 
@@ -25,18 +20,14 @@ class CBuildReader:
     """Reads what compilers of C and C++ print, alone or within make, ninja and CMake."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._folders = folders = _Folders(workspace)
-        self._findings, self._workspace = Gathering(), workspace
-        self._ctest = self._rows("ctest", workspace.relative)
-        self._compiler = self._rows("c_compiler", folders.relative)
-        cmake, make = self._rows("cmake", workspace.relative), self._rows("make", folders.source)
-        linker, sanitizer = self._rows("linker", folders.source), self._rows("sanitizer", folders.relative)
-        self._open = (self._ctest, cmake, sanitizer, linker, self._compiler)
-        self._readers = (cmake, sanitizer, make, linker, self._compiler)
+        self._folders, findings = _Folders(workspace), Gathering()
+        own, source = self._folders.relative, self._folders.source
+        paths = {"ctest": None, "cmake": None, "sanitizer": own, "make": source, "linker": source, "c_compiler": own}
+        of = {name: RowReader(built_in(name), workspace, findings, path) for name, path in paths.items()}
+        self._ctest, self._compiler = of["ctest"], of["c_compiler"]
+        self._open = [reader for name, reader in of.items() if name != "make"]
+        self._readers = [reader for name, reader in of.items() if name != "ctest"]
         self._is_open = False  # the next line may belong to the last one
-
-    def _rows(self, name: str, relative: Callable[[str], str]) -> RowReader:
-        return RowReader(built_in(name), self._findings, self._workspace, relative)
 
     def skip(self, block: str, at: int) -> int:
         """Passes over commands, whose sources are noted."""

@@ -12,10 +12,9 @@ from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, Test
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Counts, Gathering, summed
 from agent_fox.verifier.logs.kinds import patterns_in
-from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.parsers import LineLog, LineReader
+from agent_fox.verifier.logs.parsers import LineLog, LineReader, is_stream
 from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
-from agent_fox.verifier.logs.row_reader import RowReader
+from agent_fox.verifier.logs.row_reader import RowReader, built_in
 from agent_fox.verifier.logs.streams.records import Record, found, number, record, record_of, records, text
 
 _LIKE = patterns_in(__file__)
@@ -25,45 +24,40 @@ class CargoReader:
     """Reads what cargo and rustc print for people."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._findings = Gathering()
-        self._compiler = RowReader(built_in("rustc"), self._findings, workspace)
-        self._target: RowReader | None = None
-        self._nextest: RowReader | None = None
+        self._workspace, self._findings = workspace, Gathering()
+        self._compiler = RowReader(built_in("rustc"), workspace, self._findings)
+        self._tests: RowReader | None = None  # those of a target, or of the whole run
+        self._is_nextest = False
         self._summary: TestSummary | None = None
 
     def skip(self, block: str, at: int) -> int:
         """Passes over what tests say that pass."""
-        reader = self._nextest or self._target
-        return reader.skip(block, at) if reader else at
+        return self._tests.skip(block, at) if self._tests else at
 
     def take(self, line: str) -> None:
-        if self._nextest is not None:
-            self._nextest.take(line)
-        elif self._target is not None:
-            self._target.feed(line)
-            if self._target.tests.counts is not None:
-                self._end_target(self._target)
+        if self._tests is not None:
+            self._tests.feed(line)
+            if self._tests.tests.counts is not None and not self._is_nextest:
+                self._end_tests(self._tests)
         elif line.startswith("running ") and _LIKE["running"].match(line):
             self._compiler.finish()
-            self._target = RowReader(built_in("rust_harness"), Gathering(), self._workspace)
+            self._tests = RowReader(built_in("rust_harness"), self._workspace)
         elif line[:1] == " " and _LIKE["nextest"].match(line):
-            self._nextest = RowReader(built_in("nextest"), Gathering(), self._workspace)
+            self._tests, self._is_nextest = RowReader(built_in("nextest"), self._workspace), True
         else:
             self._compiler.feed(line)
 
     def parsed(self) -> Parsed:
         self._compiler.finish()
-        is_complete = self._target is None and (self._nextest is None or self._nextest.tests.counts is not None)
-        for reader in filter(None, (self._nextest, self._target)):
-            self._end_target(reader)
+        is_complete = self._tests is None or (self._is_nextest and self._tests.tests.counts is not None)
+        if self._tests is not None:
+            self._end_tests(self._tests)
         return self._findings.parsed(self._summary, is_complete=is_complete)
 
-    def _end_target(self, target: RowReader) -> None:
-        parsed = target.parsed()
-        for failure in parsed.failures:
-            self._findings.fail(failure)
-        self._summary, self._target = summed((self._summary, parsed.summary)), None
+    def _end_tests(self, tests: RowReader) -> None:
+        parsed, self._tests = tests.parsed(), None
+        self._findings.fail(*parsed.failures)
+        self._summary = summed((self._summary, parsed.summary))
 
 
 class _JsonReader(LineReader):
@@ -82,18 +76,28 @@ class _JsonReader(LineReader):
         elif "spans" in message and "level" in message:
             self._diagnostic(message)
         elif message.get("type") == "test":
-            self._test(message)
+            how, name = text(message.get("event")), text(message.get("name"))
+            if outcome := {"ok": "passed", "ignored": "skipped", "failed": "failures"}.get(how):
+                self._counts.add(outcome)
+            if how == "failed":
+                output = text(message.get("stdout")) or text(message.get("message"))
+                self._found.fail(replace(panicked(output, self._workspace, "", name), test_name=name or None))
 
     def _diagnostic(self, message: Record) -> None:
         level, reason = text(message.get("level")), text(message.get("message"))
         if _LIKE["summary"].match(reason) or not (level.startswith("error") or level == "warning"):
             return
-        code, span = text(found(message, "code.code")), self._span(message)
+        code, spans = text(found(message, "code.code")), list(records(message.get("spans")))
+        span = next((each for each in spans if each.get("is_primary") is True), spans[0] if spans else {})
+        while (file := text(span.get("file_name"))).startswith(("<", "/rustc/")) or not self._workspace.holds(file):
+            if not (outer := record(found(span, "expansion.span"))):
+                break
+            span = outer  # of code that a macro wrote, where the workspace calls the macro
         (self._found.warn if level == "warning" else self._found.fail)(
             Failure(
                 FailureKind.LINT_FAILURE if code.startswith("clippy::") else FailureKind.COMPILE_ERROR,
                 reason,
-                file=self._workspace.relative(text(span.get("file_name"))) or None,
+                file=self._workspace.relative(file) or None,
                 line=number(span.get("line_start")),
                 column=number(span.get("column_start")),
                 evidence=text(message.get("rendered")) or reason,
@@ -101,39 +105,14 @@ class _JsonReader(LineReader):
             )
         )
 
-    def _span(self, message: Record) -> Record:
-        """The primary span; of code that a macro wrote, where the workspace calls the macro."""
-        spans = list(records(message.get("spans")))
-        span = next((each for each in spans if each.get("is_primary") is True), spans[0] if spans else {})
-        while (file := text(span.get("file_name"))).startswith(("<", "/rustc/")) or not self._workspace.holds(file):
-            if not (outer := record(found(span, "expansion.span"))):
-                break
-            span = outer
-        return span
-
-    def _test(self, event: Record) -> None:
-        how, name = event.get("event"), text(event.get("name"))
-        self._counts.passed += how == "ok"
-        self._counts.skipped += how == "ignored"
-        if how == "failed":
-            self._counts.failures += 1
-            output = text(event.get("stdout")) or text(event.get("message"))
-            self._found.fail(replace(panicked(output, self._workspace, "", name), test_name=name or None))
-
     def parsed(self) -> Parsed:
         summary = self._counts.summary()
         return self._found.parsed(summary if summary.tests else None)
 
 
-def _recognises(head: str) -> bool:
-    match = _LIKE["ours"].search(head)
-    return match is not None and not _LIKE["text_run"].search(head, 0, match.start())
-
-
 def panicked(text: str, workspace: Workspace, file: str, name: str) -> Failure:
     """The panic of the test's own thread, else the last of any; one within the standard library is placed where the
-    project called it, if there is a backtrace. A documentation test may not have compiled, or should not have.
-    """
+    project called it, if there is a backtrace. A documentation test may not have compiled, or should not have."""
     text = textwrap.dedent(text)
     panics = sorted((*_LIKE["new_panic"].finditer(text), *_LIKE["old_panic"].finditer(text)), key=re.Match.start)
     own = (panic for panic in panics if panic["thread"] in (name, name.rpartition("::")[2]))
@@ -157,5 +136,4 @@ def _place(match: re.Match[str] | None, workspace: Workspace) -> Place | None:
     return place_of(match, workspace) if match and match["file"] else None
 
 
-# Tests that `cargo test` ran print for people.
-CARGO_JSON = LineLog(_JsonReader, recognises=_recognises, stands_alone=False)
+CARGO_JSON = LineLog(_JsonReader, recognises=is_stream(_LIKE["ours"], _LIKE["text_run"]), stands_alone=False)

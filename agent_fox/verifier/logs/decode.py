@@ -29,6 +29,7 @@ _MARKS = (
 _DROPPED = bytes(set(range(32)) - set(b"\t\n\r\x1b")) + b"\x7f"
 _LOOKED_AT = 40  # lines that tell whether a runner of CI put the time before each
 _UTF8_LETTER = regex(rb"[\xc3-\xf4][\x80-\xbf]")
+_LAST_LETTER = regex(rb"(?:[\xc0-\xff][\x80-\xbf]*)?\Z")  # of several bytes
 
 
 def without_colours(text: str) -> str:
@@ -38,7 +39,8 @@ def without_colours(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a log, without ends or colours; a longer line is cut. Memory is bounded by a chunk and a line.
+    """The lines of a log from where it stands, to be read once, without ends or colours; a longer line is cut. Memory
+    is bounded by a chunk and a line.
 
     A carriage return ends a line too: what a progress display wrote over is a line of its own.
     """
@@ -65,10 +67,6 @@ class Lines:
             yield rest.rstrip("\r")[: self.longest] + "\n"
 
 
-lines = Lines
-"""The lines of a file from where it stands, to be read once."""
-
-
 def _with_short_lines(block: str, longest: int) -> str:
     """A line that is too long fills a window of half its length, so only such windows are looked at."""
     window = longest // 2
@@ -81,16 +79,11 @@ def pieces(file: BinaryIO) -> Iterator[str]:
     """The decoded text in pieces of any length, without colours, nor the time that a runner of CI put before lines."""
     is_stamped: bool | None = None
     for text in _decoded(file):
-        is_stamped = _is_stamped(text) if is_stamped is None else is_stamped
+        if is_stamped is None:  # nearly all lines at the beginning begin with a time
+            first = [line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
+            stamped = sum(1 for line in first if _LIKE["stamp"].match(line))
+            is_stamped = any(letter.isdigit() for letter in text[:2]) and stamped * 5 >= 4 * len(first)
         yield _LIKE["stamp"].sub("", text) if is_stamped else text
-
-
-def _is_stamped(text: str) -> bool:
-    """Whether nearly all lines at the beginning begin with a time."""
-    if not any(letter.isdigit() for letter in text[:2]):  # cheaper
-        return False
-    first = [line for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
-    return sum(1 for line in first if _LIKE["stamp"].match(line)) * 5 >= 4 * len(first)
 
 
 def _decoded(file: BinaryIO) -> Iterator[str]:
@@ -124,7 +117,7 @@ def tail(file: BinaryIO, most: int) -> list[str]:
     encoding, _ = _encoding(file.read(HEAD))
     file.seek(max(0, size - TAIL) // 4 * 4)
     mark = next((mark for mark, name in _MARKS if name == encoding), b"") if encoding != "utf-8" else b""
-    last = [line for line in lines(io.BytesIO(mark + file.read())) if line.strip()]
+    last = [line for line in Lines(io.BytesIO(mark + file.read())) if line.strip()]
     return last[-most:]
 
 
@@ -145,23 +138,14 @@ def _chunks(file: BinaryIO, rest: bytes) -> Iterator[bytes]:
     while data := file.read(CHUNK):
         data = rest + data
         at = data.rfind(b"\n") + 1
-        if not at and len(data) >= CHUNK:  # before an escape sequence that may go on, or behind a whole letter
-            at = max(0, data.rfind(b"\x1b", max(1, len(data) - LONGEST_ESCAPE))) or _letter_end(data)
+        if not at and len(data) >= CHUNK:  # before an escape sequence that may go on, or before the last letter
+            letter = _LAST_LETTER.findall(data[-4:])[0]
+            at = max(0, data.rfind(b"\x1b", max(1, len(data) - LONGEST_ESCAPE))) or len(data) - len(letter)
         rest = data[at:]
         if at:
             yield data[:at]
     if rest:
         yield rest
-
-
-def _letter_end(data: bytes) -> int:
-    """Where the last whole UTF-8 letter of `data` ends."""
-    for back in range(1, min(4, len(data)) + 1):
-        if data[-back] >= 0xC0:
-            return len(data) - back
-        if data[-back] < 0x80:
-            break
-    return len(data)
 
 
 def _text(chunk: bytes, *, is_line: bool = False) -> str:

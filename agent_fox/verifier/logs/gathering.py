@@ -23,10 +23,7 @@ Key = tuple[object, ...]
 def bounded(failure: Failure) -> Failure:
     """The failure with its texts cut to their limits."""
     message = cut(failure.message.strip(), LONGEST_MESSAGE)
-    evidence = cut(failure.evidence.strip("\n"), LONGEST_EVIDENCE)
-    if message == failure.message and evidence == failure.evidence:
-        return failure
-    return replace(failure, message=message, evidence=evidence)
+    return replace(failure, message=message, evidence=cut(failure.evidence.strip("\n"), LONGEST_EVIDENCE))
 
 
 def cut(text: str, longest: int) -> str:
@@ -78,11 +75,11 @@ class Gathering:
     _alone: list[Failure] = field(default_factory=list)
     _of_kind: list[Failure] = field(default_factory=list)
 
-    def fail(self, failure: Failure) -> None:
-        _keep(self.failures, failure)
+    def fail(self, *failures: Failure) -> None:
+        _keep(self.failures, failures)
 
-    def warn(self, warning: Failure) -> None:
-        _keep(self.warnings, warning)
+    def warn(self, *warnings: Failure) -> None:
+        _keep(self.warnings, warnings)
 
     def keep(self, draft: Draft) -> None:
         (self.warn if draft.is_warning else self.fail)(draft.failure())
@@ -100,16 +97,15 @@ class Gathering:
 
     def parsed(self, summary: TestSummary | None = None, *, is_complete: bool = True) -> Parsed:
         kinds = {failure.kind for failure in self.failures.values()}
-        for failure in self._of_kind:
-            if failure.kind not in kinds:
-                self.fail(failure)
-        for failure in () if self.failures else self._alone:
-            self.fail(failure)
+        self.fail(*(failure for failure in self._of_kind if failure.kind not in kinds))
+        self.fail(*(() if self.failures else self._alone))
         return Parsed(tuple(self.failures.values()), tuple(self.warnings.values()), summary, is_complete)
 
 
-def _keep(kept: dict[Key, Failure], failure: Failure) -> None:
-    if len(kept) < MOST_KEPT:
+def _keep(kept: dict[Key, Failure], more: Iterable[Failure]) -> None:
+    for failure in more:
+        if len(kept) >= MOST_KEPT:
+            return
         short = bounded(failure)
         kept.setdefault((short.kind, short.file, short.line, short.column, short.test_name, short.message), short)
 
@@ -152,6 +148,10 @@ class Counts:
     xfailed: int = 0
     uncounted: int = 0
 
+    def add(self, outcome: str) -> None:
+        """One more, by the name of a field."""
+        setattr(self, outcome, getattr(self, outcome) + 1)
+
     def summary(self) -> TestSummary:
         tests = self.passed + self.failures + self.errors + self.skipped + self.xfailed - self.uncounted
         return TestSummary(tests, self.passed, self.failures, self.errors, self.skipped, self.xfailed)
@@ -165,19 +165,8 @@ def summed(summaries: Iterable[TestSummary | None]) -> TestSummary | None:
 
 
 MILD = ("warning", "warn", "info", "information", "note", "message")
-
-
-def is_mild(severity: str | None) -> bool:
-    """Whether a tool's word for how grave a finding is means that it fails nothing."""
-    return (severity or "").strip().lower() in MILD
-
-
+"""A tool's words for how grave a finding is, where it fails nothing."""
 STILL_RUNNING = "the log ends while this was running"
-
-
-def still_running(file: str | None, test: str | None, line: str) -> Failure:
-    """What a log names last that does not end in it: what hung, or ended the runner."""
-    return Failure(FailureKind.TEST_FAILURE, STILL_RUNNING, file, test_name=test, evidence=line, is_error=True)
 
 
 def merged(readings: Iterable[Parsed]) -> Parsed:
@@ -185,10 +174,8 @@ def merged(readings: Iterable[Parsed]) -> Parsed:
     gathering, summary, is_complete = Gathering(), None, True
     for reading in readings:
         summary, is_complete = summed((summary, reading.summary)), is_complete and reading.is_complete
-        for failure in reading.failures:
-            gathering.fail(failure)
-        for warning in reading.warnings:
-            gathering.warn(warning)
+        gathering.fail(*reading.failures)
+        gathering.warn(*reading.warnings)
     return gathering.parsed(summary, is_complete=is_complete)
 
 
@@ -203,11 +190,9 @@ def completed(better: Parsed, other: Parsed) -> Parsed:
         if known and known.line and not failure.line:  # the log names the place that the report does not
             failure = replace(failure, kind=known.kind, file=known.file, line=known.line, column=known.column)
         gathering.fail(failure)
-    for failure in _new_failures(better, other):
-        gathering.fail(failure)
+    gathering.fail(*_new_failures(better, other))
     places = {_place(warning) for warning in better.warnings}
-    for warning in (*better.warnings, *(each for each in other.warnings if _place(each) not in places)):
-        gathering.warn(warning)
+    gathering.warn(*better.warnings, *(each for each in other.warnings if _place(each) not in places))
     is_known = better.summary is not None and (better.is_complete or other.summary is None)
     summary = better.summary if is_known else other.summary
     return gathering.parsed(summary, is_complete=better.is_complete or other.is_complete)

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from agent_fox.core.late import Late
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import FailureKind
 
@@ -21,6 +22,11 @@ def with_parts(pattern: str, parts: Mapping[str, str]) -> str:
     for name, part in parts.items():
         pattern = pattern.replace(f"{{{name}}}", part)
     return pattern
+
+
+def made(place: str) -> Any:  # noqa: ANN401 - whatever stands there
+    """What a table names by `module:NAME`, a module of this folder, which is imported when it is asked for."""
+    return Late[Any](f"agent_fox.verifier.logs.{place}").load()
 
 
 @cache
@@ -38,10 +44,7 @@ def patterns_in(module: str) -> Mapping[str, re.Pattern[str]]:
 
 def kind_in(table: str, text: str) -> FailureKind | None:
     """The kind of the first row of a table that is found in `text`."""
-    for kind, pattern, how in _tables()[table]:
-        if getattr(pattern, how)(text):
-            return kind
-    return None
+    return next((kind for kind, pattern, how in _tables()[table] if getattr(pattern, how)(text)), None)
 
 
 @cache

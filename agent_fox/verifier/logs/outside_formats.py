@@ -13,21 +13,18 @@ from dataclasses import fields
 from itertools import product
 from pathlib import Path, PurePosixPath
 from string import Formatter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agent_fox.core.values import to_object
 from agent_fox.core.words import did_you_mean
-from agent_fox.verifier.ground.results import FailureKind
+from agent_fox.verifier.ground.results import FailureKind, Parsed
 from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
 from agent_fox.verifier.logs.kinds import DATA, with_parts, written
-from agent_fox.verifier.logs.line_formats import LineFormat, format_of, texts_of
 from agent_fox.verifier.logs.parsers import read_block
 from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.row_reader import LineFormat, format_of, texts_of
 from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, SAID, Row, Rows
 from agent_fox.verifier.logs.status import line_of
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.ground.results import Parsed
 
 SLOWEST = 0.8
 """Seconds of the processor that a pattern may take for the longest line there is, whatever stands in it."""

@@ -8,17 +8,15 @@ once, without splitting them; what it may pass over depends on where it stands, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, Lines
 from agent_fox.verifier.logs.kinds import patterns_in
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.ground.results import Parsed
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Workspace
 
 _LIKE = patterns_in(__file__)
 _LINES_OF_BLOCK = 1_000
@@ -53,7 +51,9 @@ class LineLog:
 
 def read_lines(lines: Iterable[str], reader: LineReader) -> Parsed:
     """What `reader` makes of the lines."""
-    for block in lines.blocks() if isinstance(lines, Lines) else _blocks(iter(lines)):
+    each = iter(() if isinstance(lines, Lines) else lines)
+    some = ("\n".join(some) + "\n" for some in iter(lambda: [*islice(each, _LINES_OF_BLOCK)], []))
+    for block in lines.blocks() if isinstance(lines, Lines) else some:
         read_block(block, reader)
     return reader.parsed()
 
@@ -71,9 +71,14 @@ def read_block(block: str, reader: LineReader) -> None:
         at = skip(block, end + 1)
 
 
-def _blocks(lines: Iterator[str]) -> Iterator[str]:
-    while some := list(islice(lines, _LINES_OF_BLOCK)):
-        yield "\n".join(some) + "\n"
+def is_stream(ours: re.Pattern[str], other: re.Pattern[str]) -> Callable[[str], bool]:
+    """Whether a log that begins so has lines of `ours`, and none of `other` above them."""
+
+    def recognises(head: str) -> bool:
+        match = ours.search(head)
+        return match is not None and not other.search(head, 0, match.start())
+
+    return recognises
 
 
 MOST_LINES = 40  # before the start, of warnings that a wrapper printed
@@ -93,31 +98,3 @@ def begin_of(head: str) -> int | None:
 
 class Cut(ValueError):
     """A document that cannot be read to its end. The message says why."""
-
-
-class DocumentReader(Protocol):
-    """What is known of one document while it is read: `read` raises Cut after what could be read."""
-
-    def read(self, file: BinaryIO) -> None: ...
-    def parsed(self, *, is_complete: bool) -> Parsed: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A DocumentParser that makes a new reader for each document that `begins` fits from its first character."""
-
-    begins: re.Pattern[str]
-    reader: Callable[[Workspace], DocumentReader]
-    stands_alone: bool = True
-
-    def recognises(self, head: str) -> bool:
-        at = begin_of(head)
-        return at is not None and bool(self.begins.match(head, at)) and stands_first(head, at)
-
-    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        reader = self.reader(workspace)
-        try:
-            reader.read(file)
-        except Cut:
-            return reader.parsed(is_complete=False)
-        return reader.parsed(is_complete=True)

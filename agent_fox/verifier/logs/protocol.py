@@ -7,14 +7,12 @@ import posixpath
 import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, runtime_checkable
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 from urllib.parse import unquote
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.ground.results import Parsed
+from agent_fox.verifier.ground.results import Parsed
 
 _DRIVE = regex(r"/?[A-Za-z]:/")
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind, Parsed
 from agent_fox.verifier.logs import decode
 from agent_fox.verifier.logs.gathering import completed, merged
+from agent_fox.verifier.logs.protocol import LogParser, Workspace
+from agent_fox.verifier.logs.registry import Parsers
 from agent_fox.verifier.logs.status import Ending, Outcome, Readings, outcome_of
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import LogParser, Workspace
-    from agent_fox.verifier.logs.registry import Parsers
 
 TAIL_LINES = 20
 # Build tools keep reports below the folder of the module that they are about.
@@ -63,7 +61,7 @@ def _read_log(log: BinaryIO, workspace: Workspace, chosen: Parsers) -> tuple[Par
 
     def read(parser: LogParser) -> Parsed:
         log.seek(0)
-        return parser.parse(decode.lines(log), workspace)
+        return parser.parse(decode.Lines(log), workspace)
 
     parsers, readings = chosen.structured(decode.head(log)), []
     for each in parsers:
@@ -74,8 +72,8 @@ def _read_log(log: BinaryIO, workspace: Workspace, chosen: Parsers) -> tuple[Par
         return structured, text
     for parser in chosen.texts:
         text = completed(text, read(parser))
-    for parser in chosen.fallbacks if structured == Parsed() else ():
+    for entry in chosen.of("fallbacks") if structured == Parsed() else ():
         if text.summary or any(failure.kind is not FailureKind.UNKNOWN for failure in text.failures):
             break
-        text = completed(read(parser), text)
+        text = completed(read(entry.load()), text)
     return structured, text

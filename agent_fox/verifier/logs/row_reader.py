@@ -1,37 +1,36 @@
-"""The engine that reads lines by the rows of a format. What a row may say is in `rows`."""
+"""The engine that reads lines by the rows of a format, and the formats of `data/`. What a row may say is in `rows`."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any
 
-from agent_fox.verifier.ground.results import Failure, FailureKind
+from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.blocks import Blocks
 from agent_fox.verifier.logs.frames import java_file
-from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering, is_mild
-from agent_fox.verifier.logs.kinds import kind_in
-from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.ground.results import Parsed
-    from agent_fox.verifier.logs.protocol import Workspace
-    from agent_fox.verifier.logs.rows import Row, Rows
+from agent_fox.verifier.logs.gathering import MILD, MOST_KEPT, Draft, Gathering
+from agent_fox.verifier.logs.kinds import DATA, kind_in, with_parts, written
+from agent_fox.verifier.logs.parsers import read_lines
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark, Row, Rows
 
 LONG = 1 << 16  # characters
+Relative = Callable[[str], str]
 
 
 class RowReader:
     """Reads one log, or takes the lines of its format out of one. `relative` makes paths those of the workspace, where
-    that is not the workspace's own affair.
-    """
+    that is not the workspace's own affair."""
 
     def __init__(
-        self, of: Rows, findings: Gathering, workspace: Workspace, relative: Callable[[str], str] | None = None
+        self, of: Rows, workspace: Workspace, findings: Gathering | None = None, relative: Relative | None = None
     ) -> None:
-        self._format, self._findings = of, findings
+        self._format, self._findings = of, findings if findings is not None else Gathering()
         self._relative, self._holds = relative or workspace.relative, workspace.holds
         self.tests = Blocks(of, workspace)
         self._asked: tuple[str, int | None, int | None] | None = None
@@ -63,22 +62,29 @@ class RowReader:
 
     def skip(self, block: str, at: int) -> int:
         """Passes over lines without a mark; those below a test's title belong to the test."""
-        if self._open is not None or self._listed is not None:
+        has_tests = self._format.has_tests
+        if self._open is not None or self._listed is not None or (self._within and not has_tests):
             return at
-        if self._format.has_tests:
-            marks = self._format.marks_within[self._within, self.tests.open is not None]
-        elif self._within:
-            return at
-        else:
-            marks = self._format.marks
-            if marks and self._findings.is_full:
-                return len(block)
+        marks = self._format.marks[self._within, self.tests.open is not None]
+        if marks and self._findings.is_full and not has_tests:
+            return len(block)
         start = self._next(marks, block, at) if marks else at
         if start > at:
-            if self._format.has_tests:
+            if has_tests:
                 self.tests.pass_over(block, at, start)
             self._look_back(block, at, start)
         return start
+
+    def _look_back(self, block: str, at: int, start: int) -> None:
+        """The line above, and the last heading of what was skipped."""
+        end, headings = start - 1, self._format.headings
+        begin = max(at, block.rfind("\n", at, end) + 1)
+        self._above = block[begin:end]
+        while headings and end > at:
+            if any((match := row.match(block[begin:end])) and self._use(row, match) for row in headings):
+                return
+            end = begin - 1
+            begin = max(at, block.rfind("\n", at, end) + 1)
 
     def _next(self, marks: tuple[Mark, ...], block: str, at: int) -> int:
         """Where the next line with a mark begins. Each mark is looked for once from place to place."""
@@ -93,17 +99,6 @@ class RowReader:
             if place < nearest:
                 nearest = place
         return end if nearest == end else max(at, block.rfind("\n", at, nearest) + 1)
-
-    def _look_back(self, block: str, at: int, start: int) -> None:
-        """The line above, and the last heading of what was skipped."""
-        end = start - 1
-        begin = max(at, block.rfind("\n", at, end) + 1)
-        self._above = block[begin:end]
-        while self._format.headings and end > at:
-            if any((match := row.match(block[begin:end])) and self._use(row, match) for row in self._format.headings):
-                return
-            end = begin - 1
-            begin = max(at, block.rfind("\n", at, end) + 1)
 
     def feed(self, line: str) -> bool:
         """Take a line. Whether it is one of this format."""
@@ -296,32 +291,25 @@ class RowReader:
         for draft in (*held, *(self._listed or ())):
             self._findings.keep(draft)
         if self._fails_warnings:
-            for warning in gathering.warnings.values():
-                gathering.fail(warning)
+            gathering.fail(*gathering.warnings.values())
             gathering.warnings.clear()
-        parsed = self._parsed()
-        if not (self._format.turned and self._is_turned):
-            return parsed
-        kind = self._format.turned[0]
-        failures = (replace(failure, kind=kind) if failure.file else failure for failure in parsed.failures)
+        of, summary, is_complete = self._format, None, True
+        if of.has_tests:
+            gathering.fail(*self.tests.believed())
+            summary = self.tests.summary()
+            if not (summary and (summary.tests or summary.errors)):
+                nothing = [Failure(FailureKind.UNKNOWN, of.nothing)] if summary and of.nothing else []
+                for failure in self._if_empty[:MOST_KEPT] or nothing:
+                    gathering.fall_back(failure)
+            for row in of.rows if summary is None else ():
+                if row.gives == "running" and (match := row.match(self.tests.last)):
+                    self._use(row, match)
+            has_counts = any(row.gives == "counts" for row in of.rows)
+            is_complete = self._is_whole or bool(summary) or not has_counts
+        parsed = gathering.parsed(summary, is_complete=is_complete)
+        kind = of.turned[0] if of.turned and self._is_turned else None
+        failures = (replace(each, kind=kind) if kind and each.file else each for each in parsed.failures)
         return replace(parsed, failures=tuple(failures))
-
-    def _parsed(self) -> Parsed:
-        of = self._format
-        if not of.has_tests:
-            return self._findings.parsed()
-        for failure in self.tests.believed():
-            self._findings.fail(failure)
-        summary = self.tests.summary()
-        if not (summary and (summary.tests or summary.errors)):
-            nothing = [Failure(FailureKind.UNKNOWN, of.nothing)] if summary and of.nothing else []
-            for failure in self._if_empty[:MOST_KEPT] or nothing:
-                self._findings.fall_back(failure)
-        for row in of.rows if summary is None else ():
-            if row.gives == "running" and (match := row.match(self.tests.last)):
-                self._use(row, match)
-        has_counts = any(row.gives == "counts" for row in of.rows)
-        return self._findings.parsed(summary, is_complete=self._is_whole or bool(summary) or not has_counts)
 
 
 def _find(mark: str | re.Pattern[str], block: str, at: int) -> int:
@@ -346,4 +334,53 @@ def _unescaped(text: str | None) -> str | None:
 
 
 def _is_warning(groups: Mapping[str, str | None]) -> bool:
-    return bool(groups.get("warning")) or is_mild(groups.get("severity"))
+    return bool(groups.get("warning")) or (groups.get("severity") or "").strip().lower() in MILD
+
+
+_MADE = {"tools", "rows", "turned", "words"}  # what a file does not say of its format as it stands
+
+
+class LineFormat(Rows):
+    """A format of lines that reads the logs of its tools."""
+
+    def reader(self, workspace: Workspace) -> RowReader:
+        return RowReader(self, workspace)
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        return read_lines(lines, self.reader(workspace))
+
+
+@cache
+def built_in(name: str) -> LineFormat:
+    """The format of `data/NAME.lines.toml`, whose patterns are compiled when they are first asked for."""
+    return format_of(written(DATA / f"{name}.lines.toml"))
+
+
+def format_of(document: Mapping[str, Any]) -> LineFormat:
+    """The format that a file describes. Raises KeyError, TypeError and ValueError for one that is written wrongly."""
+    parts = document.get("parts", {})
+    rows = tuple(_row(written, document, parts) for written in document["row"])
+    turned = document.get("turned")
+    return LineFormat(
+        tuple(document["tools"]),
+        rows,
+        (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None,
+        words={word: name for name, words in document.get("words", {}).items() for word in texts_of(words)},
+        **{each.name: document[each.name] for each in fields(Rows) if each.name in document.keys() - _MADE},
+    )
+
+
+def _row(written: Mapping[str, Any], document: Mapping[str, Any], parts: Mapping[str, str]) -> Row:
+    known = {"kind": document.get("kind", FailureKind.UNKNOWN), **written}
+    patterns = [regex(with_parts(pattern, parts)) for pattern in texts_of(known.pop("pattern"))]
+    known["kind"] = FailureKind(known["kind"])
+    known |= {name: texts_of(known[name]) for name in ("when", "within") if name in known}
+    if "inner" in known:
+        known["inner"] = built_in(known["inner"])
+    for name in {"above", "spot", "symbol"} & known.keys():
+        known[name] = regex(with_parts(known[name], parts))
+    return Row(tuple(patterns), **known)
+
+
+def texts_of(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

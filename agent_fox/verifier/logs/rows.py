@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import LogParser
+from agent_fox.verifier.logs.protocol import LogParser
 
 OF_LINES = ("failure", "fallback", "listed", "held", "heading", "more", "end", "aside", "fails warnings", "asked")
 OF_TESTS = ("test", "title", "printed", "entry", "seen", "counts", "running")
@@ -87,10 +84,10 @@ class Row:
     is_last: bool = False  # whether a log that has such a line has no counts, and is whole without
 
     @property
-    def matters_alone(self) -> bool:
-        """Whether such a line says something where no failure is open and no passage was entered."""
-        is_aside = self.gives == "aside" and self.enters is None and not self.turns
-        return not (is_aside or self.gives in OF_OPEN or {"", "*"}.isdisjoint(self.within))
+    def is_aside(self) -> bool:
+        """Whether it only keeps a line from being a failure's."""
+        tells = self.turns or self.restarts or self.relists or self.is_empty or self.is_last
+        return self.gives == "aside" and self.enters is None and not tells
 
     def match(self, line: str) -> re.Match[str] | None:
         for mark in self.when:
@@ -141,23 +138,15 @@ class Rows:
         passages = {"", *(name for row in rows for name in (*row.within, row.enters or ""))} - {"*"}
         self.opened = {name: tuple(row for row in asked if {name, "*"} & {*row.within}) for name in passages}
         self.closed = {name: tuple(row for row in self.opened[name] if row.gives not in OF_OPEN) for name in passages}
-        # Texts and spots of which one stands in every line that matters while nothing is open, none where one has none;
-        # and the same in each passage of a log of tests, and while a test is open.
+        # Texts and spots of which one stands in every line that matters in a passage, while something is open and while
+        # nothing is; none where a row has none.
         self.all_marks = tuple(dict.fromkeys(mark for row in rows for mark in (*row.when, row.spot) if mark))
-        first = [row for row in rows if row.matters_alone and row not in self.headings]
-        self.marks = self._marks(first)
-        self.marks_within = {(name, True): self._marks(of) for name, of in self.opened.items()}
-        self.marks_within |= {(name, False): self._marks(_telling(of)) for name, of in self.closed.items()}
+        self.marks = {(name, True): self._marks(of) for name, of in self.opened.items()}
+        for name, of in self.closed.items():
+            self.marks[name, False] = self._marks([row for row in of if not row.is_aside and row not in self.headings])
 
     def _marks(self, rows: Sequence[Row]) -> tuple[Mark, ...]:
         """The marks of which one stands in each line that one of the rows takes; empty where a row has none."""
         of_rows = [mark for row in rows for mark in (*row.when, row.spot) if mark]
         has_marks = all(row.when or row.spot for row in rows)
         return tuple((n, mark) for n, mark in enumerate(self.all_marks) if mark in of_rows) if has_marks else ()
-
-
-def _telling(rows: Sequence[Row]) -> Sequence[Row]:
-    """The rows without those at the end that only keep a line from being a failure's."""
-    while rows and rows[-1].gives == "aside" and rows[-1].enters is None and not rows[-1].turns:
-        rows = rows[:-1]
-    return rows

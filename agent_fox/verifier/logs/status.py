@@ -54,24 +54,17 @@ def outcome_of(ending: Ending, readings: Readings) -> Outcome:
     code = ending.exit_code if ending.exit_code is None or ending.exit_code >= 0 else SIGNAL_BASE - ending.exit_code
     both = completed(readings.structured, readings.text)
     if ending.has_timed_out:
-        return _timed_out(both, readings)
+        late, kind = "it did not end in time", FailureKind.TIMEOUT
+        hung = (replace(f, kind=kind, message=late) if f.message == STILL_RUNNING else f for f in both.failures)
+        return _ended(Status.TIMED_OUT, kind, late, replace(both, failures=tuple(hung)), readings)
     if code == 0:
         failures = readings.structured.failures
         return Outcome(Status.FAILED if failures else Status.PASSED, replace(both, failures=failures))
     if code in _ENVIRONMENT:
-        return _unable(code, both, readings)
+        lines = (line for line in reversed(readings.tail) if code != KILLED and _LIKE["missing"].search(line))
+        message = next(lines, _ENVIRONMENT[code])
+        return _ended(Status.ERRORED, FailureKind.ENVIRONMENT_FAILURE, message, both, readings)
     return _failed(ending.tool, code, both, readings)
-
-
-def _timed_out(both: Parsed, readings: Readings) -> Outcome:
-    late, kind = "it did not end in time", FailureKind.TIMEOUT
-    hung = (replace(f, kind=kind, message=late) if f.message == STILL_RUNNING else f for f in both.failures)
-    return _ended(Status.TIMED_OUT, kind, late, replace(both, failures=tuple(hung)), readings)
-
-
-def _unable(code: int, both: Parsed, readings: Readings) -> Outcome:
-    lines = (line for line in reversed(readings.tail) if code != KILLED and _LIKE["missing"].search(line))
-    return _ended(Status.ERRORED, FailureKind.ENVIRONMENT_FAILURE, next(lines, _ENVIRONMENT[code]), both, readings)
 
 
 def _ended(status: Status, kind: FailureKind, message: str, both: Parsed, readings: Readings) -> Outcome:

@@ -6,7 +6,7 @@ import io
 from pathlib import Path, PurePosixPath
 
 from agent_fox.verifier.ground.results import Failure, Parsed
-from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines
+from agent_fox.verifier.logs.decode import LONGEST_RECORD, Lines
 from agent_fox.verifier.logs.parsers import LineLog
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, Workspace
 
@@ -23,7 +23,7 @@ def kept(name: str) -> bytes:
 
 def read_lines(parser: LogParser | LineLog, text: bytes | str, root: str = "/workspace") -> Parsed:
     data = text.encode() if isinstance(text, str) else text
-    return parser.parse(lines(io.BytesIO(data), LONGEST_RECORD), workspace(root))
+    return parser.parse(Lines(io.BytesIO(data), LONGEST_RECORD), workspace(root))
 
 
 def read_document(parser: DocumentParser, text: bytes | str, root: str = "/workspace") -> Parsed:

@@ -15,13 +15,16 @@ DATA = Path(__file__).parent / "data"
 
 def parser_of(tool: str) -> LogParser:
     """What reads the text that a tool prints; of several, the one that is trusted most."""
-    return next(entry.load() for entry in (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks) if tool in entry.tools)
+    found: LogParser = next(
+        entry.load() for entry in (*BUILT_IN.of("texts"), *BUILT_IN.of("fallbacks")) if tool in entry.tools
+    )
+    return found
 
 
 def read(parser: LogParser, name: str, root: str) -> Parsed:
     """What `parser` makes of the log `data/NAME.txt`, written in `root`."""
     with (DATA / f"{name}.txt").open("rb") as log:
-        return parser.parse(decode.lines(log), Workspace(PurePosixPath(root)))
+        return parser.parse(decode.Lines(log), Workspace(PurePosixPath(root)))
 
 
 def read_text(parser: LogParser, text: str, root: str = "/workspace") -> Parsed:

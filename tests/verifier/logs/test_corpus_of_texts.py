@@ -10,8 +10,8 @@ import pytest
 
 from agent_fox.verifier.ground.results import Failure, TestSummary
 from agent_fox.verifier.logs import decode
-from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.protocol import LogParser, Workspace
+from agent_fox.verifier.logs.row_reader import built_in
 from tests.verifier.logs.samples import parser_of
 
 CORPUS = Path(__file__).parents[4] / "shared" / "data" / "logs"
@@ -41,7 +41,7 @@ def wanted(truth: dict[str, Any]) -> tuple[object, ...]:
 def test_the_failures_and_counts_are_those_of_the_truth(case: str) -> None:
     truth = json.loads((CORPUS / case / "expected.json").read_text())
     with (CORPUS / case / "log.txt").open("rb") as log:
-        found = PARSERS[case].parse(decode.lines(log), Workspace(PurePosixPath(truth["workspaceRoot"])))
+        found = PARSERS[case].parse(decode.Lines(log), Workspace(PurePosixPath(truth["workspaceRoot"])))
     assert sorted(map(said, found.failures), key=str) == sorted(map(wanted, truth["failures"]), key=str)
     assert len(found.warnings) == len(truth["warnings"])
     counts = truth["testSummary"]

@@ -7,13 +7,13 @@ import tracemalloc
 
 import pytest
 
-from agent_fox.verifier.logs.decode import CHUNK, LONGEST_LINE, head, lines, tail, without_colours
+from agent_fox.verifier.logs.decode import CHUNK, LONGEST_LINE, Lines, head, tail, without_colours
 
 ERROR = "m.c:10:24: Fehler: ‘struct point’ hat kein Element „y“ 漢字"
 
 
 def read(data: bytes) -> list[str]:
-    return list(lines(io.BytesIO(data)))
+    return list(Lines(io.BytesIO(data)))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
@@ -65,7 +65,7 @@ def test_memory_does_not_grow_with_a_line_without_end() -> None:
             return b"x" * size if self.left > 0 else b""
 
     tracemalloc.start()
-    found = list(lines(Endless()))  # type: ignore[arg-type]
+    found = list(Lines(Endless()))  # type: ignore[arg-type]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (len(found), len(found[0])) == (1, LONGEST_LINE)
@@ -85,7 +85,7 @@ def test_the_head_is_decoded_text() -> None:
 
 def test_blocks_are_the_lines_with_their_ends() -> None:
     data = b"first\r\n\nsecond\rthird " + b"x" * (3 * CHUNK) + b"\nlast"
-    blocks = list(lines(io.BytesIO(data)).blocks())
+    blocks = list(Lines(io.BytesIO(data)).blocks())
     assert all(block.endswith("\n") for block in blocks)
     assert "".join(blocks).split("\n")[:-1] == read(data) == ["first", "", "second", read(data)[3], "last"]
     assert len(read(data)[3]) == LONGEST_LINE

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_fox.verifier.ground.results import Parsed
-from agent_fox.verifier.logs.decode import LONGEST_LINE, LONGEST_RECORD, lines
+from agent_fox.verifier.logs.decode import LONGEST_LINE, LONGEST_RECORD, Lines
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, LONGEST_MESSAGE, MOST_KEPT
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser
 from agent_fox.verifier.logs.registry import BUILT_IN
@@ -20,10 +20,13 @@ from tests.verifier.logs.at_hand import DATA, workspace
 
 LINES = {
     f"{kind} of {entry.tools[0]}": entry.load()
-    for kind, entries in (("text", (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks)), ("stream", BUILT_IN.of_streams))
+    for kind, entries in (
+        ("text", (*BUILT_IN.of("texts"), *BUILT_IN.of("fallbacks"))),
+        ("stream", BUILT_IN.of("streams")),
+    )
     for entry in entries
 }
-DOCUMENTS = {f"{n} of {entry.tools[0]}": entry.load() for n, entry in enumerate(BUILT_IN.of_documents)}
+DOCUMENTS = {f"{n} of {entry.tools[0]}": entry.load() for n, entry in enumerate(BUILT_IN.of("documents"))}
 LOGS = sorted(path for path in DATA.parent.rglob("*") if path.is_file() and path.suffix not in (".json", ".xml"))
 SLOWEST = 0.8  # seconds for a hostile line: far more than it takes where time grows with its length
 
@@ -67,7 +70,7 @@ def in_bounds(parsed: Parsed) -> bool:
 def test_another_tools_log_does_no_harm(parser: LogParser) -> None:
     for path in LOGS:
         with path.open("rb") as file:
-            assert in_bounds(parser.parse(lines(file, LONGEST_RECORD), workspace()))
+            assert in_bounds(parser.parse(Lines(file, LONGEST_RECORD), workspace()))
 
 
 @pytest.mark.parametrize("parser", LINES.values(), ids=LINES)

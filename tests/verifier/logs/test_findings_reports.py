@@ -78,8 +78,9 @@ GCC = [
 
 
 def parser_for(document: object) -> DocumentParser:
-    text = json.dumps(document)
-    return next(parser for entry in BUILT_IN.of_documents if (parser := entry.load()).recognises(text))
+    parser = BUILT_IN.for_report(json.dumps(document))
+    assert parser is not None
+    return parser
 
 
 def read(document: object) -> Parsed:
@@ -139,7 +140,7 @@ def test_pmd_is_read_too() -> None:
 
 def test_every_tools_report_may_be_checkstyles() -> None:
     assert BUILT_IN.for_report(CHECKSTYLE) is findings("checkstyle")
-    assert any(entry.load() is findings("checkstyle") for entry in BUILT_IN.for_tool("gradle").of_documents)
+    assert any(entry.load() is findings("checkstyle") for entry in BUILT_IN.for_tool("gradle").of("documents"))
 
 
 def test_a_report_of_pylint_that_found_nothing_can_be_read() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.row_reader import built_in
 from tests.verifier.logs.samples import kinds, messages, places, read, read_text
 
 FMT = "/workspace/fmt"

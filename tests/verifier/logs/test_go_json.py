@@ -8,7 +8,7 @@ import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
-from agent_fox.verifier.logs.go.logs import GO_JSON
+from agent_fox.verifier.logs.go.events import GO_JSON
 from agent_fox.verifier.logs.go.places import module_of
 from tests.verifier.logs.at_hand import kept, places, read_lines, told
 
@@ -119,7 +119,6 @@ def test_text_output_is_not_taken_for_events() -> None:
         (["github.com/o/r/internal/a", "github.com/o/r/internal/b"], "github.com/o/r"),
         (["github.com/o/r/v2/a"], "github.com/o/r/v2"),
         (["lw/a", "lw"], "lw"),
-        ([], ""),
     ],
 )
 def test_the_module_is_what_packages_have_in_common(packages: list[str], module: str) -> None:

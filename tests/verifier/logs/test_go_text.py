@@ -41,6 +41,11 @@ def test_a_test_lies_in_the_folder_of_its_package() -> None:
     assert {failure.file for failure in sample("testnopanic").failures} == {"sub/s_test.go", None}
 
 
+def test_a_heading_that_names_an_absolute_path_as_a_package_is_survived() -> None:
+    log = "# /etc/hosts", "--- FAIL: TestA (0.00s)", "    a_test.go:3: no", "FAIL", "FAIL\texample.com/x/sub\t0.1s"
+    assert messages(text(*log))[0] == "no"
+
+
 def test_counts_need_the_names_of_tests_that_passed() -> None:
     assert sample("testnopanicv").summary == TestSummary(tests=9, passed=2, failures=6, skipped=1)
     assert sample("testnopanic").summary is None

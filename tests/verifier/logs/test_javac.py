@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.row_reader import built_in
 from tests.verifier.logs.samples import Samples, messages, places, read_text
 
 SAMPLES = Samples("javac", "javac", "/workspace/javac")

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.verifier.logs.streams.json_stream import EACH, JsonCut, parts, start_of
+from agent_fox.verifier.logs.parsers import Cut, begin_of
+from agent_fox.verifier.logs.streams.json_stream import EACH, parts
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -35,7 +36,7 @@ def test_lines_before_the_document_are_skipped() -> None:
     text = '> lint\n[webpack] {oops}\n\n  ["a", 2]\ntrailing'
     assert [value for _, value in parts([text], [(EACH,)])] == ["a", 2]
     assert [value for _, value in parts(["warning: x\n[{}]\n"], [(EACH,)])] == [{}]
-    assert start_of("no document [1] here") is None
+    assert begin_of("no document [1] here") is None
 
 
 @pytest.mark.parametrize("text", ["", "words", '[{"a": 1}, {"a"', "[{} {}]", "[{}, nul", "[[[[", '[{}, "\\u12'])
@@ -45,12 +46,12 @@ def test_what_breaks_off_is_an_error_after_what_came_before(text: str) -> None:
     def read() -> None:
         found.extend(value for _, value in parts([text], [(EACH,)]))
 
-    with pytest.raises(JsonCut):
+    with pytest.raises(Cut):
         read()
     assert all(value in ({}, {"a": 1}) for value in found)
 
 
 @pytest.mark.parametrize("text", ["[" + "[" * 200_000, '[{"a":' * 100_000, "[" + "9" * 10_000 + "]"])
 def test_hostile_documents_are_refused_not_crashed_on(text: str) -> None:
-    with pytest.raises(JsonCut):
+    with pytest.raises(Cut):
         list(parts([text], [(EACH,)]))

@@ -11,10 +11,10 @@ import pytest
 from agent_fox.engine.planning.plugged_parsers import parsers_of
 from agent_fox.plugins import load_plugins
 from agent_fox.verifier.logs.kinds import DATA
-from agent_fox.verifier.logs.line_formats import built_in, format_of
 from agent_fox.verifier.logs.outside_formats import BadFormat, describe, outside_format, problems
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_run
+from agent_fox.verifier.logs.row_reader import built_in, format_of
 from agent_fox.verifier.logs.status import Ending
 from tests.verifier.logs.samples import places, read_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.verifier.ground.results import Parsed
-from agent_fox.verifier.logs.line_formats import built_in
+from agent_fox.verifier.logs.row_reader import built_in
 from tests.verifier.logs.samples import kinds, messages, place, places, read, read_text
 
 TSC = [

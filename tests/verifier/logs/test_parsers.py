@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 
 from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.c_build import CBuildReader
-from agent_fox.verifier.logs.decode import lines
-from agent_fox.verifier.logs.go.logs import GO_JSON, GoReader
+from agent_fox.verifier.logs.decode import Lines
+from agent_fox.verifier.logs.go.events import GO_JSON
+from agent_fox.verifier.logs.go.tests import GoReader
 from agent_fox.verifier.logs.javascript.tap import TAP
 from agent_fox.verifier.logs.jvm.gradle import GradleReader
 from agent_fox.verifier.logs.jvm.maven import MavenReader
-from agent_fox.verifier.logs.line_formats import built_in
 from agent_fox.verifier.logs.parsers import LineReader, read_block
 from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.row_reader import built_in
 from tests.verifier.logs.at_hand import DATA, workspace
 
 
@@ -207,7 +208,7 @@ def real_pieces(sample: Sample) -> list[str]:
     return [
         "".join(f"{line}\n" for line in rows[at : at + 6])
         for path in sorted(DATA.parent.glob(sample.files))
-        for rows in [list(lines(io.BytesIO(path.read_bytes())))]
+        for rows in [list(Lines(io.BytesIO(path.read_bytes())))]
         for at in range(0, min(len(rows), 300), 6)
     ]
 
@@ -232,7 +233,7 @@ def test_real_logs_say_the_same_in_blocks_and_in_lines(sample: Sample) -> None:
     paths = sorted(DATA.parent.glob(sample.files))
     assert paths
     for path in paths:
-        log = "".join(f"{line}\n" for line in lines(io.BytesIO(path.read_bytes())))
+        log = "".join(f"{line}\n" for line in Lines(io.BytesIO(path.read_bytes())))
         assert in_blocks(sample, log, 10_000) == taken(sample, log)
 
 

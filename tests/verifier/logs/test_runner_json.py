@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 from agent_fox.verifier.ground.results import TestSummary
-from agent_fox.verifier.logs.javascript.json_reports import JEST as JEST_JSON
-from agent_fox.verifier.logs.javascript.json_reports import MOCHA as MOCHA_JSON
 from agent_fox.verifier.logs.registry import BUILT_IN
+from agent_fox.verifier.logs.reports.findings import findings
 from tests.verifier.logs.at_hand import read_document, told
 
+JEST_JSON, MOCHA_JSON = findings("jest"), findings("mocha")
 FAILED = {
     "ancestorTitles": ["math", "inner"],
     "title": "adds",

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_fox.verifier.ground.results import Parsed
-from agent_fox.verifier.logs.decode import lines
+from agent_fox.verifier.logs.decode import Lines
 from agent_fox.verifier.logs.registry import BUILT_IN
 from tests.verifier.logs.at_hand import DATA, workspace
 
@@ -42,7 +42,7 @@ def plain(path: Path) -> bytes:
 
 def readings(path: Path, data: bytes) -> list[Parsed]:
     tool = TOOL_OF.get(path.parent.name, path.parent.name)
-    return [parser.parse(lines(io.BytesIO(data)), workspace()) for parser in BUILT_IN.for_tool(tool).texts]
+    return [parser.parse(Lines(io.BytesIO(data)), workspace()) for parser in BUILT_IN.for_tool(tool).texts]
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}/{path.stem}")
@@ -66,4 +66,4 @@ def test_line_ends_colours_encodings_and_times_before_lines_change_nothing(path:
 )
 def test_lines_do_not_depend_on_how_they_come_in_pieces(text: list[str], sizes: list[int], encoding: str) -> None:
     data = "".join(["start\n", *text]).encode(encoding)
-    assert list(lines(InPieces(data, sizes))) == list(lines(io.BytesIO(data)))
+    assert list(Lines(InPieces(data, sizes))) == list(Lines(io.BytesIO(data)))

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.reports.sarif import SARIF
+from agent_fox.verifier.logs.reports.findings import findings
 from tests.verifier.logs.at_hand import places, read_document
 
-PARSER = SARIF
+PARSER = findings("sarif")
 
 
 def result(uri: str | None, line: int, **more: object) -> dict[str, object]:

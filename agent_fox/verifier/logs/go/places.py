@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from agent_fox.verifier.ground.results import Failure, FailureKind
-from agent_fox.verifier.logs.frames import first_line
+from agent_fox.verifier.logs.frames import first_line, place_in
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
 
@@ -21,35 +22,26 @@ def module_of(packages: Iterable[str]) -> str:
 
     A module named by a host is at least the host and a name (and an owner, where the host has owners).
     """
-    paths = [package.split("/") for package in sorted(set(packages))]
-    if not paths:
-        return ""
-    first, last = paths[0], paths[-1]
-    common = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    usual = 3 if first[0] in _HOSTS_WITH_OWNERS else 2 if "." in first[0] else 1
-    if len(first) > usual and re.fullmatch(r"v\d+", first[usual]):
-        usual += 1
-    return "/".join(first[: min(common, usual)])
-
-
-def logged_failure(lines: Sequence[str], workspace: Workspace) -> tuple[Place | None, str]:
-    """The place and message of what a test logged as wrong: the first line that sounds like it, else the last."""
-    text = "\n".join(lines)
-    trace, error = _LIKE["testify"].search(text), _LIKE["testify_error"].search(text)
-    if trace and error:
-        return place_of(trace, workspace), error[1].strip()
-    logged = [(match, n) for n, line in enumerate(lines) if (match := _LIKE["log_line"].match(line))]
-    if not logged:
-        return None, ""
-    match, n = next(((f, n) for f, n in logged if _LIKE["says_wrong"].search(f[3])), logged[-1])
-    message = match[3].strip() or next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
-    return Place(match[1], int(match[2])), message
+    common = posixpath.commonpath(packages).split("/")
+    usual = 3 if common[0] in _HOSTS_WITH_OWNERS else 2 if "." in common[0] else 1
+    has_version = len(common) > usual and re.fullmatch(r"v\d+", common[usual])
+    return "/".join(common[: usual + bool(has_version)])
 
 
 def logged_go(text: str, workspace: Workspace, file: str, name: str) -> Failure:
-    place, message = logged_failure(text.split("\n"), workspace)
-    message = message if place else first_line(text)
-    return Failure(FailureKind.TEST_FAILURE, message or "it failed without a word", **at(place))
+    """What a test logged as wrong: the first line that sounds like it, else the last; else what it said at all."""
+    lines, place, message = text.split("\n"), None, ""
+    trace, error = place_in(text, workspace, "testify"), _LIKE["testify_error"].search(text)
+    logged = [(match, n) for n, line in enumerate(lines) if (match := _LIKE["log_line"].match(line))]
+    if trace and error:
+        place, message = trace, error[1].strip()
+    elif logged:
+        match, n = next(((f, n) for f, n in logged if _LIKE["says_wrong"].search(f[3])), logged[-1])
+        place = Place(match[1], int(match[2]))
+        message = match[3].strip() or first_line("\n".join(lines[n + 1 :]))
+    silent = f"{name} failed" if name else "it failed without a word"
+    message = message or " ".join(line.strip() for line in lines[:4]).strip() or silent
+    return Failure(FailureKind.TEST_FAILURE, message, **at(place), test_name=name or None, evidence=text)
 
 
 MOST_PACKAGES = 10_000
@@ -64,7 +56,7 @@ class Packages:
 
     def see(self, package: str) -> None:
         if len(self.names) < MOST_PACKAGES:
-            self.names.add(package.removesuffix("_test"))
+            self.names.add(package.removesuffix("_test").strip("/"))
 
     def lies(self, package: str, folder: str) -> None:
         """A line shows that `package` lies in `folder`, relative to the workspace."""
@@ -79,7 +71,7 @@ class Packages:
 
         Without evidence: below the packages' common path where that is a package, else below what hosts usually use.
         """
-        module = self._module
+        module, package = self._module, package.strip("/")
         if not (module and f"{package}/".startswith(f"{module}/")):
             common = posixpath.commonpath([*self.names, package])
             is_package = common in self.names and len(self.names) > 1
@@ -87,46 +79,22 @@ class Packages:
         return package[len(module) + 1 :]
 
 
-MOST_LINES = 400  # kept of one trace
-_FIRST = "pfruSW"
+def panicking(panic: str) -> str:
+    """The test that a timeout names, or the first that a stack trace shows."""
+    match = _LIKE["running"].search(panic) or _LIKE["test"].search(panic)
+    return match["name"].partition("/")[0] if match else ""
 
 
-class Panic:
-    """The lines from `panic:` to the end of the package."""
-
-    def __init__(self, first: str) -> None:
-        self._lines = [first]
-
-    @staticmethod
-    def begins(line: str) -> bool:
-        return line[:1] in _FIRST and bool(_LIKE["begins"].match(line))
-
-    def takes(self, line: str) -> bool:
-        """Whether the line still belongs to it."""
-        if _LIKE["ends"].match(line):
-            return False
-        if len(self._lines) < MOST_LINES:
-            self._lines.append(line)
-        return True
-
-    @property
-    def test(self) -> str:
-        """The test that a timeout names, or the first that a stack trace shows."""
-        for find in (_LIKE["running"].match, _LIKE["test"].search):
-            if match := next(filter(None, map(find, self._lines)), None):
-                return match["name"].partition("/")[0]
-        return ""
-
-    def failure(self, test: str, workspace: Workspace, packages: Packages) -> Failure:
-        place = None
-        for above, line in zip(self._lines, self._lines[1:], strict=False):
-            match = _LIKE["place"].match(line)
-            if match and workspace.holds(match["file"]) and not _LIKE["library"].search(match["file"]):
-                place = place_of(match, workspace)
-                if function := _LIKE["function"].match(above):
-                    packages.lies(function["package"] or "", place.file.rpartition("/")[0])
-                break
-        first, text, name = self._lines[0], "\n".join(self._lines), test or self.test or None
-        kind = FailureKind.TIMEOUT if first.startswith("panic: test timed out after ") else FailureKind.TEST_FAILURE
-        message = first.removesuffix(" [recovered]")
-        return Failure(kind, message, **at(place), test_name=name, evidence=text, is_error=True)
+def panicked_go(panic: str, workspace: Workspace, packages: Packages, test: str) -> Failure:
+    """What the lines from `panic:` to the end of the package tell."""
+    place, lines = None, panic.split("\n")
+    for above, line in pairwise(lines):
+        match = _LIKE["place"].match(line)
+        if match and workspace.holds(match["file"]) and not _LIKE["library"].search(match["file"]):
+            place = place_of(match, workspace)
+            if function := _LIKE["function"].match(above):
+                packages.lies(function["package"] or "", place.file.rpartition("/")[0])
+            break
+    kind = FailureKind.TIMEOUT if panic.startswith("panic: test timed out after ") else FailureKind.TEST_FAILURE
+    message, name = lines[0].removesuffix(" [recovered]"), test or panicking(panic) or None
+    return Failure(kind, message, **at(place), test_name=name, evidence=panic, is_error=True)

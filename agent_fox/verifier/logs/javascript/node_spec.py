@@ -30,19 +30,17 @@ class _Broken:
 
 
 class NodeSpecReader(LineReader):
-    """Reads the tree for names and counts, and the list at the end for what went wrong."""
+    """Reads the tree for names and counts, and the list at the end for what went wrong: in the first test of a name."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._counts = Counts()
         self._groups: list[str] = []
         self._broken: list[_Broken] = []
-        self._again: list[_Broken] = []
         self._open: _Broken | None = None
         self._between: deque[str] = deque(maxlen=MOST_LINES)
         self._at: Place | None = None
-        self._is_again = False
-        self._has_totals = False
+        self._is_again = self._has_totals = False
 
     def take(self, line: str) -> None:
         if line == "✖ failing tests:":
@@ -64,37 +62,29 @@ class NodeSpecReader(LineReader):
         depth, before, self._open = len(indent) // 2, list(self._between), None
         self._between.clear()
         if self._is_again:
-            if len(self._again) < MOST_KEPT:
-                self._open = _Broken((name,), 0, before, at=self._at)
-                self._again.append(self._open)
+            same = (each for each in self._broken if each.path[-1] == name and each.at is None)
+            if (again := next(same, None)) is not None:
+                again.at, again.depth, again.said, self._open = self._at, 0, [], again
             self._at = None
         elif mark == "▶" and time is None:
             self._groups = [*self._groups[:depth], name]
         elif self._groups[depth : depth + 1] == [name]:
             del self._groups[depth:]
         else:
-            is_excused = excuse is not None or mark in "﹣⚠"  # skipped, or still to do
-            self._counts.skipped += is_excused
-            self._counts.passed += mark == "✔" and not is_excused
-            self._counts.failures += mark == "✖" and not is_excused
+            outcome = {"✔": "passed", "✖": "failures"}.get(mark, "skipped")  # or still to do
+            self._counts.add("skipped" if excuse is not None else outcome)
             if mark == "✖" and excuse is None and len(self._broken) < MOST_KEPT:
                 self._open = _Broken((*self._groups[:depth], name), depth, before)
                 self._broken.append(self._open)
 
     def parsed(self) -> Parsed:
-        """What the list at the end says is of the first test of that name in the tree. Where there are no counts, a
-        test is left out of which only tests inside failed."""
+        """Where there are no counts, a test is left out of which only tests inside failed."""
         gathering = Gathering()
-        for again in self._again:
-            same = (each for each in self._broken if each.path[-1] == again.path[0] and each.at is None)
-            if broken := next(same, None):
-                broken.at, broken.said = again.at, again.said or broken.said
         if not self._has_totals:
             of_inner = _LIKE["of_inner"].match
             self._broken = [each for each in self._broken if not of_inner(first_line("\n".join(each.said)))]
             self._counts.failures = len(self._broken)
-        for broken in self._broken:
-            gathering.fail(_failure(broken, self._workspace))
+        gathering.fail(*(_failure(broken, self._workspace) for broken in self._broken))
         has_read = any((self._counts.passed, self._counts.failures, self._counts.skipped, self._has_totals))
         return gathering.parsed(self._counts.summary() if has_read else None, is_complete=self._has_totals)
 

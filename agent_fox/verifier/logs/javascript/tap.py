@@ -15,10 +15,12 @@ from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gatherin
 from agent_fox.verifier.logs.javascript.stacks import broken_file, error_line, kind_of_broken, named_file, test_path
 from agent_fox.verifier.logs.kinds import patterns_in
 from agent_fox.verifier.logs.parsers import LineLog, stands_first
-from agent_fox.verifier.logs.protocol import Place, Workspace, at
+from agent_fox.verifier.logs.protocol import Workspace, at
 
 _LIKE = patterns_in(__file__)
 MOST_LINES = 120  # of what is said about one test
+_PLACES = (("stack", "javascript"), ("at", "javascript", "written", "position"), ("location", "position"))
+"""Where a block tells where it was thrown, and else where the test stands; and by which tables of frames."""
 _STEP = 4  # columns a sub-test is indented by
 
 
@@ -31,8 +33,6 @@ class _Reader:
         self._braced: list[TapTest] = []
         self._test: TapTest | None = None
         self._yaml_indent: int | None = None
-        self._indentation = ""
-        self._is_dull = False  # the block is of a test that passed
         self._is_quoting = False  # a value in quotes goes on over lines of any indentation
         self._between: deque[str] = deque(maxlen=MOST_LINES)
         self._planned: int | None = None
@@ -53,7 +53,6 @@ class _Reader:
             self._groups[len(match[1]) // _STEP] = _plain(match[2] or "")
         elif self._test and line.endswith("---") and line.strip() == "---":
             self._yaml_indent = len(line) - len(line.lstrip())
-            self._indentation, self._is_dull = " " * self._yaml_indent, self._test.is_ok
         elif self._braced and line.strip() == "}":
             self._settle()
             self._end_test(test := self._braced.pop())
@@ -99,15 +98,13 @@ class _Reader:
             if self._test and len(self._test.yaml[-1]) < LONGEST_EVIDENCE:
                 self._test.yaml[-1] += f"\\n{line}"
             return True
-        if self._is_dull and line.startswith(self._indentation) and line[-3:] != "...":
-            return True
         stripped = line.lstrip()
         indent = len(line) - len(stripped)
         is_end = indent == expected and stripped.rstrip() == "..."
         if is_end or (stripped and indent < expected):
             self._settle()
             return is_end
-        if self._test and not self._test.is_ok and len(self._test.yaml) < MOST_LINES:
+        if self._test and self._test.fails and len(self._test.yaml) < MOST_LINES:
             self._test.yaml.append(line)
             self._is_quoting = bool(_LIKE["open_quote"].match(line))
         return True
@@ -118,7 +115,8 @@ class _Reader:
         is_excused = "#" in rest and bool(_LIKE["directive"].search(rest))
         name = _plain(_LIKE["time"].sub("", rest.removesuffix("{")).strip()) if "#" in rest or is_open else rest.strip()
         name = self._workspace.relative(name) if is_file(name) else name
-        test = TapTest(depth, name, is_ok, is_excused, list(self._between))
+        outcome = "skipped" if is_excused else "passed" if is_ok else "failures"
+        test = TapTest(depth, name, outcome, outcome == "failures", list(self._between))
         self._between.clear()
         self._top += depth == 0
         if is_open:
@@ -139,24 +137,27 @@ class _Reader:
         if self._test is None:
             return
         test, self._test, self._yaml_indent, self._is_quoting = self._test, None, None, False
-        is_own = test.fails and not test.is_parents
+        names_inner = test.has_failed or any("subtestsFailed" in line for line in test.yaml)
+        kind = fields_of(test.yaml).get("failureType", "") if names_inner else ""
+        is_parents = kind == "subtestsFailed" or (test.has_failed and not kind)  # it failed only as one that failed did
+        is_own = test.fails and not is_parents
         if is_own and not self._found.is_full:
             name = test_path([self._groups.get(depth, "") for depth in range(test.depth)] + [test.name])
             around = self._groups.get(0, "") if test.depth else ""  # the outermost test, perhaps named by its file
             file = self._workspace.relative(around) if is_file(around) else None
             self._found.fail(failure_of(test, name, self._workspace, file))
-        if not test.has_children or is_own:
-            self._counts.skipped += test.is_excused
-            self._counts.passed += test.is_ok and not test.is_excused
-            self._counts.failures += is_own
+        if is_own or not (test.has_children or test.fails):
+            self._counts.add(test.outcome)
         if test.after and not test.yaml and not test.fails:
             self._between.extend(test.after)
 
     def parsed(self) -> Parsed:
         self._settle()
         is_whole = self._planned is not None and self._top >= self._planned and not self._has_bailed
-        if self._planned is None and (crash := crash_of(list(self._between), self._workspace)):
-            self._found.fail(crash)
+        if self._planned is None and (error := error_line(self._between)):  # it ended the run before the plan
+            text, exception = "\n".join(self._between), error.partition(":")[0]
+            known = {**at(place_in(text, self._workspace)), "exception": exception, "evidence": text, "is_error": True}
+            self._found.fail(Failure(kind_of_broken(text), error, **known))
         return self._found.parsed(self._counts.summary(), is_complete=is_whole)
 
 
@@ -184,30 +185,19 @@ class TapTest:
 
     depth: int
     name: str
-    is_ok: bool
-    is_excused: bool
+    outcome: str
+    fails: bool
     before: list[str]
     has_children: bool = False
     has_failed: bool = False
     yaml: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
 
-    @property
-    def fails(self) -> bool:
-        return not (self.is_ok or self.is_excused)
-
-    @property
-    def is_parents(self) -> bool:
-        """Whether it failed only as the parent of one that did."""
-        if not self.has_failed and not any("subtestsFailed" in line for line in self.yaml):
-            return False
-        kind = fields_of(self.yaml).get("failureType", "")
-        return kind == "subtestsFailed" or (self.has_failed and not kind)
-
 
 def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None) -> Failure:
     fields, text = fields_of(test.yaml), "\n".join(test.after)
-    place = _place_of(fields, workspace) or place_in(text, workspace, "bats", "perl") or place_in(text, workspace)
+    places = (place_in(fields.get(name, ""), workspace, *tables) for name, *tables in _PLACES)
+    place = next(filter(None, places), None) or place_in(text, workspace, "bats", "perl") or place_in(text, workspace)
     error = fields.get("error", "")
     inner = fields_of(error.split("\n")) if re.match(r"(?:name|message): ", error) else {}
     reason = inner.get("message") or error or fields.get("message", "")
@@ -219,15 +209,6 @@ def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None)
     known = {**at(place, file or named_file(message, workspace)), "test_name": name or None, "evidence": evidence}
     exception = inner.get("name") or fields.get("name") or None
     return Failure(FailureKind.TEST_FAILURE, message, **known, exception=exception)
-
-
-def crash_of(lines: list[str], workspace: Workspace) -> Failure | None:
-    """What ended the run before it printed a plan."""
-    if not (error := error_line(lines)):
-        return None
-    text = "\n".join(lines)
-    known = {**at(place_in(text, workspace)), "evidence": text, "exception": error.partition(":")[0], "is_error": True}
-    return Failure(kind_of_broken(text), error, **known)
 
 
 def fields_of(lines: Sequence[str]) -> dict[str, str]:
@@ -252,24 +233,6 @@ def _unquoted(value: str) -> str:
         inner = value[1:-1]
         return inner.replace("''", "'") if value[0] == "'" else inner.replace('\\"', '"').replace("\\n", "\n")
     return value
-
-
-def _place_of(fields: dict[str, str], workspace: Workspace) -> Place | None:
-    """Where it was thrown, else where the test stands: as in a trace, as `{line: 3, column: 5, file: "a.js"}` or a
-    nested block with the same, or as `a.js:3:5`."""
-    stack, stands = fields.get("stack", ""), fields.get("at", "")
-    if place := place_in(stack, workspace, "javascript") or place_in(stands, workspace, "javascript"):
-        return place
-    pairs = {key: a or b or c for key, a, b, c in _LIKE["flow"].findall(stands)}
-    file, line = pairs.get("file") or pairs.get("fileName"), pairs.get("line") or pairs.get("lineNumber", "")
-    column = pairs.get("column") or pairs.get("columnNumber", "")
-    if file and line.isdigit():
-        return Place(workspace.relative(file), int(line), int(column) if column.isdigit() else None)
-    for text in (stands, fields.get("location", "")):
-        match = _LIKE["position"].match(text)
-        if match and workspace.holds(match[1]) and "node_modules/" not in match[1]:
-            return Place(workspace.relative(match[1]), int(match[2]), int(match[3]) if match[3] else None)
-    return None
 
 
 TAP = LineLog(_Reader, recognises=_recognises)

@@ -6,19 +6,13 @@ error of a compiler counts only where a compiler's goal failed: a test may have 
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
-
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Draft, Gathering
 from agent_fox.verifier.logs.jvm.surefire import SurefireReader
 from agent_fox.verifier.logs.kinds import kind_in, patterns_in
-from agent_fox.verifier.logs.line_formats import built_in
-from agent_fox.verifier.logs.row_reader import RowReader
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.row_reader import RowReader, built_in
 
 _LIKE = patterns_in(__file__)
 
@@ -29,17 +23,17 @@ class MavenReader:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._findings = Gathering()
-        self._checks = RowReader(built_in("java_checks"), self._findings, workspace)
-        self._formatters = RowReader(built_in("java_formatters"), self._findings, workspace)
+        self._checks = RowReader(built_in("java_checks"), workspace, self._findings)
+        self._formatters = RowReader(built_in("java_formatters"), workspace, self._findings)
+        self._compiled = Gathering()
+        self._compiler = RowReader(built_in("maven"), workspace, self._compiled)
         self._tests = SurefireReader()
-        self._compiled: list[Draft] = []
-        self._open: Draft | None = None
         self._folders: dict[int, str] = {}
         self._module_of: dict[str, int] = {}
         self._goals: list[Draft] = []
         self._goal: Draft | None = None
         self._reports = 0
-        self._pom: str | None = None
+        self._poms = RowReader(built_in("maven_pom"), workspace, self._findings)
         self._has_begun = False  # and says when it is over, unless it is told to be quiet
         self._is_over = False
 
@@ -70,22 +64,20 @@ class MavenReader:
         elif level in ("ERROR", "WARNING", "WARN"):
             self._problem(level, text)
         elif level == "INFO":
-            self._close()
+            self._compiler.finish()
             self._check(level, text)
-        elif not level and self._open is not None:
-            self._continue(self._open, text)
+        elif not level and self._compiler.is_open:
+            self._compiler.feed(text)
         elif not level and _LIKE["plain"].match(text):
             self._findings.fail(Failure(FailureKind.ENVIRONMENT_FAILURE, text.strip(), evidence=line))
 
     def parsed(self) -> Parsed:
         """A goal's own message counts where no failure of its kind was found, or a test crashed."""
-        self._close()
+        self._compiler.finish()
         is_compiler = not self._goals or any(goal.kind is FailureKind.COMPILE_ERROR for goal in self._goals)
-        for draft in self._compiled:
-            if draft.is_warning or is_compiler:
-                self._findings.keep(draft)
-        for failure in self._tests.failures(self._folders):
-            self._findings.fail(failure)
+        self._findings.fail(*(self._compiled.failures.values() if is_compiler else ()))
+        self._findings.warn(*self._compiled.warnings.values())
+        self._findings.fail(*self._tests.failures(self._folders))
         for goal in self._goals:
             module, goal.symbol = self._module_of.get(goal.symbol or "", 0), None
             if goal.test_name:
@@ -120,51 +112,40 @@ class MavenReader:
         if level == "ERROR" and self._last_words(text):
             return
         if self._check(level, text):
-            self._close()
-        elif match := _LIKE["place"].match(text):
-            self._close()
-            line, column = (int(match[each]) if match[each] else None for each in ("line", "column"))
-            file = self._workspace.relative(re.sub(r"^/(?=[A-Za-z]:)", "", match["file"]))
-            mild, reason = level != "ERROR", match["message"].strip()
-            self._open = Draft(FailureKind.COMPILE_ERROR, reason, file, line, column, is_warning=mild, evidence=[text])
-        elif self._open is not None and text[:1] == " ":
-            self._continue(self._open, text)
+            self._compiler.finish()
         else:
-            self._close()
+            self._compiler.feed(f"[{level}] {text}")
 
     def _check(self, level: str, text: str) -> bool:
         """Whether the line is a style checker's."""
         return self._goal is None and self._checks.feed(f"[{level}] {text}")
 
-    def _continue(self, draft: Draft, text: str) -> None:
-        draft.add(text)
-        if draft.symbol is None and (match := _LIKE["symbol"].match(text)):
-            draft.symbol = " ".join(match["symbol"].split())
-
-    def _close(self) -> None:
-        if self._open is not None and len(self._compiled) < 2 * MOST_KEPT:
-            self._compiled.append(self._open)
-        self._open = None
-
     def _last_words(self, text: str) -> bool:
         """What Maven says when it gives up. Lines that belong to a goal's message are evidence for it."""
         if match := _LIKE["failed"].match(text):
-            self._close()
+            self._compiler.finish()
             self._is_over = True
             message, plugin = _LIKE["help"].sub("", match["message"]).strip(), match["plugin"] or ""
             self._goal = Draft(_kind(message, plugin), message, symbol=match["project"].strip(), evidence=[text])
             if len(self._goals) < MOST_KEPT:
                 self._goals.append(self._goal)
-        elif match := _LIKE["pom"].match(text):
+        elif text.startswith("  ") and self._poms.feed(text):
             self._is_over = True
-            self._pom = self._workspace.relative(match["pom"])
-        elif self._pom is not None and text.startswith("    "):
-            self._findings.fail(_pom_problem(text, self._pom))
         elif _LIKE["last"].match(text):
             self._goal, self._is_over = None, True
         elif self._goal is not None:
-            self._goal_says(self._goal, text)
-            return not _LIKE["place"].match(text) and self._open is None
+            goal = self._goal
+            goal.add(text)
+            if match := _LIKE["reports"].match(text):
+                self._reports += 1
+                self._remember(self._module_of.get(goal.symbol or "", self._reports - 1), match["folder"])
+            elif goal.kind is FailureKind.FORMAT_FAILURE:
+                self._formatters.feed(text)
+            elif goal.kind is FailureKind.TEST_FAILURE and not text.startswith(("\t", "Please refer", "Command was")):
+                goal.message = goal.message or text.strip()
+                goal.is_error = goal.is_error or text == "Crashed tests:"  # they took the whole process with them
+                goal.test_name = text if goal.is_error and _LIKE["crashed"].match(text) else goal.test_name
+            self._compiler.feed(f"[ERROR] {text}")
         elif "-> [Help" in text and not text.startswith("The build could not read"):
             message = _LIKE["help"].sub("", text).strip()
             self._findings.fall_back(Failure(_kind(message), message, evidence=text), on_kind=True)
@@ -172,31 +153,8 @@ class MavenReader:
             return False
         return True
 
-    def _goal_says(self, goal: Draft, text: str) -> None:
-        goal.add(text)
-        if match := _LIKE["reports"].match(text):
-            self._reports += 1
-            self._remember(self._module_of.get(goal.symbol or "", self._reports - 1), match["folder"])
-        elif goal.kind is FailureKind.FORMAT_FAILURE:
-            self._formatters.feed(text)
-        elif goal.kind is FailureKind.TEST_FAILURE and not text.startswith(("\t", "Please refer", "Command was")):
-            goal.message = goal.message or text.strip()
-            if text == "Crashed tests:":  # they took the whole process with them
-                goal.is_error = True
-            elif goal.is_error and _LIKE["crashed"].match(text):
-                goal.test_name = text
-
 
 def _kind(message: str, plugin: str = "") -> FailureKind:
     """The kind of a message, which the plugin tells that failed where the words do not."""
     artifact = plugin.split(":")[1] if ":" in plugin else plugin
     return kind_in("maven", message) or kind_in("maven plugins", artifact) or FailureKind.UNKNOWN
-
-
-def _pom_problem(line: str, pom: str) -> Failure:
-    """An error in a POM, which lies where its message says."""
-    message, position = line.strip(), _LIKE["position"].search(line.strip())
-    number, column = (int(position[each]) if position else None for each in ("line", "column"))
-    is_dependency = kind_in("maven", message) is FailureKind.DEPENDENCY_RESOLUTION_FAILURE
-    kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE if is_dependency else FailureKind.COMPILE_ERROR
-    return Failure(kind, _LIKE["help"].sub("", message).strip(), pom, number, column, evidence=line)

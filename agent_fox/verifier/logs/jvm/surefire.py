@@ -7,6 +7,7 @@ prints lies between them and decides nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
@@ -23,8 +24,7 @@ Owner = tuple[int, str]  # a module, and the simple name of an outermost class
 @dataclass(slots=True)
 class _Test:
     """One failed test as its stack trace tells it, or the list at the end, with its class without a package, and a
-    line. `module` counts the modules of the build.
-    """
+    line. `module` counts the modules of the build."""
 
     class_name: str
     method: str
@@ -45,18 +45,15 @@ class _Test:
 
     def failure(self, class_name: str, entry: _Test, folder: str) -> Failure:
         """What is known of the test of a class, by its trace and by its entry in the list."""
-        text, exception, message = "\n".join(self.trace), None, self.trace[:1]
-        if message and (match := _LIKE["exception"].match(message[0])):
-            exception, message = match["type"], [match["message"] or ""]
-            ends = (n for n, line in enumerate(self.trace[1:], 1) if _LIKE["frame"].match(line))
-            message += self.trace[1 : next(ends, None)]
+        text, (match, message) = "\n".join(self.trace), java_thrown(self.trace, _LIKE["exception"])
+        exception = match["type"] if match else None
         known = at(java_place(text, class_name, folder)) if self.trace else {"file": None}
         if not known["file"] and ("." in class_name or entry is not self):
             known = {"file": java_file(class_name, module=folder)}
         listed = f"{entry.class_name}.{entry.method}:{entry.line} {entry.message}"
         return Failure(
             FailureKind.TEST_FAILURE,
-            "\n".join(message).strip() or exception or entry.message or "the test failed",
+            message or exception or entry.message or "the test failed",
             **{"line": entry.line, **known},
             test_name=".".join(filter(None, (class_name, self.method))),
             exception=exception,
@@ -70,14 +67,14 @@ class SurefireReader:
 
     def __init__(self) -> None:
         self.module = 0
-        self._traces: list[_Test] = []
+        self._traces: dict[tuple[int, str, str], _Test] = {}
         self._entries: list[_Test] = []
         self._pending: list[_Test] = []  # of a list that has not come to its total
         self._listed: set[int] = set()  # modules whose list of results was seen
         self._classes: dict[str, str] = {}  # by simple name
         self._counts: TestSummary | None = None  # of the totals
         self._class_counts: TestSummary | None = None
-        self._passed_over, self._skipped_over = 0, 0  # tests of classes that were skipped
+        self._over = Counts()  # tests of classes that were skipped
         self.open: _Test | None = None
         self._list: str | None = None  # the name of a list of results, empty above all of them
         self.running: set[str] = set()
@@ -100,9 +97,24 @@ class SurefireReader:
             if not level:
                 return True
         if "Tests run:" in text and (match := _LIKE["class"].match(text)):
-            self._class_ended(match)
+            class_name, counts = match["name"], _counts(match)
+            if self.running and class_name and class_name not in self.running:
+                return True  # a test printed it
+            if class_name:
+                self.running.discard(class_name)
+                self._know(class_name)
+            else:
+                self.running.clear()
+            self._failed_since_total += counts.failures + counts.errors
+            self._class_counts = summed((self._class_counts, counts))
         elif "<<< " in text and level != "WARNING" and (match := _LIKE["trace"].match(text)):
-            self._begin(match)
+            name = match["name"].strip()
+            known = _LIKE["old_name"].match(name) or _LIKE["new_name"].match(name)
+            class_name, method = (known["class"], known["method"] or "") if known else (name, "")
+            self.open = _Test(class_name, method, match["how"] == "ERROR", self.module)
+            self._know(class_name)
+            if len(self._traces) < MOST_KEPT:
+                self._traces.setdefault((self.module, class_name, method), self.open)
         elif text.startswith("Running ") and level in ("INFO", "") and (match := _LIKE["running"].match(text)):
             self._know(match["name"])
             self._list = None
@@ -121,53 +133,32 @@ class SurefireReader:
             self._list = match["name"]
             self._entry("  " + match["rest"])
         elif self._list is not None and (match := _LIKE["total"].match(text)):
-            self._total(_counts(match))
+            counts = _counts(match)
+            # In a quiet log, where a test may have printed the end of a list, it has to agree with the classes.
+            if self._has_goals or counts.failures + counts.errors == self._failed_since_total:
+                self._counts = summed((self._counts, counts))
+                self._entries += self._pending
+                self._listed.add(self.module)
+                self._failed_since_total = 0
+                self.module += not self._has_goals
+            self._pending, self._list = [], None
         elif self._list and level != "INFO" and text[:1] == " ":
             self._entry(text)
         else:
             return bool(self._list)
         return True
 
-    def _begin(self, found: re.Match[str]) -> None:
-        name = found["name"].strip()
-        match = _LIKE["old_name"].match(name) or _LIKE["new_name"].match(name)
-        class_name, method = (match["class"], match["method"] or "") if match else (name, "")
-        self.open = _Test(class_name, method, found["how"] == "ERROR", self.module)
-        self._know(class_name)
-        if len(self._traces) < MOST_KEPT:
-            self._traces.append(self.open)
-
     def pass_class(self, name: str, tests: int, skipped: int) -> None:
         """Skips a class that began and ended without a failure."""
         self._know(name)
         self._list = None
-        self._passed_over, self._skipped_over = self._passed_over + tests - skipped, self._skipped_over + skipped
+        self._over.passed += tests - skipped
+        self._over.skipped += skipped
         self._class_counts = self._class_counts or TestSummary()
-
-    def _class_ended(self, found: re.Match[str]) -> None:
-        name = found["name"]
-        if self.running and name and name not in self.running:
-            return  # a test printed it
-        self.running.discard(name) if name else self.running.clear()
-        if name:
-            self._know(name)
-        counts = _counts(found)
-        self._failed_since_total += counts.failures + counts.errors
-        self._class_counts = summed((self._class_counts, counts))
 
     def _know(self, name: str) -> None:
         if len(self._classes) < MOST_KEPT:
             self._classes[name.rpartition(".")[2]] = name
-
-    def _total(self, counts: TestSummary) -> None:
-        """The end of a list. In a quiet log, where a test may have printed it, it has to agree with the classes."""
-        if self._has_goals or counts.failures + counts.errors == self._failed_since_total:
-            self._counts = summed((self._counts, counts))
-            self._entries += self._pending
-            self._listed.add(self.module)
-            self._failed_since_total = 0
-            self.module += not self._has_goals
-        self._pending, self._list = [], None
 
     def _entry(self, text: str) -> None:
         if self._list == "Flakes" or len(self._entries) + len(self._pending) >= MOST_KEPT:
@@ -191,14 +182,11 @@ class SurefireReader:
         Where the log was cut before a module's list, its traces stand alone.
         """
         entries = self._entries + (self._pending if self._has_goals else [])
-        failures, listed, traced = list[Failure](), _by_owner(entries), _by_owner(self._traces)
-        seen: set[tuple[int, str, str]] = set()
-        for trace in self._traces:
+        failures, listed, traced = list[Failure](), _by_owner(entries), _by_owner(self._traces.values())
+        for trace in self._traces.values():
             known = (each for each in listed.get(trace.owner, ()) if each.tells_of(trace))
             entry = next(known, None) if trace.module in self._listed else _Test("", "", False, trace.module)
-            key = (trace.module, trace.class_name, trace.method)
-            if entry and key not in seen:
-                seen.add(key)
+            if entry:
                 failures.append(trace.failure(trace.class_name, entry, folders.get(trace.module, "")))
         for entry in entries:
             if not any(entry.tells_of(trace) for trace in traced.get(entry.owner, ())):
@@ -207,11 +195,11 @@ class SurefireReader:
         return failures
 
     def summary(self) -> TestSummary | None:
-        over = Counts(self._passed_over, skipped=self._skipped_over).summary()
-        return self._counts or (summed((self._class_counts, over)) if self._class_counts else None)
+        of_classes = summed((self._class_counts, self._over.summary())) if self._class_counts else None
+        return self._counts or of_classes
 
 
-def _by_owner(tests: list[_Test]) -> dict[Owner, list[_Test]]:
+def _by_owner(tests: Iterable[_Test]) -> dict[Owner, list[_Test]]:
     groups: dict[Owner, list[_Test]] = {}
     for each in tests:
         groups.setdefault(each.owner, []).append(each)
@@ -221,3 +209,11 @@ def _by_owner(tests: list[_Test]) -> dict[Owner, list[_Test]]:
 def _counts(found: re.Match[str]) -> TestSummary:
     tests, failures, errors, skipped = map(int, found.groups()[:4])
     return TestSummary(tests, tests - failures - errors - skipped, failures, errors, skipped)
+
+
+def java_thrown(lines: Sequence[str], named: re.Pattern[str]) -> tuple[re.Match[str] | None, str]:
+    """The exception that a trace begins with, as `named` finds it, and what is said before the first frame."""
+    first = lines[0] if lines else ""
+    match, ends = named.match(first), (n for n, line in enumerate(lines) if n and _LIKE["frame"].match(line))
+    lines = [match["message"] or "", *lines[1 : next(ends, None)]] if match else [first]
+    return match, "\n".join(lines).strip()

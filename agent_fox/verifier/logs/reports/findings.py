@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
-from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces
-from agent_fox.verifier.logs.gathering import Gathering
-from agent_fox.verifier.logs.kinds import DATA, written
+from agent_fox.verifier.logs.blocks import reader_of
+from agent_fox.verifier.logs.decode import LONGEST_RECORD, Lines, pieces, without_colours
+from agent_fox.verifier.logs.gathering import Counts, Gathering
+from agent_fox.verifier.logs.kinds import DATA, kind_in, made, written
 from agent_fox.verifier.logs.parsers import Cut, begin_of, stands_first
-from agent_fox.verifier.logs.streams.json_stream import parts, start_of
-from agent_fox.verifier.logs.streams.records import Record, found, number, record, record_of, records, text
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.streams.json_stream import parts
+from agent_fox.verifier.logs.streams.records import Record, found, number, record, record_of, records, text, texts
 from agent_fox.verifier.logs.streams.xml_stream import feed_xml
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
 
 USUAL = ("file", "line", "column", "message", "severity")
 """What entries have under these very names where the table says nothing else."""
@@ -43,6 +42,7 @@ class Findings:
     roots: tuple[str, ...] = ()
     within: str = ""
     """Of XML: the elements one of which is in every document, and the one around those of a file, which names it."""
+    made_by: str = ""  # what makes entries of a document, where its parts tell of each other; `kind` may be theirs
     keys: tuple[str, ...] = ()
     mild: tuple[str, ...] = ()  # severities, in small letters, that fail nothing
     grave: tuple[str, ...] = ()  # where it is given, those that do: all others are mild
@@ -51,17 +51,25 @@ class Findings:
     kind: FailureKind = FailureKind.LINT_FAILURE  # of all others
     first: int = 1  # what the first line (where it is 0) and the first column have as number
     first_line: int = 1
-    inner: str = ""  # where an entry is a file, the key of its findings; the file is named by the entry
+    inner: str = ""  # where an entry is a file, where it has its findings; the file is named by the entry
     before: str = ""
     behind: str = ""  # what stands before a message and behind it and is none of it; `{code}` is the code
     no_code: re.Pattern[str] | None = None  # what in the field `code` is no part of it
+    reads: str = ""
+    """Of tests: how the text of one that failed is read, one of the readers in `data/tools.toml`. The `severity` is
+    then its status, and its name is of `groups` and `title`."""
+    statuses: Mapping[str, str] = field(default_factory=dict)  # what each counts as; without any, each test failed
+    totals: Mapping[str, str] = field(default_factory=dict)  # the keys of an object that holds counts
+    broken: str = ""  # what a file says that failed without a test that did
+    loading: str = ""  # the table of `data/kinds.toml` that tells the kind of that
+    aside: str = ""  # what in a text is none of what was thrown
     is_clean: re.Pattern[str] | None = None  # a whole document without a finding, which has no keys
     may_follow: bool = False  # whether any text may stand above it
     is_of_lines: bool = False  # whether it may also be an object a line
     stands_alone: bool = True
 
     def recognises(self, head: str) -> bool:
-        at = begin_of(head) if self.elements else start_of(head)
+        at = begin_of(head)
         if at is None or not (self.may_follow or stands_first(head, at)):
             return False
         if self.is_clean and self.is_clean.match(head, at):
@@ -69,21 +77,23 @@ class Findings:
         return bool(self.begins.match(head, at)) and all(f'"{key}"' in head for key in self.keys)
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
-        gathering, is_complete = Gathering(), True
+        reading, is_complete = _Reading(self, workspace), True
         try:
             for entry in self._elements(file) if self.elements else self._entries(file):
-                for finding in records(entry.get(self.inner)) if self.inner else (entry,):
-                    self._keep(finding, entry, gathering, workspace)
+                reading.take(entry)
         except Cut:
             is_complete = False
-        return gathering.parsed(is_complete=is_complete)
+        return reading.parsed(is_complete=is_complete)
 
     def _entries(self, file: BinaryIO) -> Iterator[Record]:
+        if self.made_by:
+            yield from made(self.made_by)(file)
+            return
         if self.is_of_lines:
-            first = next((line for line in lines(file, LONGEST_RECORD) if line.lstrip().startswith(("[", "{"))), "")
+            first = next((line for line in Lines(file, LONGEST_RECORD) if line.lstrip().startswith(("[", "{"))), "")
             file.seek(0)
             if first.lstrip().startswith("{"):
-                yield from (entry for line in lines(file, LONGEST_RECORD) if (entry := record_of(line)) is not None)
+                yield from (entry for line in Lines(file, LONGEST_RECORD) if (entry := record_of(line)) is not None)
                 return
         yield from (record(value) for _, value in parts(pieces(file), self.paths))
 
@@ -95,24 +105,78 @@ class Findings:
         if not reader.is_ours:
             raise Cut("it is another document")
 
-    def _keep(self, finding: Record, entry: Record, gathering: Gathering, workspace: Workspace) -> None:
-        of = {name: found(finding, places) for name, places in self.fields.items()}
-        code, message = text(of.get("code")), text(of.get("message"))
-        code = self.no_code.sub("", code) if self.no_code else code
-        severity = str(of.get("severity")).strip().lower()
-        if severity in self.silent:
+
+class _Reading:
+    """What is known of one document while it is read."""
+
+    def __init__(self, of: Findings, workspace: Workspace) -> None:
+        self._of, self._workspace = of, workspace
+        self._found, self._counts, self._has_read = Gathering(), Counts(), False
+
+    def take(self, entry: Record) -> None:
+        of, self._has_read = self._of, True
+        if not entry.keys().isdisjoint(of.totals.values()):
+            self._counts = Counts(**{name: number(entry.get(key)) or 0 for name, key in of.totals.items()})
+            return
+        inner, file = list(records(found(entry, of.inner))) if of.inner else [entry], found(entry, of.fields["file"])
+        for each in inner:
+            known = {name: found(each, places) for name, places in of.fields.items()}
+            (self._test if of.reads else self._finding)(known | {"file": known["file"] or file})
+        if of.broken and entry.get("status") == "failed" and all(each.get("status") != "failed" for each in inner):
+            self._test({"message": found(entry, of.broken), "severity": "broken", "file": file})
+
+    def parsed(self, *, is_complete: bool) -> Parsed:
+        is_counted = self._of.reads and (is_complete or self._has_read)
+        return self._found.parsed(self._counts.summary() if is_counted else None, is_complete=is_complete)
+
+    def _finding(self, known: Record) -> None:
+        of, code, message = self._of, text(known.get("code")), text(known.get("message"))
+        code = of.no_code.sub("", code) if of.no_code else code
+        severity = str(known.get("severity")).strip().lower()
+        if severity in of.silent:
             return
         failure = Failure(
-            kind=self.kinds.get(code, self.kind),
-            message=message.removeprefix(self.before.format(code=code)).removesuffix(self.behind),
-            file=workspace.relative(text(of["file"] or found(entry, self.fields["file"]))) or None,
-            line=_position(of.get("line"), self.first_line),
-            column=_position(of.get("column"), self.first),
-            evidence=f"{message} ({code})" if code else message,
+            kind=FailureKind(text(known.get("kind")) or of.kinds.get(code, of.kind)),
+            message=message.removeprefix(of.before.format(code=code)).removesuffix(of.behind),
+            file=self._workspace.relative(text(known["file"])) or None,
+            line=_position(known.get("line"), of.first_line),
+            column=_position(known.get("column"), of.first),
+            symbol=text(known.get("symbol")) or None,
+            evidence=text(known.get("evidence")) or (f"{message} ({code})" if code else message),
             code=code or None,
         )
-        is_mild = severity not in self.grave if self.grave else severity in self.mild
-        (gathering.warn if is_mild else gathering.fail)(failure)
+        is_mild = severity not in of.grave if of.grave else severity in of.mild
+        (self._found.warn if is_mild else self._found.fail)(failure)
+
+    def _test(self, known: Record) -> None:
+        """A test by its status, or a file that could not be run. The names of groups joined by spaces stay together."""
+        of, title, groups = self._of, text(known.get("title")), known.get("groups")
+        count = of.statuses.get(text(known["severity"]), "")
+        if count:
+            self._counts.add(count)
+        is_broken, file = count == "errors", self._workspace.relative(text(known["file"])) or None
+        self._counts.uncounted += is_broken
+        if self._found.is_full or (of.statuses and count not in ("failures", "errors")):
+            return
+        instead = "the file could not be run" if is_broken else "the test failed"
+        name = " > ".join(filter(None, (*texts(groups), text(groups).removesuffix(title).strip(), title))) or None
+        for message in texts(known["message"]) or [text(known["message"])]:
+            thrown = re.sub(of.aside, "", without_colours(message)) or instead
+            failure = reader_of(of.reads)(thrown, self._workspace, "", "") or Failure(of.kind, instead)
+            if failure.line is None:
+                line, column = number(known.get("line")), number(known.get("column"))
+                failure = replace(failure, file=failure.file or file, line=line, column=column)
+            self._found.fail(
+                replace(
+                    failure,
+                    kind=(kind_in(of.loading, thrown) if is_broken else None) or of.kind,
+                    message=failure.message if is_broken else failure.message.removeprefix(of.before),
+                    test_name=name,
+                    exception=failure.exception or text(known.get("exception")) or None,
+                    is_error=is_broken,
+                    evidence=thrown,
+                )
+            )
 
 
 class _Elements:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, BinaryIO
+from itertools import chain
+from typing import BinaryIO
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import without_colours
@@ -11,70 +12,66 @@ from agent_fox.verifier.logs.frames import first_line, is_file, java_place, plac
 from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.javascript.stacks import kind_of_broken, test_path
 from agent_fox.verifier.logs.kinds import patterns_in
-from agent_fox.verifier.logs.parsers import Document
+from agent_fox.verifier.logs.parsers import Cut, begin_of, stands_first
 from agent_fox.verifier.logs.protocol import Place, Workspace, at, place_of
-from agent_fox.verifier.logs.reports.junit_cases import PYTEST, CaseOutcome, CaseReader
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.reports.junit_cases import Ending, JunitCase
+from agent_fox.verifier.logs.reports.junit_cases import PYTEST, CaseOutcome, CaseReader, Ending, JunitCase
 
 _LIKE = patterns_in(__file__)
 _COLLECTION = "collection failure"  # of a file that could not be read, so that none of its tests ran
 _EMPTY_MESSAGES = ("Failed", "test failure")
 
 
-class _Reader:
-    """Counts the tests of a report, whoever wrote it, and keeps what failed."""
+class Junit:
+    """The DocumentParser of a report: counts its tests, whoever wrote it, and keeps what failed."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._cases = CaseReader()
-        self._workspace = workspace
-        self._found, self._counts = Gathering(), Counts()
+    stands_alone = True
 
-    def read(self, file: BinaryIO) -> None:
-        for cases in self._cases.read(file):
-            for case in cases:
-                self._take(case)
+    def recognises(self, head: str) -> bool:
+        at = begin_of(head)
+        return at is not None and bool(_LIKE["begins"].match(head, at)) and stands_first(head, at)
 
-    def _take(self, case: JunitCase) -> None:
-        self._counts.skipped += case.outcome is CaseOutcome.SKIPPED
-        self._counts.xfailed += case.outcome is CaseOutcome.EXPECTED_FAILURE
-        if case.outcome not in (CaseOutcome.FAILED, CaseOutcome.BROKEN):
-            return
-        if problem := lint_failure(case, self._workspace):
-            self._found.fail(problem)
-            return
-        self._counts.errors += case.outcome is CaseOutcome.BROKEN
-        self._counts.failures += case.outcome is CaseOutcome.FAILED
-        self._counts.uncounted += case.endings[0].message == _COLLECTION
-        for ending in () if self._found.is_full else case.endings:
-            if ending.tag != "skipped":
-                self._found.fail(_failure(case, ending, self._workspace))
-
-    def parsed(self, *, is_complete: bool) -> Parsed:
-        self._counts.passed = self._cases.passed
-        summary = self._counts.summary() if self._cases.is_junit else None
-        if summary == TestSummary() and (not is_complete or self._found.failures):
+    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
+        cases, findings, counts, is_complete = CaseReader(), Gathering(), Counts(), True
+        try:
+            for case in chain.from_iterable(cases.read(file)):
+                has_failed = case.outcome in (CaseOutcome.FAILED, CaseOutcome.BROKEN)
+                if has_failed and (problem := lint_failure(case, workspace)):
+                    findings.fail(problem)
+                    continue
+                counts.add(case.outcome)
+                counts.uncounted += has_failed and case.endings[0].message == _COLLECTION
+                endings = [each for each in case.endings if has_failed and each.tag != "skipped"]
+                findings.fail(*(_failure(case, each, workspace) for each in endings if not findings.is_full))
+        except Cut:
+            is_complete = False
+        counts.passed, is_complete = cases.passed, is_complete and cases.is_junit
+        summary = counts.summary() if cases.is_junit else None
+        if summary == TestSummary() and (not is_complete or findings.failures):
             summary = None
-        return self._found.parsed(summary, is_complete=is_complete and self._cases.is_junit)
+        return findings.parsed(summary, is_complete=is_complete)
+
+
+JUNIT = Junit()
 
 
 def _failure(case: JunitCase, ending: Ending, workspace: Workspace) -> Failure:
     """What one ending tells. A file that could not be read, or loaded, never ran: that is no failed test."""
     text = ending.text or case.output
-    place = _place(case, text, workspace)
-    if place is None and (match := _LIKE["cpp_prefix"].match(ending.message)):
-        place = place_of(match, workspace)
+    place, cpp = _place(case, text, workspace), _LIKE["cpp_prefix"].match(ending.message)
+    place = place or (place_of(cpp, workspace) if cpp else None)
     kind = FailureKind.COMPILE_ERROR if ending.message == _COLLECTION else FailureKind.TEST_FAILURE
     if kind is FailureKind.TEST_FAILURE and is_file(case.name):
         kind = kind_of_broken(f"{ending.message}\n{text}")
+    named, tables = _LIKE["type"].match(ending.type), ("pytest_last", "js_names", "pytest_error")
+    lines = next(filter(None, (_LIKE[each].findall(text) for each in tables)), [""])
+    exception = named[1] if named and _LIKE["names_class"].search(named[1]) else lines[-1].partition(":")[0].strip()
     return Failure(
         kind,
         _message(ending, text),
         **at(place, _file(case, workspace)),
         test_name=_test_name(case, workspace),
         evidence=text or ending.message,
-        exception=_exception(ending, text),
+        exception=exception or None,
         is_error=ending.tag == "error",
     )
 
@@ -138,15 +135,6 @@ def _message(ending: Ending, text: str) -> str:
     return message[len(ending.type) + 1 :].strip() if is_repeated else message
 
 
-def _exception(ending: Ending, text: str) -> str | None:
-    named = _LIKE["type"].match(ending.type)
-    if named and _LIKE["names_class"].search(named[1]):
-        return named[1]
-    lists = (_LIKE[each].findall(text) for each in ("pytest_last", "js_names", "pytest_error"))
-    names = next(filter(None, lists), None)
-    return str(names[-1]).partition(":")[0].strip() if names else None
-
-
 def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:
     """The problem that a case tells of; None where it is a test's."""
     rule, place = _LIKE["rule"].match(case.name), _LIKE["place"].match(case.text.strip())
@@ -156,6 +144,3 @@ def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:
     line, column = (int(place[each]) or None for each in ("line", "column"))
     file, code = workspace.relative(file), rule["rule"]
     return Failure(FailureKind.LINT_FAILURE, message, file or None, line, column, code=code, evidence=case.text)
-
-
-JUNIT = Document(_LIKE["begins"], _Reader)

@@ -23,13 +23,14 @@ _TO_DO = "todo"  # Node's: such a test may fail
 
 
 class CaseOutcome(StrEnum):
-    """How one test ended. One that failed as was expected shows nothing: it is neither a pass nor a failure."""
+    """How one test ended, by what it counts as. One that failed as was expected shows nothing: it is neither a pass nor
+    a failure."""
 
     PASSED = "passed"
-    FAILED = "failed"
-    BROKEN = "broken"
+    FAILED = "failures"
+    BROKEN = "errors"
     SKIPPED = "skipped"
-    EXPECTED_FAILURE = "expected failure"
+    EXPECTED_FAILURE = "xfailed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +108,14 @@ class CaseReader:
     opening = b"<testcase"
 
     def __init__(self, *, with_passed: bool = False) -> None:
-        self.is_junit = False
-        self.passed = 0
-        self._with_passed = with_passed
+        self.is_junit, self.passed, self._with_passed = False, 0, with_passed
         self._ready: list[JunitCase] = []
         self._suites: list[tuple[str, str]] = []  # names and files
-        self._base_folder = ""
+        self._base_folder = self._text = self._output = ""
         self._attributes: dict[str, str] = {}
         self._endings: list[Ending] = []
         self._ending: dict[str, str] | None = None
-        self._text = self._output = ""
-        self._is_output = False
-        self._depth = 0  # of all elements
+        self._is_output, self._depth = False, 0  # the depth of all elements
         self._names: tuple[str, ...] = ()
         self._alike: re.Pattern[bytes] | None = None  # tests that passed, with attributes of these names
 

@@ -1,21 +1,19 @@
-"""SARIF 2.1.0, as linters, compilers and scanners write it."""
+"""SARIF 2.1.0, as linters, compilers and scanners write it: its results as findings."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
 from urllib.parse import unquote
 
-from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
+from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.decode import pieces
 from agent_fox.verifier.logs.frames import first_line
-from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.kinds import patterns_in
-from agent_fox.verifier.logs.parsers import Document
+from agent_fox.verifier.logs.parsers import Cut
 from agent_fox.verifier.logs.streams.json_stream import EACH, parts
-from agent_fox.verifier.logs.streams.records import Record, found, number, record, records, text
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.streams.records import Record, found, record, records, text
 
 _LIKE = patterns_in(__file__)
 _RUN = ("runs", EACH)
@@ -26,94 +24,74 @@ _READ = ("ruleId", "rule", "message", "locations", "level", "kind", "suppression
 MOST_HELD = 20_000  # results, and names of files, held of one run
 
 
-class _Reader:
-    """Reads the results of every run, and the files it could not read. Accepted and absent results are left out.
-
-    It holds the results of a run until that ends: SARIF leaves the order of its parts free.
-    """
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._found = Gathering()
-        self._workspace = workspace
-        self._begin_run()
-
-    def _begin_run(self) -> None:
-        self._kind = FailureKind.LINT_FAILURE
-        self._levels: dict[str, str] = {}
-        self._bases: dict[str, str] = {}
-        self._artifacts: list[str] = []
-        self._results: list[Record] = []
-
-    def read(self, file: BinaryIO) -> None:
+def results(file: BinaryIO) -> Iterator[Record]:
+    """The results of every run, and the files it could not read. Accepted and absent results are left out."""
+    run = _Run()
+    try:
         for path, value in parts(pieces(file), (_RESULT, *_TOLD, _TOOL, _BASES, _ARTIFACT), closing=_RUN):
-            self._take(path, record(value))
+            if path == _RUN:
+                yield from run.findings()
+                run = _Run()
+            else:
+                run.take(path, record(value))
+    except Cut:
+        yield from run.findings()
+        raise
 
-    def parsed(self, *, is_complete: bool) -> Parsed:
-        self._end_run()
-        return self._found.parsed(is_complete=is_complete)
 
-    def _take(self, path: tuple[str, ...], value: Record) -> None:
-        if path == _RUN:
-            self._end_run()
-        elif path == _TOOL:
+@dataclass(slots=True)
+class _Run:
+    """What is known of a run, until that ends: SARIF leaves the order of its parts free."""
+
+    kind: str = FailureKind.LINT_FAILURE
+    levels: dict[str, str] = field(default_factory=dict)
+    bases: dict[str, str] = field(default_factory=dict)
+    artifacts: list[str] = field(default_factory=list)
+    results: list[Record] = field(default_factory=list)
+
+    def take(self, path: tuple[str, ...], value: Record) -> None:
+        # What a tool tells of its run may be an error in a file, such as one that it could not parse.
+        is_about_code = text(value.get("level")) == "error" and any(records(value.get("locations")))
+        if path == _TOOL:
             driver = record(value.get("driver"))
-            is_compiler = _LIKE["compilers"].match(text(driver.get("name")))
-            self._kind = FailureKind.COMPILE_ERROR if is_compiler else FailureKind.LINT_FAILURE
+            if _LIKE["compilers"].match(text(driver.get("name"))):
+                self.kind = FailureKind.COMPILE_ERROR
             for component in (driver, *records(value.get("extensions"))):
                 for each in records(component.get("rules")):
                     if level := text(found(each, "defaultConfiguration.level")):
-                        self._levels[text(each.get("id"))] = level
+                        self.levels[text(each.get("id"))] = level
         elif path == _BASES:
-            self._bases = {name: text(record(base).get("uri")) for name, base in value.items()}
-        elif path == _ARTIFACT and len(self._artifacts) < MOST_HELD:
-            self._artifacts.append(text(found(value, "location.uri")))
-        elif len(self._results) < MOST_HELD and (path == _RESULT or _is_about_code(value)):
+            self.bases = {name: text(record(base).get("uri")) for name, base in value.items()}
+        elif path == _ARTIFACT and len(self.artifacts) < MOST_HELD:
+            self.artifacts.append(text(found(value, "location.uri")))
+        elif len(self.results) < MOST_HELD and (path == _RESULT or is_about_code):
             rule = text(found(value, "descriptor.id"))
-            self._results.append({"ruleId": rule} | {name: value[name] for name in _READ if name in value})
+            self.results.append({"ruleId": rule} | {name: value[name] for name in _READ if name in value})
 
-    def _end_run(self) -> None:
-        for result in self._results:
+    def findings(self) -> Iterator[Record]:
+        for result in self.results:
             words = {text(each.get("status")) for each in records(result.get("suppressions"))}
             is_gone = result.get("baselineState") == "absent" or result.get("kind", "fail") != "fail"
-            if not (is_gone or words & {"", "accepted"}):
-                self._finding(result)
-        self._begin_run()
-
-    def _finding(self, result: Record) -> None:
-        rule, message = text(found(result, "ruleId|rule.id")), _message(record(result.get("message")))
-        physical, logical = record(found(result, "locations.physicalLocation")), "locations.logicalLocations"
-        failure = Failure(
-            self._kind,
-            first_line(message),
-            file=self._file(record(physical.get("artifactLocation"))),
-            line=number(found(physical, "region.startLine")),
-            column=number(found(physical, "region.startColumn")),
-            symbol=text(found(result, f"{logical}.fullyQualifiedName|{logical}.name")) or None,
-            evidence=f"{rule} {message}".strip(),
-            code=rule or None,
-        )
-        is_grave = (text(result.get("level")) or self._levels.get(rule, "warning")) == "error"
-        (self._found.fail if is_grave else self._found.warn)(failure)
-
-    def _file(self, location: Record) -> str | None:
-        index, uri = location.get("index"), text(location.get("uri"))
-        if not uri and isinstance(index, int) and 0 <= index < len(self._artifacts):
-            uri = self._artifacts[index]
-        base = self._bases.get(text(location.get("uriBaseId")), "")
-        return self._workspace.relative(base + uri if base.startswith(("file:", "/")) else unquote(uri)) or None
-
-
-def _is_about_code(notification: Record) -> bool:
-    """Whether what a tool tells of its run is an error in a file, such as one that it could not parse."""
-    return text(notification.get("level")) == "error" and next(records(notification.get("locations")), None) is not None
-
-
-def _message(message: Record) -> str:
-    """The text with its placeholders filled in."""
-    filled, arguments = text(found(message, "text|markdown")), message.get("arguments")
-    for n, argument in enumerate(arguments if isinstance(arguments, list) else []):
-        filled = filled.replace(f"{{{n}}}", str(argument))
-    return filled
-
-
-SARIF = Document(_LIKE["begins"], _Reader)
+            if is_gone or words & {"", "accepted"}:
+                continue
+            rule, message = text(found(result, "ruleId|rule.id")), record(result.get("message"))
+            reason, arguments = text(found(message, "text|markdown")), message.get("arguments")
+            for n, argument in enumerate(arguments if isinstance(arguments, list) else []):
+                reason = reason.replace(f"{{{n}}}", str(argument))
+            physical, logical = record(found(result, "locations.physicalLocation")), "locations.logicalLocations"
+            location = record(physical.get("artifactLocation"))
+            index, uri = location.get("index"), text(location.get("uri"))
+            if not uri and isinstance(index, int) and 0 <= index < len(self.artifacts):
+                uri = self.artifacts[index]
+            base = self.bases.get(text(location.get("uriBaseId")), "")
+            yield {
+                "kind": self.kind,
+                "message": first_line(reason),
+                "file": base + uri if base.startswith(("file:", "/")) else unquote(uri),
+                "line": found(physical, "region.startLine"),
+                "column": found(physical, "region.startColumn"),
+                "symbol": found(result, f"{logical}.fullyQualifiedName|{logical}.name"),
+                "evidence": f"{rule} {reason}".strip(),
+                "code": rule,
+                "severity": text(result.get("level")) or self.levels.get(rule, "warning"),
+            }

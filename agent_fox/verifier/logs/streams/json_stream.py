@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.parsers import Cut
+from agent_fox.verifier.logs.parsers import Cut, begin_of
 
 LONGEST_VALUE = 32_000_000  # characters of one part that is read whole
 
-_START = regex(r"^[ \t\ufeff]*(?=\[\s*(?:[\[{\"\]]|$)|\{\s*(?:[\"}]|$))", re.MULTILINE)
 _SPACE = regex(r"[ \t\r\n]*")
 _NUMBER = regex(r"[-+.eE0-9]*")
 _DECODER = json.JSONDecoder(strict=False)
@@ -21,29 +19,18 @@ Part = tuple[Path, object]
 EACH = "*"
 
 
-class JsonCut(Cut):
-    """The document ends too early, or is not JSON."""
-
-
-def start_of(text: str) -> int | None:
-    """Where a JSON document begins: at the start of a line, perhaps after lines of other text."""
-    match = _START.search(text)
-    return match.end() if match else None
-
-
 def parts(pieces: Iterable[str], wanted: Iterable[Path], closing: Path | None = None) -> Iterator[Part]:
     """The values at the `wanted` paths, as they come, with the path they were wanted by.
 
     A path is of keys, and of `*` for every element of an array: `("runs", "*", "results", "*")`. Where an object or
-    array at the path `closing` ends, `(closing, None)` is given. Raises JsonCut where the document breaks off; what
+    array at the path `closing` ends, `(closing, None)` is given. Raises Cut where the document breaks off; what
     came before was given already.
     """
     text = _Text(iter(pieces))
-    text.find_start()
     try:
         yield from _value(text, (), frozenset(wanted), closing)
     except RecursionError as error:
-        raise JsonCut("the document is nested too deeply") from error
+        raise Cut("the document is nested too deeply") from error
 
 
 def _value(text: _Text, path: Path, wanted: frozenset[Path], closing: Path | None) -> Iterator[Part]:
@@ -65,14 +52,10 @@ class _Text:
     """The text not read yet: as much of it as the value at hand needs."""
 
     def __init__(self, pieces: Iterator[str]) -> None:
-        self._pieces = pieces
-        self._buffer = ""
-        self._at = 0
-
-    def find_start(self) -> None:
-        while (start := start_of(self._buffer)) is None:
+        self._pieces, self._buffer, self._at = pieces, "", 0
+        while (start := begin_of(self._buffer)) is None:
             if not self._more() or len(self._buffer) > LONGEST_VALUE:
-                raise JsonCut("there is no JSON in it")
+                raise Cut("there is no JSON in it")
         self._at = start
 
     def peek(self) -> str:
@@ -83,11 +66,11 @@ class _Text:
             if self._at < len(self._buffer):
                 return self._buffer[self._at]
             if not self._more():
-                raise JsonCut("it ends too early")
+                raise Cut("it ends too early")
 
     def take(self, character: str) -> None:
         if self.peek() != character:
-            raise JsonCut(f"{character!r} is missing")
+            raise Cut(f"{character!r} is missing")
         self._at += 1
 
     def elements(self, closing: str) -> Iterator[None]:
@@ -108,7 +91,7 @@ class _Text:
                 value, end = _DECODER.raw_decode(self._buffer, self._at)
             except ValueError as error:
                 if not self._grow():
-                    raise JsonCut(f"a value breaks off or is wrong: {error}") from error
+                    raise Cut(f"a value breaks off or is wrong: {error}") from error
                 continue
             rest = _NUMBER.match(self._buffer, end)
             if (rest and rest.end() < len(self._buffer)) or not self._grow():
