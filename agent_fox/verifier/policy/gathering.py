@@ -13,6 +13,7 @@ from agent_fox.verifier.policy.expressions import Tokens, substituted, without_s
 from agent_fox.verifier.policy.readers.definitions import COMPILED, Definitions
 from agent_fox.verifier.policy.readers.javascript import JavaScriptDefinitions
 from agent_fox.verifier.policy.readers.python import PythonDefinitions
+from agent_fox.verifier.policy.readers.rust import RustDefinitions
 from agent_fox.verifier.policy.readers.trees import parsed
 from agent_fox.verifier.policy.reading import Assertion, Bind, Broken, Function, Reading, Rows, Step, Unreadable, Use
 from agent_fox.verifier.policy.values import Change, Language, PolicyContext, kept
@@ -21,7 +22,7 @@ LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
 _OTHER_TS = (b"# CMAKE generated file", b"<?xml", b"<!DOCTYPE TS")  # CMake's timestamps and Qt's translations are .ts
 
 _READERS: Mapping[Language, type[Definitions]] = {
-    **{Language.PYTHON: PythonDefinitions, **COMPILED},
+    **{Language.PYTHON: PythonDefinitions, Language.RUST: RustDefinitions, **COMPILED},
     **dict.fromkeys(JAVASCRIPT, JavaScriptDefinitions),
 }
 

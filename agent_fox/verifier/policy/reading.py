@@ -104,7 +104,7 @@ class Rows(NamedTuple):
 
     names: tuple[str, ...]
     rows: tuple[tuple[Tokens, ...], ...]
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] = ()
 
 
 Step = Bind | Assertion | Use | Rows

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from agent_fox.verifier.policy.expressions import Tokens, split_arguments
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens
+from agent_fox.verifier.policy.readers.trees import Node, children, field, first, is_a, line_of, text_of, tokens
 from agent_fox.verifier.policy.tables import kinds, roles
 from agent_fox.verifier.policy.values import kept
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tree_sitter import Node
 
 LONGEST_SHOWN = 200  # characters
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from agent_fox.verifier.policy.readers.calls import LONGEST_SHOWN, Call
 from agent_fox.verifier.policy.readers.conditions import constant_of
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions
-from agent_fox.verifier.policy.readers.patches import patch_of
-from agent_fox.verifier.policy.readers.tables import Table, bindings_in, names_in, table, table_of_loop
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens, walk
+from agent_fox.verifier.policy.readers.tables import bindings_in, names_in, table, table_of_loop
+from agent_fox.verifier.policy.readers.trees import (
+    Node,
+    children,
+    field,
+    first,
+    is_a,
+    line_of,
+    plain_text,
+    text_of,
+    tokens,
+    walk,
+)
 from agent_fox.verifier.policy.reading import Function, Reading, Rows, Skip
 from agent_fox.verifier.policy.tables import kinds, roles, says, words_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 
 class _Block(NamedTuple):
@@ -36,7 +43,7 @@ class _Block(NamedTuple):
     def callback(self) -> Node | None:
         return next((each for each in reversed(self.arguments) if each.type in kinds("functions")), None)
 
-    def table(self) -> Table | None:
+    def table(self) -> Rows | None:
         """The names and literal rows of `it.each`."""
         listed = first(self.rows) if "each" in self.modifiers else None
         parameters = field(self.callback, "parameters") or field(self.callback, "parameter")
@@ -60,8 +67,13 @@ class JavaScriptDefinitions(Definitions):
         nodes = list(walk(self.root, "import_statement", "variable_declarator", *kinds("replacing")))
         imports, offered = tuple(_imports(nodes)), list(_offered(self.root))
         self._values = {text_of(pattern): value for pattern, value in reversed([*bindings_in(self.root)])}
-        self.replaced = tuple(patch for node in nodes for patch in patch_of(node, "javascript"))
-        around = [(node, list(patch_of(node, "javascript", dict(imports) or None))) for node in nodes if self.replaced]
+        replaced = [(node, patch) for node in nodes for patch in self.patches_by(node)]
+        self.replaced, known = tuple(patch for _, patch in replaced), dict(imports)
+        outside = (
+            patch
+            for node, patch in replaced
+            if (node.type == "call_expression" or not known or patch.module in known) and not self._is_in_test(node)
+        )
         return Reading(
             functions=(
                 *self._statements(children(self.root), Around()),
@@ -69,11 +81,27 @@ class JavaScriptDefinitions(Definitions):
                 *self._hooks(nodes),
             ),
             imports=imports,
-            patches=tuple(
-                patch for node, patches in around if patches and not self._is_in_test(node) for patch in patches
-            ),
+            patches=tuple(outside),
             defined=frozenset(name for name, _ in offered),
         )
+
+    def stand_ins(self, node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """`jest.mock("../cart")`, of whose factory the keys count where it keeps the rest, a spy that answers, and
+        functions that are assigned.
+        """
+        left, right = field(node, "left"), field(node, "right")
+        word, given = text_of(field(node, "function")), children(field(node, "arguments"))
+        if word in words_of("javascript", "mockers") and given:
+            is_partial = len(given) > 1 and says("javascript", "keeping", text_of(given[1]))
+            keys = (field(pair, "key") for pair in walk(given[1], "pair")) if is_partial else ()
+            yield plain_text(given[0]), tuple(text_of(key) for key in keys if key is not None) or ("",) * is_partial
+        elif word.rpartition(".")[2] in ("spyOn", "stub", "replace") and len(given) > 1:
+            answer = text_of(node.parent)[len(text_of(node)) :]
+            if not word.endswith("spyOn") or says("javascript", "answers", answer):
+                yield text_of(given[0]), (plain_text(given[1]),)
+        is_made = is_a(right, *kinds("functions")) or text_of(right).startswith(("jest.fn", "vi.fn", "sinon."))
+        if node.type == "assignment_expression" and is_a(left, "member_expression") and is_made:
+            yield text_of(field(left, "object")), (text_of(field(left, "property")),)
 
     def _statements(self, nodes: Iterable[Node], around: Around) -> Iterator[Function]:
         """The tests that these make; those behind a `return` are never made, and those behind `if (…) return` only
@@ -87,7 +115,7 @@ class JavaScriptDefinitions(Definitions):
             elif roles().get(node.type) == "loop":
                 rows = table_of_loop(node)  # for each row of which it makes its tests once
                 inside = around if rows is None else around._replace(wraps=(*around.wraps, rows))
-                is_never = rows is not None and not rows[1]
+                is_never = rows is not None and not rows.rows
                 inside = _skipping(around, Skip("a loop over nothing", line_of(node))) if is_never else inside
                 yield from self._statements(children(field(node, "body")), inside)
             elif node.type in ("if_statement", "statement_block", "else_clause"):
@@ -113,8 +141,8 @@ class JavaScriptDefinitions(Definitions):
             yield from self._statements(children(body), inside)
         elif block.callback is not None or "todo" in block.modifiers:
             steps = self.steps(body)
-            for names, row in reversed(inside.wraps):
-                steps = (Rows(names, row, steps),)
+            for table in reversed(inside.wraps):
+                steps = (table._replace(steps=steps),)
             yield Function(
                 name="::".join(inside.names),
                 line=block.line,

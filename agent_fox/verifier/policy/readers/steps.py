@@ -6,21 +6,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from agent_fox.verifier.policy.expressions import flat
+from agent_fox.verifier.policy.expressions import Tokens, flat
 from agent_fox.verifier.policy.readers.calls import Call, word_of
 from agent_fox.verifier.policy.readers.conditions import Conditions, constant_of
 from agent_fox.verifier.policy.readers.demands import Demands
 from agent_fox.verifier.policy.readers.tables import bindings, table_of_loop
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens, walk
-from agent_fox.verifier.policy.reading import Assertion, Bind, Rows, Skip, Step, Strength, Use
+from agent_fox.verifier.policy.readers.trees import Node, children, field, first, is_a, line_of, text_of, tokens, walk
+from agent_fox.verifier.policy.reading import Assertion, Bind, Skip, Step, Strength, Use
 from agent_fox.verifier.policy.tables import kinds, roles, says, words_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-    from agent_fox.verifier.policy.expressions import Tokens
 
 
 class Place(NamedTuple):
@@ -105,6 +100,12 @@ class Steps:
             if (called := call_in(value)) is not None:
                 yield from self._call(called, place, is_bound=True)
 
+    def _inner(self, node: Node, place: Place) -> Iterator[Step]:
+        """A name that an inner function sets has no value of its own."""
+        for each in walk(node, "Nonlocal"):
+            names = text_of(each).removeprefix("nonlocal ").split(", ")
+            yield from (Bind(name, (name,)) for name in names * 2)
+
     def _branch(self, node: Node, place: Place) -> Iterator[Step]:
         """In Go, `if got != want { t.Errorf(…) }` demands; another condition guards what is in it."""
         condition, then = tokens(field(node, "condition")), field(node, "consequence")
@@ -125,8 +126,8 @@ class Steps:
 
     def _loop(self, node: Node, place: Place) -> Iterator[Step]:
         table, body = table_of_loop(node), field(node, "body")
-        if table is not None and table[1]:
-            yield Rows(*table, tuple(self._step(body, place)))
+        if table is not None and table.rows:
+            yield table._replace(steps=tuple(self._step(body, place)))
         else:
             yield from self._step(body, place if table is None else place._replace(is_idle=True))
 
@@ -240,6 +241,7 @@ _BY_ROLE: Mapping[str, Callable[[Steps, Node, Place], Iterator[Step]]] = {
     "attempt": Steps._attempt,
     "context": Steps._context,
     "call": Steps._call,
+    "inner function": Steps._inner,
 }
 
 

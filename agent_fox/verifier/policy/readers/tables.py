@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.expressions import Tokens
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, text_of, tokens
+from agent_fox.verifier.policy.readers.trees import Node, children, field, first, is_a, text_of, tokens
+from agent_fox.verifier.policy.reading import Rows
 from agent_fox.verifier.policy.tables import kinds, roles
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 MOST_ROWS = 500
 _OFF = regex(r"marks=.*(?:skip|xfail)")
 
-Table = tuple[tuple[str, ...], tuple[tuple[Tokens, ...], ...]]
-"""Names, and rows of a value for each."""
 
-
-def table_of_loop(loop: Node) -> Table | None:
+def table_of_loop(loop: Node) -> Rows | None:
     """The names and rows of `for a, b in TABLE`; None where no list can be seen."""
     head = first(loop, "range_clause") or loop
     left, right = field(head, "left"), field(head, "right")
@@ -39,14 +32,14 @@ def names_in(pattern: Node) -> Iterator[str]:
             yield from names_in(each)
 
 
-def table(listed: Node, names: tuple[str, ...]) -> Table | None:
+def table(listed: Node, names: tuple[str, ...]) -> Rows | None:
     """The rows of a literal list, or of a name that stands for one, for these names; without those that never count."""
     rows = _rows(listed)
     if rows is None:
         return None
     marks = ([text_of(each) for each in children(row) if is_a(each, "keyword")] for row in rows)
     kept = [row for row, texts in zip(rows, marks, strict=True) if not any(map(_OFF.match, texts))]
-    return names, tuple(_cells(row, names) for row in kept[:MOST_ROWS])
+    return Rows(names, tuple(_cells(row, names) for row in kept[:MOST_ROWS]))
 
 
 def _rows(listed: Node) -> list[Node] | None:
@@ -120,7 +113,7 @@ def bare(node: Node | None) -> Node | None:
     return (first(node) or node) if is_a(node, *kinds("wrappers")) else node
 
 
-def _cells(row: Node, names: tuple[str, ...]) -> tuple[Tokens, ...]:
+def _cells(row: Node, names: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The values of a row: those of its parts where it has several for several names."""
     row = bare(row) or row
     if is_a(row, "Call") and text_of(field(row, "function")).rpartition(".")[2] == "param":

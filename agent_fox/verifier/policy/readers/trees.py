@@ -20,7 +20,9 @@ from agent_fox.verifier.policy.values import Language, kept
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
-    from tree_sitter import Node
+    from tree_sitter import Node as Node
+else:
+    Node = object  # an extra, of which readers need the name alone
 
 MOST_NODES = 400_000
 DEEPEST = 150  # levels; readers go down by recursion
@@ -91,6 +93,11 @@ def field(node: Node | None, name: str) -> Node | None:
 
 def text_of(node: Node | None) -> str:
     return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
+
+
+def plain_text(node: Node | None) -> str:
+    """What a string says, and anything else as it is written."""
+    return text_of(node).strip("'\"`")
 
 
 def first(node: Node | None, *types: str) -> Node | None:
