@@ -97,9 +97,8 @@ def _looking_at(root: Path, repo: Path) -> Iterator[Store]:
 
 
 def change_between(repo: Path, old: str, new: str) -> Change:
-    """What differs from `old` to `new` (commits or trees of `repo`); a file that only moved is one renamed file.
-
-    Raises GitError where either is not there. Submodules are left out.
+    """What differs between commits or trees of `repo`, submodules left out; a file that only moved is renamed. Raises
+    GitError.
     """
     with git_objects.store(repo) as objects:
         return change_of(objects, objects.changes(old, new))

@@ -9,10 +9,9 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.tables import document
+from agent_fox.verifier.policy.tables import document, words_of
 from agent_fox.verifier.policy.values import Language
 
-_TEST_FOLDERS = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs", "e2e", "testdata"})
 _PASSED_BY = regex(
     r"^(?:\..+|node_modules|build|dist|venv|target|attic|archived?|old|disabled|deprecated|backup|skipped|ignored?"
     r"|quarantined?|broken|_.+)$"
@@ -54,7 +53,7 @@ def home_of_tests(path: str, language: Language) -> str:
 def belongs_to_tests(path: str) -> bool:
     """Whether a file is a test or stands beside tests: helpers, data, configuration of tests."""
     pure = PurePosixPath(path)
-    if not _TEST_FOLDERS.isdisjoint(pure.parts[:-1]) or pure.name in ("conftest.py", "setupTests.js", "setupTests.ts"):
+    if words_of("any", "test_folders") & set(pure.parts[:-1]) or pure.name in words_of("any", "test_files"):
         return True
     language = _languages().get(pure.suffix, Language.RUST)  # files of Rust are tests and code at once
     pattern = "(?!)" if language is Language.RUST else document("languages")[language]["tests"]

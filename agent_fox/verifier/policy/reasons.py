@@ -36,11 +36,9 @@ class Reasons:
         self._said = {test.name: test.function.said for test in before}
 
     def about(self, path: str, test: str | None) -> str | None:
-        """The sentence of the summary that names the test, or its file, and has words enough to say why."""
         return reason_for(self._sentences, path, test)
 
     def weigh(self, finding: PolicyFinding) -> PolicyFinding:
-        """The finding with the severity that it has in this context."""
         is_fitting = any(fnmatchcase(finding.file, glob) for glob in self._context.allowed_paths)
         if (finding.rule in _CONFIGURED and is_fitting) or self._goes_with_requirement(finding):
             return replace(finding, severity=Severity.NOTE)

@@ -8,21 +8,17 @@ from typing import NamedTuple
 
 from agent_fox.verifier.policy.expressions import contains, number_of
 from agent_fox.verifier.policy.reading import Assertion, Strength
+from agent_fox.verifier.policy.tables import words_of
 from agent_fox.verifier.policy.values import without
 
 MOST_PAIRED = 100  # assertions gained by one test that are looked at for each that it lost
 FINE_TOLERANCE = 1e-3
 """Relative; what is as close as this still says the value."""
-_MEASURES = frozenset({"toHaveLength", "toHaveSize", "lengthOf", "length", "hasSize", "Len", "hasSameSizeAs"})
-_MEASURING = frozenset({"len", "bool", "type", "count", "id", "hash"})
-_MEASURED = frozenset({("length",), ("size",), ("len",), ("is_empty",), ("constructor",)})
 _OPPOSITES = ({"truthy", "falsy"}, {"is something", "is none"})
 COARSER = 10.0  # times the tolerance before
 
 
 class Fate(StrEnum):
-    """What happened to an assertion."""
-
     GONE = "gone"
     VOID = "void"
     WEAKER = "weaker"
@@ -45,9 +41,8 @@ def beyond(these: Iterable[Assertion], those: Iterable[Assertion]) -> list[Asser
 
 
 def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterator[Turn]:
-    """Pair what one test lost with what it gained: by subject, then by what is left, in order.
-
-    What a stronger assertion about the same subject says already is not lost.
+    """Pair what a test lost with what it gained, by subject, then by what is left. What a stronger one says is not
+    lost.
     """
     lost, left = beyond(before, after), beyond(after, before)
     waiting = [each for each in lost if each.strength is not Strength.NONE]
@@ -123,9 +118,10 @@ def _is_measured(one: Assertion, other: Assertion) -> bool:
     if one.strength < Strength.EXACT or one.operator not in ("equal", "same") or other.expected == ("0",):
         return False
     if one.subject == other.subject:
-        return other.operator in _MEASURES
-    wrapped = other.subject[2:-1] if other.subject[1:2] == ("(",) and other.subject[0] in _MEASURING else ()
-    asked = other.subject[: len(one.subject)] if other.subject[len(one.subject) :][1:2] in _MEASURED else ()
+        return other.operator in words_of("any", "measures")
+    is_wrapped = other.subject[1:2] == ("(",) and other.subject[0] in words_of("any", "measuring")
+    wrapped, rest = other.subject[2:-1] if is_wrapped else (), other.subject[len(one.subject) + 1 :]
+    asked = other.subject[: len(one.subject)] if rest and rest[0] in words_of("any", "measured") else ()
     typed = other.subject[1:] if other.subject[:1] == ("typeof",) else ()
     return one.subject in (wrapped, asked, typed)
 

@@ -1,5 +1,4 @@
-"""The functions of a file and what stands around them: classes, modules, marks. And which of them are tests in Go,
-Java, Rust, C and C++."""
+"""The functions of a file and what stands around them; and which of them are tests in Go, Java, C and C++."""
 
 from __future__ import annotations
 
@@ -41,10 +40,7 @@ Marks = tuple[Mark, ...]
 
 
 class Around(NamedTuple):
-    """What holds for everything in a scope.
-
-    is_case: it is a class that runners find whatever its name. wraps: tables that make tests of one, the outer first.
-    """
+    """What holds in a scope. is_case: of a class found whatever its name. wraps: tables of tests, the outer first."""
 
     names: tuple[str, ...] = ()
     skips: tuple[Skip, ...] = ()
@@ -64,7 +60,7 @@ class Definitions(Steps):
 
     def reading(self) -> Reading:
         functions = tuple(self.functions(self.root, Around(is_collecting=self.is_test_file)))
-        return Reading(functions=functions, defined=frozenset(function.leaf for function in functions))
+        return Reading(functions, defined=frozenset(each.leaf for each in functions if not each.is_test))
 
     def functions(self, scope: Node | None, around: Around) -> Iterator[Function]:
         above: list[Node] = []
@@ -87,8 +83,7 @@ class Definitions(Steps):
             else:
                 yield from self.others(node, around)
 
-    def items(self, scope: Node | None) -> list[Node]:
-        return children(scope)
+    items = staticmethod(children)
 
     def inside(self, node: Node, marks: Marks, around: Around) -> Around:
         """What holds within a class or module. around: with its name and marks."""
@@ -99,7 +94,6 @@ class Definitions(Steps):
         raise NotImplementedError
 
     def others(self, node: Node, around: Around) -> Iterator[Function]:
-        """The functions in what is neither a scope nor a definition."""
         yield from ()
 
     def function(self, node: Node, marks: Marks, around: Around) -> Function:
@@ -143,7 +137,6 @@ class Definitions(Steps):
         return tuple(map(text_of, names))
 
     def skips(self, marks: Marks) -> Iterator[Skip]:
-        """Marks by which a test does not run, or does not count."""
         for mark in marks:
             is_conditional = mark.name in words_of(self.language, "skipping_where")
             if is_conditional or mark.name in words_of(self.language, "skipping") or is_off(self.language, mark.text):
@@ -219,9 +212,8 @@ def _is_said(node: Node, *words: str) -> bool:
 
 
 class NativeDefinitions(Definitions):
-    """A function is a test where it is `main`, is made by a macro such as TEST, or takes nothing and asserts.
-
-    Macros make most of these files something that no grammar takes whole, so that errors in the tree are passed over.
+    """A test is `main`, made by a macro, or takes nothing and asserts; errors that macros make in the tree are passed
+    over.
     """
 
     language = "cpp"

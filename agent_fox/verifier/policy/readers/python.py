@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
+from agent_fox.verifier.policy.readers.calls import table
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Mark, Marks
-from agent_fox.verifier.policy.readers.tables import table
 from agent_fox.verifier.policy.readers.trees import (
     Node,
     ast_of,
@@ -17,7 +17,7 @@ from agent_fox.verifier.policy.readers.trees import (
     line_of,
     node_of,
     nodes_in,
-    plain_text,
+    plain,
     text_of,
 )
 from agent_fox.verifier.policy.reading import Function, Patch, Reading, Rows, Skip
@@ -26,13 +26,9 @@ from agent_fox.verifier.policy.tables import kinds, words_of
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 LONG_NAME = 6  # characters of a member's name that says which it is
-_CASES = ("TestCase", "Test", "Tests", "Case")
-_SETTERS = ("setattr", "setitem", "object", "dict")
 
 
 class PythonDefinitions(Definitions):
-    """The rules of pytest and unittest."""
-
     language = "python"
 
     def reading(self) -> Reading:
@@ -64,30 +60,32 @@ class PythonDefinitions(Definitions):
             given = children(field(node, "arguments")) if is_patch or words == ["setattr"] else []
             owner = text_of(given[0]) if given else ""
             if owner[:1] in ("'", '"'):
-                module, _, name = plain_text(given[0]).rpartition(".")
+                module, _, name = plain(given[0]).rpartition(".")
                 yield module, (name,)
-            elif words[-1] in _SETTERS and len(given) > 1 and is_a(given[1], "Constant"):
-                yield (plain_text(given[1]), ()) if owner.endswith("sys.modules") else (owner, (plain_text(given[1]),))
+            elif words[-1] in words_of("python", "setters") and len(given) > 1 and is_a(given[1], "Constant"):
+                yield (plain(given[1]), ()) if owner.endswith("sys.modules") else (owner, (plain(given[1]),))
         for target in children(field(node, "targets")) if is_a(node, "Assign") else ():
             of, name = field(target, "value"), text_of(field(target, "attr"))
             if is_a(target, "Attribute") and is_a(of, "Name") and text_of(of) not in ("self", "cls"):
                 if not is_a(field(node, "value"), "Constant") or name[:1].islower():
                     yield text_of(of), (name,)
             elif is_a(target, "Subscript") and text_of(of).rpartition(".")[2] == "modules":
-                yield plain_text(field(target, "slice")), ()
+                yield plain(field(target, "slice")), ()
 
-    def items(self, scope: Node | None) -> list[Node]:
+    @staticmethod
+    def items(scope: Node | None) -> list[Node]:
         """Functions and classes of a body, also under conditions that may hold; of several with one name the last."""
         last = {text_of(field(each, "name")): each for each in children(scope) if _is_definition(each)}
-        found = ((each, text_of(field(each, "name"))) for each in _definitions(scope))
-        return [each for each, name in found if last.get(name, each) is each]
+        named = ((each, text_of(field(each, "name"))) for each in _definitions(scope))
+        return [each for each, name in named if last.get(name, each) is each]
 
     def is_test(self, node: Node, marks: Marks, name: str) -> bool:
         return name.startswith("test") and not any("fixture" in mark.text for mark in marks)
 
     def inside(self, node: Node, marks: Marks, around: Around) -> Around:
         body, name = field(node, "body"), around.names[-1]
-        is_case = around.is_case or any(text_of(base).endswith(_CASES) for base in children(field(node, "bases")))
+        bases, cases = map(text_of, children(field(node, "bases"))), tuple(words_of("python", "cases"))
+        is_case = around.is_case or any(base.endswith(cases) for base in bases)
         has_init = any(text_of(field(each, "name")) == "__init__" for each in children(body))
         is_off = any(is_a(each, "Assign") and "__test__" in text_of(each) for each in children(body))
         is_found = (is_case or (name.startswith("Test") and not has_init)) and around.names not in self._uncollected
@@ -121,7 +119,7 @@ class PythonDefinitions(Definitions):
             given = children(field(mark.node, "arguments"))
             if len(given) > 1 and mark.name in ("parametrize", "expand"):
                 listed = [text_of(each) for each in children(given[0])] if is_a(given[0], "Tuple", "List") else None
-                names = plain_text(given[0]).split(",") if listed is None else listed
+                names = plain(given[0]).split(",") if listed is None else listed
                 rows = table(given[1], tuple(name.strip().strip("\"'") for name in names))
                 yield from [rows] if rows is not None else []
 
@@ -148,7 +146,6 @@ def _is_definition(node: Node) -> bool:
 
 
 def _definitions(scope: Node | None) -> Iterator[Node]:
-    """Functions and classes of a body, also under conditions that may hold."""
     for node in children(scope):
         made = ast_of(node)
         if _is_definition(node):

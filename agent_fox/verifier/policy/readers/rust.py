@@ -1,9 +1,5 @@
-"""Tests in Rust, and its macros that make tests: a `macro_rules!` of the file whose expansion holds `#[test]`, carried
-out as text.
-
-A call is held against the macro's pattern as far as that is names and tokens between them, once or in rows. Where
-either cannot be read, a test stands for what the call gives it.
-"""
+"""Tests in Rust. A `macro_rules!` of the file whose expansion holds `#[test]` is carried out as text: a call is held
+against its pattern as far as that is names and tokens, once or in rows; else a test stands for what the call gives."""
 
 from __future__ import annotations
 
@@ -24,10 +20,8 @@ _TEST = regex(r"#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b")
 
 
 class _Maker(NamedTuple):
-    """One rule of a macro that makes tests.
-
-    pattern: of one row. separator: the token between rows; empty where there is none. made: what comes of a row, in the
-    lines where it is written.
+    """One rule of a macro. pattern: of one row. separator: the token between rows; empty where there is none. made:
+    what comes of a row, in the lines where it is written.
     """
 
     pattern: list[Node]
@@ -63,9 +57,8 @@ def _makers(definition: Node) -> Iterator[_Maker]:
 
 
 def _tests_of(call: Node, makers: list[_Maker]) -> Iterator[Function]:
-    """The tests that a call makes: of the first rule that fits all its rows, or one for each row where none does.
-
-    What a row gives is a demand of its own too, since it may be used where no assertion shows it.
+    """The tests that a call makes: of the first rule that fits all its rows, or one for each row where none does. What
+    a row gives is a demand of its own too, since it may be used where no assertion shows it.
     """
     name, given = text_of(field(call, "macro")), _inside(first(call, "token_tree"))
     for number, maker in enumerate(makers):
@@ -121,8 +114,8 @@ class RustDefinitions(Definitions):
     def reading(self) -> Reading:
         macros = walk(self.root, "macro_definition")
         self._makers = {text_of(field(node, "name")): list(_makers(node)) for node in macros}
-        functions = tuple(self.functions(self.root, Around()))
-        return Reading(functions, defined=frozenset(each.leaf for each in functions if not each.is_test))
+        self.is_test_file = True
+        return super().reading()
 
     def is_test(self, node: Node, marks: Marks, name: str) -> bool:
         return any(_TEST.match(mark.text) for mark in marks)
