@@ -14,18 +14,14 @@ from agent_fox.verifier.policy.gathering import SourceChange, Test, sources_of, 
 from agent_fox.verifier.policy.matching import How, Match, Matching
 from agent_fox.verifier.policy.reading import Broken, Rows, Step, Use
 from agent_fox.verifier.policy.reasons import Reasons
-from agent_fox.verifier.policy.tables import finding
+from agent_fox.verifier.policy.tables import finding, words_of
 from agent_fox.verifier.policy.tests_changed import findings_about_stand_ins, findings_about_tests, skipped
 from agent_fox.verifier.policy.values import Change, ChangedTest, PolicyContext, PolicyFinding, PolicyReport, Severity
 from agent_fox.verifier.policy.weakening import Fate, shown, turns
 
-_ORDER = list(Severity)
-_LOCKS = ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml")
-_TEXTS = (".toml", ".json", ".yml", ".yaml", ".ini", ".cfg", ".xml", ".gradle", ".kts", "Makefile")
-"""What may hold settings of tools; lock files hold none, and are large."""
 _HOW = {How.GONE: "deleted", How.MERGED: "merged into other tests", How.HIDDEN: "no longer found by the runner"}
-_SKIPS = regex(r"skip|xfail|abort", re.IGNORECASE)
 _LOSING = frozenset({Fate.GONE, Fate.VOID, Fate.WEAKER})
+_SKIPS = regex(r"skip|xfail|abort", re.IGNORECASE)
 
 
 def check_change(change: Change, context: PolicyContext) -> PolicyReport:
@@ -45,7 +41,7 @@ def check_change(change: Change, context: PolicyContext) -> PolicyReport:
         *findings_about_files(change, texts),
         *_findings_about_counts(context),
     )
-    weighed = sorted(map(reasons.weigh, dict.fromkeys(findings)), key=lambda each: _ORDER.index(each.severity))
+    weighed = sorted(map(reasons.weigh, dict.fromkeys(findings)), key=lambda each: list(Severity).index(each.severity))
     paths = tuple(dict.fromkeys(each.file for each in weighed if each.severity is Severity.UNKNOWN))
     changed = ((match.before, _HOW.get(match.how) or "; ".join(_differences(match))) for match in matched.matches)
     listed = (ChangedTest(test.name, how, reasons.about(test.path, test.name)) for test, how in changed if how)
@@ -59,9 +55,10 @@ def _unreadable(change: Change, sources: Iterable[SourceChange]) -> Iterator[Pol
             line = broken.line if broken is not None else None
             yield finding("broken" if broken else "unknown", source.path, line, of=source.error)
     known = {source.path for source in sources}
+    settings, locks = (tuple(words_of("any", kind)) for kind in ("settings", "locks"))
     for path, file in change.files.items():
         size = max(len(file.before or b""), len(file.after or b""))
-        if size > LARGEST_TEXT and path not in known and path.endswith(_TEXTS) and not path.endswith(_LOCKS):
+        if size > LARGEST_TEXT and path not in known and path.endswith(settings) and not path.endswith(locks):
             yield finding("unknown", path, of=f"larger than {LARGEST_TEXT} bytes")
 
 

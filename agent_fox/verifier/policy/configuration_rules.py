@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
-from agent_fox.verifier.policy.tables import Becomes, RuleRow, finding, parts_of, rule_rows
+from agent_fox.verifier.policy.tables import Becomes, RuleRow, finding, parts_of, rule_rows, words_of
 from agent_fox.verifier.policy.values import Change, PolicyFinding, Rule, without
 
 LARGEST_TEXT = 512 * 1024  # bytes; of a larger file the beginning is looked at, and the report says so
@@ -34,9 +34,6 @@ Settings = Mapping[str, _Values]
 """Dotted path to its values: one for a scalar, all for a list."""
 
 MOST_DEEP = 40
-
-_INI_NAMES = (".coveragerc", ".flake8", ".pylintrc", "pylintrc")
-_JSON_NAMES = (".eslintrc", ".nycrc", ".mocharc")
 
 
 class Line(NamedTuple):
@@ -147,9 +144,9 @@ def settings_of(path: str, text: str) -> Settings:
     try:
         if pure.suffix == ".toml":
             return dict(_flat(tomllib.loads(text), ()))
-        if pure.suffix in (".json", ".jsonc") or pure.name in _JSON_NAMES:
+        if pure.suffix in (".json", ".jsonc") or pure.name in words_of("any", "json_files"):
             return dict(_flat(_json(text), ()))
-        if pure.suffix in (".ini", ".cfg") or pure.name in _INI_NAMES:
+        if pure.suffix in (".ini", ".cfg") or pure.name in words_of("any", "ini_files"):
             parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
             parser.read_string(text)
             named = ((section, *item) for section in parser.sections() for item in parser.items(section))
@@ -230,10 +227,6 @@ def _fails(values: _Values | None) -> bool:
     return values is not None and values[:1] in (("error",), ("2",))
 
 
-def _runs(values: _Values) -> bool:
-    return any(map(runners().search, values))
-
-
 _WORSE: Mapping[Becomes, Callable[[_Values | None, _Values | None], bool]] = {
     "lowered": lambda old, new: old is not None and _number(new) < _number(old),
     "narrowed": lambda old, new: new is not None and (old is None or not set(old) <= set(new)),
@@ -242,6 +235,6 @@ _WORSE: Mapping[Becomes, Callable[[_Values | None, _Values | None], bool]] = {
     "on": lambda _, new: new == ("true",),
     "gone": lambda old, new: new is None and _fails(old),
     "quieter": lambda old, new: _fails(old) and new is not None and not _fails(new),
-    "idle": lambda old, new: old is not None and _runs(old) and not _runs(new or ()),
+    "idle": lambda old, new: [any(map(runners().search, values or ())) for values in (old, new)] == [True, False],
 }
 """Whether a setting went the way that a rule forbids. None: it is not there."""

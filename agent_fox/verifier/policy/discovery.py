@@ -42,9 +42,7 @@ def is_collected(path: str, language: Language) -> bool:
 
 
 def home_of_tests(path: str, language: Language) -> str:
-    """The folder of a script that stands below `test`, `tests` or `spec` under a name of its own, as mocha and
-    `node --test` find tests there; empty elsewhere. Other runners pass such files by, so this alone decides nothing.
-    """
+    """The folder below `test`, `tests` or `spec` of a script that mocha finds whatever its name, and others do not."""
     folder = PurePosixPath(path).parent
     is_below = language in JAVASCRIPT and not {"test", "tests", "spec"}.isdisjoint(folder.parts)
     return str(folder) if is_below and not is_collected(path, language) else ""

@@ -48,7 +48,6 @@ class SourceChange(NamedTuple):
     """One source file in a language that can be read; where one side can't be, neither says anything."""
 
     path: str
-    language: Language
     before: Side
     after: Side
 
@@ -81,7 +80,7 @@ def sources_of(change: Change, context: PolicyContext) -> tuple[SourceChange, ..
     for path, language, before in begun:
         is_found = is_collected(path, language) or home_of_tests(path, language) in homes
         after = Side(path) if before.error else _side(path, change.files[path].after, language, is_found)
-        sources.append(SourceChange(path, language, Side(before.path) if after.error else before, after))
+        sources.append(SourceChange(path, Side(before.path) if after.error else before, after))
     return tuple(sources)
 
 

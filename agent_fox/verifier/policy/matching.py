@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -99,7 +99,8 @@ class Matching:
             offered[test.path].append((test, Counter(map(_demand, test.assertions))))
         alike: dict[int, tuple[Test | None, How]] = {}
         for test in self._left[:MOST_COMPARED] if offered else ():
-            near, likeness = offered[self._moves.get(test.path, test.path)], _likeness_to(test)
+            near = offered[self._moves.get(test.path, test.path)]
+            likeness = partial(_likeness, test, Counter(map(_demand, test.assertions)))
             nearest = max(near, key=lambda other: sum(likeness(*other)), default=None)
             if nearest is not None and max(likeness(*nearest)) >= ALIKE:
                 near.remove(nearest)
@@ -134,17 +135,12 @@ class Matching:
         self._take(hidden)
 
 
-def _likeness_to(test: Test) -> Callable[[Test, Counter[Hashable]], tuple[float, float]]:
-    """How alike others are: by the words of two long names, and by how much of what this test asserted they assert."""
-    old, words = Counter(map(_demand, test.assertions)), set(test.function.leaf.split("_"))
-
-    def likeness(other: Test, new: Counter[Hashable]) -> tuple[float, float]:
-        others = set(other.function.leaf.split("_"))
-        shared = len(words & others) / len(words | others)
-        of_name = shared if shared >= SAME_NAME and len(words) >= FEWEST_WORDS else 0.0
-        return of_name, (old & new).total() / old.total() if old else 0.0
-
-    return likeness
+def _likeness(test: Test, old: Counter[Hashable], other: Test, new: Counter[Hashable]) -> tuple[float, float]:
+    """How alike another test is: by the words of long names, and by how much of what this one asserted it asserts."""
+    words, others = (set(each.function.leaf.split("_")) for each in (test, other))
+    shared = len(words & others) / len(words | others)
+    of_name = shared if shared >= SAME_NAME and len(words) >= FEWEST_WORDS else 0.0
+    return of_name, (old & new).total() / old.total() if old else 0.0
 
 
 def _demand(one: Assertion) -> Hashable:

@@ -50,9 +50,7 @@ class Assertion(NamedTuple):
         return self.operator in ("equal", "same", "close")
 
     def settled(self) -> Assertion:
-        """With its true strength: literals alone, and a name compared with itself, demand nothing; a call repeats
-        itself.
-        """
+        """With its true strength: literals alone, and a name compared with itself, demand nothing; a call little."""
         is_same = self.is_equality and self.subject == self.expected
         is_fixed = is_literal(self.subject) and (is_literal(self.expected) or not self.expected)
         if is_same and "(" in self.subject:
@@ -84,9 +82,7 @@ class Bind(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A function is called as a statement. otherwise: what its name says that it asserts, where it can't be looked
-    into.
-    """
+    """A function is called as a statement. otherwise: what its name says it asserts, where it can't be looked into."""
 
     function: str
     arguments: tuple[Tokens, ...]

@@ -45,7 +45,8 @@ def findings_about_tests(matched: Matching, sources: tuple[SourceChange, ...]) -
             yield from _of_pair(match, by_path[after.path], spare, replacements)
     for test in matched.fresh:
         if test.assertions and all(assertion.strength is Strength.NONE for assertion in test.assertions):
-            yield finding("empty", test.path, test.function.line, test.name, new=_shown(test))
+            demanded = "; ".join(map(shown, test.assertions[:MOST_NAMES]))
+            yield finding("empty", test.path, test.function.line, test.name, new=demanded)
     for test in (test for test in matched.fresh if test.function.skips):
         skip = test.function.skips[0]
         yield finding("fresh-skip", test.path, skip.line, test.name, new=skip.text)
@@ -53,10 +54,6 @@ def findings_about_tests(matched: Matching, sources: tuple[SourceChange, ...]) -
         focused = next((test for test in source.after.reading.tests if test.is_focused), None)
         if focused is not None and not any(test.is_focused for test in source.before.reading.tests):
             yield finding("focus", source.path, focused.line, f"{source.path}::{focused.name}")
-
-
-def _shown(test: Test) -> str:
-    return "; ".join(shown(assertion) for assertion in test.assertions[:MOST_NAMES])
 
 
 def _of_gone(matched: Matching, gone_names: frozenset[str], replacements: Replacements) -> Iterator[PolicyFinding]:
@@ -77,7 +74,8 @@ def _of_gone(matched: Matching, gone_names: frozenset[str], replacements: Replac
 def _deleted(tests: list[Test], gone_names: frozenset[str]) -> PolicyFinding:
     """One test, or all of a file. A reason is enough where each was about code that is gone as well."""
     test = tests[0]
-    made = finding("deleted", test.path, test.function.line, test.name, _shown(test))
+    demanded = "; ".join(map(shown, test.assertions[:MOST_NAMES]))
+    made = finding("deleted", test.path, test.function.line, test.name, demanded)
     if len(tests) > 1:
         names = ", ".join(test.function.name for test in tests[:MOST_NAMES])
         made = finding("file-deleted", test.path, old=names, of=len(tests))
@@ -117,9 +115,7 @@ def _of_pair(
 
 
 def _stood(source: SourceChange, lines: Sequence[int], otherwise: int) -> int:
-    """Where the first of these lines that was changed stood, in the file as it is now; `otherwise` for too large a
-    change.
-    """
+    """Where the first of these lines that was changed stood, in the file as it is; `otherwise` for a large change."""
     old, new = source.before.text.splitlines(), source.after.text.splitlines()
     head: int = sum(takewhile(bool, starmap(eq, zip(old, new, strict=False))))
     tail: int = sum(takewhile(bool, starmap(eq, zip(old[head:][::-1], new[head:][::-1], strict=False))))

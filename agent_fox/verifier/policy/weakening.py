@@ -41,9 +41,7 @@ def beyond(these: Iterable[Assertion], those: Iterable[Assertion]) -> list[Asser
 
 
 def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterator[Turn]:
-    """Pair what a test lost with what it gained, by subject, then by what is left. What a stronger one says is not
-    lost.
-    """
+    """Pair what a test lost with what it gained, by subject, then by what is left; a stronger one says what it said."""
     lost, left = beyond(before, after), beyond(after, before)
     waiting = [each for each in lost if each.strength is not Strength.NONE]
     for fits in _FITS:
@@ -139,9 +137,6 @@ def _is_coarser(one: Assertion, other: Assertion) -> bool:
 
 def shown(assertion: Assertion | None) -> str:
     """An assertion as a reader may see it: the source, or its parts."""
-    if assertion is None:
-        return ""
-    if assertion.text:
-        return assertion.text
-    parts = (" ".join(assertion.guard), " ".join(assertion.subject), assertion.operator, " ".join(assertion.expected))
-    return " ".join(part for part in parts if part)
+    if assertion is None or assertion.text:
+        return assertion.text if assertion is not None else ""
+    return " ".join(filter(None, (*assertion.guard, *assertion.subject, assertion.operator, *assertion.expected)))

@@ -93,9 +93,7 @@ class Call:
         return {each.name: each.tokens for each in self.links[-1].given or () if each.name}
 
     def bodies(self) -> list[Node]:
-        """The bodies of the functions given along the chain, or called where they stand: `(function () { …
-        }).call(this)`.
-        """
+        """The bodies of the functions given along the chain, or called in place: `(function () { … }).call(this)`."""
         callee = field(self.node, "function")
         callee = field(callee, "object") if is_a(callee, "member_expression") else callee
         in_place = first(callee) if is_a(callee, "parenthesized_expression") else callee

@@ -212,9 +212,7 @@ def _is_said(node: Node, *words: str) -> bool:
 
 
 class NativeDefinitions(Definitions):
-    """A test is `main`, made by a macro, or takes nothing and asserts; errors that macros make in the tree are passed
-    over.
-    """
+    """A test is `main`, made by a macro, or takes nothing and asserts. Errors in the tree, of macros, are passed by."""
 
     language = "cpp"
 

@@ -129,21 +129,22 @@ class Demands(Conditions):
         """How near a value must come: by a number, by decimals or, of numpy, relatively or by significant digits."""
         if operator in ("equal", "not equal") and self.language == "java" and len(values) > 2:
             return number_of(values[2]) if operator == "equal" else None
+        places_of = {"assert_allclose": ("rtol", "atol"), "assert_approx_equal": ("significant",)}
         given = {name: number_of(value) for name, value in self.call.named.items()}
         if operator == "close":
             places = given.get("places")
             return given.get("delta") if places is None else float(0.5 * 10.0**-places)
         if operator != "near":
             return None
-        places_of = {"assert_allclose": ("rtol", "atol"), "assert_approx_equal": ("significant",)}
         given |= dict(zip(places_of.get(self.call.word, ("decimal",)), map(number_of, values[2:]), strict=False))
+        usual = {"rtol": 1e-7, "atol": 0.0, "significant": 7.0, "decimal": 6.0}
+        known = usual | {name: value for name, value in given.items() if value is not None}
         size = abs(number_of(values[1]) or 1.0)
-        digits, significant = given.get("decimal"), given.get("significant")
         if self.call.word == "assert_allclose":
-            return max((given.get("rtol") or 1e-7) * size, given.get("atol") or 0.0)
+            return max(known["rtol"] * size, known["atol"])
         if self.call.word == "assert_approx_equal":
-            return float(size * 10.0 ** -((7.0 if significant is None else significant) - 1))
-        return float(1.5 * 10.0 ** -(6.0 if digits is None else digits))
+            return float(size * 10.0 ** (1 - known["significant"]))
+        return float(1.5 * 10.0 ** -known["decimal"])
 
     def _of_chain(self) -> Iterator[Assertion]:
         (root, *links), words = self.call.links, [link.word for link in self.call.links]

@@ -41,9 +41,7 @@ class JavaScriptDefinitions(Definitions):
         )
 
     def stand_ins(self, node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """`jest.mock(…)`, with the keys of a factory that keeps the rest, spies that answer, functions that are
-        assigned.
-        """
+        """`jest.mock(…)`, with the keys of a factory that keeps the rest, spies that answer, functions assigned."""
         left, right = field(node, "left"), field(node, "right")
         word, given = text_of(field(node, "function")), children(field(node, "arguments"))
         if word in words_of("javascript", "mockers") and given:
@@ -150,9 +148,7 @@ class JavaScriptDefinitions(Definitions):
         return (words if _makes_tests(words[0]) and all(map(str.isidentifier, words)) else []), rows
 
     def _declared(self, callee: Node, call: Node) -> Node | None:
-        """What a name that is called as a block is stands for: `condition ? describe : describe.skip`, or
-        `suite("cart")`.
-        """
+        """What a name called like a block stands for: `condition ? describe : describe.skip`, `suite("cart")`."""
         name, _, modifier = text_of(callee).partition(".")
         value = self._values.get(name) if modifier in ("", "skip", "only") and not _makes_tests(name) else None
         is_chosen = not modifier and is_a(value, "ternary_expression", "member_expression")

@@ -8,23 +8,13 @@ from typing import cast
 
 from agent_fox.verifier.policy.readers.calls import table
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Mark, Marks
-from agent_fox.verifier.policy.readers.trees import (
-    Node,
-    ast_of,
-    children,
-    field,
-    is_a,
-    line_of,
-    node_of,
-    nodes_in,
-    plain,
-    text_of,
-)
+from agent_fox.verifier.policy.readers.trees import Node, PythonNode, ast_of, children, field, is_a, nodes_in, text_of
 from agent_fox.verifier.policy.reading import Function, Patch, Reading, Rows, Skip
 from agent_fox.verifier.policy.tables import kinds, words_of
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+_QUOTES = "'\""
 LONG_NAME = 6  # characters of a member's name that says which it is
 
 
@@ -38,8 +28,8 @@ class PythonDefinitions(Definitions):
         self._uncollected = frozenset((name,) for name in _uncollected(module))
         names = {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
         setters = ast.Assign if names.isdisjoint(words_of("python", "patchers")) else ast.Call | ast.Assign
-        setting = (node_of(node) for node in nodes if isinstance(node, setters))
-        self.replaced = tuple(patch for node in setting for patch in self.patches_by(node))
+        setting = (PythonNode(node) for node in nodes if isinstance(node, setters))
+        self.replaced = tuple(patch for node in setting for patch in self.patches_by(cast("Node", node)))
         body = field(self.root, "body")
         skips = (*self._marks_in(body), *(each for each in self.early_ends(body) if "return" not in each.text))
         around = Around(skips=skips, is_collecting=self.is_test_file and ("",) not in self._uncollected)
@@ -58,19 +48,20 @@ class PythonDefinitions(Definitions):
             words = text_of(field(node, "function")).split(".")
             is_patch = "patch" in words or words[0] in words_of("python", "patchers") - {"setattr"}
             given = children(field(node, "arguments")) if is_patch or words == ["setattr"] else []
-            owner = text_of(given[0]) if given else ""
+            owner, name = (*map(text_of, given[:2]), "", "")[:2]
             if owner[:1] in ("'", '"'):
-                module, _, name = plain(given[0]).rpartition(".")
+                module, _, name = owner.strip(_QUOTES).rpartition(".")
                 yield module, (name,)
             elif words[-1] in words_of("python", "setters") and len(given) > 1 and is_a(given[1], "Constant"):
-                yield (plain(given[1]), ()) if owner.endswith("sys.modules") else (owner, (plain(given[1]),))
+                name = name.strip(_QUOTES)
+                yield (name, ()) if owner.endswith("sys.modules") else (owner, (name,))
         for target in children(field(node, "targets")) if is_a(node, "Assign") else ():
             of, name = field(target, "value"), text_of(field(target, "attr"))
             if is_a(target, "Attribute") and is_a(of, "Name") and text_of(of) not in ("self", "cls"):
                 if not is_a(field(node, "value"), "Constant") or name[:1].islower():
                     yield text_of(of), (name,)
             elif is_a(target, "Subscript") and text_of(of).rpartition(".")[2] == "modules":
-                yield plain(field(target, "slice")), ()
+                yield text_of(field(target, "slice")).strip(_QUOTES), ()
 
     @staticmethod
     def items(scope: Node | None) -> list[Node]:
@@ -119,8 +110,8 @@ class PythonDefinitions(Definitions):
             given = children(field(mark.node, "arguments"))
             if len(given) > 1 and mark.name in ("parametrize", "expand"):
                 listed = [text_of(each) for each in children(given[0])] if is_a(given[0], "Tuple", "List") else None
-                names = plain(given[0]).split(",") if listed is None else listed
-                rows = table(given[1], tuple(name.strip().strip("\"'") for name in names))
+                names = text_of(given[0]).strip(_QUOTES).split(",") if listed is None else listed
+                rows = table(given[1], tuple(name.strip().strip(_QUOTES) for name in names))
                 yield from [rows] if rows is not None else []
 
     def _replaced_at_top(self, body: Node | None, imports: Mapping[str, str]) -> Iterator[Patch]:
@@ -129,7 +120,7 @@ class PythonDefinitions(Definitions):
             name = text_of(field(node, "name") or field(node, "left"))
             if name in imports and (_is_definition(node) or is_a(node, "Assign")):
                 text = f"{name} is defined over the import" if _is_definition(node) else text_of(node)
-                yield Patch(imports[name], (name,), line_of(node), text)
+                yield Patch(imports[name], (name,), node.start_point[0] + 1, text)
             call = field(node, "value") if is_a(node, "Expr") else node
             yield from self.patches_by(call) if call is not None else ()
             if _is_definition(node) and "fixture" in text_of(field(node, "decorator_list")):

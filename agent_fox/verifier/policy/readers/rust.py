@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.expressions import Tokens, flat, tokens_of
+from agent_fox.verifier.policy.expressions import flat, tokens_of
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Marks
 from agent_fox.verifier.policy.readers.trees import Node, children, field, first, line_of, parsed, text_of, tokens, walk
 from agent_fox.verifier.policy.reading import Assertion, Function, Reading, Strength, Unreadable
@@ -66,7 +66,8 @@ def _tests_of(call: Node, makers: list[_Maker]) -> Iterator[Function]:
         if rows and len(rows) == len(list(maker.rows(given))) and all(tests for *_, tests in rows):
             for line, values, test in ((line, values, each) for line, values, tests in rows for each in tests):
                 asked = ((key, value) for key, value in values.items() if value not in test.name.split("::"))
-                checks = (_given((f"{name}!{number}", key), line, tokens_of(value)) for key, value in asked)
+                what = (((f"{name}!{number}", key), tokens_of(value)) for key, value in asked)
+                checks = (Assertion(key, "given", Strength.EXACT, line, value) for key, value in what)
                 yield test._replace(line=line, steps=(*test.steps, *checks))
             return
     separator = makers[0].separator or text_of(makers[0].pattern[-1])
@@ -74,11 +75,8 @@ def _tests_of(call: Node, makers: list[_Maker]) -> Iterator[Function]:
         if not is_between:
             nodes = list(row)
             everything, line = flat(map(tokens, nodes)), line_of(nodes[0])
-            yield Function(everything[0], line, is_test=True, steps=(_given((name,), line, everything),))
-
-
-def _given(what: Tokens, line: int, value: Tokens) -> Assertion:
-    return Assertion(what, "given", Strength.EXACT, line, value)
+            check = Assertion((name,), "given", Strength.EXACT, line, everything)
+            yield Function(everything[0], line, is_test=True, steps=(check,))
 
 
 def _inside(tree: Node | None) -> list[Node]:

@@ -153,9 +153,7 @@ class Steps:
         yield from self._step(body, inside)
 
     def _call(self, node: Node, place: Place, *, is_bound: bool = False) -> Iterator[Step]:
-        """What a call demands, or functions that it is given do. is_bound: what it returns is kept: no helper that
-        asserts.
-        """
+        """What a call demands, or functions given to it do. is_bound: its result is kept: no helper that asserts."""
         call = Call(node)
         bodies = call.bodies() if self.language in ("java", "javascript", "go") else []
         is_expected = call.word.startswith("assertThrows") and len(call.given) > 1
@@ -168,16 +166,14 @@ class Steps:
         yield from placed(demanded, place)
         is_known = bool(demanded) or is_bound
         yield from (each for each in self._each(bodies, place) if not is_known or isinstance(each, Assertion))
-        is_plain = len(call.links) == 1
-        if call.word and not (is_known or place.is_idle) and (is_plain or not (bodies or self.language in _OF_OBJECTS)):
+        is_of_object = len(call.links) > 1 and self.language in ("javascript", "rust")  # such a method is no helper
+        if call.word and not (is_known or place.is_idle or is_of_object or (len(call.links) > 1 and bodies)):
             named = tuple((name, "=", *value) for name, value in call.named.items())
             given = (*(each.tokens for each in call.given), *named)
             yield Use(call.word, given, call.line, place.guard, demands.custom())
 
     def early_ends(self, body: Node | None, *, is_early: bool = False) -> Iterator[Skip]:
-        """Skips and returns, also under a condition. is_early: other statements follow, so that its end is none of the
-        test.
-        """
+        """Skips and returns, also under a condition. is_early: more follows the body: its end is not the test's."""
         statements = statements_of(body)
         for place, node in enumerate(statements):
             is_before = is_early or place < len(statements) - 1
@@ -216,7 +212,6 @@ class Steps:
         return len(links) < 3 and links[0].word in (*given, "this", "t", "ctx", "context", "test", "it")
 
 
-_OF_OBJECTS = ("javascript", "rust")  # where a method of an object is no helper
 _BY_ROLE: Mapping[str, Callable[[Steps, Node, Place], Iterator[Step]]] = {
     **dict.fromkeys(("inner", "part", "handler"), Steps._parts),
     "assertion": Steps._assertion,

@@ -47,7 +47,7 @@ def parsed(text: str, language: Language) -> Node:
     """
     if language is Language.PYTHON:
         try:
-            return node_of(ast.parse(text))
+            return cast("Node", PythonNode(ast.parse(text)))
         except (SyntaxError, ValueError) as error:
             raise Broken(f"no Python: {type(error).__name__}", getattr(error, "lineno", None)) from error
     text = _TYPE_OF_MODULE.sub(lambda match: "typeof " + "_" * (len(match[0].encode()) - 7), text)
@@ -214,10 +214,5 @@ def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
                 waiting.append(value)
 
 
-def node_of(made_of: ast.AST) -> Node:
-    return cast("Node", PythonNode(made_of))
-
-
-def ast_of(node: Node) -> ast.AST:
-    made_of = cast("PythonNode", node).made_of
-    return made_of[0] if isinstance(made_of, list) else made_of
+def ast_of(node: Node) -> ast.AST | list[ast.AST]:
+    return cast("PythonNode", node).made_of
