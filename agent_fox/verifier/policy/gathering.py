@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agent_fox.verifier.policy.discovery import JAVASCRIPT, belongs_to_tests, home_of_tests, is_collected, language_of
 from agent_fox.verifier.policy.expressions import Tokens, substituted, without_self
-from agent_fox.verifier.policy.readers.definitions import COMPILED, Definitions
+from agent_fox.verifier.policy.readers.definitions import Definitions, GoDefinitions, JavaDefinitions, NativeDefinitions
 from agent_fox.verifier.policy.readers.javascript import JavaScriptDefinitions
 from agent_fox.verifier.policy.readers.python import PythonDefinitions
 from agent_fox.verifier.policy.readers.rust import RustDefinitions
@@ -21,9 +21,10 @@ from agent_fox.verifier.policy.values import Change, Language, PolicyContext
 LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
 _OTHER_TS = (b"# CMAKE generated file", b"<?xml", b"<!DOCTYPE TS")  # CMake's timestamps and Qt's translations are .ts
 
+_OTHERS = (PythonDefinitions, RustDefinitions, GoDefinitions, JavaDefinitions, NativeDefinitions)
 _READERS: Mapping[Language, type[Definitions]] = {
-    **{Language.PYTHON: PythonDefinitions, Language.RUST: RustDefinitions, **COMPILED},
     **dict.fromkeys(JAVASCRIPT, JavaScriptDefinitions),
+    **{Language(each.language): each for each in _OTHERS},
 }
 
 

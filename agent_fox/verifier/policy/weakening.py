@@ -118,10 +118,11 @@ def _is_measured(one: Assertion, other: Assertion) -> bool:
     if one.subject == other.subject:
         return other.operator in words_of("any", "measures")
     is_wrapped = other.subject[1:2] == ("(",) and other.subject[0] in words_of("any", "measuring")
-    wrapped, rest = other.subject[2:-1] if is_wrapped else (), other.subject[len(one.subject) + 1 :]
-    asked = other.subject[: len(one.subject)] if rest and rest[0] in words_of("any", "measured") else ()
+    whole = one.subject[:-2] if words_of("any", "calls") & set(one.subject[-1:]) else one.subject
+    wrapped, rest = other.subject[2:-1] if is_wrapped else (), other.subject[len(whole) + 1 :]
+    asked = other.subject[: len(whole)] if rest and rest[0] in words_of("any", "measured") else ()
     typed = other.subject[1:] if other.subject[:1] == ("typeof",) else ()
-    return one.subject in (wrapped, asked, typed)
+    return not {whole, one.subject}.isdisjoint((wrapped, asked, typed))
 
 
 def _is_coarser(one: Assertion, other: Assertion) -> bool:

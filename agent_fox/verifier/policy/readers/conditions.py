@@ -28,6 +28,12 @@ def constant_of(condition: Tokens) -> bool | None:
     return condition[0] not in words_of("any", "false")
 
 
+def is_part(listed: Tokens) -> bool:
+    """Whether only a part of something is gone through: `items[:1]`, `items.slice(0, 1)`."""
+    name, _ = outer_call(listed) or ("", [])
+    return name in words_of("any", "parts") or (listed[-1:] == ("]",) and listed[0] != "[" and ":" in listed)
+
+
 class Conditions:
     """The conditions of one assertion, which stands in this line."""
 
@@ -126,6 +132,9 @@ class Conditions:
         signs = [sign for sign in _signs(condition, is_deep=True) if sign[2][0] == "not equal"]
         if constant_of(condition) is False:
             return Assertion(condition, "holds", Strength.NONE, self.line)
+        name, given = outer_call(condition[1:]) or ("", [])
+        if condition[:1] == ("!",) and name in ("DeepEqual", "Equal") and len(given) == 2:
+            return self.demand((*start, *given[0]), "equal", Strength.EXACT, given[1])
         if len(signs) == 1 and (_AND | _OR).isdisjoint(condition):
             at = signs[0][0]
             return self.demand((*start, *condition[:at]), "equal", Strength.EXACT, condition[at + 1 :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from agent_fox.core.regex import regex
@@ -13,9 +13,8 @@ from agent_fox.verifier.policy.readers.conditions import constant_of
 from agent_fox.verifier.policy.readers.demands import Demands
 from agent_fox.verifier.policy.readers.steps import EVERYWHERE, Place, Steps, placed
 from agent_fox.verifier.policy.readers.trees import Node, children, field, first, is_a, line_of, text_of, tokens, walk
-from agent_fox.verifier.policy.reading import Assertion, Function, Patch, Reading, Rows, Skip, Step, Strength
+from agent_fox.verifier.policy.reading import Assertion, Function, Patch, Reading, Rows, Skip, Step, Strength, Use
 from agent_fox.verifier.policy.tables import is_off, kinds, says, words_of
-from agent_fox.verifier.policy.values import Language
 
 _GO_TEST = regex(r"(?:Test|Example|Fuzz)(?:[^a-z]|$)")
 _CELL = regex(r'"(?:[^"\\]|\\.)*"|(?<=[\s{,(])-?\d[\w.]*')
@@ -219,15 +218,17 @@ class NativeDefinitions(Definitions):
     def functions(self, scope: Node | None, around: Around) -> Iterator[Function]:
         definitions = sorted(_definitions_in(scope), key=lambda pair: pair[0].start_byte)
         times = Counter(_name_of(declared) for declared, _ in definitions)
+        helpers = frozenset(_name_of(each) for each, body in definitions if _parameters_of(each) and any(_checks(body)))
         for declared, body in definitions:
-            name, given = _name_of(declared), [text_of(each) for each in children(field(declared, "parameters"))]
+            name, parameters = _name_of(declared), _parameters_of(declared)
             is_macro = _MACRO.fullmatch(name) is not None and "TEST" in name
-            steps = tuple(_checks(body))
-            is_plain = given in ([], ["void"]) and (bool(steps) or "test" in name.lower())
+            steps = tuple(_checks(body, helpers))
+            is_plain = not parameters and (bool(steps) or "test" in name.lower())
             yield Function(
                 name=" ".join(text_of(declared).split()) if is_macro or times[name] > 1 else name,
                 line=line_of(declared),
                 is_test=self.is_test_file and (is_macro or name == "main" or is_plain),
+                parameters=parameters,
                 steps=steps,
                 skips=tuple(self.early_ends(body)),
                 shape=self.shape(body),
@@ -252,8 +253,15 @@ def _name_of(declared: Node) -> str:
     return text_of(field(declared, "declarator") or field(declared, "function") or declared)
 
 
-def _checks(node: Node, place: Place = EVERYWHERE) -> Iterator[Assertion]:
-    """What is asserted anywhere in a body, under the conditions of branches and loops; macros hide the rest."""
+def _parameters_of(declared: Node) -> tuple[str, ...]:
+    """The names of all parameters of a function, but for a macro's and for those of `main`."""
+    given = [each for each in children(field(declared, "parameters")) if is_a(each, "parameter_declaration")]
+    names = [min(walk(each, "identifier"), key=lambda name: name.start_byte, default=None) for each in given]
+    return tuple(map(text_of, names)) if all(names) and _name_of(declared) != "main" else ()
+
+
+def _checks(node: Node, helpers: Container[str] = (), place: Place = EVERYWHERE) -> Iterator[Assertion | Use]:
+    """What is asserted anywhere in a body, also by helpers, under the conditions of branches and loops."""
     condition = tokens(field(node, "condition")) if is_a(node, "preproc_if", *kinds("guarding")) else ()
     inner, alternative = (field(node, "consequence"), field(node, "body")), field(node, "alternative")
     for child in children(node):
@@ -263,9 +271,9 @@ def _checks(node: Node, place: Place = EVERYWHERE) -> Iterator[Assertion]:
         elif child in inner and condition:
             within = place.under("if", condition)
         if child == alternative or constant_of(condition) is not False:
-            demanded = Demands(Call(child), "cpp").all() if is_a(child, "call_expression") else ()
-            yield from placed(demanded, within) if demanded else _checks(child, within)
-
-
-_COMPILED = (GoDefinitions, JavaDefinitions, NativeDefinitions)
-COMPILED: Mapping[Language, type[Definitions]] = {Language(each.language): each for each in _COMPILED}
+            call = Call(child) if is_a(child, "call_expression") else None
+            if call is not None and call.word in helpers:
+                yield Use(call.word, tuple(each.tokens for each in call.given), call.line, within.guard)
+                continue
+            demanded = Demands(call, "cpp").all() if call is not None else ()
+            yield from placed(demanded, within) if demanded else _checks(child, helpers, within)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from agent_fox.verifier.policy.expressions import Tokens, flat
 from agent_fox.verifier.policy.readers.calls import Call, bindings, table_of_loop, word_of
-from agent_fox.verifier.policy.readers.conditions import Conditions, constant_of
+from agent_fox.verifier.policy.readers.conditions import Conditions, constant_of, is_part
 from agent_fox.verifier.policy.readers.demands import Demands
 from agent_fox.verifier.policy.readers.trees import Node, children, field, first, is_a, line_of, text_of, tokens, walk
 from agent_fox.verifier.policy.reading import Assertion, Bind, Skip, Step, Strength, Use
@@ -124,6 +124,8 @@ class Steps:
 
     def _loop(self, node: Node, place: Place) -> Iterator[Step]:
         table, body = table_of_loop(node), field(node, "body")
+        if is_part(over := tokens(field(first(node, "range_clause") or node, "right"))):
+            place = place._replace(guard=(*place.guard, "for", *over))
         if table is not None and table.rows:
             yield table._replace(steps=tuple(self._step(body, place)))
         else:
