@@ -1,5 +1,4 @@
 """The change that is under check: what differs between its base commit and the files of a workspace, or two commits.
-
 Commits are given by their full ids. The files are looked at with a git folder and an object store of our own: neither a
 hook, a filter nor a setting of the workspace is run, and nothing is written to it.
 """
@@ -31,11 +30,9 @@ LARGEST_FILE = 8 * 1024 * 1024  # bytes
 
 
 def changed_paths(root: Path, base: str, repo: Path | None = None) -> tuple[str, ...]:
-    """Paths that differ between commit `base` and the files below `root`, untracked ones included. Raises GitError.
-
-    Of what git hides only that is left out which a `.gitignore` of `base` hides, and what tools leave. What is not
-    committed in a submodule counts too. repo: the repository that holds the commit, where it is not the one in `root`:
-    a copy of ours, in which git hides nothing that could land.
+    """Paths that differ between commit `base` and the files below `root`, also untracked, and in submodules. Of what
+    git hides, what a `.gitignore` of `base` hides is left out, and what tools leave. repo: the one that holds the
+    commit, where it is not in `root`: a copy of ours, in which git hides nothing that could land. Raises GitError.
     """
     with _looking_at(root, repo or root) as store:
         changes = _changes(store, base, root, sees_hidden=repo is None)
@@ -97,10 +94,7 @@ def _looking_at(root: Path, repo: Path) -> Iterator[Store]:
 
 
 def change_between(repo: Path, old: str, new: str) -> Change:
-    """What differs from `old` to `new` (commits or trees of `repo`); a file that only moved is one renamed file.
-
-    Raises GitError where either is not there. Submodules are left out.
-    """
+    """What differs between commits or trees, without submodules; a file that only moved is renamed. Raises GitError."""
     with git_objects.store(repo) as objects:
         return change_of(objects, objects.changes(old, new))
 

@@ -1,45 +1,27 @@
-"""The whole policy check of one change: pure, bounded, and never clean where it could not look. And its report as
-failures of a verifier's tool."""
+"""The whole policy check of a change: pure, bounded, never clean where it could not look; its report as failures."""
 
 from __future__ import annotations
 
 import re
-import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Scope
-from agent_fox.verifier.policy.configuration_rules import (
-    LARGEST_TEXT,
-    findings_about_lines,
-    findings_about_settings,
-    text_changes,
-)
+from agent_fox.verifier.policy.configuration_rules import LARGEST_TEXT, line_findings, setting_findings, text_changes
 from agent_fox.verifier.policy.file_rules import findings_about_files
-from agent_fox.verifier.policy.gathering import sources_of, tests_of
+from agent_fox.verifier.policy.gathering import SourceChange, Test, sources_of, tests_of
 from agent_fox.verifier.policy.matching import How, Match, Matching
-from agent_fox.verifier.policy.reading import Broken, Patch, Reading, Rows, Step, Use
+from agent_fox.verifier.policy.reading import Broken, Rows, Step, Use
 from agent_fox.verifier.policy.reasons import Reasons
-from agent_fox.verifier.policy.tables import finding
-from agent_fox.verifier.policy.tests_changed import findings_about_tests, skipped
-from agent_fox.verifier.policy.values import ChangedTest, PolicyFinding, PolicyReport, Rule, Severity, without
+from agent_fox.verifier.policy.tables import finding, words_of
+from agent_fox.verifier.policy.tests_changed import findings_about_stand_ins, findings_about_tests, skipped
+from agent_fox.verifier.policy.values import Change, ChangedTest, PolicyContext, PolicyFinding, PolicyReport, Severity
 from agent_fox.verifier.policy.weakening import Fate, shown, turns
 
-if TYPE_CHECKING:
-    from agent_fox.verifier.policy.gathering import SourceChange, Test
-    from agent_fox.verifier.policy.values import Change, PolicyContext
-
-_ORDER = list(Severity)
-_LOCKS = ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml")
-_TEXTS = (".toml", ".json", ".yml", ".yaml", ".ini", ".cfg", ".xml", ".gradle", ".kts", "Makefile")
-"""What may hold settings of tools; lock files hold none, and are large."""
 _HOW = {How.GONE: "deleted", How.MERGED: "merged into other tests", How.HIDDEN: "no longer found by the runner"}
-_SKIPS = regex(r"skip|xfail|abort", re.IGNORECASE)
 _LOSING = frozenset({Fate.GONE, Fate.VOID, Fate.WEAKER})
+_SKIPS = regex(r"skip|xfail|abort", re.IGNORECASE)
 
 
 def check_change(change: Change, context: PolicyContext) -> PolicyReport:
@@ -53,14 +35,14 @@ def check_change(change: Change, context: PolicyContext) -> PolicyReport:
         *findings_about_tests(matched, sources),
         *(each for source in sources if source.is_test_source for each in _skipping(source)),
         *_emptied(sources, before, after),
-        *_findings_about_stand_ins(sources, after),
-        *findings_about_lines(texts),
-        *findings_about_settings(texts),
+        *findings_about_stand_ins(sources, after),
+        *line_findings(texts),
+        *setting_findings(texts),
         *findings_about_files(change, texts),
         *_findings_about_counts(context),
     )
-    weighed = sorted(map(reasons.weigh, dict.fromkeys(findings)), key=lambda each: _ORDER.index(each.severity))
-    paths = tuple(dict.fromkeys(each.file for each in weighed if each.rule is Rule.UNREADABLE))
+    weighed = sorted(map(reasons.weigh, dict.fromkeys(findings)), key=lambda each: list(Severity).index(each.severity))
+    paths = tuple(dict.fromkeys(each.file for each in weighed if each.severity is Severity.UNKNOWN))
     changed = ((match.before, _HOW.get(match.how) or "; ".join(_differences(match))) for match in matched.matches)
     listed = (ChangedTest(test.name, how, reasons.about(test.path, test.name)) for test, how in changed if how)
     return PolicyReport(tuple(weighed), tuple(listed), paths)
@@ -71,12 +53,13 @@ def _unreadable(change: Change, sources: Iterable[SourceChange]) -> Iterator[Pol
         if source.error:
             broken = source.after.error if isinstance(source.after.error, Broken) else None
             line = broken.line if broken is not None else None
-            yield finding("broken" if broken else "unknown", source.path, line, about=source.error)
+            yield finding("broken" if broken else "unknown", source.path, line, of=source.error)
     known = {source.path for source in sources}
+    settings, locks = (tuple(words_of("any", kind)) for kind in ("settings", "locks"))
     for path, file in change.files.items():
         size = max(len(file.before or b""), len(file.after or b""))
-        if size > LARGEST_TEXT and path not in known and path.endswith(_TEXTS) and not path.endswith(_LOCKS):
-            yield finding("unknown", path, about=f"larger than {LARGEST_TEXT} bytes")
+        if size > LARGEST_TEXT and path not in known and path.endswith(settings) and not path.endswith(locks):
+            yield finding("unknown", path, of=f"larger than {LARGEST_TEXT} bytes")
 
 
 def _differences(match: Match) -> Iterator[str]:
@@ -100,9 +83,9 @@ def _findings_about_counts(context: PolicyContext) -> Iterator[PolicyFinding]:
             continue
         idle_before, idle_now = before.skipped + before.xfailed, now.skipped + now.xfailed
         if now.tests < before.tests:
-            yield finding("fewer-tests", "", None, None, f"{before.tests} tests", f"{now.tests} tests", about=scope)
+            yield finding("fewer-tests", "", None, None, f"{before.tests} tests", f"{now.tests} tests", of=scope)
         if idle_now > idle_before:
-            yield finding("more-skips", "", None, None, f"{idle_before} skipped", f"{idle_now} skipped", about=scope)
+            yield finding("more-skips", "", None, None, f"{idle_before} skipped", f"{idle_now} skipped", of=scope)
 
 
 def _skipping(source: SourceChange) -> Iterator[PolicyFinding]:
@@ -138,50 +121,8 @@ def _called(steps: tuple[Step, ...]) -> Iterator[str]:
             yield from _called(step.steps)
 
 
-def _findings_about_stand_ins(sources: Iterable[SourceChange], after: Iterable[Test]) -> Iterator[PolicyFinding]:
-    """New stand-ins for functions that an assertion of the same test (or file, for those of the file) calls."""
-    by_path: dict[str, list[Test]] = defaultdict(list)
-    for test in after:
-        if test.function.is_test:
-            by_path[test.path].append(test)
-    for source in (each for each in sources if not each.error and each.after.reading.tests):
-        old, new, tests = source.before.reading, source.after.reading, by_path[source.path]
-        known = map(_what, (*old.patches, *(patch for each in old.functions for patch in each.patches)))
-        own = [(test.name, [test], patch) for test in tests for patch in test.function.patches]
-        patches = (*own, *((None, tests, patch) for patch in new.patches))
-        for name, about, patch in without(patches, known, lambda patched: _what(patched[2])):
-            if _is_subject(patch, about, new):
-                yield finding("stand-in", source.path, patch.line, name, after=patch.text[:200])
-
-
-def _what(patch: Patch) -> tuple[str, tuple[str, ...]]:
-    """What a patch replaces, whichever way its module is written: `shop.cart` or `cart`, but a path as it stands."""
-    module = patch.module if "/" in patch.module else patch.module.rpartition(".")[2]
-    return module, patch.names
-
-
-def _is_subject(patch: Patch, tests: list[Test], reading: Reading) -> bool:
-    """Whether an assertion calls what is replaced: by its name, or by any name from the module replaced; or all of
-    `../src/cart` is replaced in `cart.test.ts`.
-    """
-    if not patch.names and "/" in patch.module and any(_stem(test.path) == _stem(patch.module) for test in tests):
-        return True
-    parents = (f"{patch.module}.", f"{patch.module}/")
-    names = set(patch.names) or {name for name, module in reading.imports if f"{module}/".startswith(parents)}
-    if all(test.path.endswith(".py") for test in tests):  # `datetime` is of the standard library
-        names -= {name for name, module in reading.imports if module.partition(".")[0] in sys.stdlib_module_names}
-    called = (pair for test in tests for assertion in test.assertions for pair in pairwise(assertion.subject))
-    return any(name in names and after == "(" for name, after in called)
-
-
-def _stem(path: str) -> str:
-    return re.sub(r"[.\-_](?:test|spec)$|\.[cm]?[jt]sx?$", "", PurePosixPath(path).stem)
-
-
 def failures_of(report: PolicyReport, *, are_notes: bool = False) -> tuple[Failure, ...]:
-    """Everything but the notes: lint failures, compile errors for files that the change broke, and `unknown` for what
-    else could not be checked. are_notes: the notes instead, which block nothing.
-    """
+    """All but the notes, `unknown` for what could not be checked. are_notes: the notes instead, which block nothing."""
     return tuple(_failure(each) for each in report.findings if (each.severity is Severity.NOTE) is are_notes)
 
 

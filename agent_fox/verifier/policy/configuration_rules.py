@@ -12,15 +12,12 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
-from agent_fox.verifier.policy.tables import Becomes, RuleRow, finding, parts_of, rule_rows
-from agent_fox.verifier.policy.values import PolicyFinding, Rule, without
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.policy.values import Change
+from agent_fox.verifier.policy.tables import Becomes, RuleRow, finding, parts_of, rule_rows, words_of
+from agent_fox.verifier.policy.values import Change, PolicyFinding, Rule, without
 
 LARGEST_TEXT = 512 * 1024  # bytes; of a larger file the beginning is looked at, and the report says so
 LONGEST_LINE = 2_000  # characters
@@ -37,9 +34,6 @@ Settings = Mapping[str, _Values]
 """Dotted path to its values: one for a scalar, all for a list."""
 
 MOST_DEEP = 40
-
-_INI_NAMES = (".coveragerc", ".flake8", ".pylintrc", "pylintrc")
-_JSON_NAMES = (".eslintrc", ".nycrc", ".mocharc")
 
 
 class Line(NamedTuple):
@@ -65,17 +59,16 @@ def text_changes(change: Change) -> Iterator[TextChange]:
 
 @cache
 def runners() -> re.Pattern[str]:
-    """The commands that check something."""
     return regex(parts_of("line_rules")["runners"])
 
 
-def findings_about_lines(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
+def line_findings(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
     """At most one finding of each rule for each file. `code` is neither tests nor the settings of a tool."""
     for change in changes:
         path, language = change.path, language_of(change.path, {})
         is_code = language is not None and not belongs_to_tests(path) and not _NO_PRODUCT.search(path)
         known = rule_rows("line_rules")
-        rules = [each for each in known if (is_code if each.files == ("code",) else each.fits(path, by_path=True))]
+        rules = [each for each in known if (is_code if each.files == ("code",) else each.fits(path))]
         if rules:
             old, new = code_lines(path, change.before), code_lines(path, change.after)
             added, removed = without(new, map(_words_of, old), _words_of), without(old, map(_words_of, new), _words_of)
@@ -105,9 +98,7 @@ def _words_of(line: Line) -> str:
 
 
 def _stood_before(rule: RuleRow, hit: re.Match[str], removed: list[Line]) -> bool:
-    """Whether the setting that a rule finds stands with the same value in a line that is gone: a line may hold several,
-    of which another was edited. A setting goes to the comma or bracket that ends it.
-    """
+    """Whether a setting that is found, up to the comma or bracket that ends it, stands in a line that is gone."""
     text, depth, end = hit.string, 0, len(hit.string)
     if rule.name not in (Rule.TEST_CONFIG, Rule.COVERAGE_CONFIG) or not removed:
         return False
@@ -133,9 +124,7 @@ def code_lines(path: str, text: str) -> list[Line]:
 
 @lru_cache(maxsize=32)
 def _quoted_lines(text: str) -> frozenset[int]:
-    """Numbers of the lines that begin inside a longer string of Python, the source of another program, or prose; none
-    where the text is not Python.
-    """
+    """Numbers of the lines that begin inside a longer string of Python; none where the text is not Python."""
     try:
         nodes = ast.walk(ast.parse(text))
         strings = [node for node in nodes if isinstance(node, ast.Constant | ast.JoinedStr)]
@@ -155,9 +144,9 @@ def settings_of(path: str, text: str) -> Settings:
     try:
         if pure.suffix == ".toml":
             return dict(_flat(tomllib.loads(text), ()))
-        if pure.suffix in (".json", ".jsonc") or pure.name in _JSON_NAMES:
+        if pure.suffix in (".json", ".jsonc") or pure.name in words_of("any", "json_files"):
             return dict(_flat(_json(text), ()))
-        if pure.suffix in (".ini", ".cfg") or pure.name in _INI_NAMES:
+        if pure.suffix in (".ini", ".cfg") or pure.name in words_of("any", "ini_files"):
             parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
             parser.read_string(text)
             named = ((section, *item) for section in parser.sections() for item in parser.items(section))
@@ -189,7 +178,7 @@ def _flat(node: object, path: tuple[str, ...]) -> Iterator[tuple[str, _Values]]:
         yield ".".join(path), (str(node).lower() if isinstance(node, bool) else str(node),)
 
 
-def findings_about_settings(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
+def setting_findings(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
     for change in changes:
         rules = [rule for rule in rule_rows("setting_rules") if rule.fits(change.path)]
         if rules and not change.is_new and not change.is_gone:
@@ -202,7 +191,7 @@ def _findings(change: TextChange, rules: list[RuleRow]) -> Iterator[PolicyFindin
         try:
             sides.append(settings_of(change.path, text))
         except BadSettings as error:
-            yield finding(otherwise, change.path, about=error)
+            yield finding(otherwise, change.path, of=error)
             return
     before, after = sides
     changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
@@ -238,10 +227,6 @@ def _fails(values: _Values | None) -> bool:
     return values is not None and values[:1] in (("error",), ("2",))
 
 
-def _runs(values: _Values) -> bool:
-    return any(map(runners().search, values))
-
-
 _WORSE: Mapping[Becomes, Callable[[_Values | None, _Values | None], bool]] = {
     "lowered": lambda old, new: old is not None and _number(new) < _number(old),
     "narrowed": lambda old, new: new is not None and (old is None or not set(old) <= set(new)),
@@ -250,6 +235,6 @@ _WORSE: Mapping[Becomes, Callable[[_Values | None, _Values | None], bool]] = {
     "on": lambda _, new: new == ("true",),
     "gone": lambda old, new: new is None and _fails(old),
     "quieter": lambda old, new: _fails(old) and new is not None and not _fails(new),
-    "idle": lambda old, new: old is not None and _runs(old) and not _runs(new or ()),
+    "idle": lambda old, new: [any(map(runners().search, values or ())) for values in (old, new)] == [True, False],
 }
 """Whether a setting went the way that a rule forbids. None: it is not there."""

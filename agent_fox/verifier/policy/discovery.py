@@ -9,10 +9,9 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.tables import document
+from agent_fox.verifier.policy.tables import document, words_of
 from agent_fox.verifier.policy.values import Language
 
-_TEST_FOLDERS = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs", "e2e", "testdata"})
 _PASSED_BY = regex(
     r"^(?:\..+|node_modules|build|dist|venv|target|attic|archived?|old|disabled|deprecated|backup|skipped|ignored?"
     r"|quarantined?|broken|_.+)$"
@@ -43,9 +42,7 @@ def is_collected(path: str, language: Language) -> bool:
 
 
 def home_of_tests(path: str, language: Language) -> str:
-    """The folder of a script that stands below `test`, `tests` or `spec` under a name of its own, as mocha and
-    `node --test` find tests there; empty elsewhere. Other runners pass such files by, so this alone decides nothing.
-    """
+    """The folder below `test`, `tests` or `spec` of a script that mocha finds whatever its name, and others do not."""
     folder = PurePosixPath(path).parent
     is_below = language in JAVASCRIPT and not {"test", "tests", "spec"}.isdisjoint(folder.parts)
     return str(folder) if is_below and not is_collected(path, language) else ""
@@ -54,7 +51,7 @@ def home_of_tests(path: str, language: Language) -> str:
 def belongs_to_tests(path: str) -> bool:
     """Whether a file is a test or stands beside tests: helpers, data, configuration of tests."""
     pure = PurePosixPath(path)
-    if not _TEST_FOLDERS.isdisjoint(pure.parts[:-1]) or pure.name in ("conftest.py", "setupTests.js", "setupTests.ts"):
+    if words_of("any", "test_folders") & set(pure.parts[:-1]) or pure.name in words_of("any", "test_files"):
         return True
     language = _languages().get(pure.suffix, Language.RUST)  # files of Rust are tests and code at once
     pattern = "(?!)" if language is Language.RUST else document("languages")[language]["tests"]

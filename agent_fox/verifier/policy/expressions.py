@@ -18,7 +18,7 @@ _TOKEN = regex(
     r"""|\d[\w.]*|[^\W\d]\w*[!?]?(?=\()|[^\W\d]\w*|===|!==|==|!=|<=|>=|&&|\|\||=>|->|::|\.\.\.|[^\s\w]""",
     re.DOTALL,
 )
-_STRING = regex(r"^[rbfuRBFU]{0,2}[\"'`]")
+_QUOTED = regex(r"^([rbfuRBFU]{0,2})'([^\"\\]*)'$")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "undefined", "nil", "NaN"})
 _COMMON = _CONSTANTS | {
     *("len", "list", "dict", "set", "tuple", "str", "int", "float", "bool", "sorted", "sum", "any", "all", "next"),
@@ -32,17 +32,11 @@ _OPENING, _CLOSING, _COMMA = frozenset("([{"), frozenset(")]}"), frozenset({","}
 
 def tokens_of(text: str) -> Tokens:
     """Split source text. Quotes become double ones, commas before a closing bracket and outer brackets go."""
-    tokens = [_normal(token) if "'" in token else token for token in _TOKEN.findall(text)]
+    tokens = [_QUOTED.sub(r'\1"\2"', token) if "'" in token else token for token in _TOKEN.findall(text)]
     if "," in tokens:
         pairs = pairwise((*tokens, ""))
         tokens = [token for token, after in pairs if token != "," or after not in ")]}"]
     return _shortened(_unwrapped(tuple(tokens)))
-
-
-def _normal(token: str) -> str:
-    if not _STRING.match(token) or "\\" in token or '"' in token[1:-1]:
-        return token
-    return re.sub(r"^([rbfuRBFU]{0,2})'(.*)'$", r'\1"\2"', token, flags=re.DOTALL)
 
 
 def _unwrapped(tokens: Tokens) -> Tokens:
@@ -102,7 +96,6 @@ def without_self(tokens: Tokens) -> Tokens:
 
 
 def number_of(tokens: Tokens) -> float | None:
-    """The number that a literal stands for."""
     digits = "".join(tokens).replace("_", "")
     match = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[a-zA-Z]?\d*", digits)
     return float(match[1]) if match else None

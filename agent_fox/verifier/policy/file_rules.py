@@ -10,22 +10,15 @@ import tokenize
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.configuration_rules import LONGEST_LINE, LONGEST_SHOWN, TextChange, code_lines
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
-from agent_fox.verifier.policy.tables import RuleRow, finding, rule_rows
-from agent_fox.verifier.policy.values import PolicyFinding, Severity, without
-
-if TYPE_CHECKING:
-    from agent_fox.verifier.policy.values import Change
+from agent_fox.verifier.policy.tables import RuleRow, finding, rule_rows, words_of
+from agent_fox.verifier.policy.values import Change, PolicyFinding, Severity, without
 
 FEWEST_WORDS = 2  # of a reason that stands beside a suppression
 
-_GOLDEN_FOLDERS = frozenset(
-    {"golden", "goldens", "__snapshots__", "snapshots", "snapshot", "expected", "approved", "cassettes"}
-)
 _GOLDEN_NAMES = regex(r".*\.(?:snap|golden|approved\.\w+|expected|ambr|stdout|stderr)$|.*\.expected\.\w+$")
 _BUILD_TAG = regex(
     r"^//\s*(?:go:build|\+build)\s+(?!(?:linux|windows|darwin|unix|!?cgo|amd64|arm64|go1)\b).*$", re.MULTILINE
@@ -61,14 +54,12 @@ def findings_about_files(change: Change, texts: tuple[TextChange, ...]) -> Itera
 def is_golden(path: str) -> bool:
     """Whether a file holds what tests expect, so that editing it edits the tests."""
     pure = PurePosixPath(path)
-    is_named = _GOLDEN_NAMES.match(pure.name) is not None or not _GOLDEN_FOLDERS.isdisjoint(pure.parts[:-1])
-    return is_named and language_of(path, {}) is None
+    is_within = not words_of("any", "golden_folders").isdisjoint(pure.parts[:-1])
+    return (is_within or _GOLDEN_NAMES.match(pure.name) is not None) and language_of(path, {}) is None
 
 
 def _lowered(threshold: RuleRow, changes: list[TextChange]) -> Iterator[PolicyFinding]:
-    """Numbers that ask for less than before, or are gone, so that they ask nothing; what left its file is looked for in
-    the other files of the change.
-    """
+    """Numbers that ask for less than before, or are gone, and in no other file of the change: they ask nothing."""
     old = {change.path: _numbers(threshold, change.path, change.before) for change in changes}
     new = {change.path: _numbers(threshold, change.path, change.after) for change in changes}
     for change in (each for each in changes if not each.is_gone):
@@ -134,7 +125,7 @@ def _forged(change: TextChange) -> Iterator[PolicyFinding]:
             break
     if change.path.endswith(".go") and not change.is_new and (tag := _fresh(_BUILD_TAG, change)) is not None:
         name = "tests-not-built" if change.path.endswith("_test.go") else "source-not-built"
-        yield finding(name, change.path, _line_of(tag), after=tag[0])
+        yield finding(name, change.path, _line_of(tag), new=tag[0])
 
 
 def _fresh(pattern: re.Pattern[str], change: TextChange) -> re.Match[str] | None:

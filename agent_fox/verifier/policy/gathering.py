@@ -1,35 +1,35 @@
-"""All tests of a change on both sides, read, and expanded with what they call. What happened to them is judged
-elsewhere."""
+"""All tests of a change on both sides, read, and expanded with what they call. They are judged elsewhere."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import count, islice
 from typing import NamedTuple
 
 from agent_fox.verifier.policy.discovery import JAVASCRIPT, belongs_to_tests, home_of_tests, is_collected, language_of
 from agent_fox.verifier.policy.expressions import Tokens, substituted, without_self
-from agent_fox.verifier.policy.readers.definitions import COMPILED, Definitions
+from agent_fox.verifier.policy.readers.definitions import Definitions, GoDefinitions, JavaDefinitions, NativeDefinitions
 from agent_fox.verifier.policy.readers.javascript import JavaScriptDefinitions
 from agent_fox.verifier.policy.readers.python import PythonDefinitions
+from agent_fox.verifier.policy.readers.rust import RustDefinitions
 from agent_fox.verifier.policy.readers.trees import parsed
 from agent_fox.verifier.policy.reading import Assertion, Bind, Broken, Function, Reading, Rows, Step, Unreadable, Use
-from agent_fox.verifier.policy.values import Change, Language, PolicyContext, kept
+from agent_fox.verifier.policy.values import Change, Language, PolicyContext
 
 LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
 _OTHER_TS = (b"# CMAKE generated file", b"<?xml", b"<!DOCTYPE TS")  # CMake's timestamps and Qt's translations are .ts
 
+_OTHERS = (PythonDefinitions, RustDefinitions, GoDefinitions, JavaDefinitions, NativeDefinitions)
 _READERS: Mapping[Language, type[Definitions]] = {
-    **{Language.PYTHON: PythonDefinitions, **COMPILED},
     **dict.fromkeys(JAVASCRIPT, JavaScriptDefinitions),
+    **{Language(each.language): each for each in _OTHERS},
 }
 
 
 def read(text: str, is_test_file: bool, language: Language) -> Reading:
-    """Raises Unreadable for what the grammar does not take and for what is nested beyond measure, and ImportError where
-    the grammar is not installed.
-    """
+    """Raises Unreadable for what can't be parsed or is nested beyond measure, ImportError without its grammar."""
     try:
         return _READERS[language](parsed(text, language), is_test_file=is_test_file).reading()
     except (RecursionError, MemoryError) as error:
@@ -49,7 +49,6 @@ class SourceChange(NamedTuple):
     """One source file in a language that can be read; where one side can't be, neither says anything."""
 
     path: str
-    language: Language
     before: Side
     after: Side
 
@@ -63,9 +62,8 @@ class SourceChange(NamedTuple):
 
 
 def sources_of(change: Change, context: PolicyContext) -> tuple[SourceChange, ...]:
-    """The source files of a change, both sides read.
-
-    A script that had tests in a folder of tests, whatever its name, was found by its runner: so are those beside it.
+    """The source files of a change, both sides read. A script that had tests in a folder of tests, whatever its name,
+    was found by its runner: so are those beside it.
     """
     begun = []
     for path, file in sorted(change.files.items()):
@@ -73,9 +71,8 @@ def sources_of(change: Change, context: PolicyContext) -> tuple[SourceChange, ..
         language = language_of(path, context.languages) or language_of(old_path, context.languages)
         is_test = language is not None and any(is_collected(each, language) for each in (old_path, path))
         is_other = all(side is None or side.startswith(_OTHER_TS) for side in (file.before, file.after))
-        if language is None or (
-            not is_test and (language is Language.CPP or (language is Language.TYPESCRIPT and is_other))
-        ):
+        is_other = language is Language.CPP or (language is Language.TYPESCRIPT and is_other)
+        if language is None or (is_other and not is_test):
             continue
         is_found = is_collected(old_path, language) or home_of_tests(old_path, language) != ""
         begun.append((path, language, _side(old_path, file.before, language, is_found)))
@@ -84,25 +81,25 @@ def sources_of(change: Change, context: PolicyContext) -> tuple[SourceChange, ..
     for path, language, before in begun:
         is_found = is_collected(path, language) or home_of_tests(path, language) in homes
         after = Side(path) if before.error else _side(path, change.files[path].after, language, is_found)
-        sources.append(SourceChange(path, language, Side(before.path) if after.error else before, after))
+        sources.append(SourceChange(path, Side(before.path) if after.error else before, after))
     return tuple(sources)
 
 
 def _side(path: str, data: bytes | None, language: Language, is_test_file: bool) -> Side:
     if data is None:
         return Side(path)
-    if len(data) > LARGEST_SOURCE:
-        return Side(path, error=Unreadable(f"larger than {LARGEST_SOURCE} bytes"))
     try:
+        if len(data) > LARGEST_SOURCE:
+            raise Unreadable(f"larger than {LARGEST_SOURCE} bytes")
         text = data.decode("utf-8-sig")
         return Side(path, text, read(text, is_test_file, language))
     except UnicodeDecodeError:
-        return Side(path, error=Broken("not UTF-8"))
-    except Unreadable as error:
-        return Side(path, error=error)
+        error: Unreadable = Broken("not UTF-8")
     except ImportError:  # all but Python's need an extra
-        missing = f"reading {language} needs the extra `policy`: pip install 'agent-fox[policy]'"
-        return Side(path, error=Unreadable(missing))
+        error = Unreadable(f"reading {language} needs the extra `policy`: pip install 'agent-fox[policy]'")
+    except Unreadable as unreadable:
+        error = unreadable
+    return Side(path, error=error)
 
 
 DEEPEST_HELPER = 4
@@ -126,7 +123,7 @@ class Test:
     def is_run(self) -> bool:
         return all(skip.is_conditional for skip in self.function.skips)
 
-    @kept
+    @cached_property
     def assertions(self) -> tuple[Assertion, ...]:
         """All that it asserts, helpers counted in."""
         asserted = islice(self._helpers.walk(self.function.steps, {}, 0, count()), MOST_ASSERTIONS)
@@ -134,7 +131,7 @@ class Test:
             each._replace(subject=without_self(each.subject), expected=without_self(each.expected)) for each in asserted
         )
 
-    @kept
+    @cached_property
     def keys(self) -> list[Hashable]:
         return [each.key for each in self.assertions]
 

@@ -6,10 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import StrEnum
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.values import kept
 from agent_fox.verifier.policy.weakening import Turn, beyond, turns
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ MOST_COMPARED = 300  # unmatched tests on either side that are compared one by o
 
 
 class How(StrEnum):
-    """By what a test was found again."""
-
     SAME = "same"
     MOVED = "moved"
     RENAMED = "renamed"
@@ -42,26 +40,24 @@ class Match:
         self.after = after
         self.how = how
 
-    @kept
+    @cached_property
     def _sides(self) -> tuple[tuple[Assertion, ...], tuple[Assertion, ...]]:
         """What it asserted and asserts; nothing where that is the same, or where it is gone."""
         is_other = self.after is not None and self.after.keys != self.before.keys
         return (self.before.assertions, self.after.assertions) if self.after is not None and is_other else ((), ())
 
-    @kept
+    @cached_property
     def turns(self) -> tuple[Turn, ...]:
-        """What became of its assertions; nothing is said of a test that is gone."""
         return tuple(turns(*self._sides))
 
-    @kept
+    @cached_property
     def gained(self) -> list[Assertion]:
         return beyond(*reversed(self._sides))
 
 
 class Matching:
-    """One pass over the tests of a change; each step takes away what it matched.
-
-    matches: all tests before. fresh: those that were not there before. spare: counts assertions gained.
+    """One pass over the tests of a change; each step takes away what it matched. matches: all tests before. fresh:
+    those that were not there before. spare: counts assertions gained.
     """
 
     def __init__(self, before: Iterable[Test], after: tuple[Test, ...], moves: Mapping[str, str]) -> None:
@@ -75,7 +71,10 @@ class Matching:
         self._pair_alike()
         self.spare = self._spared()
         self._hide([test for test in after if not test.function.is_test])
-        self._pair(_by_subjects, How.RENAMED)  # a test with a new name and other expectations
+        self._pair(  # a test with a new name and other expectations
+            lambda test: (test.path, *sorted({each.subject for each in test.assertions})) if test.assertions else None,
+            How.RENAMED,
+        )
         self.matches.extend(Match(test, None, How.GONE) for test in self._left)
 
     def _pair(self, old: _Key, how: How, new: _Key | None = None) -> None:
@@ -100,7 +99,8 @@ class Matching:
             offered[test.path].append((test, Counter(map(_demand, test.assertions))))
         alike: dict[int, tuple[Test | None, How]] = {}
         for test in self._left[:MOST_COMPARED] if offered else ():
-            near, likeness = offered[self._moves.get(test.path, test.path)], _likeness_to(test)
+            near = offered[self._moves.get(test.path, test.path)]
+            likeness = partial(_likeness, test, Counter(map(_demand, test.assertions)))
             nearest = max(near, key=lambda other: sum(likeness(*other)), default=None)
             if nearest is not None and max(likeness(*nearest)) >= ALIKE:
                 near.remove(nearest)
@@ -135,19 +135,12 @@ class Matching:
         self._take(hidden)
 
 
-def _likeness_to(test: Test) -> Callable[[Test, Counter[Hashable]], tuple[float, float]]:
-    """How alike others are: how many of the words of two long names they have in common, none where that is little;
-    and how much of what this test asserted the other one asserts.
-    """
-    old, words = Counter(map(_demand, test.assertions)), set(test.function.leaf.split("_"))
-
-    def likeness(other: Test, new: Counter[Hashable]) -> tuple[float, float]:
-        others = set(other.function.leaf.split("_"))
-        shared = len(words & others) / len(words | others)
-        of_name = shared if shared >= SAME_NAME and len(words) >= FEWEST_WORDS else 0.0
-        return of_name, (old & new).total() / old.total() if old else 0.0
-
-    return likeness
+def _likeness(test: Test, old: Counter[Hashable], other: Test, new: Counter[Hashable]) -> tuple[float, float]:
+    """How alike another test is: by the words of long names, and by how much of what this one asserted it asserts."""
+    words, others = (set(each.function.leaf.split("_")) for each in (test, other))
+    shared = len(words & others) / len(words | others)
+    of_name = shared if shared >= SAME_NAME and len(words) >= FEWEST_WORDS else 0.0
+    return of_name, (old & new).total() / old.total() if old else 0.0
 
 
 def _demand(one: Assertion) -> Hashable:
@@ -160,10 +153,6 @@ _Key = Callable[["Test"], Hashable]
 
 def _by_checks(test: Test) -> Hashable:
     return tuple(sorted(str(assertion.key) for assertion in test.assertions)) or None
-
-
-def _by_subjects(test: Test) -> Hashable:
-    return (test.path, *sorted({assertion.subject for assertion in test.assertions})) if test.assertions else None
 
 
 _KEYS: tuple[tuple[_Key, How], ...] = (

@@ -19,11 +19,10 @@ class Strength(IntEnum):
 
 
 class Assertion(NamedTuple):
-    """One demand: that `subject` stands in `operator` to `expected`.
-
-    tolerance: absolute, where one is stated as a number. detail: a message that an error must have, for one.
-    guard: conditions under which it is looked at all. written: the subject before local names were put in.
-    line: where the test demands it, and origin: where a helper of the same file that it calls is written to do so.
+    """One demand: that `subject` stands in `operator` to `expected`. tolerance: absolute, where one is stated as a
+    number. detail: a message that an error must have, for one. guard: conditions under which it is looked at. written:
+    the subject before local names were put in. line: where the test demands it; origin: where a helper that it calls is
+    written to.
     """
 
     subject: Tokens
@@ -51,10 +50,7 @@ class Assertion(NamedTuple):
         return self.operator in ("equal", "same", "close")
 
     def settled(self) -> Assertion:
-        """With its true strength: a name compared with itself, and literals alone, demand nothing.
-
-        A call that is compared with the same call still shows that it repeats itself.
-        """
+        """With its true strength: literals alone, and a name compared with itself, demand nothing; a call little."""
         is_same = self.is_equality and self.subject == self.expected
         is_fixed = is_literal(self.subject) and (is_literal(self.expected) or not self.expected)
         if is_same and "(" in self.subject:
@@ -62,9 +58,8 @@ class Assertion(NamedTuple):
         return self._replace(strength=Strength.NONE) if is_same or is_fixed else self
 
     def put(self, values: Mapping[str, Tokens]) -> Assertion:
-        """With names replaced by their values.
-
-        What comes to one plain value on both sides looks at no code. A list that a name stood for may have been filled.
+        """With names replaced by their values. One plain value on both sides looks at no code; a list that a name stood
+        for may have been filled.
         """
         subject, expected = substituted(self.subject, values), substituted(self.expected, values)
         is_plain = self.is_equality and subject == expected and is_literal(subject)
@@ -87,10 +82,7 @@ class Bind(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A function is called as a statement: one that asserts may be behind it.
-
-    otherwise: what its name says that it asserts, for where it can't be looked into.
-    """
+    """A function is called as a statement. otherwise: what its name says it asserts, where it can't be looked into."""
 
     function: str
     arguments: tuple[Tokens, ...]
@@ -104,7 +96,7 @@ class Rows(NamedTuple):
 
     names: tuple[str, ...]
     rows: tuple[tuple[Tokens, ...], ...]
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] = ()
 
 
 Step = Bind | Assertion | Use | Rows
@@ -119,9 +111,8 @@ class Skip(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """Something is replaced by a stand-in: the last name of it, and where it is from.
-
-    module: the module replaced, or the one that the name is in. names: what is replaced; empty: all of the module.
+    """Something is replaced by a stand-in. module: the one replaced, or that the name is in. names: what is replaced;
+    empty: all of the module.
     """
 
     module: str
@@ -131,10 +122,9 @@ class Patch(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A test, or a function beside tests. `name` holds the names around it, with `::` between.
-
-    shape: gives the body as tokens without layout and comments, for telling a renamed test. said: docstring and
-    comments. is_hook: runs before tests, or stands for one of their arguments; is_for_all: without being asked for.
+    """A test, or a function beside tests. `name` holds the names around it, with `::` between. shape: gives the body as
+    tokens without layout and comments, for telling a renamed test. said: docstring and comments. is_hook: runs before
+    tests, or stands for one of their arguments; is_for_all: without being asked for.
     """
 
     name: str

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.sources import Naming
-from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Rule, Severity
+from agent_fox.verifier.policy.tables import words_of
+from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Severity
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.gathering import Test
@@ -18,12 +20,6 @@ if TYPE_CHECKING:
 FEWEST_WORDS = 5  # of a sentence that names a test or file and says why, the name not counted
 
 _SENTENCE = regex(r"(?<=[.!?;])\s+|\n+")
-_CONFIGURED = frozenset(
-    {Rule.TEST_CONFIG, Rule.TEST_HOOK, Rule.CI_WEAKENED, Rule.LINT_CONFIG, Rule.COVERAGE_CONFIG, Rule.GOLDEN_CHANGED}
-    | {Rule.FIXTURE_DELETED, Rule.SOURCE_DROPPED}
-)
-"""What a task itself may ask to edit."""
-_LOST = (Rule.TEST_DELETED, Rule.ASSERTION_REMOVED, Rule.EXPECTATION_CHANGED, Rule.FIXTURE_DELETED)
 
 
 class Reasons:
@@ -31,18 +27,13 @@ class Reasons:
 
     def __init__(self, context: PolicyContext, before: Iterable[Test]) -> None:
         self._context = context
-        self._sentences = sentences_of(context.summary)
+        self.about = partial(reason_for, sentences_of(context.summary))
         self._naming = Naming(context.removed_requirements)
         self._said = {test.name: test.function.said for test in before}
 
-    def about(self, path: str, test: str | None) -> str | None:
-        """The sentence of the summary that names the test, or its file, and has words enough to say why."""
-        return reason_for(self._sentences, path, test)
-
     def weigh(self, finding: PolicyFinding) -> PolicyFinding:
-        """The finding with the severity that it has in this context."""
         is_fitting = any(fnmatchcase(finding.file, glob) for glob in self._context.allowed_paths)
-        if (finding.rule in _CONFIGURED and is_fitting) or self._goes_with_requirement(finding):
+        if (finding.rule in words_of("any", "of_tasks") and is_fitting) or self._goes_with_requirement(finding):
             return replace(finding, severity=Severity.NOTE)
         if finding.severity is not Severity.NEEDS_REASON:
             return finding
@@ -54,7 +45,7 @@ class Reasons:
 
     def _goes_with_requirement(self, finding: PolicyFinding) -> bool:
         """Whether the test, or all of a file, names the removed requirement; or one sentence names both."""
-        if finding.rule not in _LOST or not self._context.removed_requirements:
+        if finding.rule not in words_of("any", "of_requirements") or not self._context.removed_requirements:
             return False
         of_file = [text for name, text in self._said.items() if name.startswith(f"{finding.file}::")]
         texts = of_file if finding.test is None else [self._said.get(finding.test, "")]

@@ -1,5 +1,4 @@
-"""The files in `data/`: rules as rows of them, what words mean in the tests of a language, what nodes are to a reader.
-What a rule means is its asker's affair."""
+"""The files in `data/`: rules as rows, what words mean in tests, what nodes are to readers. Not what they mean."""
 
 from __future__ import annotations
 
@@ -44,10 +43,9 @@ class RuleRow:
     remedy: str = ""
     is_least: bool = True
 
-    def fits(self, path: str, *, by_path: bool = False) -> bool:
-        """Whether the name of a file, or its path too, is of those that the rule looks into."""
-        is_named = self.names.match(path.rpartition("/")[2]) is not None
-        return is_named or (by_path and self.names.match(path) is not None)
+    def fits(self, path: str) -> bool:
+        """Whether the path of a file, or its name, is of those that the rule looks into."""
+        return any(map(self.names.match, (path, path.rpartition("/")[2])))
 
     def finding(
         self, path: str, line: int | None = None, before: str = "", after: str = "", severity: Severity | None = None
@@ -62,19 +60,13 @@ def document(file: str) -> Mapping[str, Any]:
 
 
 def finding(
-    name: str,
-    path: str,
-    line: int | None = None,
-    test: str | None = None,
-    before: str = "",
-    after: str = "",
-    about: object = "",
+    key: str, path: str, line: int | None = None, test: str | None = None, old: str = "", new: str = "", of: object = ""
 ) -> PolicyFinding:
-    """What `data/findings.toml` says by a name. about: what its message leaves open."""
-    row = document("findings")[name]
-    severity, message = Severity(row.get("severity", "block")), row["message"].format(about)
-    made = PolicyFinding(Rule(row["rule"]), severity, path, line, test, message, before, after, row.get("remedy", ""))
-    return replace(made, is_broken=name == "broken")
+    """What `data/findings.toml` says by a key. of: what its message leaves open."""
+    row = document("findings")[key]
+    severity, message = Severity(row.get("severity", "block")), row["message"].format(of)
+    made = PolicyFinding(Rule(row["rule"]), severity, path, line, test, message, old, new, row.get("remedy", ""))
+    return replace(made, is_broken=key == "broken")
 
 
 @cache
@@ -128,7 +120,6 @@ def words_of(language: str, kind: str) -> frozenset[str]:
 
 
 def is_off(language: str, mark: str) -> bool:
-    """Whether a mark looks like one by which a test does not run."""
     return re.search(document("words")[language].get("off", "(?!)"), mark, re.DOTALL) is not None
 
 
@@ -145,5 +136,4 @@ def roles() -> Mapping[str, str]:
 
 @cache
 def kinds(name: str) -> tuple[str, ...]:
-    """The types of nodes that go by a name."""
     return tuple(document("kinds")["kinds"][name].split())

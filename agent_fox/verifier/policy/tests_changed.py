@@ -1,33 +1,33 @@
-"""Rules about tests: deleted, hidden, weakened, skipped, emptied. What runs instead is compared, never the diff: where
-new assertions stand for those that are gone, a person rewrote the test, which wants a reason, no stop."""
+"""Rules about tests: deleted, hidden, weakened, skipped, emptied, of a stand-in. What runs is compared, never the diff:
+where new assertions stand for those that are gone, a person rewrote the test, which wants a reason, no stop."""
 
 from __future__ import annotations
 
+import re
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from itertools import starmap, takewhile
+from itertools import pairwise, starmap, takewhile
 from operator import eq
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.expressions import Tokens, called_names, contains, names_of
 from agent_fox.verifier.policy.matching import How, Match, Matching
-from agent_fox.verifier.policy.reading import Assertion, Strength
-from agent_fox.verifier.policy.tables import finding
-from agent_fox.verifier.policy.values import PolicyFinding, Severity
+from agent_fox.verifier.policy.reading import Assertion, Patch, Reading, Skip, Strength
+from agent_fox.verifier.policy.tables import finding, words_of
+from agent_fox.verifier.policy.values import PolicyFinding, Severity, without
 from agent_fox.verifier.policy.weakening import Fate, shown
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.gathering import SourceChange, Test
-    from agent_fox.verifier.policy.reading import Skip
 
 MOST_NAMES = 5
 MOST_LINES = 1_000  # between the first and the last that differ; more are not compared line by line
 MOST_REPLACED = 2  # assertions or tests that a new one may stand for: tests are also merged
 LONG_TEXT = 10  # characters of a text that two assertions do not have in common by chance
-_ERRORS = frozenset({"error", "err", "e"})
-_CLOCKS = frozenset({"perf_counter", "monotonic", "perf_counter_ns", "monotonic_ns", "performance", "nanoTime"})
 
 
 def findings_about_tests(matched: Matching, sources: tuple[SourceChange, ...]) -> Iterator[PolicyFinding]:
@@ -45,18 +45,15 @@ def findings_about_tests(matched: Matching, sources: tuple[SourceChange, ...]) -
             yield from _of_pair(match, by_path[after.path], spare, replacements)
     for test in matched.fresh:
         if test.assertions and all(assertion.strength is Strength.NONE for assertion in test.assertions):
-            yield finding("empty", test.path, test.function.line, test.name, after=_shown(test))
+            demanded = "; ".join(map(shown, test.assertions[:MOST_NAMES]))
+            yield finding("empty", test.path, test.function.line, test.name, new=demanded)
     for test in (test for test in matched.fresh if test.function.skips):
         skip = test.function.skips[0]
-        yield finding("fresh-skip", test.path, skip.line, test.name, after=skip.text)
+        yield finding("fresh-skip", test.path, skip.line, test.name, new=skip.text)
     for source in sources:
         focused = next((test for test in source.after.reading.tests if test.is_focused), None)
         if focused is not None and not any(test.is_focused for test in source.before.reading.tests):
             yield finding("focus", source.path, focused.line, f"{source.path}::{focused.name}")
-
-
-def _shown(test: Test) -> str:
-    return "; ".join(shown(assertion) for assertion in test.assertions[:MOST_NAMES])
 
 
 def _of_gone(matched: Matching, gone_names: frozenset[str], replacements: Replacements) -> Iterator[PolicyFinding]:
@@ -77,10 +74,11 @@ def _of_gone(matched: Matching, gone_names: frozenset[str], replacements: Replac
 def _deleted(tests: list[Test], gone_names: frozenset[str]) -> PolicyFinding:
     """One test, or all of a file. A reason is enough where each was about code that is gone as well."""
     test = tests[0]
-    made = finding("deleted", test.path, test.function.line, test.name, _shown(test))
+    demanded = "; ".join(map(shown, test.assertions[:MOST_NAMES]))
+    made = finding("deleted", test.path, test.function.line, test.name, demanded)
     if len(tests) > 1:
         names = ", ".join(test.function.name for test in tests[:MOST_NAMES])
-        made = finding("file-deleted", test.path, before=names, about=len(tests))
+        made = finding("file-deleted", test.path, old=names, of=len(tests))
     if any(gone_names.isdisjoint(test.function.shape().split()) for test in tests):
         return made
     message = f"{made.message} together with the code that it tested"
@@ -117,9 +115,7 @@ def _of_pair(
 
 
 def _stood(source: SourceChange, lines: Sequence[int], otherwise: int) -> int:
-    """Where the first of these lines of the file before that was changed stood, in the file as it is now, or where the
-    first of all stands; `otherwise` where too much was changed.
-    """
+    """Where the first of these lines that was changed stood, in the file as it is; `otherwise` for a large change."""
     old, new = source.before.text.splitlines(), source.after.text.splitlines()
     head: int = sum(takewhile(bool, starmap(eq, zip(old, new, strict=False))))
     tail: int = sum(takewhile(bool, starmap(eq, zip(old[head:][::-1], new[head:][::-1], strict=False))))
@@ -131,10 +127,8 @@ def _stood(source: SourceChange, lines: Sequence[int], otherwise: int) -> int:
         for tag, start, end, new_start, new_end in edits:
             if tag != "equal" and start <= line < end:
                 return min(head + new_start + min(line - start, max(new_end - new_start - 1, 0)) + 1, len(new) or 1)
-    shift = sum(
-        new_end - new_start - end + start for _, start, end, new_start, new_end in edits if end < lines[0] - head
-    )
-    return lines[0] + shift
+    shifts = (n_end - n_start - end + start for _, start, end, n_start, n_end in edits if end < lines[0] - head)
+    return lines[0] + sum(shifts)
 
 
 def _softened(made: PolicyFinding, why: str) -> PolicyFinding:
@@ -144,7 +138,7 @@ def _softened(made: PolicyFinding, why: str) -> PolicyFinding:
 
 def skipped(name: str, path: str, skip: Skip, test: str, *, is_excused: bool) -> PolicyFinding:
     """A skip that was not there before; a reason is enough for one with an excuse, such as the machine."""
-    made = finding(name, path, skip.line, test, after=skip.text)
+    made = finding(name, path, skip.line, test, new=skip.text)
     return replace(made, severity=Severity.NEEDS_REASON) if is_excused else made
 
 
@@ -193,7 +187,7 @@ def is_within(lost: Assertion, after: Iterable[Assertion]) -> bool:
     message of an error whose message is matched now, the error that a callback was given.
     """
     is_message = {"value", "exception"} & set(lost.subject) or {"value", "exception"} & set(lost.expected)
-    if _CLOCKS & set(lost.subject) or (len(lost.subject) == 1 and lost.subject[0] in _ERRORS):
+    if words_of("any", "clocks") & set(lost.subject) or "".join(lost.subject) in words_of("any", "errors"):
         return True
     whole = lost.subject[2:-1] if lost.subject[:2] == ("len", "(") else lost.subject
     whole = whole[:-2] if whole[-2:] == (".", "length") else whole
@@ -222,3 +216,38 @@ def _names(one: Assertion) -> frozenset[str]:
     """The names that an assertion uses, and the longer texts that it is about."""
     tokens = (*one.subject, *one.expected)
     return names_of(tokens) | {token for token in tokens if token[-1:] == '"' and len(token) >= LONG_TEXT}
+
+
+def findings_about_stand_ins(sources: Iterable[SourceChange], after: Iterable[Test]) -> Iterator[PolicyFinding]:
+    """New stand-ins for functions that an assertion of the same test (or file, for those of the file) calls."""
+    for source in (each for each in sources if not each.error and each.after.reading.tests):
+        old, new = source.before.reading, source.after.reading
+        tests = [test for test in after if test.path == source.path and test.function.is_test]
+        known = map(_what, (*old.patches, *(patch for each in old.functions for patch in each.patches)))
+        own = [(test.name, [test], patch) for test in tests for patch in test.function.patches]
+        patches = (*own, *((None, tests, patch) for patch in new.patches))
+        for name, about, patch in without(patches, known, lambda patched: _what(patched[2])):
+            if _is_subject(patch, about, new):
+                yield finding("stand-in", source.path, patch.line, name, new=patch.text[:200])
+
+
+def _what(patch: Patch) -> tuple[str, tuple[str, ...]]:
+    """What a patch replaces, whichever way its module is written: `shop.cart` or `cart`, but a path as it stands."""
+    module = patch.module if "/" in patch.module else patch.module.rpartition(".")[2]
+    return module, patch.names
+
+
+def _is_subject(patch: Patch, tests: list[Test], reading: Reading) -> bool:
+    """Whether an assertion calls what is replaced, or a name of it; or `cart.test.ts` replaces all of `../src/cart`."""
+    if not patch.names and "/" in patch.module and any(_stem(test.path) == _stem(patch.module) for test in tests):
+        return True
+    parents = (f"{patch.module}.", f"{patch.module}/")
+    names = set(patch.names) or {name for name, module in reading.imports if f"{module}/".startswith(parents)}
+    if all(test.path.endswith(".py") for test in tests):  # `datetime` is of the standard library
+        names -= {name for name, module in reading.imports if module.partition(".")[0] in sys.stdlib_module_names}
+    called = (pair for test in tests for assertion in test.assertions for pair in pairwise(assertion.subject))
+    return any(name in names and after == "(" for name, after in called)
+
+
+def _stem(path: str) -> str:
+    return re.sub(r"[.\-_](?:test|spec)$|\.[cm]?[jt]sx?$", "", PurePosixPath(path).stem)

@@ -12,23 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
-    from functools import cached_property
-
     from agent_fox.verifier.ground.results import Scope, TestSummary
-
-    kept = cached_property
-else:
-
-    class kept:
-        """`cached_property` without the lock that it has until Python 3.12, which costs more than what is kept."""
-
-        def __init__(self, made):  # noqa: ANN001 - what it stands for is typed above
-            self.made = made
-
-        def __get__(self, of, _):  # noqa: ANN001, ANN204
-            value = of.__dict__[self.made.__name__] = self.made(of)
-            return value
-
 
 _Item = TypeVar("_Item")
 
@@ -83,8 +67,6 @@ class Severity(StrEnum):
 
 
 class Ruling(StrEnum):
-    """What a whole change came to, the worst finding deciding."""
-
     BLOCKED = "blocked"
     UNKNOWN = "unknown"
     REASONS_WANTED = "reasons_wanted"
@@ -102,9 +84,8 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The files that differ between two trees, by their path after (before, where they were deleted).
-
-    Paths are relative to the workspace, with forward slashes.
+    """The files that differ between two trees, by their path after (before, where they were deleted), relative to the
+    workspace, with forward slashes.
     """
 
     files: Mapping[str, FileChange]
@@ -133,11 +114,10 @@ class PolicyContext:
 
 @dataclass(frozen=True, slots=True)
 class PolicyFinding:
-    """One thing that a change does to what checks it.
-
-    line: counted from 1, in the file after the change, or before it where the thing is gone. before, after: the
-    source at issue, shortened; empty where there is none. remedy: what a coder can do about it, in a sentence.
-    is_broken: the change leaves a file that is not of its language or format, so that nothing can be checked in it.
+    """One thing that a change does to what checks it. line: counted from 1, in the file after the change, or before it
+    where the thing is gone. before, after: the source at issue, shortened; empty where there is none. remedy: what a
+    coder can do about it, in a sentence. is_broken: the change leaves a file that is not of its format, so that nothing
+    can be checked.
     """
 
     rule: Rule

@@ -8,21 +8,17 @@ from typing import NamedTuple
 
 from agent_fox.verifier.policy.expressions import contains, number_of
 from agent_fox.verifier.policy.reading import Assertion, Strength
+from agent_fox.verifier.policy.tables import words_of
 from agent_fox.verifier.policy.values import without
 
 MOST_PAIRED = 100  # assertions gained by one test that are looked at for each that it lost
 FINE_TOLERANCE = 1e-3
 """Relative; what is as close as this still says the value."""
-_MEASURES = frozenset({"toHaveLength", "toHaveSize", "lengthOf", "length", "hasSize", "Len", "hasSameSizeAs"})
-_MEASURING = frozenset({"len", "bool", "type", "count", "id", "hash"})
-_MEASURED = frozenset({("length",), ("size",), ("len",), ("is_empty",), ("constructor",)})
 _OPPOSITES = ({"truthy", "falsy"}, {"is something", "is none"})
 COARSER = 10.0  # times the tolerance before
 
 
 class Fate(StrEnum):
-    """What happened to an assertion."""
-
     GONE = "gone"
     VOID = "void"
     WEAKER = "weaker"
@@ -45,10 +41,7 @@ def beyond(these: Iterable[Assertion], those: Iterable[Assertion]) -> list[Asser
 
 
 def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterator[Turn]:
-    """Pair what one test lost with what it gained: by subject, then by what is left, in order.
-
-    What a stronger assertion about the same subject says already is not lost.
-    """
+    """Pair what a test lost with what it gained, by subject, then by what is left; a stronger one says what it said."""
     lost, left = beyond(before, after), beyond(after, before)
     waiting = [each for each in lost if each.strength is not Strength.NONE]
     for fits in _FITS:
@@ -123,11 +116,13 @@ def _is_measured(one: Assertion, other: Assertion) -> bool:
     if one.strength < Strength.EXACT or one.operator not in ("equal", "same") or other.expected == ("0",):
         return False
     if one.subject == other.subject:
-        return other.operator in _MEASURES
-    wrapped = other.subject[2:-1] if other.subject[1:2] == ("(",) and other.subject[0] in _MEASURING else ()
-    asked = other.subject[: len(one.subject)] if other.subject[len(one.subject) :][1:2] in _MEASURED else ()
+        return other.operator in words_of("any", "measures")
+    is_wrapped = other.subject[1:2] == ("(",) and other.subject[0] in words_of("any", "measuring")
+    whole = one.subject[:-2] if words_of("any", "calls") & set(one.subject[-1:]) else one.subject
+    wrapped, rest = other.subject[2:-1] if is_wrapped else (), other.subject[len(whole) + 1 :]
+    asked = other.subject[: len(whole)] if rest and rest[0] in words_of("any", "measured") else ()
     typed = other.subject[1:] if other.subject[:1] == ("typeof",) else ()
-    return one.subject in (wrapped, asked, typed)
+    return not {whole, one.subject}.isdisjoint((wrapped, asked, typed))
 
 
 def _is_coarser(one: Assertion, other: Assertion) -> bool:
@@ -143,9 +138,6 @@ def _is_coarser(one: Assertion, other: Assertion) -> bool:
 
 def shown(assertion: Assertion | None) -> str:
     """An assertion as a reader may see it: the source, or its parts."""
-    if assertion is None:
-        return ""
-    if assertion.text:
-        return assertion.text
-    parts = (" ".join(assertion.guard), " ".join(assertion.subject), assertion.operator, " ".join(assertion.expected))
-    return " ".join(part for part in parts if part)
+    if assertion is None or assertion.text:
+        return assertion.text if assertion is not None else ""
+    return " ".join(filter(None, (*assertion.guard, *assertion.subject, assertion.operator, *assertion.expected)))

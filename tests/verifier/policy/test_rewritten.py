@@ -56,6 +56,22 @@ def test_one_new_test_stands_for_two_and_no_more() -> None:
     assert ruling(before, after) is Ruling.BLOCKED
 
 
+@pytest.mark.parametrize(
+    ("path", "test", "gone", "new", "kept"),
+    [
+        ("tests/test_cart.py", OLD, f"{HEAD}def test_b():\n    assert total('b') == 1\n", "tests/test_totals.py", OLD),
+        (
+            *("src/lib.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() { assert_eq!(total(1), 2); }\n}\n"),
+            *("#[cfg(test)]\nmod tests;\n", "src/tests.rs", "#[test]\nfn adds() { assert_eq!(total(1), 2); }\n"),
+        ),
+    ],
+    ids=["python", "rust"],
+)
+def test_a_test_may_move_to_another_file(path: str, test: str, gone: str, new: str, kept: str) -> None:
+    moved = {path: FileChange(test.encode(), gone.encode()), new: FileChange(None, kept.encode())}
+    assert check_change(Change(moved), PolicyContext()).verdict is Ruling.CLEAN
+
+
 def test_self_before_a_name_makes_no_other_assertion() -> None:
     before = "class TestA:\n    def test_a(self):\n        assert self.cart.total == 1\n"
     assert ruling(before, before.replace("(self)", "(self, cart)").replace("self.cart", "cart")) is Ruling.CLEAN

@@ -11,12 +11,8 @@ from agent_fox.verifier.policy.reading import Assertion, Strength
 from agent_fox.verifier.policy.tables import demands, words_of
 
 _AND, _OR = frozenset({"and", "&&"}), frozenset({"or", "||"})
-_CHOOSING = frozenset({"if", "lambda", "for", "=>"})
-_FALSE = frozenset({"False", "false", "None", "null", "nil", "0"})
-_NONE = frozenset({"None", "null", "nil", "NULL", "nullptr"})
 _TRUTHS = {"True": True, "False": False}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "equal": "equal", "same": "same"}
-_OPEN_PATTERN = frozenset({"_", "..", ".", "|", "if", "..."})
 _ORDERS = frozenset({"==", "<", ">", "<=", ">="})
 
 
@@ -29,7 +25,13 @@ def constant_of(condition: Tokens) -> bool | None:
         return False
     if len(condition) != 1 or not is_literal(condition):
         return None
-    return condition[0] not in _FALSE
+    return condition[0] not in words_of("any", "false")
+
+
+def is_part(listed: Tokens) -> bool:
+    """Whether only a part of something is gone through: `items[:1]`, `items.slice(0, 1)`."""
+    name, _ = outer_call(listed) or ("", [])
+    return name in words_of("any", "parts") or (listed[-1:] == ("]",) and listed[0] != "[" and ":" in listed)
 
 
 class Conditions:
@@ -48,7 +50,7 @@ class Conditions:
         """The demands of a condition: a conjunction is several. One that chooses, or makes, what it gives is loose."""
         condition = bare(condition)
         at_top = {token for _, token in outside(condition)}
-        if not at_top.isdisjoint(_CHOOSING) or {"?", ":"} <= at_top:
+        if not at_top.isdisjoint(words_of("any", "choosing")) or {"?", ":"} <= at_top:
             is_void = not {"lambda", "for"}.isdisjoint(condition)
             yield self.demand(condition, "truthy", Strength.NONE if is_void else Strength.LOOSE)
         elif not at_top.isdisjoint(_OR):
@@ -86,7 +88,7 @@ class Conditions:
         is_negated = operator.startswith("not")
         is_equality = operator.removeprefix("not ") in ("equal", "same")
         near = next((side for side in (right, left) if (call := outer_call(side)) and call[0] == "approx"), None)
-        if is_equality and len(right) == 1 and right[0] in _NONE:
+        if is_equality and len(right) == 1 and right[0] in words_of("any", "none"):
             yield self.demand(left, *(("is something", Strength.LOOSE) if is_negated else ("is none", Strength.EXACT)))
         elif is_equality and self.language == "python" and len(right) == 1 and right[0] in _TRUTHS:
             yield from self.holds(left) if _TRUTHS[right[0]] is not is_negated else [self.fails(left)]
@@ -112,7 +114,7 @@ class Conditions:
         if len(condition) == 1 and constant_of(condition) is False:
             return Assertion(condition, "fails", Strength.EXACT, self.line)
         if name == "matches" and self.language == "rust" and len(given) == 2:
-            is_open = not _OPEN_PATTERN.isdisjoint(given[1])
+            is_open = not words_of("rust", "open").isdisjoint(given[1])
             return self.demand(given[0], "equal", Strength.PARTIAL if is_open else Strength.EXACT, given[1])
         if name == "isinstance" and len(given) == 2:
             return self.demand(given[0], "isinstance", Strength.PARTIAL, given[1])
@@ -130,6 +132,9 @@ class Conditions:
         signs = [sign for sign in _signs(condition, is_deep=True) if sign[2][0] == "not equal"]
         if constant_of(condition) is False:
             return Assertion(condition, "holds", Strength.NONE, self.line)
+        name, given = outer_call(condition[1:]) or ("", [])
+        if condition[:1] == ("!",) and name in ("DeepEqual", "Equal") and len(given) == 2:
+            return self.demand((*start, *given[0]), "equal", Strength.EXACT, given[1])
         if len(signs) == 1 and (_AND | _OR).isdisjoint(condition):
             at = signs[0][0]
             return self.demand((*start, *condition[:at]), "equal", Strength.EXACT, condition[at + 1 :])

@@ -1,29 +1,20 @@
-"""The functions of a file and what stands around them: classes, modules, marks. And which of them are tests in Go,
-Java, Rust, C and C++."""
+"""The functions of a file and what stands around them; and which of them are tests in Go, Java, C and C++."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Container, Iterator
+from typing import NamedTuple
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.readers.calls import Call
+from agent_fox.verifier.policy.readers.calls import LONGEST_SHOWN, Call, word_of
 from agent_fox.verifier.policy.readers.conditions import constant_of
 from agent_fox.verifier.policy.readers.demands import Demands
-from agent_fox.verifier.policy.readers.patches import patch_of
-from agent_fox.verifier.policy.readers.rust_macros import TEST, Makers, functions_of, makers_in
 from agent_fox.verifier.policy.readers.steps import EVERYWHERE, Place, Steps, placed
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, parsed, text_of, tokens, walk
-from agent_fox.verifier.policy.reading import Assertion, Function, Patch, Reading, Rows, Skip, Step, Strength
+from agent_fox.verifier.policy.readers.trees import Node, children, field, first, is_a, line_of, text_of, tokens, walk
+from agent_fox.verifier.policy.reading import Assertion, Function, Patch, Reading, Rows, Skip, Step, Strength, Use
 from agent_fox.verifier.policy.tables import is_off, kinds, says, words_of
-from agent_fox.verifier.policy.values import Language
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-    from agent_fox.verifier.policy.readers.tables import Table
 
 _GO_TEST = regex(r"(?:Test|Example|Fuzz)(?:[^a-z]|$)")
 _CELL = regex(r'"(?:[^"\\]|\\.)*"|(?<=[\s{,(])-?\d[\w.]*')
@@ -35,30 +26,27 @@ class Mark(NamedTuple):
 
     name: str
     text: str
-    line: int
+    node: Node
 
     @staticmethod
     def of(node: Node) -> Mark:
         text = text_of(node)
         name = text.lstrip("@#![").partition("(")[0].partition("]")[0].replace("::", ".").rpartition(".")[2]
-        return Mark(name.strip(), text, line_of(node))
+        return Mark(name.strip(), text, node)
 
 
 Marks = tuple[Mark, ...]
 
 
 class Around(NamedTuple):
-    """What holds for everything in a scope.
-
-    is_case: it is a class that runners find whatever its name. wraps: tables that make tests of one, the outer first.
-    """
+    """What holds in a scope. is_case: of a class found whatever its name. wraps: tables of tests, the outer first."""
 
     names: tuple[str, ...] = ()
     skips: tuple[Skip, ...] = ()
     is_collecting: bool = True
     is_case: bool = False
     is_focused: bool = False
-    wraps: tuple[Table, ...] = ()
+    wraps: tuple[Rows, ...] = ()
 
 
 class Definitions(Steps):
@@ -71,59 +59,72 @@ class Definitions(Steps):
 
     def reading(self) -> Reading:
         functions = tuple(self.functions(self.root, Around(is_collecting=self.is_test_file)))
-        return Reading(functions=functions, defined=frozenset(function.leaf for function in functions))
+        return Reading(functions, defined=frozenset(each.leaf for each in functions if not each.is_test))
 
     def functions(self, scope: Node | None, around: Around) -> Iterator[Function]:
         above: list[Node] = []
-        for node in children(scope):
+        for node in self.items(scope):
             if node.type == "attribute_item":
                 above.append(node)
                 continue
             name, body = text_of(field(node, "name")), field(node, "body")
-            marks, above = tuple(map(Mark.of, above or children(first(node, "modifiers")))), []
+            above = above or children(field(node, "decorator_list") or first(node, "modifiers"))
+            marks, above = tuple(map(Mark.of, above)), []
+            skips = (*around.skips, *self.skips(marks))
+            inside = Around((*around.names, name), skips, around.is_collecting, around.is_case)
             if node.type in kinds("scopes") and name:
-                yield from self.functions(body, self.inside(node, name, marks, around))
+                yield from self.functions(body, self.inside(node, marks, inside))
             elif node.type in kinds("definitions") and name:
-                is_test = around.is_collecting and self.is_test(node, name, marks)
-                yield self.function(node, name, marks, around, is_test=is_test)
+                yield self.function(node, marks, inside)
+                yield from self.functions(body, Around(inside.names, is_collecting=False))
             elif node.type == "impl_item":
                 yield from self.functions(body, around)
             else:
                 yield from self.others(node, around)
 
-    def inside(self, node: Node, name: str, marks: Marks, around: Around) -> Around:
-        """What holds within a class or module."""
-        return Around((*around.names, name), (*around.skips, *self.skips(marks)), around.is_collecting)
+    items = staticmethod(children)
 
-    def is_test(self, node: Node, name: str, marks: Marks) -> bool:
+    def inside(self, node: Node, marks: Marks, around: Around) -> Around:
+        """What holds within a class or module. around: with its name and marks."""
+        return around
+
+    def is_test(self, node: Node, marks: Marks, name: str) -> bool:
+        """Whether a runner takes a function for a test, where it looks for any."""
         raise NotImplementedError
 
     def others(self, node: Node, around: Around) -> Iterator[Function]:
-        """The functions in what is neither a scope nor a definition."""
         yield from ()
 
-    def function(self, node: Node, name: str, marks: Marks, around: Around, *, is_test: bool) -> Function:
-        body = field(node, "body")
+    def function(self, node: Node, marks: Marks, around: Around) -> Function:
+        body, name = field(node, "body"), around.names[-1]
         steps: tuple[Step, ...] = (*_expected_errors(marks), *self.steps(body))
-        for names, rows in self.tables(node, marks):
-            steps = (Rows(names, rows, steps),)
+        for rows in self.tables(marks):
+            steps = (rows._replace(steps=steps),)
         return Function(
-            name="::".join((*around.names, name)),
+            name="::".join(around.names),
             line=line_of(node),
-            is_test=is_test,
+            is_test=around.is_collecting and self.is_test(node, marks, name),
             parameters=self.parameters(node),
             steps=steps,
-            skips=(*around.skips, *self.skips(marks), *self.early_ends(body)),
+            skips=(*around.skips, *self.early_ends(body)),
             patches=self.patches(node),
             shape=self.shape(body),
         )
+
+    def stand_ins(self, node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """What one call or assignment replaces: modules, or what names are asked of, and the names."""
+        yield from ()
+
+    def patches_by(self, node: Node) -> Iterator[Patch]:
+        for module, names in self.stand_ins(node):
+            yield Patch(module, names, line_of(node), text_of(node)[:LONGEST_SHOWN])
 
     def patches(self, node: Node) -> tuple[Patch, ...]:
         """What is replaced within the lines of a function, its decorators included."""
         start, end = line_of(first(field(node, "decorator_list")) or node), node.end_point[0] + 1
         return tuple(each for each in self.replaced if start <= each.line <= end)
 
-    def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
+    def tables(self, marks: Marks) -> Iterator[Rows]:
         """The tables for each row of which a test runs once."""
         yield from ()
 
@@ -135,12 +136,11 @@ class Definitions(Steps):
         return tuple(map(text_of, names))
 
     def skips(self, marks: Marks) -> Iterator[Skip]:
-        """Marks by which a test does not run, or does not count."""
         for mark in marks:
             is_conditional = mark.name in words_of(self.language, "skipping_where")
             if is_conditional or mark.name in words_of(self.language, "skipping") or is_off(self.language, mark.text):
                 is_usual = self.language != "python" or says("python", "machine", mark.text) or mark.name == "flaky"
-                yield Skip(mark.text, mark.line, is_conditional and is_usual)
+                yield Skip(mark.text, line_of(mark.node), is_conditional and is_usual)
 
 
 def _expected_errors(marks: Marks) -> Iterator[Assertion]:
@@ -148,11 +148,11 @@ def _expected_errors(marks: Marks) -> Iterator[Assertion]:
     for mark in marks:
         if mark.name == "Test" and "expected" in mark.text:
             error = (mark.text.partition("expected")[2].strip(" =)"),)
-            yield Assertion(("test",), "raises", Strength.PARTIAL, mark.line, error)
+            yield Assertion(("test",), "raises", Strength.PARTIAL, line_of(mark.node), error)
         elif mark.name == "should_panic":
             message = re.search(r'expected\s*=\s*("(?:[^"\\]|\\.)*")', mark.text)
             strength, detail = (Strength.PARTIAL, (message[1],)) if message else (Strength.LOOSE, ())
-            yield Assertion(("panics",), "panics", strength, mark.line, detail=detail)
+            yield Assertion(("panics",), "panics", strength, line_of(mark.node), detail=detail)
 
 
 class GoDefinitions(Definitions):
@@ -160,7 +160,7 @@ class GoDefinitions(Definitions):
 
     language = "go"
 
-    def is_test(self, node: Node, name: str, marks: Marks) -> bool:
+    def is_test(self, node: Node, marks: Marks, name: str) -> bool:
         return _GO_TEST.match(name) is not None and (node.type != "method_declaration" or name.startswith("Test"))
 
 
@@ -171,32 +171,37 @@ class JavaDefinitions(Definitions):
 
     def reading(self) -> Reading:
         calls = walk(self.root, "method_invocation")
-        self.replaced = tuple(patch for call in calls for patch in patch_of(call, "java"))
+        self.replaced = tuple(patch for call in calls for patch in self.patches_by(call))
         return super().reading()
 
-    def inside(self, node: Node, name: str, marks: Marks, around: Around) -> Around:
+    def stand_ins(self, node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """`when(cart.total()).thenReturn(…)` replaces `total`."""
+        for argument in children(field(node, "arguments")) if word_of(node) in ("when", "doReturn") else ():
+            if is_a(argument, "method_invocation") and (owner := field(argument, "object")) is not None:
+                yield text_of(owner), (word_of(argument),)
+
+    def inside(self, node: Node, marks: Marks, around: Around) -> Around:
         """JUnit finds no test of a class inside another that is private, or an inner one that is not `@Nested`."""
         is_inner = node.type == "class_declaration" and not _is_said(node, "static")
         is_nested = any(mark.name == "Nested" for mark in marks)
-        is_passed_over = bool(around.names) and (_is_said(node, "private") or (is_inner and not is_nested))
-        inside = super().inside(node, name, marks, around)
-        return inside._replace(is_collecting=around.is_collecting and not is_passed_over)
+        is_passed_over = len(around.names) > 1 and (_is_said(node, "private") or (is_inner and not is_nested))
+        return around._replace(is_collecting=around.is_collecting and not is_passed_over)
 
-    def is_test(self, node: Node, name: str, marks: Marks) -> bool:
+    def is_test(self, node: Node, marks: Marks, name: str) -> bool:
         """A private or static method is none, whatever it is marked with, nor is one that returns something."""
-        names = {mark.name for mark in marks}
+        marked = {mark.name for mark in marks}
         is_old = name.startswith("test") and text_of(node).lstrip().startswith("public void") and not marks
         is_void = is_a(returned := field(node, "type"), "void_type") or returned is None
-        is_marked = not names.isdisjoint(words_of("java", "tests"))
+        is_marked = not marked.isdisjoint(words_of("java", "tests"))
         is_seen = not _is_said(node, "private", "static")
-        return is_seen and (is_void or names.isdisjoint(words_of("java", "void"))) and (is_old or is_marked)
+        return is_seen and (is_void or marked.isdisjoint(words_of("java", "void"))) and (is_old or is_marked)
 
-    def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
+    def tables(self, marks: Marks) -> Iterator[Rows]:
         """One for each table that stands in an annotation; what a cell holds takes no name's place."""
         for text in (mark.text.partition("(")[2] for mark in marks if mark.name in ("CsvSource", "ValueSource")):
             lines = text.split('"""')[1].splitlines() if '"""' in text else []
             cells = [line.strip() for line in lines if line.strip()] or _CELL.findall(text)
-            yield ("row",), tuple(((cell,),) for cell in cells)
+            yield Rows(("row",), tuple(((cell,),) for cell in cells))
 
 
 def _is_said(node: Node, *words: str) -> bool:
@@ -205,52 +210,25 @@ def _is_said(node: Node, *words: str) -> bool:
     return is_a(modifiers, "modifiers") and any(child.type in words for child in modifiers.children)
 
 
-class RustDefinitions(Definitions):
-    """Functions under `#[test]`, in any file, and what macros make of them."""
-
-    language = "rust"
-    _makers: Makers | None = None
-
-    def reading(self) -> Reading:
-        self._makers = makers_in(self.root, _tests_in)
-        functions = tuple(self.functions(self.root, Around()))
-        return Reading(functions, defined=frozenset(each.leaf for each in functions if not each.is_test))
-
-    def is_test(self, node: Node, name: str, marks: Marks) -> bool:
-        return any(TEST.match(mark.text) for mark in marks)
-
-    def others(self, node: Node, around: Around) -> Iterator[Function]:
-        for made in functions_of(node, self._makers) if self._makers is not None else ():
-            own = (*around.skips, *made.skips) if made.is_test else ()
-            yield made._replace(name="::".join((*around.names, made.name)), skips=own)
-
-
-def _tests_in(text: str) -> list[Function]:
-    root = parsed(text, Language.RUST)
-    read = RustDefinitions(root, is_test_file=True).functions(root, Around())
-    return [function for function in read if function.is_test]
-
-
 class NativeDefinitions(Definitions):
-    """A function is a test where it is `main`, is made by a macro such as TEST, or takes nothing and asserts.
-
-    Macros make most of these files something that no grammar takes whole, so that errors in the tree are passed over.
-    """
+    """A test is `main`, made by a macro, or takes nothing and asserts. Errors in the tree, of macros, are passed by."""
 
     language = "cpp"
 
     def functions(self, scope: Node | None, around: Around) -> Iterator[Function]:
         definitions = sorted(_definitions_in(scope), key=lambda pair: pair[0].start_byte)
         times = Counter(_name_of(declared) for declared, _ in definitions)
+        helpers = frozenset(_name_of(each) for each, body in definitions if _parameters_of(each) and any(_checks(body)))
         for declared, body in definitions:
-            name, given = _name_of(declared), [text_of(each) for each in children(field(declared, "parameters"))]
+            name, parameters = _name_of(declared), _parameters_of(declared)
             is_macro = _MACRO.fullmatch(name) is not None and "TEST" in name
-            steps = tuple(_checks(body))
-            is_plain = given in ([], ["void"]) and (bool(steps) or "test" in name.lower())
+            steps = tuple(_checks(body, helpers))
+            is_plain = not parameters and (bool(steps) or "test" in name.lower())
             yield Function(
                 name=" ".join(text_of(declared).split()) if is_macro or times[name] > 1 else name,
                 line=line_of(declared),
                 is_test=self.is_test_file and (is_macro or name == "main" or is_plain),
+                parameters=parameters,
                 steps=steps,
                 skips=tuple(self.early_ends(body)),
                 shape=self.shape(body),
@@ -275,8 +253,15 @@ def _name_of(declared: Node) -> str:
     return text_of(field(declared, "declarator") or field(declared, "function") or declared)
 
 
-def _checks(node: Node, place: Place = EVERYWHERE) -> Iterator[Assertion]:
-    """What is asserted anywhere in a body, under the conditions of branches and loops; macros hide the rest."""
+def _parameters_of(declared: Node) -> tuple[str, ...]:
+    """The names of all parameters of a function, but for a macro's and for those of `main`."""
+    given = [each for each in children(field(declared, "parameters")) if is_a(each, "parameter_declaration")]
+    names = [min(walk(each, "identifier"), key=lambda name: name.start_byte, default=None) for each in given]
+    return tuple(map(text_of, names)) if all(names) and _name_of(declared) != "main" else ()
+
+
+def _checks(node: Node, helpers: Container[str] = (), place: Place = EVERYWHERE) -> Iterator[Assertion | Use]:
+    """What is asserted anywhere in a body, also by helpers, under the conditions of branches and loops."""
     condition = tokens(field(node, "condition")) if is_a(node, "preproc_if", *kinds("guarding")) else ()
     inner, alternative = (field(node, "consequence"), field(node, "body")), field(node, "alternative")
     for child in children(node):
@@ -286,9 +271,9 @@ def _checks(node: Node, place: Place = EVERYWHERE) -> Iterator[Assertion]:
         elif child in inner and condition:
             within = place.under("if", condition)
         if child == alternative or constant_of(condition) is not False:
-            demanded = Demands(Call(child), "cpp").all() if is_a(child, "call_expression") else ()
-            yield from placed(demanded, within) if demanded else _checks(child, within)
-
-
-_COMPILED = (GoDefinitions, JavaDefinitions, RustDefinitions, NativeDefinitions)
-COMPILED: Mapping[Language, type[Definitions]] = {Language(each.language): each for each in _COMPILED}
+            call = Call(child) if is_a(child, "call_expression") else None
+            if call is not None and call.word in helpers:
+                yield Use(call.word, tuple(each.tokens for each in call.given), call.line, within.guard)
+                continue
+            demanded = Demands(call, "cpp").all() if call is not None else ()
+            yield from placed(demanded, within) if demanded else _checks(child, helpers, within)

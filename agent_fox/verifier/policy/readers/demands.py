@@ -17,21 +17,18 @@ from agent_fox.verifier.policy.tables import demands, says, words_of
 _ANY_TEXT = frozenset({"", ".*", ".+", ".", "(.*)", "[\\s\\S]*", "\\w*", ".*?"})
 _OF_ONE = frozenset({"is none", "is something", "error", "something"})
 _OF_TWO = frozenset({"equal", "same", "not equal", "<", "<=", ">", ">="})
-_NOT_ALL = frozenset({"null", "undefined", "empty", "toBeNull", "toBeUndefined", "toBeNaN"})
 _C_ASSERTS = regex(r"(?i)\w*(?:assert|expect|check|require|verify|test|fail_unless|fail_if)\w*")
 _EMPTY_MATCHER = regex(r"Containing\(\s*(?:\{\s*\}|\[\s*\]|['\"`]{2})")
 
 
 class Demands(Conditions):
-    """What one call demands."""
-
     def __init__(self, call: Call, language: str) -> None:
         super().__init__(language, call.line)
         self.call = call
 
     def all(self) -> tuple[Assertion, ...]:
         """None where it is no assertion that is known."""
-        forms = (self._raising, self._of_values, self._of_mock, self._of_chain)
+        forms = (self._raising, self._of_values, self._of_chain)
         demanded = next(filter(None, (tuple(form()) for form in forms)), ())
         if not demanded and self.is_failing():
             demanded = (Assertion(("fail",), "fails", Strength.EXACT, self.line),)
@@ -132,34 +129,29 @@ class Demands(Conditions):
         """How near a value must come: by a number, by decimals or, of numpy, relatively or by significant digits."""
         if operator in ("equal", "not equal") and self.language == "java" and len(values) > 2:
             return number_of(values[2]) if operator == "equal" else None
+        places_of = {"assert_allclose": ("rtol", "atol"), "assert_approx_equal": ("significant",)}
         given = {name: number_of(value) for name, value in self.call.named.items()}
         if operator == "close":
             places = given.get("places")
             return given.get("delta") if places is None else float(0.5 * 10.0**-places)
         if operator != "near":
             return None
-        places_of = {"assert_allclose": ("rtol", "atol"), "assert_approx_equal": ("significant",)}
         given |= dict(zip(places_of.get(self.call.word, ("decimal",)), map(number_of, values[2:]), strict=False))
+        usual = {"rtol": 1e-7, "atol": 0.0, "significant": 7.0, "decimal": 6.0}
+        known = usual | {name: value for name, value in given.items() if value is not None}
         size = abs(number_of(values[1]) or 1.0)
-        digits, significant = given.get("decimal"), given.get("significant")
         if self.call.word == "assert_allclose":
-            return max((given.get("rtol") or 1e-7) * size, given.get("atol") or 0.0)
+            return max(known["rtol"] * size, known["atol"])
         if self.call.word == "assert_approx_equal":
-            return float(size * 10.0 ** -((7.0 if significant is None else significant) - 1))
-        return float(1.5 * 10.0 ** -(6.0 if digits is None else digits))
-
-    def _of_mock(self) -> Iterator[Assertion]:
-        """`mock.assert_called_with(3)`: how a stand-in was called."""
-        known, word = demands(self.language, "mocks"), self.call.word
-        if word in known and len(self.call.links) > 1:
-            owner = tokens(self.call.links[-1].owner)
-            yield Assertion(owner, word, known[word][1], self.line, _listed(self.call.given))
+            return float(size * 10.0 ** (1 - known["significant"]))
+        return float(1.5 * 10.0 ** -known["decimal"])
 
     def _of_chain(self) -> Iterator[Assertion]:
-        if self.language not in ("java", "javascript"):
-            return
         (root, *links), words = self.call.links, [link.word for link in self.call.links]
-        if self.language == "java" and root.given:
+        if links and (of_mock := demands(self.language, "mocks").get(self.call.word)):  # `mock.assert_called_with(3)`
+            owner = tokens(links[-1].owner)
+            yield Assertion(owner, self.call.word, of_mock[1], self.line, _listed(self.call.given))
+        elif self.language == "java" and root.given:
             if root.word in words_of("java", "roots"):
                 yield from self._of_links(root, root.given, links) if links else self._of_matcher(root.given)
             elif root.word == "verify" and links:
@@ -183,14 +175,12 @@ class Demands(Conditions):
         subject = next(iter(given)).called
         for link in links:
             expected = flat(each.tokens for each in link.given or ())
-            operator, strength = demands("java", "chains").get(link.word, (link.word, Strength.EXACT))
             if "Thrown" in root.word and link.word in ("isInstanceOf", "isExactlyInstanceOf"):
                 yield self._error(subject, expected)
-            elif operator in ("truthy", "falsy"):
-                yield from self.holds(subject) if operator == "truthy" else [self.fails(subject)]
+            elif link.word == "isInstanceOf" and expected[:1] and expected[0] in words_of("java", "broad"):
+                yield self.demand(subject, link.word, Strength.LOOSE, expected)
             else:
-                is_broad = link.word == "isInstanceOf" and expected[:1] and expected[0] in words_of("java", "broad")
-                yield self.demand(subject, operator or link.word, Strength.LOOSE if is_broad else strength, expected)
+                yield from self._judged(subject, [link])
 
     def _of_matcher(self, given: Iterable[Argument]) -> Iterator[Assertion]:
         """Hamcrest: `assertThat("why", x, is(3))`."""
@@ -202,7 +192,6 @@ class Demands(Conditions):
             yield self.demand(subject, word, strength, tuple(expected))
 
     def _verified(self, given: Iterable[Argument], called: Link) -> Assertion:
-        """`verify(mock, times(2)).call(3)`: how often, and with what."""
         mock, often, *_ = (*(each.tokens for each in given), ())
         text = " ".join(often)
         strength = Strength.PARTIAL if "atLeast" in text or "atMost" in text else Strength.EXACT
@@ -212,15 +201,19 @@ class Demands(Conditions):
 
     def _judged(self, subject: Tokens, links: list[Link]) -> Iterator[Assertion]:
         """What the matcher at the end of a chain demands; exactly true is one more than truthy."""
-        words = [link.word for link in links if link.word not in words_of("javascript", "fillers")] or ["ok"]
+        words = [link.word for link in links if link.word not in words_of(self.language, "fillers")] or ["ok"]
         word, is_negated = words[-1], "not" in words[:-1]
         given = next((link.given for link in reversed(links) if link.given is not None), ())
         expected = flat(each.tokens for each in given)
-        operator, strength = demands("javascript", "matchers").get(word, (word, Strength.EXACT))
+        operator, strength = demands(self.language, "matchers").get(word, (word, Strength.EXACT))
         operator = operator or word
         if given and (operator == "equal" or word in ("toMatchObject", "toHaveBeenCalledWith")):
-            strength = min(strength, _openness(text_of(given[0].node)))
-        if word in words_of("javascript", "throws"):
+            text = text_of(given[0].node)  # with matchers of its own it leaves some open
+            if any(text.startswith(f"expect.{each}") for each in words_of("javascript", "open")):
+                strength = min(strength, Strength.PARTIAL)
+            if says("javascript", "anything", text) or _EMPTY_MATCHER.search(text):
+                strength = Strength.LOOSE
+        if word in words_of(self.language, "throws"):
             yield self._error(subject, expected)._replace(operator=f"{'not ' * is_negated}raises")
         elif word == "toBeCloseTo":
             digits = number_of(given[1].tokens) if len(given) > 1 else 2.0
@@ -232,8 +225,8 @@ class Demands(Conditions):
                 is_raised = is_exact and each.operator in ("truthy", "falsy") and each.strength is not Strength.NONE
                 yield each._replace(strength=min(Strength(each.strength + 1), Strength.EXACT)) if is_raised else each
         elif is_negated:
-            is_all = word in ("toBeDefined", "toHaveBeenCalled", "toBeCalled", "exist")
-            left = Strength.LOOSE if word in _NOT_ALL else Strength.EXACT if is_all else min(strength, Strength.PARTIAL)
+            left = Strength.EXACT if word in words_of("javascript", "all") else min(strength, Strength.PARTIAL)
+            left = Strength.LOOSE if word in words_of("javascript", "not_all") else left
             yield self.demand(subject, f"not {operator}", left, expected)
         else:
             yield self.demand(subject, operator, strength, expected)
@@ -241,9 +234,7 @@ class Demands(Conditions):
 
 @cache
 def _ending(name: str) -> tuple[str, Strength]:
-    """What the name of an assertion in C says by its end, the longest word counting; one that says nothing is of its
-    own kind.
-    """
+    """What the name of an assertion in C says by its end, the longest word counting, or that it is of its own kind."""
     table = demands("cpp", "calls")
     ending = re.fullmatch(rf"(?i)(?:.*_)?({'|'.join(sorted(table, key=len, reverse=True))})(?:_message|_msg)?", name)
     operator, strength = table[ending[1].lower()] if ending else ("", Strength.EXACT)
@@ -252,11 +243,3 @@ def _ending(name: str) -> tuple[str, Strength]:
 
 def _listed(given: Iterable[Argument]) -> Tokens:
     return flat((*each.tokens, ",") for each in given)
-
-
-def _openness(expected: str) -> Strength:
-    """How much is left of a demand whose expected value holds matchers of its own."""
-    if says("javascript", "anything", expected) or _EMPTY_MATCHER.search(expected):
-        return Strength.LOOSE
-    is_open = any(expected.startswith(f"expect.{word}") for word in words_of("javascript", "open"))
-    return Strength.PARTIAL if is_open else Strength.EXACT

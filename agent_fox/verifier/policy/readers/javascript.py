@@ -4,51 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.verifier.policy.readers.calls import LONGEST_SHOWN, Call
-from agent_fox.verifier.policy.readers.conditions import constant_of
+from agent_fox.verifier.policy.readers.calls import LONGEST_SHOWN, Call, names_in, table, table_of_loop
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions
-from agent_fox.verifier.policy.readers.patches import patch_of
-from agent_fox.verifier.policy.readers.tables import Table, bindings_in, names_in, table, table_of_loop
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens, walk
-from agent_fox.verifier.policy.reading import Function, Reading, Rows, Skip
+from agent_fox.verifier.policy.readers.steps import is_never
+from agent_fox.verifier.policy.readers.trees import Node, children, field, first, is_a, line_of, plain, text_of, walk
+from agent_fox.verifier.policy.reading import Function, Reading, Skip
 from agent_fox.verifier.policy.tables import kinds, roles, says, words_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-
-class _Block(NamedTuple):
-    """A call of `it`, `describe` and so on: what it is called by, and what it is given."""
-
-    word: str
-    modifiers: tuple[str, ...]
-    arguments: tuple[Node, ...]
-    rows: Node | None
-    line: int
-
-    @property
-    def is_test(self) -> bool:
-        return self.word in words_of("javascript", "tests")
-
-    @property
-    def callback(self) -> Node | None:
-        return next((each for each in reversed(self.arguments) if each.type in kinds("functions")), None)
-
-    def table(self) -> Table | None:
-        """The names and literal rows of `it.each`."""
-        listed = first(self.rows) if "each" in self.modifiers else None
-        parameters = field(self.callback, "parameters") or field(self.callback, "parameter")
-        return table(listed, tuple(names_in(parameters))) if listed is not None and parameters is not None else None
-
-    def skips(self) -> Iterator[Skip]:
-        skipping = [word for word in self.modifiers if word in words_of("javascript", "skipping")]
-        skipping += [self.word] if self.word.startswith("x") else []
-        options = next((text_of(each) for each in self.arguments if each.type == "object"), "")
-        skipping += ["skip"] if says("javascript", "skip_options", options) else []
-        is_usual = re.search(r"platform|version|arch|os\.", text_of(self.rows)) is not None
-        yield from (Skip(f"{self.word}.{x}", self.line, x in ("skipIf", "runIf") and is_usual) for x in skipping)
 
 
 class JavaScriptDefinitions(Definitions):
@@ -59,9 +21,14 @@ class JavaScriptDefinitions(Definitions):
     def reading(self) -> Reading:
         nodes = list(walk(self.root, "import_statement", "variable_declarator", *kinds("replacing")))
         imports, offered = tuple(_imports(nodes)), list(_offered(self.root))
-        self._values = {text_of(pattern): value for pattern, value in reversed([*bindings_in(self.root)])}
-        self.replaced = tuple(patch for node in nodes for patch in patch_of(node, "javascript"))
-        around = [(node, list(patch_of(node, "javascript", dict(imports) or None))) for node in nodes if self.replaced]
+        self._values = dict(reversed(offered))
+        replaced = [(node, patch) for node in nodes for patch in self.patches_by(node)]
+        self.replaced, known = tuple(patch for _, patch in replaced), dict(imports)
+        outside = (
+            patch
+            for node, patch in replaced
+            if (node.type == "call_expression" or not known or patch.module in known) and not self._is_in_test(node)
+        )
         return Reading(
             functions=(
                 *self._statements(children(self.root), Around()),
@@ -69,25 +36,37 @@ class JavaScriptDefinitions(Definitions):
                 *self._hooks(nodes),
             ),
             imports=imports,
-            patches=tuple(
-                patch for node, patches in around if patches and not self._is_in_test(node) for patch in patches
-            ),
+            patches=tuple(outside),
             defined=frozenset(name for name, _ in offered),
         )
 
+    def stand_ins(self, node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """`jest.mock(…)`, with the keys of a factory that keeps the rest, spies that answer, functions assigned."""
+        left, right = field(node, "left"), field(node, "right")
+        word, given = text_of(field(node, "function")), children(field(node, "arguments"))
+        if word in words_of("javascript", "mockers") and given:
+            is_partial = len(given) > 1 and says("javascript", "keeping", text_of(given[1]))
+            keys = (field(pair, "key") for pair in walk(given[1], "pair")) if is_partial else ()
+            yield plain(given[0]), tuple(text_of(key) for key in keys if key is not None) or ("",) * is_partial
+        elif word.rpartition(".")[2] in ("spyOn", "stub", "replace") and len(given) > 1:
+            answer = text_of(node.parent)[len(text_of(node)) :]
+            if not word.endswith("spyOn") or says("javascript", "answers", answer):
+                yield text_of(given[0]), (plain(given[1]),)
+        is_made = is_a(right, *kinds("functions")) or text_of(right).startswith(("jest.fn", "vi.fn", "sinon."))
+        if node.type == "assignment_expression" and is_a(left, "member_expression") and is_made:
+            yield text_of(field(left, "object")), (text_of(field(left, "property")),)
+
     def _statements(self, nodes: Iterable[Node], around: Around) -> Iterator[Function]:
-        """The tests that these make; those behind a `return` are never made, and those behind `if (…) return` only
-        where its condition does not hold.
-        """
+        """The tests that these make: none behind a `return`; behind `if (…) return` only where that doesn't hold."""
         for node in nodes:
             call = _call_in(node)
-            block = self._block_of(call) if call is not None else None
-            if block is not None:
-                yield from self._of_block(block, around)
+            words, given_rows = self._words_of(call) if call is not None else ([], None)
+            if call is not None and words:
+                yield from self._of_block(call, words, given_rows, around)
             elif roles().get(node.type) == "loop":
                 rows = table_of_loop(node)  # for each row of which it makes its tests once
                 inside = around if rows is None else around._replace(wraps=(*around.wraps, rows))
-                is_never = rows is not None and not rows[1]
+                is_never = rows is not None and not rows.rows
                 inside = _skipping(around, Skip("a loop over nothing", line_of(node))) if is_never else inside
                 yield from self._statements(children(field(node, "body")), inside)
             elif node.type in ("if_statement", "statement_block", "else_clause"):
@@ -100,24 +79,29 @@ class JavaScriptDefinitions(Definitions):
             elif is_a(then, "return_statement") or first(then, "return_statement") is not None:
                 around = _with_condition(node, around)
 
-    def _of_block(self, block: _Block, around: Around) -> Iterator[Function]:
-        title = text_of(block.arguments[0]).strip("'\"`") if block.arguments else ""
-        rows, body = block.table(), field(block.callback, "body")
+    def _of_block(self, call: Node, words: list[str], given_rows: Node | None, around: Around) -> Iterator[Function]:
+        """The test, or those within a block. given_rows: those of `it.each`, or under which condition it is skipped."""
+        arguments = children(field(call, "arguments"))
+        callback = next((each for each in reversed(arguments) if each.type in kinds("functions")), None)
+        title, body, rows = plain(next(iter(arguments), None)), field(callback, "body"), None
+        parameters, listed = field(callback, "parameters") or field(callback, "parameter"), first(given_rows)
+        if parameters is not None and listed is not None and "each" in words:
+            rows = table(listed, tuple(names_in(parameters)))
         inside = Around(
             (*around.names, title),
-            (*around.skips, *block.skips()),
-            is_focused=around.is_focused or "only" in block.modifiers or block.word in ("fit", "fdescribe", "ftest"),
+            (*around.skips, *_skips(words, arguments, text_of(given_rows), line_of(call))),
+            is_focused=around.is_focused or "only" in words or words[0] in ("fit", "fdescribe", "ftest"),
             wraps=around.wraps if rows is None else (*around.wraps, rows),
         )
-        if not block.is_test:
+        if words[0] not in words_of("javascript", "tests"):
             yield from self._statements(children(body), inside)
-        elif block.callback is not None or "todo" in block.modifiers:
+        elif callback is not None or "todo" in words:
             steps = self.steps(body)
-            for names, row in reversed(inside.wraps):
-                steps = (Rows(names, row, steps),)
+            for wrap in reversed(inside.wraps):
+                steps = (wrap._replace(steps=steps),)
             yield Function(
                 name="::".join(inside.names),
-                line=block.line,
+                line=line_of(call),
                 is_test=self.is_test_file,
                 steps=steps,
                 skips=(*inside.skips, *self.early_ends(body)),
@@ -137,22 +121,21 @@ class JavaScriptDefinitions(Definitions):
                 yield Function(name, line_of(node), False, skips=skips, is_hook=True, is_for_all=True)
 
     def _helper(self, name: str, function: Node) -> Iterator[Function]:
-        """A function of the file, which tests may call to assert."""
         body = field(function, "body")
         if is_a(function, *kinds("functions")) and body is not None:
             given = (text_of(field(each, "pattern") or each) for each in children(field(function, "parameters")))
             steps = self.steps(body)
             yield Function(name, line_of(function), False, tuple(given), steps, shape=self.shape(body))
 
-    def _block_of(self, call: Node) -> _Block | None:
-        """`it("…", fn)`, `it.skip(…)`, `describe.each([…])("…", fn)`; and `(condition ? it : it.skip)("…", fn)`, which
-        runs only where the condition holds.
+    def _words_of(self, call: Node) -> tuple[list[str], Node | None]:
+        """`it`, `skip` of `it.skip("…", fn)`, with the rows of `describe.each([…])("…", fn)`; no words where none
+        are made. `(condition ? it : it.skip)("…", fn)` runs only where the condition holds.
         """
         rows, callee = None, field(call, "function")
         if is_a(callee, "call_expression"):
             rows, callee = field(callee, "arguments"), field(callee, "function")
         if callee is None:
-            return None
+            return [], None
         stands_for = self._declared(callee, call)
         is_suite = is_a(stands_for, "call_expression") and text_of(field(stands_for, "function")) == "suite"
         callee = stands_for if stands_for is not None and not is_suite else callee
@@ -162,14 +145,10 @@ class JavaScriptDefinitions(Definitions):
         callee = min(filter(None, sides), key=lambda side: len(text_of(side)), default=callee)
         words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
         words = [*(["test", *words[1:]] if is_suite else words), *(["skip"] if sides else [])]
-        if not _makes_tests(words[0]) or not all(word.isidentifier() for word in words):
-            return None
-        return _Block(words[0], tuple(words[1:]), tuple(children(field(call, "arguments"))), rows, line_of(call))
+        return (words if _makes_tests(words[0]) and all(map(str.isidentifier, words)) else []), rows
 
     def _declared(self, callee: Node, call: Node) -> Node | None:
-        """What a name of the file stands for, as `maybe` of `const maybe = condition ? describe : describe.skip`, or
-        `Cart` of `const Cart = suite("cart")`, where it or its `skip` and `only` is called as a block is.
-        """
+        """What a name called like a block stands for: `condition ? describe : describe.skip`, `suite("cart")`."""
         name, _, modifier = text_of(callee).partition(".")
         value = self._values.get(name) if modifier in ("", "skip", "only") and not _makes_tests(name) else None
         is_chosen = not modifier and is_a(value, "ternary_expression", "member_expression")
@@ -178,17 +157,26 @@ class JavaScriptDefinitions(Definitions):
     def _is_in_test(self, node: Node | None) -> bool:
         """Whether a node holds for one test alone; hooks such as beforeEach hold for the whole file."""
         while node is not None:
-            block = self._block_of(node) if node.type == "call_expression" else None
-            if block is not None and block.is_test:
+            words, _ = self._words_of(node) if node.type == "call_expression" else ([], None)
+            if words and words[0] in words_of("javascript", "tests"):
                 return True
             node = node.parent
         return False
 
 
+def _skips(words: list[str], arguments: list[Node], condition: str, line: int) -> Iterator[Skip]:
+    skipping = [word for word in words[1:] if word in words_of("javascript", "skipping")]
+    skipping += [words[0]] if words[0].startswith("x") else []
+    options = next((text_of(each) for each in arguments if each.type == "object"), "")
+    skipping += ["skip"] if says("javascript", "skip_options", options) else []
+    is_usual = re.search(r"platform|version|arch|os\.", condition) is not None
+    yield from (Skip(f"{words[0]}.{word}", line, word in ("skipIf", "runIf") and is_usual) for word in skipping)
+
+
 def _imports(nodes: list[Node]) -> Iterator[tuple[str, str]]:
     for node in nodes:
         if node.type == "import_statement":
-            module = text_of(field(node, "source")).strip("'\"")
+            module = plain(field(node, "source"))
             yield from ((text_of(inner), module) for inner in walk(node, "identifier"))
         elif is_a(value := field(node, "value"), "call_expression") and "require(" in text_of(node)[:400]:
             module, pattern = text_of(field(value, "arguments")).strip("()'\""), field(node, "name")
@@ -221,8 +209,7 @@ def _skipping(around: Around, skip: Skip) -> Around:
 
 def _with_condition(node: Node, around: Around) -> Around:
     """Tests below a condition run only where it holds."""
-    condition = field(node, "condition") if node.type == "if_statement" else None
-    if condition is None:
+    if node.type != "if_statement":
         return around
-    text = "if (false)" if constant_of(tokens(condition)) is False else f"if {text_of(condition)}"[:LONGEST_SHOWN]
+    text = "if (false)" if is_never(node) else f"if {text_of(field(node, 'condition'))}"[:LONGEST_SHOWN]
     return _skipping(around, Skip(text, line_of(node), says("javascript", "machine", text)))

@@ -4,42 +4,35 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from agent_fox.verifier.policy.readers.calls import table
 from agent_fox.verifier.policy.readers.definitions import Around, Definitions, Mark, Marks
-from agent_fox.verifier.policy.readers.patches import patch_of
-from agent_fox.verifier.policy.readers.tables import Table, table
-from agent_fox.verifier.policy.readers.trees import ast_of, children, field, is_a, line_of, node_of, nodes_in, text_of
-from agent_fox.verifier.policy.reading import Bind, Function, Patch, Reading, Skip, Step
+from agent_fox.verifier.policy.readers.trees import Node, PythonNode, ast_of, children, field, is_a, nodes_in, text_of
+from agent_fox.verifier.policy.reading import Function, Patch, Reading, Rows, Skip
 from agent_fox.verifier.policy.tables import kinds, words_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+_QUOTES = "'\""
 LONG_NAME = 6  # characters of a member's name that says which it is
-_CASES = ("TestCase", "Test", "Tests", "Case")
 
 
 class PythonDefinitions(Definitions):
-    """The rules of pytest and unittest."""
-
     language = "python"
 
     def reading(self) -> Reading:
         module = cast("ast.Module", ast_of(self.root))
         nodes = list(nodes_in(module))
         imports = tuple(_imports(nodes))
-        self._uncollected = frozenset(_uncollected(module))
+        self._uncollected = frozenset((name,) for name in _uncollected(module))
         names = {getattr(node, "id", getattr(node, "attr", "")) for node in nodes}
         setters = ast.Assign if names.isdisjoint(words_of("python", "patchers")) else ast.Call | ast.Assign
-        setting = (node_of(node) for node in nodes if isinstance(node, setters))
-        self.replaced = tuple(patch for node in setting for patch in patch_of(node, "python"))
-        self._has_shared = any(isinstance(node, ast.Nonlocal) for node in nodes)
+        setting = (PythonNode(node) for node in nodes if isinstance(node, setters))
+        self.replaced = tuple(patch for node in setting for patch in self.patches_by(cast("Node", node)))
         body = field(self.root, "body")
         skips = (*self._marks_in(body), *(each for each in self.early_ends(body) if "return" not in each.text))
-        around = Around(skips=skips, is_collecting=self.is_test_file and "" not in self._uncollected)
+        around = Around(skips=skips, is_collecting=self.is_test_file and ("",) not in self._uncollected)
         return Reading(
             functions=tuple(self.functions(body, around)),
             imports=imports,
@@ -47,29 +40,49 @@ class PythonDefinitions(Definitions):
             defined=frozenset(_defined(module.body)),
         )
 
-    def functions(self, scope: Node | None, around: Around) -> Iterator[Function]:
-        """Of several with one name the last is seen, and none that the module takes away from the runner."""
-        last = {text_of(field(each, "name")): ast_of(each) for each in children(scope) if _is_definition(each)}
-        for node in _definitions(scope):
-            name, body = text_of(field(node, "name")), field(node, "body")
-            is_taken_away = not around.names and name in self._uncollected
-            is_seen = around.is_collecting and last.get(name, ast_of(node)) is ast_of(node) and not is_taken_away
-            marks = tuple(map(Mark.of, children(field(node, "decorator_list"))))
-            if is_a(node, "ClassDef"):
-                yield from self.functions(body, self._in_class(node, name, marks, around, is_seen))
-            else:
-                yield self.function(node, name, marks, around, is_test=is_seen and name.startswith("test"))
-                yield from self.functions(body, Around((*around.names, name), is_collecting=False))
+    def stand_ins(self, node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """`patch("a.b.c")`, `patch.object(b, "c")`, `monkeypatch.setattr(b, "c", ...)`, `setitem(sys.modules, "a", …)`,
+        `module.name = stub`, and `sys.modules["a"] = stub`; an attribute of `self` is the test's own.
+        """
+        if is_a(node, "Call"):
+            words = text_of(field(node, "function")).split(".")
+            is_patch = "patch" in words or words[0] in words_of("python", "patchers") - {"setattr"}
+            given = children(field(node, "arguments")) if is_patch or words == ["setattr"] else []
+            owner, name = (*map(text_of, given[:2]), "", "")[:2]
+            if owner[:1] in ("'", '"'):
+                module, _, name = owner.strip(_QUOTES).rpartition(".")
+                yield module, (name,)
+            elif words[-1] in words_of("python", "setters") and len(given) > 1 and is_a(given[1], "Constant"):
+                name = name.strip(_QUOTES)
+                yield (name, ()) if owner.endswith("sys.modules") else (owner, (name,))
+        for target in children(field(node, "targets")) if is_a(node, "Assign") else ():
+            of, name = field(target, "value"), text_of(field(target, "attr"))
+            if is_a(target, "Attribute") and is_a(of, "Name") and text_of(of) not in ("self", "cls"):
+                if not is_a(field(node, "value"), "Constant") or name[:1].islower():
+                    yield text_of(of), (name,)
+            elif is_a(target, "Subscript") and text_of(of).rpartition(".")[2] == "modules":
+                yield text_of(field(target, "slice")).strip(_QUOTES), ()
 
-    def _in_class(self, node: Node, name: str, marks: Marks, around: Around, is_seen: bool) -> Around:
-        body = field(node, "body")
-        is_case = around.is_case or any(text_of(base).endswith(_CASES) for base in children(field(node, "bases")))
+    @staticmethod
+    def items(scope: Node | None) -> list[Node]:
+        """Functions and classes of a body, also under conditions that may hold; of several with one name the last."""
+        last = {text_of(field(each, "name")): each for each in children(scope) if _is_definition(each)}
+        named = ((each, text_of(field(each, "name"))) for each in _definitions(scope))
+        return [each for each, name in named if last.get(name, each) is each]
+
+    def is_test(self, node: Node, marks: Marks, name: str) -> bool:
+        return name.startswith("test") and not any("fixture" in mark.text for mark in marks)
+
+    def inside(self, node: Node, marks: Marks, around: Around) -> Around:
+        body, name = field(node, "body"), around.names[-1]
+        bases, cases = map(text_of, children(field(node, "bases"))), tuple(words_of("python", "cases"))
+        is_case = around.is_case or any(base.endswith(cases) for base in bases)
         has_init = any(text_of(field(each, "name")) == "__init__" for each in children(body))
         is_off = any(is_a(each, "Assign") and "__test__" in text_of(each) for each in children(body))
-        return Around(
-            names=(*around.names, name),
-            skips=(*around.skips, *self.skips(marks), *self._marks_in(body)),
-            is_collecting=is_seen and not is_off and (is_case or (name.startswith("Test") and not has_init)),
+        is_found = (is_case or (name.startswith("Test") and not has_init)) and around.names not in self._uncollected
+        return around._replace(
+            skips=(*around.skips, *self._marks_in(body)),
+            is_collecting=around.is_collecting and not is_off and is_found,
             is_case=is_case,
         )
 
@@ -81,31 +94,24 @@ class PythonDefinitions(Definitions):
                 listed = children(value) if is_a(value, "List", "Tuple") else [value]
                 yield from self.skips(tuple(map(Mark.of, listed)))
 
-    def function(self, node: Node, name: str, marks: Marks, around: Around, *, is_test: bool) -> Function:
-        made = ast_of(node)
-        is_fixture = any("fixture" in mark.text for mark in marks)
-        is_setting_up = name in words_of("python", "setting_up")
-        function = super().function(node, name, marks, around, is_test=is_test and not is_fixture)
+    def function(self, node: Node, marks: Marks, around: Around) -> Function:
+        is_setting_up = around.names[-1] in words_of("python", "setting_up")
+        is_seen = around.is_collecting and around.names not in self._uncollected
+        function = super().function(node, marks, around._replace(is_collecting=is_seen))
         return function._replace(
-            said=ast.get_docstring(made) or "" if isinstance(made, _Function) else "",
-            is_hook=is_fixture or is_setting_up,
+            said=ast.get_docstring(cast("ast.FunctionDef", ast_of(node))) or "",
+            is_hook=is_setting_up or any("fixture" in mark.text for mark in marks),
             is_for_all=is_setting_up or any("autouse" in mark.text for mark in marks),
         )
 
-    def steps(self, body: Node | None) -> tuple[Step, ...]:
-        """What a function does; a name that an inner function sets has no value of its own."""
-        inner = (each for child in children(body) for each in nodes_in(ast_of(child))) if self._has_shared else ()
-        shared = {name for each in inner if isinstance(each, ast.Nonlocal) for name in each.names}
-        return tuple(step for step in super().steps(body) if not (isinstance(step, Bind) and step.name in shared))
-
-    def tables(self, node: Node, marks: Marks) -> Iterator[Table]:
+    def tables(self, marks: Marks) -> Iterator[Rows]:
         """Those of `parametrize` with literal rows, for the names of `"a, b"`, or of a list of names."""
-        for mark in children(field(node, "decorator_list")):
-            given = children(field(mark, "arguments"))
-            if len(given) > 1 and text_of(field(mark, "function")).rpartition(".")[2] in ("parametrize", "expand"):
+        for mark in marks:
+            given = children(field(mark.node, "arguments"))
+            if len(given) > 1 and mark.name in ("parametrize", "expand"):
                 listed = [text_of(each) for each in children(given[0])] if is_a(given[0], "Tuple", "List") else None
-                names = text_of(given[0]).strip("\"'").split(",") if listed is None else listed
-                rows = table(given[1], tuple(name.strip().strip("\"'") for name in names))
+                names = text_of(given[0]).strip(_QUOTES).split(",") if listed is None else listed
+                rows = table(given[1], tuple(name.strip().strip(_QUOTES) for name in names))
                 yield from [rows] if rows is not None else []
 
     def _replaced_at_top(self, body: Node | None, imports: Mapping[str, str]) -> Iterator[Patch]:
@@ -114,16 +120,15 @@ class PythonDefinitions(Definitions):
             name = text_of(field(node, "name") or field(node, "left"))
             if name in imports and (_is_definition(node) or is_a(node, "Assign")):
                 text = f"{name} is defined over the import" if _is_definition(node) else text_of(node)
-                yield Patch(imports[name], (name,), line_of(node), text)
+                yield Patch(imports[name], (name,), node.start_point[0] + 1, text)
             call = field(node, "value") if is_a(node, "Expr") else node
-            yield from patch_of(call, "python") if call is not None else ()
+            yield from self.patches_by(call) if call is not None else ()
             if _is_definition(node) and "fixture" in text_of(field(node, "decorator_list")):
                 yield from self.patches(node)
 
     def parameters(self, node: Node) -> tuple[str, ...]:
-        made = ast_of(node)
-        arguments = [made.args] if isinstance(made, _Function) else []
-        given = tuple(arg.arg for of in arguments for arg in (*of.posonlyargs, *of.args, *of.kwonlyargs))
+        of = cast("ast.FunctionDef", ast_of(node)).args
+        given = tuple(each.arg for each in (*of.posonlyargs, *of.args, *of.kwonlyargs))
         return given[1:] if given[:1] == ("self",) else given
 
 
@@ -132,7 +137,6 @@ def _is_definition(node: Node) -> bool:
 
 
 def _definitions(scope: Node | None) -> Iterator[Node]:
-    """Functions and classes of a body, also under conditions that may hold."""
     for node in children(scope):
         made = ast_of(node)
         if _is_definition(node):

@@ -1,26 +1,19 @@
-"""The body of a function as steps: what is bound, asserted, called, repeated, and what is out of reach. And the ways by
-which a test ends before its checks."""
+"""The body of a function as steps: what is bound, asserted, called, repeated; and how a test ends before its checks."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from agent_fox.verifier.policy.expressions import flat
-from agent_fox.verifier.policy.readers.calls import Call, word_of
-from agent_fox.verifier.policy.readers.conditions import Conditions, constant_of
+from agent_fox.verifier.policy.expressions import Tokens, flat
+from agent_fox.verifier.policy.readers.calls import Call, bindings, table_of_loop, word_of
+from agent_fox.verifier.policy.readers.conditions import Conditions, constant_of, is_part
 from agent_fox.verifier.policy.readers.demands import Demands
-from agent_fox.verifier.policy.readers.tables import bindings, table_of_loop
-from agent_fox.verifier.policy.readers.trees import children, field, first, is_a, line_of, text_of, tokens, walk
-from agent_fox.verifier.policy.reading import Assertion, Bind, Rows, Skip, Step, Strength, Use
+from agent_fox.verifier.policy.readers.trees import Node, children, field, first, is_a, line_of, text_of, tokens, walk
+from agent_fox.verifier.policy.reading import Assertion, Bind, Skip, Step, Strength, Use
 from agent_fox.verifier.policy.tables import kinds, roles, says, words_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
-    from agent_fox.verifier.policy.expressions import Tokens
 
 
 class Place(NamedTuple):
@@ -50,15 +43,16 @@ def statements_of(body: Node | None) -> list[Node]:
 
 
 def call_in(statement: Node | None) -> Node | None:
-    """The call that a statement is, awaited or not."""
     while statement is not None and roles().get(statement.type) == "inner" and statement.type not in kinds("ends"):
         statement = first(statement)
     return statement if statement is not None and roles().get(statement.type) == "call" else None
 
 
-class Steps:
-    """Reads the bodies of functions of one language."""
+def is_never(branch: Node) -> bool:
+    return constant_of(tokens(field(branch, "condition"))) is False
 
+
+class Steps:
     language: str
 
     def steps(self, body: Node | None) -> tuple[Step, ...]:
@@ -69,19 +63,18 @@ class Steps:
         return cache(lambda: " ".join(tokens(body)))
 
     def _step(self, node: Node | None, place: Place) -> Iterator[Step]:
-        role = roles().get(node.type) if node is not None else None
-        if node is None or role is None:
-            return
-        if role in _BY_ROLE:
-            yield from _BY_ROLE[role](self, node, place)
-        elif role == "assertion":
-            yield from placed(Conditions(self.language, line_of(node)).holds(tokens(field(node, "test"))), place)
-        elif role in ("inner", "part", "handler"):
-            yield from self._each(children(node), place)
+        read = _BY_ROLE.get(roles().get(node.type, "")) if node is not None else None
+        yield from read(self, node, place) if node is not None and read is not None else ()
 
     def _each(self, nodes: Iterable[Node], place: Place) -> Iterator[Step]:
         for each in nodes:
             yield from self._step(each, place)
+
+    def _parts(self, node: Node, place: Place) -> Iterator[Step]:
+        yield from self._each(children(node), place)
+
+    def _assertion(self, node: Node, place: Place) -> Iterator[Step]:
+        yield from placed(Conditions(self.language, line_of(node)).holds(tokens(field(node, "test"))), place)
 
     def _block(self, block: Node, place: Place) -> Iterator[Step]:
         for statement in statements_of(block):
@@ -105,6 +98,12 @@ class Steps:
             if (called := call_in(value)) is not None:
                 yield from self._call(called, place, is_bound=True)
 
+    def _inner(self, node: Node, place: Place) -> Iterator[Step]:
+        """A name that an inner function sets has no value of its own."""
+        for each in walk(node, "Nonlocal"):
+            names = text_of(each).removeprefix("nonlocal ").split(", ")
+            yield from (Bind(name, (name,)) for name in names * 2)
+
     def _branch(self, node: Node, place: Place) -> Iterator[Step]:
         """In Go, `if got != want { t.Errorf(…) }` demands; another condition guards what is in it."""
         condition, then = tokens(field(node, "condition")), field(node, "consequence")
@@ -125,8 +124,10 @@ class Steps:
 
     def _loop(self, node: Node, place: Place) -> Iterator[Step]:
         table, body = table_of_loop(node), field(node, "body")
-        if table is not None and table[1]:
-            yield Rows(*table, tuple(self._step(body, place)))
+        if is_part(over := tokens(field(first(node, "range_clause") or node, "right"))):
+            place = place._replace(guard=(*place.guard, "for", *over))
+        if table is not None and table.rows:
+            yield table._replace(steps=tuple(self._step(body, place)))
         else:
             yield from self._step(body, place if table is None else place._replace(is_idle=True))
 
@@ -154,38 +155,27 @@ class Steps:
         yield from self._step(body, inside)
 
     def _call(self, node: Node, place: Place, *, is_bound: bool = False) -> Iterator[Step]:
-        """What a call demands, or what the functions that it is given do; another may be one that asserts.
-
-        is_bound: what it returns is kept, so that it is no helper that asserts.
-        """
+        """What a call demands, or functions given to it do. is_bound: its result is kept: no helper that asserts."""
         call = Call(node)
         bodies = call.bodies() if self.language in ("java", "javascript", "go") else []
-        if self._is_of_failure(call, bodies):
-            yield from self._each(bodies, place._replace(is_idle=True))
+        is_expected = call.word.startswith("assertThrows") and len(call.given) > 1
+        is_failing = is_expected and "".join(call.given[0].tokens) in words_of(self.language, "of_assertions")
+        if is_failing and any(isinstance(each, Assertion) for each in self._each(bodies, EVERYWHERE)):
+            yield from self._each(bodies, place._replace(is_idle=True))  # what is executed is to fail by them
             return
         demands = Demands(call, self.language)
         demanded = demands.all()
         yield from placed(demanded, place)
         is_known = bool(demanded) or is_bound
         yield from (each for each in self._each(bodies, place) if not is_known or isinstance(each, Assertion))
-        is_plain = len(call.links) == 1
-        if call.word and not (is_known or place.is_idle) and (is_plain or not (bodies or self.language in _OF_OBJECTS)):
+        is_of_object = len(call.links) > 1 and self.language in ("javascript", "rust")  # such a method is no helper
+        if call.word and not (is_known or place.is_idle or is_of_object or (len(call.links) > 1 and bodies)):
             named = tuple((name, "=", *value) for name, value in call.named.items())
             given = (*(each.tokens for each in call.given), *named)
             yield Use(call.word, given, call.line, place.guard, demands.custom())
 
-    def _is_of_failure(self, call: Call, bodies: list[Node]) -> bool:
-        """Whether what `assertThrows` executes is to fail by an assertion within."""
-        is_expected = call.word.startswith("assertThrows") and len(call.given) > 1
-        if not is_expected or "".join(call.given[0].tokens) not in words_of(self.language, "of_assertions"):
-            return False
-        return any(isinstance(each, Assertion) for each in self._each(bodies, EVERYWHERE))
-
     def early_ends(self, body: Node | None, *, is_early: bool = False) -> Iterator[Skip]:
-        """Ways by which a test ends before its checks: skips and returns, at the top or under a condition.
-
-        is_early: the body stands before other statements, so that its end is no end of the test.
-        """
+        """Skips and returns, also under a condition. is_early: more follows the body: its end is not the test's."""
         statements = statements_of(body)
         for place, node in enumerate(statements):
             is_before = is_early or place < len(statements) - 1
@@ -195,7 +185,11 @@ class Steps:
                 text = text_of(node)
                 yield Skip(text, line_of(node), says(self.language, "machine", text))
             elif node.type in kinds("conditions") and self.language != "cpp":
-                yield from self._in_branch(node, is_before)
+                text, then = text_of(field(node, "condition")), field(node, "consequence")
+                if not is_never(node) and not any(map(self.fails, statements_of(then))):
+                    for skip in self.early_ends(then, is_early=is_before):
+                        line = line_of(node) if skip.text == "return" else skip.line
+                        yield Skip(f"if {text}: {skip.text}", line, says(self.language, "machine", text))
             elif is_before and node.type in ("Try", "TryStar"):
                 handlers = [each for each in children(node) if is_a(each, "ExceptHandler")]
                 leaving = (each for each in handlers if first(field(each, "body"), *kinds("returns")) is not None)
@@ -203,19 +197,8 @@ class Steps:
             if self.language == "go" and b"func" in (node.text or b""):
                 yield from self.early_ends(field(next(walk(node, "func_literal"), None), "body"))
 
-    def _in_branch(self, node: Node, is_early: bool) -> Iterator[Skip]:
-        condition, then = field(node, "condition"), field(node, "consequence")
-        if constant_of(tokens(condition)) is False or any(map(self.fails, statements_of(then))):
-            return
-        for skip in self.early_ends(then, is_early=is_early):
-            text = text_of(condition)
-            line = line_of(node) if skip.text == "return" else skip.line
-            yield Skip(f"if {text}: {skip.text}", line, says(self.language, "machine", text))
-
     def _skips(self, statement: Node, body: Node | None) -> bool:
-        """Whether a test says of itself that it does not count; `skip` is asked of what a test of JavaScript was given,
-        as `t.skip()`, or `skip()` of `({ skip }) => …`.
-        """
+        """Whether a test says that it does not count; in JavaScript by `t.skip()`, or `skip()` of `({ skip }) => …`."""
         if statement.type == "Raise":
             return "SkipTest" in text_of(statement)
         node = call_in(statement if statement.type != "Assign" else field(statement, "value"))
@@ -231,8 +214,9 @@ class Steps:
         return len(links) < 3 and links[0].word in (*given, "this", "t", "ctx", "context", "test", "it")
 
 
-_OF_OBJECTS = ("javascript", "rust")  # where a method of an object is no helper
 _BY_ROLE: Mapping[str, Callable[[Steps, Node, Place], Iterator[Step]]] = {
+    **dict.fromkeys(("inner", "part", "handler"), Steps._parts),
+    "assertion": Steps._assertion,
     "block": Steps._block,
     "bound": Steps._binding,
     "branch": Steps._branch,
@@ -240,6 +224,7 @@ _BY_ROLE: Mapping[str, Callable[[Steps, Node, Place], Iterator[Step]]] = {
     "attempt": Steps._attempt,
     "context": Steps._context,
     "call": Steps._call,
+    "inner function": Steps._inner,
 }
 
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, tokens_of
 from agent_fox.verifier.policy.reading import Broken, Unreadable
-from agent_fox.verifier.policy.values import Language, kept
+from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
-    from tree_sitter import Node
+    from tree_sitter import Node as Node
+else:
+    Node = object  # an extra, of which readers need the name alone
 
 MOST_NODES = 400_000
 DEEPEST = 150  # levels; readers go down by recursion
@@ -40,13 +42,12 @@ def _grammar(language: Language) -> Grammar:
 
 def parsed(text: str, language: Language) -> Node:
     """The root of a tree. Raises Unreadable for syntax errors (but for C, whose macros are no grammar's affair) and for
-    what is nested beyond measure, and ImportError where the grammar of the language is not installed.
-
-    The type of a module, `typeof import("./a")`, is more than the grammar knows: a name stands for it.
+    what is nested beyond measure, ImportError where the grammar is missing. `typeof import("./a")`, which is more than
+    the grammar knows, becomes a name.
     """
     if language is Language.PYTHON:
         try:
-            return node_of(ast.parse(text))
+            return cast("Node", PythonNode(ast.parse(text)))
         except (SyntaxError, ValueError) as error:
             raise Broken(f"no Python: {type(error).__name__}", getattr(error, "lineno", None)) from error
     text = _TYPE_OF_MODULE.sub(lambda match: "typeof " + "_" * (len(match[0].encode()) - 7), text)
@@ -59,7 +60,6 @@ def parsed(text: str, language: Language) -> Node:
 
 
 def _first_error(root: Node) -> int:
-    """The line of the first error, from 1."""
     node, inner = root, [root]
     while inner and not (node.is_error or node.is_missing):  # some errors have no node of their own
         node = inner[0]
@@ -68,16 +68,10 @@ def _first_error(root: Node) -> int:
 
 
 def _is_deep(root: Node) -> bool:
-    cursor, depth = root.walk(), 0
-    while depth <= DEEPEST:
-        if cursor.goto_first_child():
-            depth += 1
-            continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                return False
-            depth -= 1
-    return True
+    level = [root]
+    for _ in range(DEEPEST):
+        level = [child for node in level for child in node.named_children]
+    return bool(level)
 
 
 def children(node: Node | None) -> list[Node]:
@@ -91,6 +85,11 @@ def field(node: Node | None, name: str) -> Node | None:
 
 def text_of(node: Node | None) -> str:
     return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
+
+
+def plain(node: Node | None) -> str:
+    """What a string says, and anything else as it is written."""
+    return text_of(node).strip("'\"`")
 
 
 def first(node: Node | None, *types: str) -> Node | None:
@@ -132,9 +131,10 @@ def walk(node: Node | None, *types: str) -> Iterator[Node]:
 
 
 _FIELDS = {
-    **{"condition": "test", "consequence": "body", "alternative": "orelse"},
-    **{"left": "target", "right": "iter", "function": "func", "arguments": "args"},
+    **{"condition": ("test",), "consequence": ("body",), "alternative": ("orelse",), "function": ("func",)},
+    **{"arguments": ("args",), "left": ("target", "targets"), "right": ("iter", "value")},
 }
+"""What `ast` calls the fields of these names, the first that is there."""
 _ROLELESS = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 
 
@@ -151,7 +151,7 @@ class PythonNode:
         self._parts = made_of if isinstance(made_of, list) else [made_of]
         self._fields: dict[str, PythonNode | None] = {}
 
-    @kept
+    @cached_property
     def text(self) -> bytes:
         return (_dotted(self.made_of) or "\n".join(map(ast.unparse, self._parts))).encode("utf-8", "surrogatepass")
 
@@ -163,7 +163,7 @@ class PythonNode:
     def end_point(self) -> tuple[int, int]:
         return getattr(self._parts[-1], "end_lineno", 1) - 1, 0
 
-    @kept
+    @cached_property
     def named_children(self) -> list[PythonNode]:
         of = self.made_of
         made: list[Any] = self._parts
@@ -181,12 +181,10 @@ class PythonNode:
         if name in self._fields:
             return self._fields[name]
         of = self.made_of
-        value: Any = getattr(of, name, None) or getattr(of, _FIELDS.get(name, name), None)
+        named = (getattr(of, each, None) for each in (name, *_FIELDS.get(name, ())))
+        value: Any = next((each for each in named if each is not None), None)
         if isinstance(of, ast.Call) and name == "arguments":
             value = [*of.args, *of.keywords]
-        elif isinstance(of, ast.Assign | ast.AnnAssign | ast.AugAssign) and name in ("left", "right"):
-            targets = of.targets if isinstance(of, ast.Assign) else [of.target]
-            value = of.value if name == "right" else targets[0] if len(targets) == 1 else None
         elif isinstance(of, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and name == "body":
             value = of.body if ast.get_docstring(of, clean=False) is None else of.body[1:]
         elif isinstance(value, str):
@@ -216,11 +214,5 @@ def nodes_in(node: ast.AST) -> Iterator[ast.AST]:
                 waiting.append(value)
 
 
-def node_of(made_of: ast.AST) -> Node:
-    return cast("Node", PythonNode(made_of))
-
-
-def ast_of(node: Node) -> ast.AST:
-    """What a node of Python is made of."""
-    made_of = cast("PythonNode", node).made_of
-    return made_of[0] if isinstance(made_of, list) else made_of
+def ast_of(node: Node) -> ast.AST | list[ast.AST]:
+    return cast("PythonNode", node).made_of
