@@ -185,7 +185,7 @@ class _Reading(Remarks):
 def _take_labels(task: Draft) -> None:
     """Labels such as `[P]` and `[US1]` are taken from the title; any other stays in it."""
     items = items_of(task.lines)
-    wraps = bool(items) and not ((task.indent < 0) or items[0].is_listed) and items[0].line == task.line + 1
+    wraps = bool(items) and not ((task.indent < 0) or items[0].mark) and items[0].line == task.line + 1
     wrapped = items.pop(0).text if wraps else ""
     rest = f"{task.title} {wrapped}".strip()
     task.details = tuple(item.text for item in items)
