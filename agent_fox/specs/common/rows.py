@@ -10,20 +10,11 @@ from agent_fox.core.spec import Dependency, Problem, Trace
 from agent_fox.specs.common.id_ranges import PartIndex
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.outline import Table
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
-_OTHER = (
-    "depends on", "depends on spec", "spec", "specs", "upstream spec", "required spec", "spec name", "upstream",
-)  # fmt: skip
-_THIS = ("this spec", "dependent", "dependent spec")
-_FROM = (
-    "from group", "from", "required task group", "required group", "task group", "from task group", "group",
-    "groups",
-)  # fmt: skip
+_DEPENDS_ON = ("depends on", "depends on spec")
 _NOTHING = frozenset({"", "-", "–", "—", "n/a", "none", "tbd", "null"})
-_TO = ("to group", "to", "to task group", "this group", "needed by group")
 
 
 def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, ...]:
@@ -31,12 +22,21 @@ def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, .
     spec, or say nothing; a row that names another one is that one's."""
     dependencies: list[Dependency] = []
     for table in markdown.tables:
-        this = table.column(*_THIS)
-        other = table.column(*(_OTHER if this is None else _OTHER[:2]))
-        if other is None or not _declares(table, this, other):
+        this, other, from_group, to_group = (
+            next((n for n, name in enumerate(table.header) if _LIKE[what].fullmatch(name)), None)
+            for what in ("this_spec", "other_spec", "from_group", "to_group")
+        )
+        other = other if this is None else table.column(*_DEPENDS_ON)
+        is_about = "dependenc" in table.section
+        if other is None:
             continue
-        from_group, to_group = table.column(*_FROM), table.column(*_TO)
-        if from_group is None and "dependenc" in table.section:
+        if this is None and not table.header[other].startswith(
+            "depends on"
+        ):  # the heading above says so, or columns do
+            is_of_others = _LIKE["dependents"].match(table.section.rpartition(" / ")[2])
+            if is_of_others or not (is_about or None not in (from_group, to_group)):
+                continue
+        if from_group is None and is_about:
             from_group = table.column("dependency")
         for row in table.rows:
             about = _LIKE["folder"].findall(row.cell(this))
@@ -47,15 +47,6 @@ def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, .
                 names, where = specs_in(row.cell(other)), markdown.at(row.line)
                 dependencies += [Dependency(name, *groups, where, is_archived) for name in names]
     return tuple(dependencies)
-
-
-def _declares(table: Table, this: int | None, other: int) -> bool:
-    """A table speaks of dependencies if its columns say so, or the heading above it does."""
-    if this is not None or table.header[other].startswith("depends on"):
-        return True
-    if _LIKE["dependents"].match(table.section.rpartition(" / ")[2]):
-        return False
-    return None not in (table.column(*_FROM), table.column(*_TO)) or "dependenc" in table.section
 
 
 def without_doubles(dependencies: Iterable[Dependency]) -> tuple[Dependency, ...]:
@@ -104,8 +95,12 @@ def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace
         others = (n for n, name in enumerate(table.header) if "test" in name and n not in (specified, tasks))
         tests = next(others, None)
         for row in table.rows:
-            ids, unknown = _ids(row.cell(requirement), index)
-            if unknown and index.every:
+            cell = row.cell(requirement)
+            ids = index.names.get(cell, ()) if index.every else tuple(_LIKE["id"].findall(cell))
+            unknown: tuple[str, ...] = ()
+            if index.every and not ids and _LIKE["id"].search(cell):
+                ids, unknown = index.expand(cell)
+            if unknown:
                 what = f"traces {', '.join(unknown)}: no such requirement in this spec. Correct the row"
                 problems.append(warning(markdown.at(row.line), what))
             names = (part.strip().strip("`").strip() for part in _LIKE["separator"].split(row.cell(tests)))
@@ -126,14 +121,6 @@ def tasks_in(cell: str) -> tuple[str, ...]:
         last = min(int(match[2]), int(first) + 99) if first else 0
         names |= {f"{group}.{number}": None for number in range(int(first), last + 1)} if first else {match[0]: None}
     return tuple(names)
-
-
-def _ids(cell: str, index: PartIndex) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if not index.every:
-        return tuple(_LIKE["id"].findall(cell)), ()
-    if cell in index.names:
-        return index.names[cell], ()
-    return index.expand(cell) if _LIKE["id"].search(cell) else ((), ())
 
 
 def number_of(name: str) -> str:

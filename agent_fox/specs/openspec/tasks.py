@@ -50,7 +50,7 @@ class Names:
     def headed(self, headings: Iterable[str]) -> Iterator[str]:
         """The parts that headings are about: those that are a capability's name or a requirement's title, no more."""
         for name in dict.fromkeys(map(same, headings)):
-            yield from self._headings.get(name) or self._capabilities.get(name.replace(" ", "-"), ())
+            yield from self._headings.get(name) or self._capabilities.get(name.replace(" ", "-")) or ()
 
     def parts_in(self, lines: Iterable[str], wrapped: Iterable[str] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The parts that lines name, in their order, and what a field names that is not there. In wrapped texts, fields
