@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Problem, Subtask, TaskState
+from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import Chain, Line
@@ -126,14 +126,25 @@ def rolled_up(states: list[TaskState]) -> TaskState:
     return TaskState.IN_PROGRESS if any(state in begun for state in states) else TaskState.OPEN
 
 
+def group_of(draft: Draft, own: Subtask, subtasks: tuple[Subtask, ...]) -> Group:
+    """A group with its tasks; `own` is what its own line says, read as that of a task is."""
+    return Group(
+        number=draft.group,
+        title=own.title,
+        state=own.state,
+        optional=own.optional,
+        subtasks=subtasks,
+        requirements=named_by(own.requirements, subtasks),
+        text="\n".join(line.text for line in draft.lines).strip("\n"),
+        parallel=own.parallel,
+        is_checkpoint=CHECKPOINT.match(own.title) is not None,
+    )
+
+
 def named_by(own: Iterable[str], subtasks: Iterable[Subtask]) -> tuple[str, ...]:
     """What a group names itself and by its tasks, each once."""
-    return tuple(dict.fromkeys((*own, *(name for subtask in subtasks for name in subtask.requirements))))
-
-
-def text_of(lines: Iterable[Line]) -> str:
-    """The text of a group's lines, for its coder."""
-    return "\n".join(line.text for line in lines).strip("\n")
+    named = {id(names): names for names in (subtask.requirements for subtask in subtasks)}  # many tasks share one tuple
+    return tuple(dict.fromkeys((*own, *(name for names in named.values() for name in names))))
 
 
 def numbers_apart(numbers: Iterable[int]) -> list[int]:

@@ -9,6 +9,7 @@ they sort whole groups otherwise. Then it is said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from enum import Enum, auto
 from functools import lru_cache
 from itertools import groupby, islice
@@ -90,26 +91,14 @@ class _Reading(Remarks):
         self.order = {draft.group: place for place, draft in enumerate(drafts)}
 
     def group(self, draft: Draft) -> Group:
-        fields = self._fields(draft.bullets, draft.number or str(draft.group))
-        subtasks = tuple(self._subtask(task, draft.group) for task in draft.tasks)
-        named = task_lists.named_by(self._requirements(fields), subtasks)
-        self._waits(fields, draft.group)
-        written = draft.wrapped
-        title = _without_fields(written) or written
-        return Group(
-            number=draft.group,
-            title=title,
-            state=draft.state(self._box),
-            optional=draft.is_optional,
-            subtasks=subtasks,
-            requirements=named,
-            text=task_lists.text_of(draft.lines),
-            parallel=draft.is_parallel,
-            is_checkpoint=_LIKE["checkpoint"].match(title) is not None and not subtasks and not named,
-        )
+        subtasks = tuple(self._task(task, draft.group) for task in draft.tasks)
+        own = self._task(draft, draft.group)
+        group = task_lists.group_of(draft, replace(own, title=own.title or draft.wrapped), subtasks)
+        is_checkpoint = _LIKE["checkpoint"].match(group.title) is not None and not subtasks and not group.requirements
+        return replace(group, is_checkpoint=is_checkpoint)
 
-    def _subtask(self, entry: Draft, group: int) -> Subtask:
-        fields = self._fields(entry.bullets, entry.number)
+    def _task(self, entry: Draft, group: int) -> Subtask:
+        fields = self._fields(entry.bullets, entry.number or str(group))
         title, state = _without_fields(entry.wrapped), entry.state(self._box)
         named = tuple(dict.fromkeys(self._requirements(fields)))
         details = tuple(bullet.text for bullet in entry.bullets[1:] if not _is_field(bullet, fields))

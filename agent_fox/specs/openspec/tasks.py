@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, islice, pairwise
 
-from agent_fox.core.spec import Group, Subtask
+from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common.id_ranges import index_of
-from agent_fox.specs.common.task_lists import CHECKPOINT, Draft, doubled_tasks, places_of, rolled_up, state_of, text_of
+from agent_fox.specs.common.task_lists import Draft, doubled_tasks, group_of, places_of, rolled_up, state_of
 from agent_fox.specs.common.test_writers import mark_test_writers
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line
@@ -254,7 +254,7 @@ def _listed(lines: list[Line], is_any_item: bool) -> list[Draft]:
     is_open = False
     for line in lines:
         if line.number in boxes and line.indent < margin + _NESTED:
-            drafts.append(_task(line, boxes[line.number][1]))
+            drafts.append(_boxed(line, boxes[line.number][1]))
             is_open = True
         elif drafts and not line.is_blank and (line.indent > drafts[-1].indent or is_open):
             wraps = not line.is_code and _LIKE["task_drafts_bullet"].match(line.text) is None
@@ -266,7 +266,7 @@ def _listed(lines: list[Line], is_any_item: bool) -> list[Draft]:
     return drafts
 
 
-def _task(line: Line, box: re.Match[str]) -> Draft:
+def _boxed(line: Line, box: re.Match[str]) -> Draft:
     parallel = _LIKE["parallel"].match(box["rest"])
     rest = box["rest"][parallel.end() :].strip() if parallel else box["rest"]
     inside = unstruck(rest)
@@ -365,17 +365,8 @@ class _Reading(Remarks):
         is_title = not (draft.number or is_box or draft.level > 1)
         title = "" if is_title else _plain(_LIKE["parallel"].sub("", _plain(draft.title) if is_box else draft.title))
         title = title or self.fallback_title
-        return Group(
-            number=draft.group,
-            title=_LIKE["optional"].sub("", title).strip(),
-            state=state_of(draft.box) if draft.box else rolled_up([subtask.state for subtask in subtasks]),
-            optional=_LIKE["optional"].search(title) is not None or draft.is_optional,
-            subtasks=subtasks,
-            requirements=self._owned(draft),
-            text=text_of(draft.lines),
-            parallel=_LIKE["parallel"].search(draft.title) is not None,
-            is_checkpoint=CHECKPOINT.match(title) is not None,
-        )
+        state = state_of(draft.box) if draft.box else rolled_up([subtask.state for subtask in subtasks])
+        return group_of(draft, _task(draft, title, state, self._owned(draft)), subtasks)
 
     def _subtask(self, task: Draft) -> Subtask:
         title = _plain(_LIKE["parallel"].sub("", task.title))
@@ -391,16 +382,9 @@ class _Reading(Remarks):
         for waits in (waits for text in texts for waits in _LIKE["after"].finditer(text[:_LONGEST_TEXT])):
             if not _LIKE["no_task"].search(waits["named"][:40]):
                 numbers |= dict.fromkeys(_LIKE["task"].findall(waits["named"]))
-        return Subtask(
-            number=task.number,
-            title=_LIKE["optional"].sub("", title).strip(),
-            state=state_of(task.box) if task.box is not None else rolled_up(below),
-            optional=_LIKE["optional"].search(title) is not None or task.is_optional,
-            requirements=self.names.parts_in(texts)[0],
-            details=told,
-            parallel=task.is_parallel or _LIKE["parallel"].search(task.title) is not None,
-            after=tuple(number for number in numbers if number in self.known and number != task.number),
-        )
+        after = tuple(number for number in numbers if number in self.known and number != task.number)
+        state = state_of(task.box) if task.box is not None else rolled_up(below)
+        return _task(task, title, state, self.names.parts_in(texts)[0], told, after)
 
     def _owned(self, draft: Draft) -> tuple[str, ...]:
         """What a group's headings are about, and what its lines and paragraphs name: those of its tasks too."""
@@ -416,6 +400,21 @@ class _Reading(Remarks):
             what = f"names {', '.join(unknown)}: no such requirement in this change. Correct the title"
             self.warn(draft.line, what)
         return tuple(dict.fromkeys([*about, *named]))
+
+
+def _task(
+    draft: Draft,
+    title: str,
+    state: TaskState,
+    named: tuple[str, ...],
+    details: tuple[str, ...] = (),
+    after: tuple[str, ...] = (),
+) -> Subtask:
+    """A task, or a group as one, without the words in its title that say that it is optional."""
+    is_optional = _LIKE["optional"].search(title) is not None or draft.is_optional
+    is_parallel = draft.is_parallel or _LIKE["parallel"].search(draft.title) is not None
+    bare = _LIKE["optional"].sub("", title).strip()
+    return Subtask(draft.number, bare, state, is_optional, named, details, is_parallel, after)
 
 
 def _bare(title: str) -> str:

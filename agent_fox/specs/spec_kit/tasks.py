@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.collected import ReadTasks, Remarks
-from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, places_of, rolled_up, state_of, text_of
+from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, group_of, places_of, rolled_up, state_of
 from agent_fox.specs.common.test_writers import mark_first_tests
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line
@@ -94,24 +95,19 @@ class _Reading(Remarks):
     def group(self, draft: Draft) -> Group:
         stories = tuple(stories_in_title(draft.title))
         subtasks = tuple(self._subtask(task, stories) for task in draft.tasks)
-        of_tasks = {id(subtask.requirements): subtask.requirements for subtask in subtasks}
         in_intro, _ = self.references.named("\n".join(line.text for line in _intro(draft)))
         named = dict.fromkeys([*self.references.of_stories(stories), *in_intro])
-        named.update(dict.fromkeys(part for parts in of_tasks.values() for part in parts))
         # a phase's name without a number that the group has anyway
         match = _LIKE["phase"].match(draft.title)
         rest = match["rest"].strip(_MARKS) if match and _written(draft.title) == draft.group else ""
-        return Group(
-            number=draft.group,
-            title=rest or draft.title.strip("* ") if draft.title else _ALL_BEFORE,
-            state=rolled_up([subtask.state for subtask in subtasks]),
-            optional=_LIKE["optional_heading"].search(draft.title) is not None,
-            subtasks=subtasks,
-            requirements=tuple(named),
-            text=text_of(draft.lines or [line for task in draft.tasks for line in task.lines]),
-            parallel=_LIKE["parallel_anywhere"].search(draft.title) is not None,
-            is_checkpoint=draft.title.lower().lstrip(_MARKS).startswith("checkpoint"),
-        )
+        title = rest or draft.title.strip("* ") if draft.title else _ALL_BEFORE
+        is_optional = _LIKE["optional_heading"].search(draft.title) is not None
+        is_parallel = _LIKE["parallel_anywhere"].search(draft.title) is not None
+        state = rolled_up([subtask.state for subtask in subtasks])
+        own = Subtask("", title, state, is_optional, tuple(named), parallel=is_parallel)
+        draft.lines = draft.lines or [line for task in draft.tasks for line in task.lines]
+        is_checkpoint = draft.title.lower().lstrip(_MARKS).startswith("checkpoint")
+        return replace(group_of(draft, own, subtasks), is_checkpoint=is_checkpoint)
 
     def _subtask(self, task: Draft, of_phase: tuple[str, ...]) -> Subtask:
         known, unknown = self.references.named(_text(task))
