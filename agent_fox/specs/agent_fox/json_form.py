@@ -15,11 +15,9 @@ from agent_fox.core.spec import Dependency, Group, Problem, Severity, Subtask, T
 from agent_fox.core.values import dataclass
 from agent_fox.specs.agent_fox import json_models as models
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, RequirementDraft
-from agent_fox.specs.common.beside import label_of
+from agent_fox.specs.common.beside import label_of, tasks_in
 from agent_fox.specs.common.id_ranges import PartIndex
-from agent_fox.specs.common.rows import tasks_in
-from agent_fox.specs.common.task_lists import known_as, named_by, numbers_apart, rolled_up
-from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.common.task_lists import known_as, mark_test_writers, named_by, numbers_apart, rolled_up
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 
 Model = TypeVar("Model", bound=BaseModel)

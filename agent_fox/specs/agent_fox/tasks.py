@@ -11,8 +11,7 @@ from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common import task_lists
 from agent_fox.specs.common.id_ranges import PartIndex
 from agent_fox.specs.common.task_entries import read_groups
-from agent_fox.specs.common.task_lists import Bullet, Draft
-from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.common.task_lists import Bullet, Draft, mark_test_writers
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.word_tables import patterns_in
 

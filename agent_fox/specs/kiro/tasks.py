@@ -21,8 +21,7 @@ from agent_fox.core.spec import Group, Problem, Subtask, TaskState, Trace
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common import task_lists
 from agent_fox.specs.common.task_entries import read_groups
-from agent_fox.specs.common.task_lists import Bullet, Draft, Numbers
-from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.common.task_lists import Bullet, Draft, Numbers, mark_test_writers
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.kiro.ids import References

@@ -10,9 +10,9 @@ from itertools import count, islice, pairwise
 
 from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.common import task_lists
 from agent_fox.specs.common.id_ranges import index_of
-from agent_fox.specs.common.task_lists import Draft, doubled_tasks, group_of, places_of, rolled_up, state_of
-from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.common.task_lists import Draft, rolled_up, state_of
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line
 from agent_fox.specs.openspec.capabilities import ReadCapabilities, half_written
@@ -307,7 +307,8 @@ def read_tasks(markdown: Markdown, names: Names, fallback_title: str) -> ReadTas
     reading = _Reading(markdown, names, fallback_title)
     reading.warn_of(root, drafts, has_boxes)
     groups = reading.groups(drafts)
-    return ReadTasks(mark_test_writers(groups), tuple(reading.problems), places_of(markdown, drafts))
+    places = task_lists.places_of(markdown, drafts)
+    return ReadTasks(task_lists.mark_test_writers(groups), tuple(reading.problems), places)
 
 
 class _Reading(Remarks):
@@ -341,7 +342,7 @@ class _Reading(Remarks):
 
     def groups(self, drafts: list[Draft]) -> tuple[Group, ...]:
         every = [task for draft in drafts for task in draft.tasks]
-        self.problems += doubled_tasks(self.markdown, every)
+        self.problems += task_lists.doubled_tasks(self.markdown, every)
         unfilled = [task.line for task in every if is_unfilled(task.title)]
         unfilled += [draft.line for draft in drafts if draft.title and is_unfilled(_bare(draft.title))]
         self.problems += half_written(self.markdown, unfilled)
@@ -366,7 +367,7 @@ class _Reading(Remarks):
         title = "" if is_title else _plain(_LIKE["parallel"].sub("", _plain(draft.title) if is_box else draft.title))
         title = title or self.fallback_title
         state = state_of(draft.box) if draft.box else rolled_up([subtask.state for subtask in subtasks])
-        return group_of(draft, _task(draft, title, state, self._owned(draft)), subtasks)
+        return task_lists.group_of(draft, _task(draft, title, state, self._owned(draft)), subtasks)
 
     def _subtask(self, task: Draft) -> Subtask:
         title = _plain(_LIKE["parallel"].sub("", task.title))

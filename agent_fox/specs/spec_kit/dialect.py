@@ -11,8 +11,7 @@ from pathlib import Path
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
-from agent_fox.specs.common.beside import read_commands
-from agent_fox.specs.common.rows import without_doubles
+from agent_fox.specs.common.beside import read_commands, without_doubles
 from agent_fox.specs.detection import SPEC_KIT
 from agent_fox.specs.document import Markdown, read_documents
 from agent_fox.specs.files import children, is_file, place_of, warning

@@ -18,8 +18,6 @@ from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
 _STARTS = [_LIKE[f"starts_{step}"] for step in ("given", "when", "then", "and")]
-_HOLDS = [_LIKE[f"holds_{step}"] for step in ("given", "when", "then")]
-AND = 3
 _LEAST_CELLS = 2
 _TITLE_MARKS = "-–—:：.)）] *_\t\u3000"
 
@@ -102,11 +100,6 @@ class Part:
 def step_at_start(text: str) -> int | None:
     """0, 1, 2 for a text that begins with Given, When, Then; 3 for And."""
     return next((n for n, words in enumerate(_STARTS) if words.match(text)), None)
-
-
-def steps_in(text: str) -> frozenset[int]:
-    """Which of Given, When, Then a text holds."""
-    return frozenset(n for n, words in enumerate(_HOLDS) if words.search(text))
 
 
 def kind_of(title: str) -> Kind | None:

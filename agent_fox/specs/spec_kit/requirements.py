@@ -13,24 +13,14 @@ from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import joined, listed
 from agent_fox.specs.spec_kit.identifiers import Declared, closing, declared, stories_in_label, story_name
-from agent_fox.specs.spec_kit.parts import (
-    AND,
-    Item,
-    Kind,
-    Part,
-    Story,
-    items_of,
-    kind_of,
-    parts_of,
-    placed,
-    step_at_start,
-    steps_in,
-)
+from agent_fox.specs.spec_kit.parts import Item, Kind, Part, Story, items_of, kind_of, parts_of, placed, step_at_start
 from agent_fox.specs.unread import obliges
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
 _EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
+_HOLDS = [_LIKE[f"holds_{step}"] for step in ("given", "when", "then")]
+_AND = 3
 _STEPPED, _WHOLE = frozenset({0, 2}), frozenset({0, 1, 2})
 """Given and Then: a statement that says both is a scenario, whatever it stands under. And with When, all steps."""
 _IN_STORY, _IN_CHAPTER, _LONGEST_TITLE = 5, 10, 120
@@ -286,7 +276,7 @@ def _is_scenario(part: Part) -> bool:
 
 
 def _is_step(item: Item) -> bool:
-    is_begun = step_at_start(item.text) in (0, 1) or len(steps_in(item.text)) > 1
+    is_begun = step_at_start(item.text) in (0, 1) or len(_steps_in(item.text)) > 1
     return is_begun or _LIKE["scenario"].match(item.text) is not None
 
 
@@ -295,7 +285,7 @@ def _merged(items: Iterable[Item]) -> list[Item]:
     scenarios: list[Item] = []
     for item in items:
         step = step_at_start(item.text)
-        steps = steps_in(item.text) | ({step} if step is not None else frozenset())
+        steps = _steps_in(item.text) | ({step} if step is not None else frozenset())
         if scenarios and step is not None and _goes_on(scenarios[-1], step):
             scenarios[-1].text += f"\n{item.text}"
             scenarios[-1].steps |= steps
@@ -313,12 +303,17 @@ def _scenario(item: Item, steps: frozenset[int] = frozenset()) -> Item:
     return replace(item, text=own.text, id=own.id, steps=steps)
 
 
+def _steps_in(text: str) -> frozenset[int]:
+    """Which of Given, When, Then a text holds."""
+    return frozenset(n for n, words in enumerate(_HOLDS) if words.search(text))
+
+
 def _goes_on(before: Item, step: int) -> bool:
     """Whether a step belongs to the scenario before it."""
-    if step == AND:
+    if step == _AND:
         return bool(before.steps) and (before.pieces > 1 or not before.steps >= _WHOLE)
     if not before.steps:
-        return bool(before.id) and step < AND
+        return bool(before.id) and step < _AND
     if step == 1:
         return before.steps == {0}
     return step > 1 and bool(before.steps & {0, 1}) and (before.pieces > 1 or step not in before.steps)

@@ -8,14 +8,14 @@ from itertools import pairwise
 
 from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.collected import ReadTasks, Remarks
-from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, group_of, places_of, rolled_up, state_of
-from agent_fox.specs.common.test_writers import mark_first_tests
+from agent_fox.specs.common import task_lists
+from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, rolled_up, state_of
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line
 from agent_fox.specs.spec_kit.identifiers import References, is_taken_back, stories_in_label, stories_in_title
 from agent_fox.specs.spec_kit.order import blocked_by, phase_waits, rank, stated_in, waited_for
 from agent_fox.specs.spec_kit.parts import items_of
-from agent_fox.specs.spec_kit.phases import Remark, box_of, cut
+from agent_fox.specs.spec_kit.phases import Phases, box_of
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -27,22 +27,23 @@ _LONGEST_HEADING = 300
 
 def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     """The groups of a tasks file: its phases, in their order."""
-    phases, remarks = cut(markdown)
-    remarks = [*_count(phases), *remarks]
+    cut = Phases(markdown)
+    phases = cut.drafts
+    _count(cut)
     reading = _Reading(markdown, references, phases)
-    for line, what in remarks:
-        reading.warn(line, what)
     groups = tuple(map(reading.group, phases))
     if reading.numbers.spare < 0:  # ranges and lists without end are no plan
         what = f"words about the order of tasks name more than {MOST_NAMED} of them: not all are kept. Name fewer"
         reading.warn(1, what)
     if references.spare < 0:
         reading.warn(1, "ranges name very many requirements: of some the first alone is kept. Name fewer")
-    return ReadTasks(mark_first_tests(groups), tuple(reading.problems), places_of(markdown, phases))
+    places = task_lists.places_of(markdown, phases)
+    return ReadTasks(task_lists.mark_first_tests(groups), (*cut.problems, *reading.problems), places)
 
 
-def _count(phases: list[Draft]) -> Iterator[Remark]:
+def _count(cut: Phases) -> None:
     """Phases have their written numbers, where these go up; else they are counted, and some have one number."""
+    phases = cut.drafts
     numbers: list[int] = []
     written = [_written(phase.title) for phase in phases]
     for number in written:
@@ -54,7 +55,7 @@ def _count(phases: list[Draft]) -> Iterator[Remark]:
         phase.group = number if goes_up and is_plain else place
         if own and first.setdefault(own, phase.line) != phase.line:
             what = f"phase {own} stands twice, first in line {first[own]}: phases are counted, this one is known as"
-            yield phase.line, f"{what} group {phase.group} here. Renumber one"
+            cut.warn(phase.line, f"{what} group {phase.group} here. Renumber one")
 
 
 def _written(heading: str) -> int | None:
@@ -107,7 +108,7 @@ class _Reading(Remarks):
         own = Subtask("", title, state, is_optional, tuple(named), parallel=is_parallel)
         draft.lines = draft.lines or [line for task in draft.tasks for line in task.lines]
         is_checkpoint = draft.title.lower().lstrip(_MARKS).startswith("checkpoint")
-        return replace(group_of(draft, own, subtasks), is_checkpoint=is_checkpoint)
+        return replace(task_lists.group_of(draft, own, subtasks), is_checkpoint=is_checkpoint)
 
     def _subtask(self, task: Draft, of_phase: tuple[str, ...]) -> Subtask:
         known, unknown = self.references.named(_text(task))
