@@ -31,6 +31,7 @@ def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     phases = cut.drafts
     _count(cut)
     reading = _Reading(markdown, references, phases)
+    reading.problems += cut.problems
     groups = tuple(map(reading.group, phases))
     if reading.numbers.spare < 0:  # ranges and lists without end are no plan
         what = f"words about the order of tasks name more than {MOST_NAMED} of them: not all are kept. Name fewer"
@@ -38,7 +39,7 @@ def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     if references.spare < 0:
         reading.warn(1, "ranges name very many requirements: of some the first alone is kept. Name fewer")
     places = task_lists.places_of(markdown, phases)
-    return ReadTasks(task_lists.mark_first_tests(groups), (*cut.problems, *reading.problems), places)
+    return ReadTasks(task_lists.mark_first_tests(groups), tuple(reading.problems), places)
 
 
 def _count(cut: Phases) -> None:
