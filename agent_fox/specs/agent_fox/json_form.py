@@ -143,23 +143,30 @@ def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = N
         return read
     strings, groups = strings_of(file), read.task_groups
     listed, troubles = _tests(tests, index)
-    traces = [
-        Trace(t.requirement_id, _one(t.test_spec_id), tasks_in(t.task_id), _one(t.test_path))
-        for t in read.traceability
-        if t.requirement_id
-    ]
+    traces: list[Trace] = []
+    for each in (each for each in read.traceability if each.requirement_id):
+        specified, tests_there = (tuple(filter(None, [name])) for name in (each.test_spec_id, each.test_path))
+        traces.append(Trace(each.requirement_id, specified, tasks_in(each.task_id), tests_there))
+    dependencies: list[Dependency] = []
+    for row in (row for row in read.dependencies if row.depends_on_spec.strip()):
+        from_group = None if row.sentinel else row.from_group or None
+        where = strings.place(row.depends_on_spec)
+        dependencies.append(Dependency(row.depends_on_spec.strip(), from_group, row.to_group or None, where))
+    # one that waits, but not for the one before it, stands beside that
+    beside = {
+        group.id
+        for before, group in pairwise(groups)
+        if group.depends_on is not None and str(before.id) not in group.depends_on
+    }
+    numbered = zip(groups, numbers_apart(group.id for group in groups), strict=True)
     return ReadTasks(
-        _groups_of(groups, index),
+        mark_test_writers(tuple(_group(group, number, index, group.id in beside) for group, number in numbered)),
         (*_troubles_of(groups, index, strings), *troubles),
         _places_of(groups, strings),
-        tuple(_dependency(d, strings) for d in read.dependencies if d.depends_on_spec.strip()),
+        tuple(dependencies),
         tuple(traces or _traces_of_tests(listed, groups, index)),
         {label_of(label): command for label, command in read.test_commands.items() if command},
     )
-
-
-def _one(name: str) -> tuple[str, ...]:
-    return (name,) if name else ()
 
 
 def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
@@ -176,12 +183,6 @@ def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
         return error(file.where, f"{place}: {first['msg']}")
     except (RecursionError, ValueError) as wrong:
         return error(file.where, f"can't be read as JSON: {wrong}")
-
-
-def _dependency(read: models.JsonDependency, strings: Strings) -> Dependency:
-    from_group = None if read.sentinel else read.from_group or None
-    where = strings.place(read.depends_on_spec)
-    return Dependency(read.depends_on_spec.strip(), from_group, read.to_group or None, where)
 
 
 def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[models.JsonTest], list[Problem]]:
@@ -217,17 +218,6 @@ def _ids_in(references: Iterable[str], index: PartIndex) -> Iterable[str]:
 def _unknown_in(references: Iterable[str], index: PartIndex) -> list[str]:
     """What is named and not there; nothing where the spec has no requirements at all."""
     return [name for reference in references for name in index.expand(reference)[1]] if index.every else []
-
-
-def _groups_of(read: list[models.JsonGroup], index: PartIndex) -> tuple[Group, ...]:
-    """In the order of the file, each with its number. One that waits, but not for the one before, stands beside it."""
-    beside = {
-        group.id
-        for before, group in pairwise(read)
-        if group.depends_on is not None and str(before.id) not in group.depends_on
-    }
-    numbered = zip(read, numbers_apart(group.id for group in read), strict=True)
-    return mark_test_writers(tuple(_group(group, n, index, group.id in beside) for group, n in numbered))
 
 
 def _group(read: models.JsonGroup, number: int, index: PartIndex, is_parallel: bool) -> Group:

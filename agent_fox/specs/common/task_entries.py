@@ -59,7 +59,8 @@ class _Cut:
         is_below = self.is_strict and self.edge is not None and line.indent > self.edge
         if line.is_code or (is_below and self.current is not None):
             return None
-        return _boxed(line) if self.is_boxed else _listed(line)
+        match = None if self.is_boxed else _LIKE["entry_listed"].match(line.text.strip())
+        return _boxed(line) if self.is_boxed else _entry(match["number"], match["title"], line) if match else None
 
     def _heading(self, line: Line, heading: Heading) -> None:
         self.chain = tuple(step for step in self.chain if step[1].level < heading.level)
@@ -119,11 +120,6 @@ def _boxed(line: Line) -> Draft | None:
     entry.box = _state(box["box"])
     entry.is_optional |= match is not None and any(match[name] for name in ("before", "after", "star"))
     return entry
-
-
-def _listed(line: Line) -> Draft | None:
-    match = _LIKE["entry_listed"].match(line.text.strip())
-    return _entry(match["number"], match["title"], line) if match else None
 
 
 def _headed(line: Line, heading: Heading) -> Draft | None:

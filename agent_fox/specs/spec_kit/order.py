@@ -40,16 +40,15 @@ def rank(name: str) -> int:
     return int(_LIKE["t"].fullmatch(name) is not None)
 
 
-def waited_for(text: str, numbers: Numbers) -> Named:
-    """The tasks that a text says to wait for, ranges written out, and those of them that are not there."""
-    starts = [match.end() for match in _LIKE["waits"].finditer(text)]
-    starts += [match.start() for match in _LIKE["order_comes_after"].finditer(text)]
-    return _named_at(text, sorted(starts), numbers)
-
-
-def blocked_by(text: str, numbers: Numbers) -> Named:
-    """The tasks that a task's own text says it blocks, and those of them that are not there."""
-    return _named_at(text, [match.end() for match in _LIKE["blocks"].finditer(text)], numbers)
+def said(text: str, verb: str, numbers: Numbers) -> Named:
+    """The tasks that a text says to wait for (`waits`), or that it `blocks`, ranges written out, and those of them that
+    are not there."""
+    starts = [match.end() for match in _LIKE[verb].finditer(text)]
+    if verb == "waits":
+        starts += [match.start() for match in _LIKE["order_comes_after"].finditer(text)]
+    begins = (start for start in sorted(starts) if _LIKE["order_named"].match(text, start) is not None)
+    lists = (next(_lists(text, start)) for start in begins)
+    return _parted((name for each in lists for name in _names(text, each, numbers)), numbers)
 
 
 def phase_waits(text: str, numbers: Numbers) -> tuple[str, ...]:
@@ -159,13 +158,6 @@ def _parted(names: Iterable[str], numbers: Numbers) -> Named:
     """Each name once: those of tasks that are there, and others."""
     once = dict.fromkeys(names)
     return tuple(name for name in once if name in numbers), tuple(name for name in once if name not in numbers)
-
-
-def _named_at(text: str, starts: Iterable[int], numbers: Numbers) -> Named:
-    """The tasks that are listed at some places of a text, and those of them that are not there."""
-    begins = (start for start in starts if _LIKE["order_named"].match(text, start) is not None)
-    lists = (next(_lists(text, start)) for start in begins)
-    return _parted((name for each in lists for name in _names(text, each, numbers)), numbers)
 
 
 def _between(first: str, last: str, numbers: Numbers) -> list[str]:

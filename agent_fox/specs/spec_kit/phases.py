@@ -201,10 +201,8 @@ def _unboxed(chain: Chain, line: Line) -> Draft | None:
     text = _listed_text(line)
     match = _LIKE["t_number"].match(text) if text else None
     box = "x" if line.heading and ("✅" in text or "[x]" in text.lower()) else ""
-    task = _task(match["number"], match["rest"].lstrip(":. "), line, chain, box) if match else None
-    if task is not None and line.heading:
-        task.indent = -1
-    return task
+    at = line._replace(indent=-1) if line.heading else line
+    return _task(match["number"], match["rest"].lstrip(":. "), at, chain, box) if match else None
 
 
 def _bold(chain: Chain, line: Line) -> Draft | None:

@@ -13,7 +13,7 @@ from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, rolled
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line
 from agent_fox.specs.spec_kit.identifiers import References, is_taken_back, stories_in_label, stories_in_title
-from agent_fox.specs.spec_kit.order import blocked_by, phase_waits, rank, stated_in, waited_for
+from agent_fox.specs.spec_kit.order import phase_waits, rank, said, stated_in
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Phases, box_of
 from agent_fox.specs.word_tables import patterns_in
@@ -126,7 +126,7 @@ class _Reading(Remarks):
             self.shared[stories, named] = tuple(dict.fromkeys([*self.references.of_stories(stories), *named]))
         # the tasks that it, or a heading above it, says it waits for
         headings = [heading.title[:_LONGEST_HEADING] for _, heading in task.chain if heading.level > 1]
-        waits, unknown = waited_for("\n".join([_text(task), *headings]), self.numbers)
+        waits, unknown = said("\n".join([_text(task), *headings]), "waits", self.numbers)
         self._warn_of_unknown(task.line, f"{task.number} waits for", unknown)
         numbers = dict.fromkeys((*waits, *self.stated.get(task.number, ())))
         after = tuple(number for number in numbers if number != task.number)
@@ -146,7 +146,7 @@ class _Reading(Remarks):
         """What each task comes after, as other tasks, words before a phase's first task, prose and tables say it."""
         waits: dict[str, list[str]] = {}
         for task in self.tasks:
-            blocked, unknown = blocked_by(_text(task), self.numbers)
+            blocked, unknown = said(_text(task), "blocks", self.numbers)
             self._warn_of_unknown(task.line, f"{task.number} blocks", unknown)
             for later in blocked:
                 waits.setdefault(later, []).append(task.number)
@@ -174,7 +174,7 @@ class _Reading(Remarks):
             column = table.column_with("task", "任务", "タスク", "작업", "tarea", "tarefa", "tâche")
             for row in table.rows if column else ():
                 ids, _ = self.references.named(row.cell(0))
-                tasks, _ = waited_for(f"after {row.cell(column)}", self.numbers) if ids else ((), ())
+                tasks, _ = said(f"after {row.cell(column)}", "waits", self.numbers) if ids else ((), ())
                 for task in tasks:
                     parts.setdefault(task, []).extend(ids)
         return parts
