@@ -13,7 +13,7 @@ from agent_fox.specs.common import beside
 from agent_fox.specs.common.id_ranges import PartIndex, index_of
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED
 from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
-from agent_fox.specs.files import TextFile, warning
+from agent_fox.specs.files import warning
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -94,8 +94,15 @@ def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: Markdown
 
 def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
     """A spec that says it is superseded expects nothing: in a banner, or in the front matter of prd.md."""
-    files = (file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT)
-    banner = next((file for file in files if _LIKE["superseded"].match(_first_words(file))), None)
+    banner = None
+    for file in (
+        each for name, each in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT
+    ):
+        # the first line that says anything after front matter: `**SUPERSEDED** by ...`
+        lines = [line.text.strip() for line in read_markdown(file).lines[:HEAD] if not line.is_blank]
+        if lines and lines[0] == _FRONT_MATTER and _FRONT_MATTER in lines[1:]:
+            lines = lines[lines.index(_FRONT_MATTER, 1) + 1 :]
+        banner = banner or (file if lines and _LIKE["superseded"].match(lines[0]) else None)
     head = documents.files["prd.md"].text.split("\n---", 1)[0] if "prd.md" in documents.files else ""
     has_ended = head.startswith(_FRONT_MATTER) and _LIKE["ended"].search(head) is not None
     if banner is None and not has_ended:
@@ -103,11 +110,3 @@ def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
     where = banner.where if banner else f"{spec.path}/prd.md"
     documents.problems.append(warning(where, f"{spec.name} is superseded: nothing of it is planned"))
     return replace(spec, requirements=(), withdrawn=(*spec.expected, *spec.withdrawn), is_withdrawn=True)
-
-
-def _first_words(file: TextFile) -> str:
-    """The first line that says anything after front matter: `**SUPERSEDED** by ...`."""
-    lines = [line.text.strip() for line in read_markdown(file).lines[:HEAD] if not line.is_blank]
-    if lines and lines[0] == _FRONT_MATTER and _FRONT_MATTER in lines[1:]:
-        lines = lines[lines.index(_FRONT_MATTER, 1) + 1 :]
-    return lines[0] if lines else ""

@@ -142,7 +142,7 @@ def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = N
     if isinstance(read, Problem):
         return read
     strings, groups = strings_of(file), read.task_groups
-    listed, troubles = _tests(tests, index)
+    shown, troubles = _traces_of_tests(tests, groups, index)
     traces: list[Trace] = []
     for each in (each for each in read.traceability if each.requirement_id):
         specified, tests_there = (tuple(filter(None, [name])) for name in (each.test_spec_id, each.test_path))
@@ -164,7 +164,7 @@ def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = N
         (*_troubles_of(groups, index, strings), *troubles),
         _places_of(groups, strings),
         tuple(dependencies),
-        tuple(traces or _traces_of_tests(listed, groups, index)),
+        tuple(traces or shown),
         {label_of(label): command for label, command in read.test_commands.items() if command},
     )
 
@@ -185,8 +185,11 @@ def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
         return error(file.where, f"can't be read as JSON: {wrong}")
 
 
-def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[models.JsonTest], list[Problem]]:
-    """The tests of a test_spec.json, and what is wrong with them: a plan can do without, but not without a word."""
+def _traces_of_tests(
+    file: TextFile | None, groups: list[models.JsonGroup], index: PartIndex
+) -> tuple[list[Trace], list[Problem]]:
+    """What each test of a test_spec.json says that it verifies, with the groups that own the test; and what is wrong
+    with that: a plan can do without, but not without a word."""
     if file is None or not file.where.endswith(".json"):
         return [], []
     read = _parsed(models.JsonTests, file)
@@ -194,21 +197,13 @@ def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[models.JsonTes
         return [], [replace(read, severity=Severity.WARNING)]
     wrong = {test.id: unknown for test in read.tests if (unknown := _unknown_in(test.verifies, index))}
     strings = strings_of(file) if wrong else Strings(file.where, {})
-    texts = [(id, f"test {id} verifies {', '.join(names)}") for id, names in wrong.items()]
-    return read.tests, [warning(strings.place(id), f"{what}: this spec has no such requirement") for id, what in texts]
-
-
-def _traces_of_tests(
-    tests: Iterable[models.JsonTest], groups: list[models.JsonGroup], index: PartIndex
-) -> Iterable[Trace]:
-    """What each test says that it verifies, with the groups that own the test."""
+    what = "test {} verifies {}: this spec has no such requirement"
+    problems = [warning(strings.place(name), what.format(name, ", ".join(ids))) for name, ids in wrong.items()]
     owners: dict[str, list[str]] = {}
-    for group in groups:
-        for name in dict.fromkeys(group.tests):
-            owners.setdefault(name, []).append(str(group.id))
-    for test in tests:
-        for identifier in dict.fromkeys(_ids_in(test.verifies, index)):
-            yield Trace(identifier, (test.id,), tuple(owners.get(test.id, ())))
+    for name, number in ((name, str(group.id)) for group in groups for name in dict.fromkeys(group.tests)):
+        owners.setdefault(name, []).append(number)
+    parts = ((test.id, part) for test in read.tests for part in dict.fromkeys(_ids_in(test.verifies, index)))
+    return [Trace(part, (name,), tuple(owners.get(name, ()))) for name, part in parts], problems
 
 
 def _ids_in(references: Iterable[str], index: PartIndex) -> Iterable[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from agent_fox.core.spec import Problem
 from agent_fox.specs.collected import Remarks
 from agent_fox.specs.common.id_ranges import ascii_number
-from agent_fox.specs.common.task_lists import Bullet, Draft, left_out, tell_apart
+from agent_fox.specs.common.task_lists import Bullet, Draft, tell_apart
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import MARK, Chain, Heading, Line, in_bold, is_rule
@@ -167,7 +167,10 @@ def read_groups(markdown: Markdown, *, is_strict: bool = False) -> tuple[list[Dr
         groups, problems = [], []
     else:
         groups, problems = _unnumbered(markdown, [entry for entry in entries if not entry.level])
-    problems += [*_numbered(markdown, groups), *left_out(markdown, aside)]
+    problems += _numbered(markdown, groups)
+    for entry in aside:  # boxes under headings such as *Notes*
+        what = f"task {entry.number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
+        problems.append(warning(markdown.at(entry.line), what))
     return groups, problems
 
 

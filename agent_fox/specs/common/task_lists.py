@@ -186,13 +186,6 @@ def doubled_tasks(markdown: Markdown, tasks: Iterable[Draft]) -> Iterator[Proble
             yield warning(markdown.at(task.line), what)
 
 
-def left_out(markdown: Markdown, aside: Iterable[Draft]) -> Iterator[Problem]:
-    """The problem of boxes under headings such as *Notes*."""
-    for entry in aside:
-        what = f"task {entry.number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
-        yield warning(markdown.at(entry.line), what)
-
-
 def places_of(markdown: Markdown, groups: Iterable[Draft]) -> dict[str, str]:
     """Where each group and task stands; of several that are called alike, the first."""
     places: dict[str, str] = {}

@@ -216,25 +216,21 @@ def _number(items: list[Item]) -> None:
                 runs[-1].append(item)
         highest = 0
         for run in runs:
-            highest = _number_run(run, highest)
+            ordinals = {(item.mark.ordinal, item.mark.letter) for item in run}
+            is_counted = any(ordinal is None for ordinal, _ in ordinals) or (len(run) > 1 and ordinals == {(1, "")})
+            offset = highest if is_counted or run[0].mark.ordinal == 1 else 0
+            first: dict[tuple[int, str], Item] = {}
+            for place, item in enumerate(run, 1):
+                item.number = offset + (place if is_counted else item.mark.ordinal or place)
+                item.restarts = item is run[0] and offset > 0 and item.mark.ordinal is not None
+                same = first.setdefault((item.number, item.mark.letter), item)
+                item.doubles = same if same is not item else None
+            highest = max([highest, *(number for number, _ in first)])
     edges = [item for item in items if item.is_edge and item.mark.ordinal is not None]
     criteria = [item.number for item in items if not item.is_edge]
     if edges and criteria and edges[0].number == max(criteria) + 1 and edges[0].number > 1:
         for item in edges:
             item.is_edge = False
-
-
-def _number_run(run: list[Item], highest: int) -> int:
-    ordinals = [item.mark.ordinal for item in run]
-    is_counted = None in ordinals or (len(run) > 1 and {(i.mark.ordinal, i.mark.letter) for i in run} == {(1, "")})
-    offset = highest if is_counted or ordinals[0] == 1 else 0
-    first: dict[tuple[int, str], Item] = {}
-    for place, item in enumerate(run, 1):
-        item.number = offset + (place if is_counted else item.mark.ordinal or place)
-        item.restarts = highest > 0 and item is run[0] and offset > 0 and item.mark.ordinal is not None
-        same = first.setdefault((item.number, item.mark.letter), item)
-        item.doubles = same if same is not item else None
-    return max([highest, *(number for number, _ in first)])
 
 
 def _tables(block: Block) -> list[Table]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from enum import Enum, auto
+from enum import Enum
 
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.core.values import dataclass
@@ -21,15 +21,8 @@ _OPENED = str.maketrans("()", "  ")
 _BEGINS = frozenset("-*+•・[(（【`_REQNFACUSBTPID")
 
 
-class Kind(Enum):
-    """How a heading is numbered: by an id, by a word such as *Requirement*, by an unknown word, by a number alone."""
-
-    ID = auto()
-    WORD = auto()
-    STORY = auto()
-    CRITERION = auto()
-    OTHER = auto()
-    BARE = auto()
+Kind = Enum("Kind", "ID WORD STORY CRITERION OTHER BARE")
+"""How a heading is numbered: by an id, by a word such as *Requirement*, by an unknown word, by a number alone."""
 
 
 @dataclass(frozen=True, slots=True)

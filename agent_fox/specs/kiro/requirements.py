@@ -100,7 +100,15 @@ class _Collection(Declarations):
 
     def add_block(self, block: Block, head: Numbered, is_per_requirement: bool) -> None:
         """A requirement with its parts. Of two with one number the second is counted on."""
-        identifier = self._identifier(block, head)
+        identifier = head.number
+        if head.kind is not Kind.ID:  # non-functional ones that are counted from 1 again have a series of their own
+            is_of_series = _LIKE["non_functional"].search(head.word) is not None
+            taken = self.lines.get(head.number)
+            if taken is not None and not is_of_series and _LIKE["non_functional"].search(block.path):
+                what = f"the number {identifier} is taken by line {taken}: read as NFR-{identifier}"
+                self.warn(block.line, f"{what}. Write that id, in tasks too")
+                is_of_series = True
+            identifier = f"NFR-{identifier}" if is_of_series else identifier
         title = head.title or " ".join(filter(None, (head.word, head.number)))
         own = self.begin(identifier, title, block.text, block.line, is_implied=head.kind is not Kind.ID)
         if own is None:
@@ -118,19 +126,6 @@ class _Collection(Declarations):
         for _, item in twice:
             item.number = 1 + max(other.number for other in block.items if other.is_edge == item.is_edge)
             self._add_item(own, item, 0)
-
-    def _identifier(self, block: Block, head: Numbered) -> str:
-        """Non-functional requirements that are counted from 1 again have a series of their own: `NFR-1`."""
-        number, taken = head.number, self.lines.get(head.number)
-        if head.kind is Kind.ID:
-            return number
-        is_taken = taken is not None and _LIKE["non_functional"].search(block.path) is not None
-        if _LIKE["non_functional"].search(head.word):
-            return f"NFR-{number}"
-        if is_taken:
-            what = f"the number {number} is taken by line {taken}: read as NFR-{number}. Write that id, in tasks too"
-            self.warn(block.line, what)
-        return f"NFR-{number}" if is_taken else number
 
     def _add_item(self, own: RequirementDraft, item: Item, place: int) -> None:
         """An item with an id, or with a number: `1.2` below `Requirement 1` is written; below `REQ-1` it implies

@@ -22,18 +22,8 @@ _LEAST_CELLS = 2
 _TITLE_MARKS = "-–—:：.)）] *_\t\u3000"
 
 
-class Kind(StrEnum):
-    """What a part of spec.md holds, told from its heading or label. The first that its words say counts."""
-
-    ASIDE = "aside"
-    ENTITIES = "entities"
-    EDGES = "edges"
-    SUCCESS = "success"
-    SCENARIOS = "scenarios"
-    REQUIREMENTS = "requirements"
-    OTHER = "other"
-
-
+Kind = StrEnum("Kind", "ASIDE ENTITIES EDGES SUCCESS SCENARIOS REQUIREMENTS OTHER")
+"""What a part of spec.md holds, told from its heading or label. The first that its words say counts."""
 _KINDS = {"aside": Kind.ASIDE, "checklist": Kind.ASIDE} | {name: Kind(name) for name in [*Kind][1:-1]}
 
 
