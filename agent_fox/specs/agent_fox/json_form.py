@@ -25,13 +25,8 @@ Model = TypeVar("Model", bound=BaseModel)
 _TAKEN_BACK = frozenset({"withdrawn", "superseded", "archived", "removed", "deprecated"})
 _PATTERN_WORDS = {"state_driven": "WHILE", "unwanted": "IF", "optional": "WHERE"}
 _CLAUSES = {"feature": "WHERE", "state": "WHILE", "trigger": "WHEN", "condition": "AND", "error_condition": "IF"}
-_STATES = {
-    "done": TaskState.DONE,
-    "completed": TaskState.DONE,
-    "in_progress": TaskState.IN_PROGRESS,
-    "dropped": TaskState.SKIPPED,
-    "skipped": TaskState.SKIPPED,
-}
+_STATES = {"done": TaskState.DONE, "completed": TaskState.DONE, "in_progress": TaskState.IN_PROGRESS}
+_STATES |= dict.fromkeys(("dropped", "skipped"), TaskState.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)

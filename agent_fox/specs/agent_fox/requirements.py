@@ -80,19 +80,13 @@ class _Ids:
         begins = {line.number: own for line in with_id if (own := _declared(line))}
         begins |= {line.number: own for line in lines if line.heading and (own := _headed(line.heading.title))}
         ends = {line.number: own for line in with_id if (own := _closing(line.text))}
-        told = {
-            **{line.number: ends[line.number] for line in with_id if line.number in ends and not line.heading},
-            **begins,
-        }
+        in_text = {line.number for line in lines if line.heading is None}
+        told = {number: own for number, own in ends.items() if number in in_text} | begins
         seen = Counter(own.prefix for _, own in sorted(told.items()) if own.prefix)
         same = [prefix for prefix in seen if number and int(prefix) == int(number)]
         self.prefix = (same or [prefix for prefix, _ in seen.most_common(1)] or [number])[0]
-        firsts = (begins.get(line.number) or ends.get(line.number) for line in with_id)
-        sure = {
-            own.tail
-            for line, own in zip(with_id, firsts, strict=True)
-            if own and (line.number in begins or own.is_sure)
-        }
+        sure = {begins[line.number].tail for line in with_id if line.number in begins}
+        sure |= {own.tail for number, own in ends.items() if number not in begins and own.is_sure}
         self.begins = {line: own for line, own in begins.items() if self._is_own(own)}
         self.ends = {n: own for n, own in ends.items() if self._is_own(own) and (own.is_sure or own.tail not in sure)}
 
@@ -271,9 +265,8 @@ class _Collection(Declarations):
         """Items below a heading without an id, by the requirement of the last id above, else of the first below."""
         first = next(item.tail for item in items if item.tail)
         tails = accumulate((item.tail for item in items), lambda last, tail: tail or last, initial=first)
-        parents = [
-            self._parent(tail) if "." in tail else self._requirement(tail, "", 0, "") for tail in islice(tails, 1, None)
-        ]
+        below = islice(tails, 1, None)
+        parents = [self._parent(tail) if "." in tail else self._requirement(tail, "", 0, "") for tail in below]
         for draft in {head.id: head for head in parents}.values():
             yield draft, [item for item, head in zip(items, parents, strict=True) if head is draft]
 

@@ -16,13 +16,8 @@ from agent_fox.specs.outline import Kind, section_of
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
-_LABELS = {
-    "spec test": "spec_tests",
-    "all test": "all_tests",
-    "full test suite": "all_tests",
-    "linter": "linter",
-    "lint": "linter",
-}
+_LABELS = {"spec test": "spec_tests", "all test": "all_tests", "full test suite": "all_tests"}
+_LABELS |= dict.fromkeys(("linter", "lint"), "linter")
 _DEPENDS_ON = ("depends on", "depends on spec")
 _NOTHING = frozenset({"", "-", "–", "—", "n/a", "none", "tbd", "null"})
 _MARKS = "`<([*_'\" "
@@ -172,12 +167,9 @@ def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace
                 what = f"traces {', '.join(unknown)}: no such requirement in this spec. Correct the row"
                 problems.append(warning(markdown.at(row.line), what))
             names = (part.strip().strip("`").strip() for part in _LIKE["separator"].split(row.cell(tests)))
-            says = (
-                tuple(_LIKE["test_spec"].findall(row.cell(specified))),
-                tasks_in(row.cell(tasks)) if ids else (),
-                tuple(name for name in names if name.lower() not in _NOTHING),
-            )
-            traces += [Trace(identifier, *says) for identifier in ids]
+            shown = tuple(name for name in names if name.lower() not in _NOTHING)
+            by, specs = tasks_in(row.cell(tasks)) if ids else (), _LIKE["test_spec"].findall(row.cell(specified))
+            traces += [Trace(identifier, tuple(specs), by, shown) for identifier in ids]
     return tuple(traces), tuple(problems)
 
 

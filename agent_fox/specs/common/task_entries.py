@@ -144,9 +144,8 @@ def _entry(number: str, title: str, line: Line) -> Draft:
         clean, words = _LIKE["optional"].subn(" ", without)
         clean, parallel = _LIKE["parallel"].subn(" ", clean)
     title = " ".join(clean.split())
-    return Draft(
-        number, title, line.number, None, line.indent, is_optional=bool(stars or words), is_parallel=bool(parallel)
-    )
+    is_optional, is_parallel = bool(stars or words), bool(parallel)
+    return Draft(number, title, line.number, None, line.indent, is_optional=is_optional, is_parallel=is_parallel)
 
 
 def _state(box: str) -> str:
@@ -263,9 +262,8 @@ class _Assembly(Remarks):
         has_group_boxes = bool(begins)
         if not begins:
             tops = [entry for entry in entries if entry.level and "." not in entry.number]
-            parts, holding = (
-                {line for entry in kind for line, _ in entry.chain if line != entry.line} for kind in (tops, entries)
-            )
+            kinds = ([(entry.line, line) for entry in kind for line, _ in entry.chain] for kind in (tops, entries))
+            parts, holding = ({line for own, line in kind if line != own} for kind in kinds)
             begins = {top.line for top in tops if top.line not in parts and (top.line in holding or not boxes)}
         for entry in entries:
             if entry.line in begins:
@@ -348,12 +346,8 @@ def _numbered(markdown: Markdown, groups: Sequence[Draft]) -> Iterator[Problem]:
         return
     for place, group in enumerate(groups, 1):
         group.group = place
-    changed = [
-        f"{group.number} in line {group.line} is group {group.group}"
-        for group in groups
-        if group.number not in ("", str(group.group))
-    ]
-    if changed:
-        shown = "; ".join(changed[:5]) + ("; ..." if len(changed) > 5 else "")
+    if changed := [group for group in groups if group.number not in ("", str(group.group))]:
+        shown = "; ".join(f"{each.number} in line {each.line} is group {each.group}" for each in changed[:5])
+        shown += "; ..." if len(changed) > 5 else ""
         what = f"the groups' numbers don't tell them apart, they are counted: {shown}. Number them from 1 on"
         yield warning(markdown.at(groups[0].line), what)

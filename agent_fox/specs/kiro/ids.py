@@ -131,9 +131,8 @@ class References:
         if not _LIKE["token"].search(text) or not re.search(r"\d", text):
             # Kiro itself writes `Expected Behavior Properties from design` into the tasks of a bugfix
             of_bugfix = (_LIKE["expected"], _LIKE["unchanged"]) if self.defects else ()
-            return Named(
-                is_vague=not (_LIKE["none"].match(written.strip()) or any(p.search(written) for p in of_bugfix))
-            )
+            is_meant = _LIKE["none"].match(written.strip()) or any(like.search(written) for like in of_bugfix)
+            return Named(is_vague=not is_meant)
         listed = _LIKE["criteria_of"].sub(self._criteria, _LIKE["other_letters"].sub(" ", text))
         listed = _LIKE["letters_then_number"].sub(r"\1-", listed)
         listed = _LIKE["range_of_ids"].sub(self._written_out, _LIKE["every"].sub(r"\1", listed))

@@ -74,9 +74,8 @@ class _Reading(Remarks):
     def __init__(self, markdown: Markdown, references: References, drafts: list[Draft]) -> None:
         super().__init__(markdown)
         self.references = references
-        self.tilde_is_skipped = any(
-            _LIKE["tilde_is_skipped"].search(line.text) for line in markdown.lines if "[~]" in line.text
-        )
+        tildes = (line.text for line in markdown.lines if "[~]" in line.text)
+        self.tilde_is_skipped = any(map(_LIKE["tilde_is_skipped"].search, tildes))
         self.properties: dict[str, list[str]] = {}
         self.groups = {entry.number: draft.group for draft in drafts for entry in (draft, *draft.tasks)}
         self.known = Numbers({number: place for place, number in enumerate(self.groups)}, lambda name: name.count("."))

@@ -130,6 +130,10 @@ class _Section:
         """Whether any box stands in it that is a task's."""
         return not self.is_no_tasks and (bool(self.boxes) or any(child.has_tasks for child in self.children))
 
+    @property
+    def has_numbers(self) -> bool:
+        return any(numbered(part.title)[0] or _deep_number(part.title) for part in self.every())
+
     def every(self) -> Iterator[_Section]:
         """The section and all below it, in the order of the file."""
         yield self
@@ -208,14 +212,7 @@ def _groups_in(section: _Section, has_boxes: bool, *, is_title: bool = True) -> 
 
     A heading above all tasks is only a title.
     """
-    numbers = [
-        any(numbered(part.title)[0] or _deep_number(part.title) for part in kid.every()) for kid in section.children
-    ]
-    kids = [
-        kid
-        for kid, has_number in zip(section.children, numbers, strict=True)
-        if (kid.has_tasks if has_boxes else has_number)
-    ]
+    kids = [kid for kid in section.children if (kid.has_tasks if has_boxes else kid.has_numbers)]
     number, title = numbered(section.title)
     is_whole = number or not kids or not (is_title or any(numbered(kid.title)[0] for kid in kids))
     own = replace(section, children=[kid for kid in section.children if is_whole and not kid.is_no_tasks])

@@ -84,9 +84,8 @@ def _plain(markdown: Markdown) -> Markdown:
             title = title if len(title) <= _LONGEST_HEADING else f"{title[:_LONGEST_HEADING]}…"
             heading = line.heading and line.heading._replace(title=title.translate(_PLAIN))
             lines[line.number] = line._replace(text=line.text.translate(_PLAIN), heading=heading)
-    return (
-        replace(markdown, lines=tuple(lines.get(line.number, line) for line in markdown.lines)) if lines else markdown
-    )
+    written = tuple(lines.get(line.number, line) for line in markdown.lines)
+    return replace(markdown, lines=written) if lines else markdown
 
 
 def _needs_in(markdown: Markdown, siblings: list[str], *, header_only: bool) -> Iterator[Dependency]:

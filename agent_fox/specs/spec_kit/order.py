@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from agent_fox.specs.common.task_lists import Numbers
@@ -71,17 +71,14 @@ def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
                 for sentence in () if item.is_row else _sentences(item.text):
                     yield from _in_sentence(item.line, sentence, numbers)
     for table in markdown.tables:
-        columns = (
-            table.column_with("depends", "dependenc", "blocked by", "prerequisite", "依赖", "依賴", "依存", "depende"),
-            table.column("blocks", "blocking", "unblocks"),
-        )
+        before = table.column_with("depend", "blocked by", "prerequisite", "依赖", "依賴", "依存")
+        columns = before, table.column("blocks", "blocking", "unblocks")
         for row in table.rows if columns != (None, None) else ():
             own = next((cell for cell in (plain(cell) for cell in row.cells[:3]) if cell in numbers), None)
             if own is not None:
                 cells = (_LIKE["brackets"].sub("", row.cell(column)) for column in columns)
-                first, later = (
-                    [name for each in _lists(cell) for name in _names(cell, each, numbers)] for cell in cells
-                )
+                listed = ([_names(cell, each, numbers) for each in _lists(cell)] for cell in cells)
+                first, later = (list(chain.from_iterable(names)) for names in listed)
                 yield _stated(row.line, first, [own], numbers)
                 yield _stated(row.line, [own], later, numbers)
 

@@ -136,10 +136,8 @@ class Phases(Remarks):
             elif is_lost:
                 unnumbered.append(task.line)
         if unnumbered:
-            what = (
-                f"boxes without a number, in no phase: {listed(unnumbered)}. Not planned; number those that are tasks"
-            )
-            self.warn(unnumbered[0], what)
+            where, what = listed(unnumbered), "Not planned; number those that are tasks"
+            self.warn(unnumbered[0], f"boxes without a number, in no phase: {where}. {what}")
 
     def _phased(self, tasks: Iterator[Draft]) -> list[Draft]:
         """The phases, and a word about those that are empty. Their rank is that of headings that say so, else of the
