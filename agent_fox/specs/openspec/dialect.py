@@ -3,6 +3,7 @@ A change says in prose what it is called, and for which other changes it waits."
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -140,7 +141,20 @@ def _delta_files(folder: Path, root: Path) -> tuple[dict[str, str], list[Problem
     A name is relative to the folder, such as `specs/auth/spec.md`. What can't be listed is an error.
     """
     problems: list[Problem] = []
-    names = [path.relative_to(folder) for path in _markdown_below(folder / _SPECS, root, problems, 1)]
+
+    def refuse(refused: OSError) -> None:
+        if not isinstance(refused, FileNotFoundError | NotADirectoryError):
+            what = f"this folder can't be read ({refused.strerror}); check its permissions"
+            problems.append(error(place_of(Path(refused.filename), root), what))
+
+    names: list[Path] = []
+    for at, folders, inside in os.walk(
+        folder / _SPECS, onerror=refuse
+    ):  # not through links, which may lead in a circle
+        own = Path(at).relative_to(folder)
+        inside += [name for name in folders if name == _SPEC_FILE]
+        names += [own / name for name in sorted(inside) if name.lower().endswith(".md") and not name.startswith(".")]
+        folders[:] = [name for name in sorted(folders) if name != _SPEC_FILE and len(own.parts) < _DEEPEST]
     files: dict[str, str] = {}
     for name in sorted(names, key=lambda name: name.name != _SPEC_FILE):
         inner = name.parts[1:]
@@ -157,23 +171,6 @@ def _is_other_change(folder: Path, name: str) -> bool:
     if folder.parent.name != _CHANGES or name in (folder.name, _ARCHIVE) or name.startswith("."):
         return False
     return len(name.encode()) <= _LONGEST_NAME and _is_folder(folder.parent / name)
-
-
-def _markdown_below(folder: Path, root: Path, problems: list[Problem], depth: int) -> Iterator[Path]:
-    """Markdown files, without going through links to folders: those may lead round in a circle."""
-    if not _is_folder(folder) or depth > _DEEPEST:
-        return
-    try:
-        paths = [(path, path.is_dir()) for path in sorted(folder.iterdir())]
-    except OSError as refused:
-        what = f"this folder can't be read ({refused.strerror}); check its permissions"
-        problems.append(error(place_of(folder, root), what))
-        return
-    for path, is_folder in paths:
-        if is_folder and path.name != _SPEC_FILE:
-            yield from () if path.is_symlink() else _markdown_below(path, root, problems, depth + 1)
-        elif path.suffix.lower() == ".md" and not path.name.startswith("."):
-            yield path
 
 
 def _is_folder(path: Path) -> bool:

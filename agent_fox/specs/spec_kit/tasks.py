@@ -188,12 +188,20 @@ def _take_labels(task: Draft) -> None:
     rest = f"{task.title} {wrapped}".strip()
     task.details = tuple(item.text for item in items)
     kept: list[str] = []
-    end = 0
-    while (match := _LIKE["tasks_label"].match(rest, end)) is not None and _takes(
-        task, match["label"].strip(), kept, match[0]
-    ):
-        end = match.end()
-    rest = rest[end:]
+    while (match := _LIKE["tasks_label"].match(rest)) is not None:
+        label, written = match["label"].strip(), match[0]
+        stories = tuple(stories_in_label(label))
+        if _LIKE["parallel"].fullmatch(label):
+            task.is_parallel = True
+        elif _LIKE["optional"].match(label):
+            task.is_optional = True
+        elif stories:
+            task.stories = tuple(dict.fromkeys((*task.stories, *stories)))
+        elif "[" in written:
+            kept.append(written.strip(" *"))
+        else:  # words in parentheses end the labels
+            break
+        rest = rest[match.end() :]
     if _LIKE["parallel_anywhere"].search(rest):
         task.is_parallel, rest = True, _LIKE["parallel_anywhere"].sub("", rest)
     if not task.stories:
@@ -206,22 +214,6 @@ def _take_labels(task: Draft) -> None:
     bare = bare.replace("~~", "").strip(_MARKS) if task.is_struck else bare.strip(_MARKS.replace("~", ""))
     task.title = " ".join([*kept, *bare.split()])
     task.is_optional |= any(_LIKE["optional_heading"].search(heading.title) for _, heading in task.chain[-1:])
-
-
-def _takes(task: Draft, label: str, kept: list[str], written: str) -> bool:
-    """Whether what stands in brackets is a label. Other brackets are kept; words in parentheses end the labels."""
-    stories = tuple(stories_in_label(label))
-    if _LIKE["parallel"].fullmatch(label):
-        task.is_parallel = True
-    elif _LIKE["optional"].match(label):
-        task.is_optional = True
-    elif stories:
-        task.stories = tuple(dict.fromkeys((*task.stories, *stories)))
-    elif "[" in written:
-        kept.append(written.strip(" *"))
-    else:
-        return False
-    return True
 
 
 def _intro(phase: Draft) -> Iterator[Line]:
