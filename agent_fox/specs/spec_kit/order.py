@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
-from typing import NamedTuple
 
 from agent_fox.specs.common.task_lists import Numbers
 from agent_fox.specs.document import Markdown
@@ -22,15 +21,8 @@ _SAID = ("comes_after", "comes_before")
 _VERBS = ("arrow", *_SAID)
 
 
-class Stated(NamedTuple):
-    """What a line says outright: each of `later` comes after each of `earlier`. `unknown` are no tasks of the file."""
-
-    line: int
-    earlier: tuple[str, ...]
-    later: tuple[str, ...]
-    unknown: tuple[str, ...] = ()
-
-
+Stated = tuple[int, list[str], list[str]]
+"""What a line says outright: each of its second list comes after each of the first."""
 Named = tuple[tuple[str, ...], tuple[str, ...]]
 """Tasks that are there, and others."""
 
@@ -48,7 +40,7 @@ def said(text: str, verb: str, numbers: Numbers) -> Named:
         starts += [match.start() for match in _LIKE["order_comes_after"].finditer(text)]
     begins = (start for start in sorted(starts) if _LIKE["order_named"].match(text, start) is not None)
     lists = (next(_lists(text, start)) for start in begins)
-    return _parted((name for each in lists for name in _names(text, each, numbers)), numbers)
+    return parted((name for each in lists for name in _names(text, each, numbers)), numbers)
 
 
 def phase_waits(text: str, numbers: Numbers) -> tuple[str, ...]:
@@ -79,8 +71,7 @@ def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
                 cells = (_LIKE["brackets"].sub("", row.cell(column)) for column in columns)
                 listed = ([_names(cell, each, numbers) for each in _lists(cell)] for cell in cells)
                 first, later = (list(chain.from_iterable(names)) for names in listed)
-                yield _stated(row.line, first, [own], numbers)
-                yield _stated(row.line, [own], later, numbers)
+                yield from ((row.line, first, [own]), (row.line, [own], later))
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -110,12 +101,12 @@ def _in_sentence(line: int, sentence: str, numbers: Numbers) -> Iterator[Stated]
     for place, verb in enumerate(verbs):
         left, right = lists[place], lists[place + 1]
         if verb in _SAID:
-            left = left[-1:] if place and verbs[place - 1] in _SAID and _is_parted(sentence, left) else left
+            left = left[-1:] if place and verbs[place - 1] in _SAID and _isparted(sentence, left) else left
             goes_on = place + 1 < len(verbs) and verbs[place + 1] in _SAID
-            right = right[:-1] if goes_on and _is_parted(sentence, right) else right
+            right = right[:-1] if goes_on and _isparted(sentence, right) else right
         if verb:
             first, later = (right, left) if verb == "comes_after" else (left, right)
-            yield _stated(line, _names(sentence, first, numbers), _names(sentence, later, numbers), numbers)
+            yield line, _names(sentence, first, numbers), _names(sentence, later, numbers)
 
 
 def _lists(sentence: str, start: int = 0) -> Iterator[list[re.Match[str]]]:
@@ -130,7 +121,7 @@ def _lists(sentence: str, start: int = 0) -> Iterator[list[re.Match[str]]]:
         yield matches
 
 
-def _is_parted(sentence: str, numbers: list[re.Match[str]]) -> bool:
+def _isparted(sentence: str, numbers: list[re.Match[str]]) -> bool:
     """Whether a comma stands before the last number of several."""
     return len(numbers) > 1 and "," in sentence[numbers[-2].end() : numbers[-1].start()]
 
@@ -145,13 +136,7 @@ def _names(sentence: str, found: list[re.Match[str]], numbers: Numbers) -> list[
     return [name for written in names for name in _between(written, written, numbers)]
 
 
-def _stated(line: int, first: list[str], later: list[str], numbers: Numbers) -> Stated:
-    (before, strange), (after, stranger) = _parted(first, numbers), _parted(later, numbers)
-    has_room = numbers.has_room(len(before) * len(after))
-    return Stated(line, before if has_room else (), after, tuple(dict.fromkeys((*strange, *stranger))))
-
-
-def _parted(names: Iterable[str], numbers: Numbers) -> Named:
+def parted(names: Iterable[str], numbers: Numbers) -> Named:
     """Each name once: those of tasks that are there, and others."""
     once = dict.fromkeys(names)
     return tuple(name for name in once if name in numbers), tuple(name for name in once if name not in numbers)

@@ -13,7 +13,7 @@ from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, rolled
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line
 from agent_fox.specs.spec_kit.identifiers import References, is_taken_back, stories_in_label, stories_in_title
-from agent_fox.specs.spec_kit.order import phase_waits, rank, said, stated_in
+from agent_fox.specs.spec_kit.order import parted, phase_waits, rank, said, stated_in
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Phases, box_of
 from agent_fox.specs.word_tables import patterns_in
@@ -157,10 +157,11 @@ class _Reading(Remarks):
             before = [name for name in named if name not in own]
             for later in own if before and self.numbers.has_room(len(own) * len(before)) else ():
                 waits.setdefault(later, []).extend(before)
-        for statement in stated_in(self.markdown, self.numbers):
-            self._warn_of_unknown(statement.line, "the order of tasks names", statement.unknown)
-            for later in statement.later:
-                waits.setdefault(later, []).extend(statement.earlier)
+        for line, first, last in stated_in(self.markdown, self.numbers):
+            (earlier, strange), (after, stranger) = parted(first, self.numbers), parted(last, self.numbers)
+            self._warn_of_unknown(line, "the order of tasks names", tuple(dict.fromkeys((*strange, *stranger))))
+            for later in after if self.numbers.has_room(len(earlier) * len(after)) else ():
+                waits.setdefault(later, []).extend(earlier)
         return waits
 
     def _warn_of_unknown(self, line: int, who: str, unknown: tuple[str, ...]) -> None:
