@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.core.spec import Dependency
-from agent_fox.specs.common.rows import group_in, read_dependencies, specs_in, without_doubles
+from agent_fox.specs.common.beside import group_in, read_dependencies, specs_in, without_doubles
 from tests.specs.worlds import markdown
 
 Row = tuple[str, int | None, int | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.core.spec import Group
-from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.common.task_lists import mark_test_writers
 
 
 def writers(*titles: str) -> list[int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent_fox.core.spec import Trace
+from agent_fox.specs.common.beside import read_traceability, tasks_in
 from agent_fox.specs.common.id_ranges import index_of
-from agent_fox.specs.common.rows import read_traceability, tasks_in
 from tests.specs.test_id_ranges import INDEX
 from tests.specs.worlds import markdown
 

@@ -9,12 +9,11 @@ from agent_fox.core.spec import BareCriteria, Problem, Severity, Spec
 from agent_fox.specs.agent_fox.requirements import read_requirements
 from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
-from agent_fox.specs.common.beside import read_commands, source_in
+from agent_fox.specs.common import beside
 from agent_fox.specs.common.id_ranges import PartIndex, index_of
-from agent_fox.specs.common.rows import number_of, read_dependencies, read_traceability, without_doubles
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED
 from agent_fox.specs.document import HEAD, Documents, Markdown, conflict_in, read_documents, read_markdown, title_of
-from agent_fox.specs.files import TextFile, warning
+from agent_fox.specs.files import warning
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -42,7 +41,7 @@ def read_agent_fox(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec |
         return None, documents.problems
     titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
     spec = spec_of(AGENT_FOX, folder, root, documents, requirements, tasks)
-    source = source_in(prd) if file and _LIKE["may_name_a_source"].search(file.text) else None
+    source = beside.source_in(prd) if file and _LIKE["may_name_a_source"].search(file.text) else None
     spec = replace(spec, title=title_of(titled), source=source)
     return _as_withdrawn(spec, documents), documents.problems
 
@@ -67,7 +66,7 @@ def _requirements(documents: Documents, number: str, bare: BareCriteria) -> Read
 def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: Markdown) -> ReadTasks:
     """What tasks.md or tasks.json says, with the dependencies and the problems of prd.md."""
     file = documents.first(*_TASKS)
-    in_prd = read_dependencies(prd, spec_name)
+    in_prd = beside.read_dependencies(prd, spec_name)
     if file is not None and not file.where.endswith(".md"):
         from agent_fox.specs.agent_fox.json_form import tasks_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
 
@@ -76,27 +75,34 @@ def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: Markdown
             del documents.files["tasks.json"]
             return ReadTasks(problems=(*prd.problems, in_json))
         # it says exactly what prd.md tells in words: its rows about a spec count alone, and come first
-        named = {number_of(row.spec) for row in in_json.dependencies}
-        rows = (*in_json.dependencies, *(row for row in in_prd if number_of(row.spec) not in named))
-        return replace(in_json, dependencies=without_doubles(rows), problems=(*prd.problems, *in_json.problems))
+        named = {beside.number_of(row.spec) for row in in_json.dependencies}
+        rows = (*in_json.dependencies, *(row for row in in_prd if beside.number_of(row.spec) not in named))
+        return replace(in_json, dependencies=beside.without_doubles(rows), problems=(*prd.problems, *in_json.problems))
     if file is None:
-        return ReadTasks(dependencies=without_doubles(in_prd), problems=prd.problems)
+        return ReadTasks(dependencies=beside.without_doubles(in_prd), problems=prd.problems)
     markdown = read_markdown(file)
     read = read_tasks(markdown, index, file.text)
-    traces, problems = read_traceability(markdown, index)
+    traces, problems = beside.read_traceability(markdown, index)
     return replace(
         read,
         problems=(*prd.problems, *markdown.problems, *read.problems, *problems),
-        dependencies=without_doubles([*in_prd, *read_dependencies(markdown, spec_name)]),
+        dependencies=beside.without_doubles([*in_prd, *beside.read_dependencies(markdown, spec_name)]),
         traceability=traces,
-        test_commands=read_commands(markdown),
+        test_commands=beside.read_commands(markdown),
     )
 
 
 def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
     """A spec that says it is superseded expects nothing: in a banner, or in the front matter of prd.md."""
-    files = (file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT)
-    banner = next((file for file in files if _LIKE["superseded"].match(_first_words(file))), None)
+    banner = None
+    for file in (
+        each for name, each in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT
+    ):
+        # the first line that says anything after front matter: `**SUPERSEDED** by ...`
+        lines = [line.text.strip() for line in read_markdown(file).lines[:HEAD] if not line.is_blank]
+        if lines and lines[0] == _FRONT_MATTER and _FRONT_MATTER in lines[1:]:
+            lines = lines[lines.index(_FRONT_MATTER, 1) + 1 :]
+        banner = banner or (file if lines and _LIKE["superseded"].match(lines[0]) else None)
     head = documents.files["prd.md"].text.split("\n---", 1)[0] if "prd.md" in documents.files else ""
     has_ended = head.startswith(_FRONT_MATTER) and _LIKE["ended"].search(head) is not None
     if banner is None and not has_ended:
@@ -104,11 +110,3 @@ def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
     where = banner.where if banner else f"{spec.path}/prd.md"
     documents.problems.append(warning(where, f"{spec.name} is superseded: nothing of it is planned"))
     return replace(spec, requirements=(), withdrawn=(*spec.expected, *spec.withdrawn), is_withdrawn=True)
-
-
-def _first_words(file: TextFile) -> str:
-    """The first line that says anything after front matter: `**SUPERSEDED** by ...`."""
-    lines = [line.text.strip() for line in read_markdown(file).lines[:HEAD] if not line.is_blank]
-    if lines and lines[0] == _FRONT_MATTER and _FRONT_MATTER in lines[1:]:
-        lines = lines[lines.index(_FRONT_MATTER, 1) + 1 :]
-    return lines[0] if lines else ""

@@ -15,11 +15,9 @@ from agent_fox.core.spec import Dependency, Group, Problem, Severity, Subtask, T
 from agent_fox.core.values import dataclass
 from agent_fox.specs.agent_fox import json_models as models
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, RequirementDraft
-from agent_fox.specs.common.beside import label_of
+from agent_fox.specs.common.beside import label_of, tasks_in
 from agent_fox.specs.common.id_ranges import PartIndex
-from agent_fox.specs.common.rows import tasks_in
-from agent_fox.specs.common.task_lists import known_as, named_by, numbers_apart, rolled_up
-from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.common.task_lists import known_as, mark_test_writers, named_by, numbers_apart, rolled_up
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -27,13 +25,8 @@ Model = TypeVar("Model", bound=BaseModel)
 _TAKEN_BACK = frozenset({"withdrawn", "superseded", "archived", "removed", "deprecated"})
 _PATTERN_WORDS = {"state_driven": "WHILE", "unwanted": "IF", "optional": "WHERE"}
 _CLAUSES = {"feature": "WHERE", "state": "WHILE", "trigger": "WHEN", "condition": "AND", "error_condition": "IF"}
-_STATES = {
-    "done": TaskState.DONE,
-    "completed": TaskState.DONE,
-    "in_progress": TaskState.IN_PROGRESS,
-    "dropped": TaskState.SKIPPED,
-    "skipped": TaskState.SKIPPED,
-}
+_STATES = {"done": TaskState.DONE, "completed": TaskState.DONE, "in_progress": TaskState.IN_PROGRESS}
+_STATES |= dict.fromkeys(("dropped", "skipped"), TaskState.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,24 +137,31 @@ def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = N
     if isinstance(read, Problem):
         return read
     strings, groups = strings_of(file), read.task_groups
-    listed, troubles = _tests(tests, index)
-    traces = [
-        Trace(t.requirement_id, _one(t.test_spec_id), tasks_in(t.task_id), _one(t.test_path))
-        for t in read.traceability
-        if t.requirement_id
-    ]
+    shown, troubles = _traces_of_tests(tests, groups, index)
+    traces: list[Trace] = []
+    for each in (each for each in read.traceability if each.requirement_id):
+        specified, tests_there = (tuple(filter(None, [name])) for name in (each.test_spec_id, each.test_path))
+        traces.append(Trace(each.requirement_id, specified, tasks_in(each.task_id), tests_there))
+    dependencies: list[Dependency] = []
+    for row in (row for row in read.dependencies if row.depends_on_spec.strip()):
+        from_group = None if row.sentinel else row.from_group or None
+        where = strings.place(row.depends_on_spec)
+        dependencies.append(Dependency(row.depends_on_spec.strip(), from_group, row.to_group or None, where))
+    # one that waits, but not for the one before it, stands beside that
+    beside = {
+        group.id
+        for before, group in pairwise(groups)
+        if group.depends_on is not None and str(before.id) not in group.depends_on
+    }
+    numbered = zip(groups, numbers_apart(group.id for group in groups), strict=True)
     return ReadTasks(
-        _groups_of(groups, index),
+        mark_test_writers(tuple(_group(group, number, index, group.id in beside) for group, number in numbered)),
         (*_troubles_of(groups, index, strings), *troubles),
         _places_of(groups, strings),
-        tuple(_dependency(d, strings) for d in read.dependencies if d.depends_on_spec.strip()),
-        tuple(traces or _traces_of_tests(listed, groups, index)),
+        tuple(dependencies),
+        tuple(traces or shown),
         {label_of(label): command for label, command in read.test_commands.items() if command},
     )
-
-
-def _one(name: str) -> tuple[str, ...]:
-    return (name,) if name else ()
 
 
 def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
@@ -180,14 +180,11 @@ def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
         return error(file.where, f"can't be read as JSON: {wrong}")
 
 
-def _dependency(read: models.JsonDependency, strings: Strings) -> Dependency:
-    from_group = None if read.sentinel else read.from_group or None
-    where = strings.place(read.depends_on_spec)
-    return Dependency(read.depends_on_spec.strip(), from_group, read.to_group or None, where)
-
-
-def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[models.JsonTest], list[Problem]]:
-    """The tests of a test_spec.json, and what is wrong with them: a plan can do without, but not without a word."""
+def _traces_of_tests(
+    file: TextFile | None, groups: list[models.JsonGroup], index: PartIndex
+) -> tuple[list[Trace], list[Problem]]:
+    """What each test of a test_spec.json says that it verifies, with the groups that own the test; and what is wrong
+    with that: a plan can do without, but not without a word."""
     if file is None or not file.where.endswith(".json"):
         return [], []
     read = _parsed(models.JsonTests, file)
@@ -195,21 +192,13 @@ def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[models.JsonTes
         return [], [replace(read, severity=Severity.WARNING)]
     wrong = {test.id: unknown for test in read.tests if (unknown := _unknown_in(test.verifies, index))}
     strings = strings_of(file) if wrong else Strings(file.where, {})
-    texts = [(id, f"test {id} verifies {', '.join(names)}") for id, names in wrong.items()]
-    return read.tests, [warning(strings.place(id), f"{what}: this spec has no such requirement") for id, what in texts]
-
-
-def _traces_of_tests(
-    tests: Iterable[models.JsonTest], groups: list[models.JsonGroup], index: PartIndex
-) -> Iterable[Trace]:
-    """What each test says that it verifies, with the groups that own the test."""
+    what = "test {} verifies {}: this spec has no such requirement"
+    problems = [warning(strings.place(name), what.format(name, ", ".join(ids))) for name, ids in wrong.items()]
     owners: dict[str, list[str]] = {}
-    for group in groups:
-        for name in dict.fromkeys(group.tests):
-            owners.setdefault(name, []).append(str(group.id))
-    for test in tests:
-        for identifier in dict.fromkeys(_ids_in(test.verifies, index)):
-            yield Trace(identifier, (test.id,), tuple(owners.get(test.id, ())))
+    for name, number in ((name, str(group.id)) for group in groups for name in dict.fromkeys(group.tests)):
+        owners.setdefault(name, []).append(number)
+    parts = ((test.id, part) for test in read.tests for part in dict.fromkeys(_ids_in(test.verifies, index)))
+    return [Trace(part, (name,), tuple(owners.get(name, ()))) for name, part in parts], problems
 
 
 def _ids_in(references: Iterable[str], index: PartIndex) -> Iterable[str]:
@@ -219,17 +208,6 @@ def _ids_in(references: Iterable[str], index: PartIndex) -> Iterable[str]:
 def _unknown_in(references: Iterable[str], index: PartIndex) -> list[str]:
     """What is named and not there; nothing where the spec has no requirements at all."""
     return [name for reference in references for name in index.expand(reference)[1]] if index.every else []
-
-
-def _groups_of(read: list[models.JsonGroup], index: PartIndex) -> tuple[Group, ...]:
-    """In the order of the file, each with its number. One that waits, but not for the one before, stands beside it."""
-    beside = {
-        group.id
-        for before, group in pairwise(read)
-        if group.depends_on is not None and str(before.id) not in group.depends_on
-    }
-    numbered = zip(read, numbers_apart(group.id for group in read), strict=True)
-    return mark_test_writers(tuple(_group(group, n, index, group.id in beside) for group, n in numbered))
 
 
 def _group(read: models.JsonGroup, number: int, index: PartIndex, is_parallel: bool) -> Group:

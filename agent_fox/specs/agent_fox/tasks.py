@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from agent_fox.core.spec import Group, Subtask
@@ -10,8 +11,7 @@ from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common import task_lists
 from agent_fox.specs.common.id_ranges import PartIndex
 from agent_fox.specs.common.task_entries import read_groups
-from agent_fox.specs.common.task_lists import CHECKPOINT, Bullet, Draft
-from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.common.task_lists import Bullet, Draft, mark_test_writers
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.word_tables import patterns_in
 
@@ -39,29 +39,20 @@ class _Reading(Remarks):
         self.says = partial(task_lists.state_of, minus_is_skipped=minus_is_skipped)
 
     def group(self, draft: Draft) -> Group:
-        subtasks = tuple(self._subtask(task) for task in draft.tasks)
-        title = _title(draft)
-        archetype = _LIKE["archetype"].search(title)
-        return Group(
-            number=draft.group,
-            title=" ".join(_LIKE["archetype"].sub("", title).split()),
-            state=draft.state(self.says),
-            optional=draft.is_optional,
-            archetype=archetype[1].lower() if archetype else None,
-            subtasks=subtasks,
-            requirements=task_lists.named_by(self._requirements(draft.bullets), subtasks),
-            text=task_lists.text_of(draft.lines),
-            parallel=draft.is_parallel,
-            is_checkpoint=CHECKPOINT.match(title) is not None,
-        )
+        subtasks = tuple(map(self._task, draft.tasks))
+        group = task_lists.group_of(draft, self._task(draft), subtasks)
+        archetype = _LIKE["archetype"].search(group.title)
+        title = " ".join(_LIKE["archetype"].sub("", group.title).split())
+        return replace(group, title=title, archetype=archetype[1].lower() if archetype else None)
 
-    def _subtask(self, draft: Draft) -> Subtask:
+    def _task(self, draft: Draft) -> Subtask:
+        # without the fields that follow the title on its line
+        title = _LIKE["field_begins"].split(" ".join(draft.wrapped.split()), maxsplit=1)[0].strip("* ")
         named = tuple(dict.fromkeys(self._requirements(draft.bullets)))
         texts = (bullet.text for bullet in draft.bullets[1:])
         details = tuple(text for text in texts if not _LIKE["is_field"].match(text))
-        return Subtask(
-            draft.number, _title(draft), draft.state(self.says), draft.is_optional, named, details, draft.is_parallel
-        )
+        state = draft.state(self.says)
+        return Subtask(draft.number, title, state, draft.is_optional, named, details, draft.is_parallel)
 
     def _requirements(self, bullets: Iterable[Bullet]) -> Iterator[str]:
         for bullet in bullets:
@@ -74,8 +65,3 @@ class _Reading(Remarks):
                     what = f"names {', '.join(unknown)}: no such requirement in this spec"
                     self.warn(next(says, bullet.lines[0].number), f"{what}. Correct the id, or declare it")
                 yield from ids
-
-
-def _title(draft: Draft) -> str:
-    """The title without the fields that follow it on its line."""
-    return _LIKE["field_begins"].split(" ".join(draft.wrapped.split()), maxsplit=1)[0].strip("* ")

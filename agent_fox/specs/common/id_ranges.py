@@ -61,17 +61,22 @@ class PartIndex:
                 yield name, ()
 
     def _named(self, found: re.Match[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        key = key_of(found["tail"])
-        if found["spec"] and not self._is_own(found["spec"]):
-            yield found[0], ()
+        name, key = found[0], key_of(found["tail"])
+        end = _LIKE["tail_end"].match(found["end"] or "")
+        foreign = (found["spec"], end[1] if end else None)
+        if not all(map(self._is_own, filter(None, foreign))) or (found["end"] and not end):
+            yield name, ()
         elif found["every"]:
             only_edges = "E" in found["every"].upper()
             below = (i for k, i in self.parts.items() if _is_below(k, key) and (k[-1][0] or not only_edges))
-            yield found[0], tuple(below)
-        elif found["end"]:
-            yield from self._range(found[0], key, found["end"])
+            yield name, tuple(below)
+        elif end:  # all between two ends, in the order of the file; an end that does not exist is returned too
+            last = key_of(end[2])
+            last = (*key[: max(len(key) - len(last), 0)], *last)
+            yield name, tuple(i for k, i in self.parts.items() if key <= k and (k <= last or _is_below(k, last)))
+            yield f"an end of {name}", self._at(key) and self._at(last)
         else:
-            yield found[0], self._at(key)
+            yield name, self._at(key)
 
     def _is_own(self, number: str) -> bool:
         own = self.prefix
@@ -79,18 +84,6 @@ class PartIndex:
 
     def _at(self, key: Key) -> tuple[str, ...]:
         return (self.parts[key],) if key in self.parts else self.by_requirement.get(key, ())
-
-    def _range(self, name: str, start: Key, written_end: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """All between two ends, in the order of the file; an end that does not exist is returned too."""
-        match = _LIKE["tail_end"].match(written_end)
-        if match is None or (match[1] and not self._is_own(match[1])):
-            yield name, ()
-            return
-        end = key_of(match[2])
-        if len(end) < len(start):
-            end = start[: len(start) - len(end)] + end
-        yield name, tuple(i for k, i in self.parts.items() if start <= k and (k <= end or _is_below(k, end)))
-        yield f"an end of {name}", self._at(start) and self._at(end)
 
 
 def index_of(requirements: Iterable[Requirement], prefix: str) -> PartIndex:

@@ -6,14 +6,15 @@ A box `1.` is a group; where no box is one, numbered headings are, else headings
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from agent_fox.core.spec import Problem
 from agent_fox.specs.collected import Remarks
 from agent_fox.specs.common.id_ranges import ascii_number
-from agent_fox.specs.common.task_lists import Bullet, Draft, left_out, tell_apart
+from agent_fox.specs.common.task_lists import Bullet, Draft, tell_apart
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.lines import MARK, Chain, Heading, Line, in_bold, is_rule
+from agent_fox.specs.lines import MARK, Chain, Heading, Line, aside_below, in_bold, is_rule
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -25,20 +26,16 @@ _BRACKETS = frozenset("([（")
 class _Cut:
     """Goes through a tasks file, line by line. Knows only where it stands: under which headings, in which entry.
 
-    Entries are boxes and numbered headings; where a file has no boxes at all, numbered items stand for them. Lines in
-    `tasks` are headings that hold tasks, whatever they are called. `aside` are the numbered items below headings that
-    hold none, by the line of the heading; `surely_not` those of these headings that say nothing else, such as *Notes*.
-    Where it `is_strict`, what stands deeper than the first subtask of a group is no entry, whatever its number.
+    Entries are boxes and numbered headings; where a file has no boxes at all, numbered items stand for them. What
+    stands below headings such as *Notes* is aside. Where it `is_strict`, what stands deeper than the first subtask of a
+    group is no entry, whatever its number.
     """
 
-    def __init__(self, is_boxed: bool, is_strict: bool, tasks: frozenset[int] = frozenset()) -> None:
-        self.is_boxed, self.is_strict, self.tasks = is_boxed, is_strict, tasks
+    def __init__(self, is_boxed: bool, is_strict: bool) -> None:
+        self.is_boxed, self.is_strict = is_boxed, is_strict
         self.edge: int | None = None
         self.entries: list[Draft] = []
-        self.aside: dict[int, list[Draft]] = {}
-        self.surely_not: set[int] = set()
         self.chain: Chain = ()
-        self.under = 0
         self.level_aside: int | None = None
         self.current: Draft | None = None
         self.wants_bullet = True
@@ -49,35 +46,28 @@ class _Cut:
                 self._heading(line, line.heading)
             elif (self.is_boxed and "[" not in line.text) or (entry := self._entry(line)) is None:
                 self._text(line)
-            elif self.level_aside is None:
+            else:
                 self._begin(entry, line)
-            elif entry.number:
-                self.aside.setdefault(self.under, []).append(entry)
         return self.entries
 
     def _entry(self, line: Line) -> Draft | None:
         is_below = self.is_strict and self.edge is not None and line.indent > self.edge
         if line.is_code or (is_below and self.current is not None):
             return None
-        return _boxed(line) if self.is_boxed else _listed(line)
+        match = None if self.is_boxed else _LIKE["entry_listed"].match(line.text.strip())
+        return _boxed(line) if self.is_boxed else _entry(match["number"], match["title"], line) if match else None
 
     def _heading(self, line: Line, heading: Heading) -> None:
-        self.chain = tuple(step for step in self.chain if step[1].level < heading.level)
-        title, is_of_tasks = heading.title.strip("*_ "), line.number in self.tasks
-        self.under = line.number
-        self.surely_not |= {line.number} if _LIKE["not_tasks"].fullmatch(title.lower()) else set()
-        if self.level_aside is not None and heading.level > self.level_aside and not is_of_tasks:
-            return
-        is_aside = not is_of_tasks and _LIKE["not_tasks"].match(title.lower()) is not None
-        self.level_aside = heading.level if is_aside else None
-        self.chain = (*self.chain, (line.number, Heading(heading.level, title)))
-        self.current = None
-        if not is_aside and (entry := _headed(line, heading)) is not None:
+        heading = heading._replace(title=heading.title.strip("*_ "))
+        above = (step for step in self.chain if step[1].level < heading.level)
+        self.chain, self.current = (*above, (line.number, heading)), None
+        self.level_aside = aside_below(heading, self.level_aside, _LIKE["not_tasks"])
+        if (entry := _headed(line, heading)) is not None:
             self._begin(entry, line)
 
     def _begin(self, entry: Draft, line: Line) -> None:
         """An entry's own line is its first bullet."""
-        entry.chain = self.chain
+        entry.chain, entry.is_aside = self.chain, self.level_aside is not None
         entry.lines.append(line)
         entry.bullets.append(Bullet([line], entry.box, "" if entry.level else entry.title))
         self.entries.append(entry)
@@ -121,11 +111,6 @@ def _boxed(line: Line) -> Draft | None:
     return entry
 
 
-def _listed(line: Line) -> Draft | None:
-    match = _LIKE["entry_listed"].match(line.text.strip())
-    return _entry(match["number"], match["title"], line) if match else None
-
-
 def _headed(line: Line, heading: Heading) -> Draft | None:
     match = _LIKE["entry_heading"].match(heading.title.replace("**", ""))
     if match is None or (match["word"] and not _LIKE["task"].search(match["word"])):
@@ -148,9 +133,8 @@ def _entry(number: str, title: str, line: Line) -> Draft:
         clean, words = _LIKE["optional"].subn(" ", without)
         clean, parallel = _LIKE["parallel"].subn(" ", clean)
     title = " ".join(clean.split())
-    return Draft(
-        number, title, line.number, None, line.indent, is_optional=bool(stars or words), is_parallel=bool(parallel)
-    )
+    is_optional, is_parallel = bool(stars or words), bool(parallel)
+    return Draft(number, title, line.number, None, line.indent, is_optional=is_optional, is_parallel=is_parallel)
 
 
 def _state(box: str) -> str:
@@ -171,7 +155,10 @@ def read_groups(markdown: Markdown, *, is_strict: bool = False) -> tuple[list[Dr
         groups, problems = [], []
     else:
         groups, problems = _unnumbered(markdown, [entry for entry in entries if not entry.level])
-    problems += [*_numbered(markdown, groups), *left_out(markdown, aside)]
+    problems += _numbered(markdown, groups)
+    for entry in aside:  # boxes under headings such as *Notes*
+        what = f"task {entry.number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
+        problems.append(warning(markdown.at(entry.line), what))
     return groups, problems
 
 
@@ -187,23 +174,22 @@ def _entries_of(markdown: Markdown, is_strict: bool) -> tuple[list[Draft], list[
     if len(tops) == 1 and headings[0][1] == tops[0]:  # the file's title, which hides no task whatever it says
         lines = [line for line in lines if line.number != tops[0]]
     is_boxed = any("[" in line.text and _LIKE["entry_box"].match(line.text.strip()) for line in markdown.words)
-    cut = _Cut(is_boxed, is_strict)
-    entries = cut.read(lines)
-    starts = [(entry.line, entry.head) for entry in entries if entry.number and not entry.level]
-    tasks: set[int] = set()
-    for heading, below in cut.aside.items():
-        first = below[0].head
+    entries = _Cut(is_boxed, is_strict).read(lines)
+    starts = [(entry.line, entry.head) for entry in entries if entry.number and not (entry.level or entry.is_aside)]
+    aside = groupby((entry for entry in entries if entry.is_aside), lambda entry: entry.chain[-1])
+    for (heading, (_, title)), below in ((under, [*group]) for under, group in aside):
+        first = next((entry.head for entry in below if entry.number), 0)
         before = max((number for line, number in starts if line < heading), default=0)
-        if heading not in cut.surely_not and first == before + 1 and first not in {number for _, number in starts}:
-            starts += [(entry.line, entry.head) for entry in below]
-            tasks.add(heading)
-    if tasks:
-        cut = _Cut(is_boxed, is_strict, frozenset(tasks))
-        entries = cut.read(lines)
-    known = {entry.number for entry in entries}
-    out = [entry for below in cut.aside.values() for entry in below if entry.number not in known]
+        is_new = first == before + 1 and first not in {number for _, number in starts}
+        if is_new and not _LIKE["not_tasks"].fullmatch(title.lower()):  # *Notes* and nothing else holds no tasks
+            starts += [(entry.line, entry.head) for entry in below if entry.number and not entry.level]
+            for entry in below:
+                entry.is_aside = False
+    known = {entry.number for entry in entries if not entry.is_aside}
+    out = [entry for entry in entries if entry.is_aside and not entry.level and entry.number not in {"", *known}]
     wholes = {entry.number for entry in out}
-    return entries, [entry for entry in out if entry.number.isdecimal() or str(entry.head) not in wholes]
+    left = [entry for entry in out if entry.number.isdecimal() or str(entry.head) not in wholes]
+    return [entry for entry in entries if not entry.is_aside], left
 
 
 def _with_heading(line: Line) -> Line:
@@ -264,9 +250,8 @@ class _Assembly(Remarks):
         has_group_boxes = bool(begins)
         if not begins:
             tops = [entry for entry in entries if entry.level and "." not in entry.number]
-            parts, holding = (
-                {line for entry in kind for line, _ in entry.chain if line != entry.line} for kind in (tops, entries)
-            )
+            kinds = ([(entry.line, line) for entry in kind for line, _ in entry.chain] for kind in (tops, entries))
+            parts, holding = ({line for own, line in kind if line != own} for kind in kinds)
             begins = {top.line for top in tops if top.line not in parts and (top.line in holding or not boxes)}
         for entry in entries:
             if entry.line in begins:
@@ -349,12 +334,8 @@ def _numbered(markdown: Markdown, groups: Sequence[Draft]) -> Iterator[Problem]:
         return
     for place, group in enumerate(groups, 1):
         group.group = place
-    changed = [
-        f"{group.number} in line {group.line} is group {group.group}"
-        for group in groups
-        if group.number not in ("", str(group.group))
-    ]
-    if changed:
-        shown = "; ".join(changed[:5]) + ("; ..." if len(changed) > 5 else "")
+    if changed := [group for group in groups if group.number not in ("", str(group.group))]:
+        shown = "; ".join(f"{each.number} in line {each.line} is group {each.group}" for each in changed[:5])
+        shown += "; ..." if len(changed) > 5 else ""
         what = f"the groups' numbers don't tell them apart, they are counted: {shown}. Number them from 1 on"
         yield warning(markdown.at(groups[0].line), what)

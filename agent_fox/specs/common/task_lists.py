@@ -1,19 +1,22 @@
 """What task lists have in common, whatever the dialect: entries with the lines below them, what boxes say, numbers that
-tell groups apart. What begins an entry, and which entries are groups, is told by a dialect."""
+tell groups apart, and which only write tests. What begins an entry, and which entries are groups, a dialect tells."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, islice
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Problem, Subtask, TaskState
+from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import Chain, Line
+from agent_fox.specs.word_tables import patterns_in
 
+_LIKE = patterns_in(__file__)
+_LONGEST_TITLE = 200
 CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 """How the title of a group begins that only checks what stands before it."""
 
@@ -126,14 +129,25 @@ def rolled_up(states: list[TaskState]) -> TaskState:
     return TaskState.IN_PROGRESS if any(state in begun for state in states) else TaskState.OPEN
 
 
+def group_of(draft: Draft, own: Subtask, subtasks: tuple[Subtask, ...]) -> Group:
+    """A group with its tasks; `own` is what its own line says, read as that of a task is."""
+    return Group(
+        number=draft.group,
+        title=own.title,
+        state=own.state,
+        optional=own.optional,
+        subtasks=subtasks,
+        requirements=named_by(own.requirements, subtasks),
+        text="\n".join(line.text for line in draft.lines).strip("\n"),
+        parallel=own.parallel,
+        is_checkpoint=CHECKPOINT.match(own.title) is not None,
+    )
+
+
 def named_by(own: Iterable[str], subtasks: Iterable[Subtask]) -> tuple[str, ...]:
     """What a group names itself and by its tasks, each once."""
-    return tuple(dict.fromkeys((*own, *(name for subtask in subtasks for name in subtask.requirements))))
-
-
-def text_of(lines: Iterable[Line]) -> str:
-    """The text of a group's lines, for its coder."""
-    return "\n".join(line.text for line in lines).strip("\n")
+    named = {id(names): names for names in (subtask.requirements for subtask in subtasks)}  # many tasks share one tuple
+    return tuple(dict.fromkeys((*own, *(name for names in named.values() for name in names))))
 
 
 def numbers_apart(numbers: Iterable[int]) -> list[int]:
@@ -172,13 +186,6 @@ def doubled_tasks(markdown: Markdown, tasks: Iterable[Draft]) -> Iterator[Proble
             yield warning(markdown.at(task.line), what)
 
 
-def left_out(markdown: Markdown, aside: Iterable[Draft]) -> Iterator[Problem]:
-    """The problem of boxes under headings such as *Notes*."""
-    for entry in aside:
-        what = f"task {entry.number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
-        yield warning(markdown.at(entry.line), what)
-
-
 def places_of(markdown: Markdown, groups: Iterable[Draft]) -> dict[str, str]:
     """Where each group and task stands; of several that are called alike, the first."""
     places: dict[str, str] = {}
@@ -188,3 +195,49 @@ def places_of(markdown: Markdown, groups: Iterable[Draft]) -> dict[str, str]:
         first = group.line or group.tasks[0].line  # what stands before all headings has no line of its own
         places.setdefault(f"group {group.group}", markdown.at(first))
     return places
+
+
+def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """Mark the groups that write tests before there is anything to test: reviews depend on it.
+
+    A title that says *failing tests* is one anywhere. Any other that writes tests is one only as long as no
+    group before it implements something, and only if one after it does: later, writing tests is work like
+    any other.
+    """
+    writers = [_says(_LIKE["tests"], group.title) for group in groups]
+    is_work = (not says and not _LIKE["only_checks"].match(g.title) for g, says in zip(groups, writers, strict=True))
+    last_work = max((place for place, is_one in enumerate(is_work) if is_one), default=-1)
+    marked: list[Group] = []
+    is_before_work = True
+    for place, group in enumerate(groups):
+        writes = (is_before_work and place < last_work and writers[place]) or _says(_LIKE["failing"], group.title)
+        is_before_work = is_before_work and writes
+        marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
+    return tuple(marked)
+
+
+def _says(pattern: re.Pattern[str], title: str) -> bool:
+    """Whether a title says so, and nothing of work beside it."""
+    title = title[:_LONGEST_TITLE]
+    return pattern.match(title) is not None and not _LIKE["does_more"].search(title)
+
+
+def mark_first_tests(groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    """Mark the groups whose tasks are all tests: those that say that they come first, and those before all work."""
+    only_tests = [bool(group.subtasks) and all(_is_test(task.title) for task in group.subtasks) for group in groups]
+    last_work = max((place for place, is_only in enumerate(only_tests) if not is_only), default=-1)
+    marked: list[Group] = []
+    is_before_work = True
+    for place, group in enumerate(groups):
+        title = group.title[:_LONGEST_TITLE]
+        may_be = is_before_work or _LIKE["says_first"].match(title) is not None
+        writes = only_tests[place] and place < last_work and may_be
+        is_before_work = is_before_work and (writes or _LIKE["prepares"].match(title) is not None)
+        marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
+    return mark_test_writers(tuple(marked))
+
+
+def _is_test(title: str) -> bool:
+    title = title[:_LONGEST_TITLE]
+    is_test = _LIKE["is_test"].match(title) is not None or _LIKE["in_tests"].search(title) is not None
+    return is_test and not _LIKE["runs"].match(title)

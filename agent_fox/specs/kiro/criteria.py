@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import Enum, auto
 
 from agent_fox.specs.kiro.blocks import Block, Item
 from agent_fox.specs.kiro.ids import LETTERS, Kind, Mark, mark_of, numbered
@@ -21,24 +20,17 @@ _LABEL_LEVEL = 7
 """The rank of a label that is no heading."""
 
 
-class Sort(Enum):
-    """What a section's list is. What stands before any label, or under a strange one, is UNKNOWN."""
-
-    UNKNOWN = auto()
-    CRITERIA = auto()
-    EDGE = auto()
-    STORY = auto()
-    ASIDE = auto()
-
-
-_SORTS = {Sort.EDGE: _LIKE["edge"], Sort.CRITERIA: _LIKE["criteria"], Sort.STORY: _LIKE["story"]}
+_SORTS = ("edge", "criteria", "story")
+"""What a section's list is, by the table of words; what stands before any label, or under a strange one, is unknown."""
+_EDGE, _CRITERIA, _STORY = _SORTS
+_ASIDE, _UNKNOWN = "aside", ""
 
 
 @dataclass(slots=True)
 class _Section:
     """`wraps` counts numbers that may be prose: they begin an indented line right below other text."""
 
-    sort: Sort
+    sort: str
     level: int
     lines: list[Line] = field(default_factory=list)
     marks: dict[int, Mark] = field(default_factory=dict)
@@ -86,7 +78,7 @@ def rows_with_ids(block: Block) -> list[Item]:
 
 
 def _read_lists(block: Block, lines: list[Line]) -> None:
-    sections = [_Section(Sort.UNKNOWN, 0)]
+    sections = [_Section(_UNKNOWN, 0)]
     for line in lines:
         label = _label(line, sections[-1])
         if label is None:
@@ -101,7 +93,7 @@ def _read_lists(block: Block, lines: list[Line]) -> None:
             item.section = place
         intro += before if not block.items else []
         block.items += items
-        if section.sort is Sort.ASIDE:
+        if section.sort == _ASIDE:
             numbered_marks = ((line, mark) for line, mark in section.marks.items() if mark.is_numbered)
             block.passed_over += [line for line, mark in numbered_marks if _LIKE["demands"].search(mark.text)]
     block.text = joined(line for line in intro if not is_rule(line.text.strip()))
@@ -110,56 +102,51 @@ def _read_lists(block: Block, lines: list[Line]) -> None:
 
 def _label(line: Line, current: _Section) -> _Section | None:
     """A heading, a bold line, or a known word with a colon begins a section. A strange title below goes on with it."""
-    if line.is_code:
-        return None
     if line.heading is not None:
         head = numbered(line.heading.title)
         level, title = line.heading
         if head is not None and head.kind in (Kind.CRITERION, Kind.WORD, Kind.ID):
             return None
     else:
-        match = _LIKE["label"].match(line.text) if ":" in line.text or "：" in line.text or "*" in line.text else None
+        may_be = not line.is_code and (":" in line.text or "：" in line.text or "*" in line.text)
+        match = _LIKE["label"].match(line.text) if may_be else None
         if match is None:
             return None
         title, level = plain((match["bold"] or match["plain"]).rstrip(":： ")), max(current.level, _LABEL_LEVEL)
-        if mark_of(title) is not None or (match["bold"] is None and _sort(title) is Sort.UNKNOWN):
+        if mark_of(title) is not None or (match["bold"] is None and _sort(title) == _UNKNOWN):
             return None
     sort = _sort(title)
-    goes_on = sort is Sort.UNKNOWN and current.sort not in (Sort.UNKNOWN, Sort.STORY)
+    goes_on = sort == _UNKNOWN and current.sort not in (_UNKNOWN, _STORY)
     if goes_on and (level > current.level or (level == _LABEL_LEVEL and current.level >= _LABEL_LEVEL)):
         return _Section(current.sort, current.level)
     return _Section(sort, level)
 
 
-def _sort(title: str) -> Sort:
-    sort = next((sort for sort, words in _SORTS.items() if words.search(title)), Sort.UNKNOWN)
-    return Sort.ASIDE if sort is Sort.UNKNOWN and _LIKE["aside"].match(title) else sort
+def _sort(title: str) -> str:
+    otherwise = _ASIDE if _LIKE["aside"].match(title) else _UNKNOWN
+    return next((sort for sort in _SORTS if _LIKE[sort].search(title)), otherwise)
 
 
 def _with_items(sections: list[_Section]) -> Iterator[tuple[_Section, str]]:
     """Each section with what begins its items. Without a label they are criteria where all of it says so."""
-    has_label = any(section.sort is Sort.CRITERIA and section.begins for section in sections)
-    has_numbers = any(section.begins == "number" for section in sections if section.sort is not Sort.ASIDE)
+    has_label = any(section.sort == _CRITERIA and section.begins for section in sections)
+    has_numbers = any(section.begins == "number" for section in sections if section.sort != _ASIDE)
     for section in sections:
-        begins = "" if section.sort in (Sort.ASIDE, Sort.STORY) else section.begins
-        if section.sort is Sort.UNKNOWN and has_label:
+        begins = "" if section.sort in (_ASIDE, _STORY) else section.begins
+        if section.sort == _UNKNOWN and has_label:
             numbers = [mark for mark in section.marks.values() if mark.is_numbered]
             is_ears = bool(numbers) and all(_LIKE["ears"].search(mark.text) for mark in numbers[:20])
             begins = begins if begins == "number" and is_ears else ""
-        elif section.sort is Sort.UNKNOWN and begins == "bullet" and has_numbers:
+        elif section.sort == _UNKNOWN and begins == "bullet" and has_numbers:
             begins = ""
         yield section, begins
 
 
 def _mark(line: Line) -> Mark | None:
     """How a line begins an item; a heading `Criterion 2: T` does too."""
-    if line.is_code:
-        return None
-    if line.heading is None:
-        return mark_of(line.text.strip())
-    head = numbered(line.heading.title)
-    if head is None:
-        return None
+    head = numbered(line.heading.title) if line.heading else None
+    if line.is_code or line.heading is None or head is None:
+        return mark_of(line.text.strip()) if line.heading is None and not line.is_code else None
     text = head.title or line.heading.title
     if head.kind is Kind.CRITERION and head.number.isdigit():
         return Mark(text, ordinal=int(head.number))
@@ -179,7 +166,7 @@ def _items(section: _Section, begins: str) -> tuple[list[Item], list[Line]]:
         is_item = mark is not None and (base is None or line.indent <= base + 1) and _is_item(mark, items, begins)
         if mark is not None and is_item and (after_gap or _goes_on(mark, line, items)):
             base = line.indent if base is None else min(base, line.indent)
-            items.append(Item(mark, line.number, section.sort is Sort.EDGE, lines=[line._replace(text=mark.text)]))
+            items.append(Item(mark, line.number, section.sort == _EDGE, lines=[line._replace(text=mark.text)]))
             is_open = True
         elif not line.is_code and (is_rule(text) or (is_outside and _LIKE["field"].match(text))):
             is_open = False
@@ -229,25 +216,21 @@ def _number(items: list[Item]) -> None:
                 runs[-1].append(item)
         highest = 0
         for run in runs:
-            highest = _number_run(run, highest)
+            ordinals = {(item.mark.ordinal, item.mark.letter) for item in run}
+            is_counted = any(ordinal is None for ordinal, _ in ordinals) or (len(run) > 1 and ordinals == {(1, "")})
+            offset = highest if is_counted or run[0].mark.ordinal == 1 else 0
+            first: dict[tuple[int, str], Item] = {}
+            for place, item in enumerate(run, 1):
+                item.number = offset + (place if is_counted else item.mark.ordinal or place)
+                item.restarts = item is run[0] and offset > 0 and item.mark.ordinal is not None
+                same = first.setdefault((item.number, item.mark.letter), item)
+                item.doubles = same if same is not item else None
+            highest = max([highest, *(number for number, _ in first)])
     edges = [item for item in items if item.is_edge and item.mark.ordinal is not None]
     criteria = [item.number for item in items if not item.is_edge]
     if edges and criteria and edges[0].number == max(criteria) + 1 and edges[0].number > 1:
         for item in edges:
             item.is_edge = False
-
-
-def _number_run(run: list[Item], highest: int) -> int:
-    ordinals = [item.mark.ordinal for item in run]
-    is_counted = None in ordinals or (len(run) > 1 and {(i.mark.ordinal, i.mark.letter) for i in run} == {(1, "")})
-    offset = highest if is_counted or ordinals[0] == 1 else 0
-    first: dict[tuple[int, str], Item] = {}
-    for place, item in enumerate(run, 1):
-        item.number = offset + (place if is_counted else item.mark.ordinal or place)
-        item.restarts = highest > 0 and item is run[0] and offset > 0 and item.mark.ordinal is not None
-        same = first.setdefault((item.number, item.mark.letter), item)
-        item.doubles = same if same is not item else None
-    return max([highest, *(number for number, _ in first)])
 
 
 def _tables(block: Block) -> list[Table]:

@@ -12,7 +12,7 @@ from agent_fox.core.spec import Problem, Spec
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
 from agent_fox.specs.common.beside import read_commands
 from agent_fox.specs.detection import KIRO
-from agent_fox.specs.document import Documents, read_documents, title_of
+from agent_fox.specs.document import read_documents, title_of
 from agent_fox.specs.files import TextFile, place_of, warning
 from agent_fox.specs.kiro.ids import references_of
 from agent_fox.specs.kiro.requirements import read_bugfix, read_requirements
@@ -38,7 +38,15 @@ def read_kiro(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     documents = read_documents(folder, root, (_REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE), _CAN_DO_WITHOUT)
     if any(documents.lacks([name]) for name in (_REQUIREMENTS, _BUGFIX, _TASKS)):
         return None, documents.problems
-    read = _expected(documents, place_of(folder, root))
+    requirements, bugfix = documents.markdown(_REQUIREMENTS), documents.markdown(_BUGFIX)
+    read = read_requirements(requirements) if requirements else read_bugfix(bugfix) if bugfix else ReadRequirements()
+    if requirements and bugfix:
+        what = "stands beside requirements.md: only requirements.md is expected. Give the bugfix a folder of its own"
+        documents.problems.append(warning(bugfix.where, what))
+    if not (read.requirements or read.withdrawn):
+        at = next((markdown.where for markdown in (requirements, bugfix) if markdown), place_of(folder, root))
+        what = "holds no requirement with a number: nothing can be proven. Write `### Requirement 1: Title` and a list"
+        documents.problems.append(warning(at, what))
     references = references_of(read.requirements, read.defects)
     markdown = documents.markdown(_TASKS)
     tasks = read_tasks(markdown, references) if markdown else ReadTasks()
@@ -55,24 +63,6 @@ def read_kiro(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     titled = ((title_of([file]), file.text.lstrip("\ufeff \n").partition("\n")[0].strip("# ")) for file in files)
     title = next((title for title, first in titled if title and title != first), folder.name)
     return replace(spec, title=title), documents.problems
-
-
-def _expected(documents: Documents, where: str) -> ReadRequirements:
-    """What is to be proven, from requirements.md, else from bugfix.md."""
-    requirements = documents.markdown(_REQUIREMENTS)
-    bugfix = documents.markdown(_BUGFIX)
-    if requirements is None:
-        read = read_bugfix(bugfix) if bugfix else ReadRequirements()
-    else:
-        read = read_requirements(requirements)
-    if requirements and bugfix:
-        what = "stands beside requirements.md: only requirements.md is expected. Give the bugfix a folder of its own"
-        documents.problems.append(warning(bugfix.where, what))
-    if not (read.requirements or read.withdrawn):
-        at = next((markdown.where for markdown in (requirements, bugfix) if markdown), where)
-        what = "holds no requirement with a number: nothing can be proven. Write `### Requirement 1: Title` and a list"
-        documents.problems.append(warning(at, what))
-    return read
 
 
 def _check_approvals(file: TextFile, *, has_tasks: bool) -> tuple[Problem, ...]:

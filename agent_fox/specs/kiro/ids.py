@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from enum import Enum, auto
+from enum import Enum
 
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.core.values import dataclass
@@ -21,15 +21,8 @@ _OPENED = str.maketrans("()", "  ")
 _BEGINS = frozenset("-*+•・[(（【`_REQNFACUSBTPID")
 
 
-class Kind(Enum):
-    """How a heading is numbered: by an id, by a word such as *Requirement*, by an unknown word, by a number alone."""
-
-    ID = auto()
-    WORD = auto()
-    STORY = auto()
-    CRITERION = auto()
-    OTHER = auto()
-    BARE = auto()
+Kind = Enum("Kind", "ID WORD STORY CRITERION OTHER BARE")
+"""How a heading is numbered: by an id, by a word such as *Requirement*, by an unknown word, by a number alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +131,8 @@ class References:
         if not _LIKE["token"].search(text) or not re.search(r"\d", text):
             # Kiro itself writes `Expected Behavior Properties from design` into the tasks of a bugfix
             of_bugfix = (_LIKE["expected"], _LIKE["unchanged"]) if self.defects else ()
-            return Named(
-                is_vague=not (_LIKE["none"].match(written.strip()) or any(p.search(written) for p in of_bugfix))
-            )
+            is_meant = _LIKE["none"].match(written.strip()) or any(like.search(written) for like in of_bugfix)
+            return Named(is_vague=not is_meant)
         listed = _LIKE["criteria_of"].sub(self._criteria, _LIKE["other_letters"].sub(" ", text))
         listed = _LIKE["letters_then_number"].sub(r"\1-", listed)
         listed = _LIKE["range_of_ids"].sub(self._written_out, _LIKE["every"].sub(r"\1", listed))

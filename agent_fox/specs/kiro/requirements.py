@@ -49,7 +49,7 @@ def read_requirements(markdown: Markdown) -> ReadRequirements:
         if block.head is None and not _LIKE["not_requirements"].match(block.section.strip()):
             for item in rows_with_ids(block):  # tables repeat requirements too
                 if item.mark.id not in collection.lines:
-                    collection.add_alone(item.mark.id, item)
+                    collection.add(None, item.mark.id, item)
     for line, title in out:
         collection.warn(line, f"{title!r} stands below what is out of scope: it is not expected. Move it if it is")
     return collection.value()
@@ -73,26 +73,25 @@ class _Collection(Declarations):
             return None
         return self.drafts.setdefault(identifier, RequirementDraft(identifier, title, text))
 
-    def add(self, own: RequirementDraft, identifier: str, item: Item, *, is_implied: bool) -> None:
+    def add(self, own: RequirementDraft | None, identifier: str, item: Item, *, is_implied: bool = False) -> None:
+        """An item as a part of a requirement, or as one itself."""
         text = item.text
         is_struck = text.startswith("~~") and text.rstrip().endswith("~~")
-        if self._declares(identifier, item.line, text, is_struck, is_implied):
+        if own is None:
+            self.begin(identifier, text.partition("\n")[0], text, item.line, is_implied=is_implied)
+        elif self._declares(identifier, item.line, text, is_struck, is_implied):
             own.add(identifier, text, is_edge=item.is_edge)
-
-    def add_alone(self, identifier: str, item: Item, *, is_implied: bool = False) -> None:
-        """An item that is a requirement itself."""
-        self.begin(identifier, item.text.partition("\n")[0], item.text, item.line, is_implied=is_implied)
 
     def _declares(self, identifier: str, line: int, text: str, is_struck: bool, is_implied: bool) -> bool:
         """Whether the id is new, and what it stands for was not taken back."""
-        if not self.declares(identifier, line):
-            return False
-        if is_struck or _LIKE["taken_back"].match(text) is not None:
+        is_new = self.declares(identifier, line)
+        is_gone = is_new and (is_struck or _LIKE["taken_back"].match(text) is not None)
+        if is_gone:
             self.withdrawn.append(identifier)
             self.warn(line, f"{identifier} was taken back and is not expected")
-            return False
-        self.implied |= {identifier} if is_implied else set()
-        return True
+        elif is_new and is_implied:
+            self.implied.add(identifier)
+        return is_new and not is_gone
 
     def restarts(self, item: Item, identifier: str) -> None:
         """Says of a list that it goes on with another one's numbers."""
@@ -101,7 +100,15 @@ class _Collection(Declarations):
 
     def add_block(self, block: Block, head: Numbered, is_per_requirement: bool) -> None:
         """A requirement with its parts. Of two with one number the second is counted on."""
-        identifier = self._identifier(block, head)
+        identifier = head.number
+        if head.kind is not Kind.ID:  # non-functional ones that are counted from 1 again have a series of their own
+            is_of_series = _LIKE["non_functional"].search(head.word) is not None
+            taken = self.lines.get(head.number)
+            if taken is not None and not is_of_series and _LIKE["non_functional"].search(block.path):
+                what = f"the number {identifier} is taken by line {taken}: read as NFR-{identifier}"
+                self.warn(block.line, f"{what}. Write that id, in tasks too")
+                is_of_series = True
+            identifier = f"NFR-{identifier}" if is_of_series else identifier
         title = head.title or " ".join(filter(None, (head.word, head.number)))
         own = self.begin(identifier, title, block.text, block.line, is_implied=head.kind is not Kind.ID)
         if own is None:
@@ -120,26 +127,13 @@ class _Collection(Declarations):
             item.number = 1 + max(other.number for other in block.items if other.is_edge == item.is_edge)
             self._add_item(own, item, 0)
 
-    def _identifier(self, block: Block, head: Numbered) -> str:
-        """Non-functional requirements that are counted from 1 again have a series of their own: `NFR-1`."""
-        number, taken = head.number, self.lines.get(head.number)
-        if head.kind is Kind.ID:
-            return number
-        is_taken = taken is not None and _LIKE["non_functional"].search(block.path) is not None
-        if _LIKE["non_functional"].search(head.word):
-            return f"NFR-{number}"
-        if is_taken:
-            what = f"the number {number} is taken by line {taken}: read as NFR-{number}. Write that id, in tasks too"
-            self.warn(block.line, what)
-        return f"NFR-{number}" if is_taken else number
-
     def _add_item(self, own: RequirementDraft, item: Item, place: int) -> None:
         """An item with an id, or with a number: `1.2` below `Requirement 1` is written; below `REQ-1` it implies
         `REQ-1.2`. Any other has its `place`, or the number of its list."""
         mark, dotted = item.mark, item.mark.dotted
         if mark.id and not (place and mark.id.startswith(_OF_ITS_REQUIREMENT)):
             item.is_edge = item.is_edge or mark.id.startswith("EC")
-            self.add(own, mark.id, item, is_implied=False)
+            self.add(own, mark.id, item)
         elif dotted:
             head, _, tail = dotted.partition(".")
             digits = own.id.rpartition("-")[2].lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ").lstrip("0") or "0"
@@ -159,7 +153,7 @@ class _Collection(Declarations):
         """Under other headings only what has an id is a requirement; what only looks like one is reported."""
         named = [item for item in block.items if item.mark.id]
         for item in named:
-            self.add_alone(item.mark.id, item)
+            self.add(None, item.mark.id, item)
         may_be = _LIKE["non_functional"].search(block.path) or _LIKE["criteria"].search(block.section)
         if block.items and not named and may_be:
             what = f"{len(block.items)} items under {block.section!r} have no id: not expected. "
@@ -178,14 +172,14 @@ class _Collection(Declarations):
             self.restarts(counted[0], str(counted[0].number + offset))
         for item in block.items:
             if item.mark.id:
-                self.add_alone(item.mark.id, item)
+                self.add(None, item.mark.id, item)
             elif item.mark.dotted:
                 head = item.mark.dotted.partition(".")[0]
                 own = self.drafts.get(head) or self.begin(head, "", "", item.line, is_implied=True)
                 if own is not None:
-                    self.add(own, item.mark.dotted, item, is_implied=False)
+                    self.add(own, item.mark.dotted, item)
             elif item.mark.ordinal is not None or says_so:
-                self.add_alone(str(item.number + offset), item, is_implied=True)
+                self.add(None, str(item.number + offset), item, is_implied=True)
 
 
 def read_bugfix(markdown: Markdown) -> ReadRequirements:

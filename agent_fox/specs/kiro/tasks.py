@@ -9,7 +9,7 @@ they sort whole groups otherwise. Then it is said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from enum import Enum, auto
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby, islice
 from typing import NamedTuple
@@ -20,12 +20,10 @@ from agent_fox.core.spec import Group, Problem, Subtask, TaskState, Trace
 from agent_fox.specs.collected import ReadTasks, Remarks
 from agent_fox.specs.common import task_lists
 from agent_fox.specs.common.task_entries import read_groups
-from agent_fox.specs.common.task_lists import Bullet, Draft, Numbers
-from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.common.task_lists import Bullet, Draft, Numbers, mark_test_writers
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.kiro.ids import References
-from agent_fox.specs.lines import Line
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -35,19 +33,14 @@ _FENCES = ("```", "~~~")
 _MOST_REPORTED, _LONGEST_NUMBER = 5, 40
 
 
-class Sort(Enum):
-    """What a field is about. OTHER fields (`_Boundary: ..._`) stand in the text alone."""
-
-    REQUIREMENTS = auto()
-    WAITS = auto()
-    PROPERTY = auto()
-    OTHER = auto()
+_REQUIREMENTS, _WAITS, _PROPERTY, _OTHER = "requirements", "waits", "property", "other"
 
 
 class TaskField(NamedTuple):
-    """A field as written, with the line that it stands on."""
+    """A field as written, with the line that it stands on. `sort` says what it is about; others than requirements,
+    waits and properties (`_Boundary: ..._`) stand in the text alone."""
 
-    sort: Sort
+    sort: str
     key: str
     value: str
     line: int
@@ -81,35 +74,22 @@ class _Reading(Remarks):
     def __init__(self, markdown: Markdown, references: References, drafts: list[Draft]) -> None:
         super().__init__(markdown)
         self.references = references
-        self.tilde_is_skipped = any(
-            _LIKE["tilde_is_skipped"].search(line.text) for line in markdown.lines if "[~]" in line.text
-        )
+        tildes = (line.text for line in markdown.lines if "[~]" in line.text)
+        self.tilde_is_skipped = any(map(_LIKE["tilde_is_skipped"].search, tildes))
         self.properties: dict[str, list[str]] = {}
         self.groups = {entry.number: draft.group for draft in drafts for entry in (draft, *draft.tasks)}
         self.known = Numbers({number: place for place, number in enumerate(self.groups)}, lambda name: name.count("."))
         self.order = {draft.group: place for place, draft in enumerate(drafts)}
 
     def group(self, draft: Draft) -> Group:
-        fields = self._fields(draft.bullets, draft.number or str(draft.group))
-        subtasks = tuple(self._subtask(task, draft.group) for task in draft.tasks)
-        named = task_lists.named_by(self._requirements(fields), subtasks)
-        self._waits(fields, draft.group)
-        written = draft.wrapped
-        title = _without_fields(written) or written
-        return Group(
-            number=draft.group,
-            title=title,
-            state=draft.state(self._box),
-            optional=draft.is_optional,
-            subtasks=subtasks,
-            requirements=named,
-            text=task_lists.text_of(draft.lines),
-            parallel=draft.is_parallel,
-            is_checkpoint=_LIKE["checkpoint"].match(title) is not None and not subtasks and not named,
-        )
+        subtasks = tuple(self._task(task, draft.group) for task in draft.tasks)
+        own = self._task(draft, draft.group)
+        group = task_lists.group_of(draft, replace(own, title=own.title or draft.wrapped), subtasks)
+        is_checkpoint = _LIKE["checkpoint"].match(group.title) is not None and not subtasks and not group.requirements
+        return replace(group, is_checkpoint=is_checkpoint)
 
-    def _subtask(self, entry: Draft, group: int) -> Subtask:
-        fields = self._fields(entry.bullets, entry.number)
+    def _task(self, entry: Draft, group: int) -> Subtask:
+        fields = self._fields(entry.bullets, entry.number or str(group))
         title, state = _without_fields(entry.wrapped), entry.state(self._box)
         named = tuple(dict.fromkeys(self._requirements(fields)))
         details = tuple(bullet.text for bullet in entry.bullets[1:] if not _is_field(bullet, fields))
@@ -132,7 +112,7 @@ class _Reading(Remarks):
 
     def _requirements(self, fields: Iterable[TaskField]) -> Iterator[str]:
         for read in fields:
-            if read.sort is not Sort.REQUIREMENTS or not self.references.index.every:
+            if read.sort != _REQUIREMENTS or not self.references.index.every:
                 continue
             named = self.references.read(read.value)
             if named.unknown:
@@ -146,7 +126,7 @@ class _Reading(Remarks):
     def _waits(self, fields: Iterable[TaskField], group: int) -> tuple[str, ...]:
         """The tasks that a task waits for; one that does not exist is reported, and so is one of a later group."""
         after: dict[str, None] = {}
-        for read in (field for field in fields if field.sort is Sort.WAITS):
+        for read in (field for field in fields if field.sort == _WAITS):
             matches = islice(_LIKE["task_number"].finditer(read.value.translate(_DASHES)), _MOST)
             ranges = ((match[1], match[2] or match[1]) for match in matches)
             numbers = list(dict.fromkeys(name for ends in ranges for name in self.known.between(*ends)))
@@ -172,7 +152,7 @@ def _fields_of(bullet: Bullet, references: References) -> Iterator[TaskField]:
         is_inside = sum(map(value.count, "(（")) < sum(map(value.count, ")）"))
         value = value.rstrip(" )）]").strip() if is_inside else value.strip(" ]")
         sort = _sort(key, value, references, is_marked=bool(marked))
-        if sort is Sort.REQUIREMENTS:  # without another field that follows: `1.2, 1.3 / steering: 7`
+        if sort == _REQUIREMENTS:  # without another field that follows: `1.2, 1.3 / steering: 7`
             others = (n for n in _LIKE["next_field"].finditer(value) if not _LIKE["requirement"].search(n["key"]))
             value = value[: next((other.start() for other in others), None)]
         if sort is not None:
@@ -193,15 +173,15 @@ def _without_fields(title: str) -> str:
     parts = (title[: match.start()] if match and match.start() > 0 else title).split("`")
     head = "`".join(part if place % 2 else _LIKE["fields_bold"].sub("", part) for place, part in enumerate(parts))
     bracket = _LIKE["in_brackets"].search(head)
-    if bracket is not None and _sort_of(bracket["key"]) in (Sort.REQUIREMENTS, Sort.WAITS):
+    if bracket is not None and _sort_of(bracket["key"]) in (_REQUIREMENTS, _WAITS):
         head = head[: bracket.start()]
     return head.strip().strip("*_ ").strip()
 
 
-def _sort(key: str, value: str, references: References, *, is_marked: bool) -> Sort | None:
+def _sort(key: str, value: str, references: References, *, is_marked: bool) -> str | None:
     """What a key says; if unknown, a marked list of own ids says it: `1.1, 2.3`. One number counts many things."""
     known = _sort_of(key)
-    if known in (Sort.PROPERTY, Sort.WAITS):
+    if known in (_PROPERTY, _WAITS):
         return known
     names_requirements = known is not None
     if known is None and _LIKE["traces"].match(key):
@@ -211,21 +191,21 @@ def _sort(key: str, value: str, references: References, *, is_marked: bool) -> S
         is_all = len(value.split()) <= 2 and requirement.search(value) and _LIKE["all"].search(value)
         names_requirements = is_numbered or bool(is_all) or (is_marked and references.only_names(value))
     if names_requirements and (is_marked or len(key.split()) <= 3):
-        return Sort.REQUIREMENTS
+        return _REQUIREMENTS
     if not is_marked:
         return None
     is_list = "." in value and not _LIKE["counts"].search(key) and references.only_names(value)
-    return Sort.REQUIREMENTS if is_list else Sort.OTHER
+    return _REQUIREMENTS if is_list else _OTHER
 
 
 @lru_cache(maxsize=1024)
-def _sort_of(key: str) -> Sort | None:
+def _sort_of(key: str) -> str | None:
     """What a key says by itself. The same few stand below every task."""
     if _LIKE["property"].match(key):
-        return Sort.PROPERTY
+        return _PROPERTY
     if _LIKE["waits"].search(key):
-        return Sort.WAITS
-    return Sort.REQUIREMENTS if _LIKE["requirement"].search(key) else None
+        return _WAITS
+    return _REQUIREMENTS if _LIKE["requirement"].search(key) else None
 
 
 def read_properties(
@@ -247,7 +227,7 @@ def read_properties(
             number, section = "" if heading.level <= level else number, heading.level
         bullet = Bullet([line], None, text.removeprefix("- ").removeprefix("* "))
         for field in _fields_of(bullet, references) if number else ():
-            named = references.read(field.value if field.sort is Sort.REQUIREMENTS else "none")
+            named = references.read(field.value if field.sort == _REQUIREMENTS else "none")
             if named.unknown:
                 what = f"Property {number} names {', '.join(named.unknown)}: no such requirement in this spec"
                 remarks.warn(line.number, f"{what}. Correct the number")
@@ -264,8 +244,8 @@ def _check_waves(markdown: Markdown, groups: Mapping[str, int]) -> Iterator[Prob
     """What a graph says that the plan does not do. `groups` has each task's group, in the order of the file."""
     if not any('"waves"' in line.text for line in markdown.lines if line.is_code):
         return
-    for is_inside, block in groupby(markdown.lines, _is_inside_fence):
-        lines = [*block]
+    fenced = groupby(markdown.lines, lambda line: line.is_code and not line.text.lstrip().startswith(_FENCES))
+    for is_inside, lines in ((is_inside, [*block]) for is_inside, block in fenced):
         text = "\n".join(line.text for line in lines) if is_inside else ""
         if '"waves"' not in text:
             continue
@@ -278,10 +258,6 @@ def _check_waves(markdown: Markdown, groups: Mapping[str, int]) -> Iterator[Prob
         waves = [wave.tasks if isinstance(wave, _Wave) else wave for wave in graph.waves]
         placed = [(place, str(task)) for place, wave in enumerate(waves) for task in wave]
         yield from _against(markdown.at(lines[0].number), placed, groups)
-
-
-def _is_inside_fence(line: Line) -> bool:
-    return line.is_code and not line.text.lstrip().startswith(_FENCES)
 
 
 def _against(where: str, placed: Iterable[tuple[int, str]], groups: Mapping[str, int]) -> Iterator[Problem]:

@@ -8,40 +8,110 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
 
-from agent_fox.core.spec import Criterion, Problem, Requirement, Severity
+from agent_fox.core.spec import Criterion, Problem, Requirement
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import nearest
-from agent_fox.specs.collected import ReadRequirements
+from agent_fox.specs.collected import ReadRequirements, Remarks
 from agent_fox.specs.document import Markdown, markdown_at
 from agent_fox.specs.files import place_of, warning
-from agent_fox.specs.openspec.deltas import Delta, Draft, Operation, ids_in, is_unfilled, read_delta, same
+from agent_fox.specs.openspec.deltas import Draft, Operation, ids_in, is_unfilled, read_delta, same
 
 _SHOWN, _SHOWN_LINES, _LONGEST = 3, 5, 200
 _HINTS, _COMPARED = 20, 500
 _STEP_WORDS = frozenset({"given", "when", "then", "and"})
 
 
-@dataclass(frozen=True, slots=True)
-class Capability:
-    """One capability with what its file says. `is_baseline`: the file says what is there, and changes nothing."""
+class Capability(Remarks):
+    """One capability with what its file says: `expected` is what is added and modified, and what is renamed and written
+    out once more. `is_baseline`: the file says what is there, and changes nothing."""
 
-    name: str
-    markdown: Markdown
-    delta: Delta
-    is_baseline: bool = False
+    def __init__(self, name: str, markdown: Markdown, *, is_baseline: bool = False) -> None:
+        super().__init__(markdown)
+        self.name, self.is_baseline, self.delta = name, is_baseline, read_delta(markdown.lines)
+        self.removed = self.delta.of(Operation.REMOVED)
+        others = (draft for draft in self.delta.drafts if draft.operation is not Operation.REMOVED)
+        self.expected = [draft for draft in others if draft.operation is not Operation.RENAMED or draft.scenarios]
 
-    @property
-    def expected(self) -> list[Draft]:
-        """What is to be proven: what is added and modified, and what is renamed and written out once more."""
-        drafts = self.delta.of(Operation.ADDED, Operation.MODIFIED, Operation.STATED, Operation.RENAMED)
-        return [draft for draft in drafts if draft.operation is not Operation.RENAMED or draft.scenarios]
+    def check(self) -> None:
+        """What can't be told apart, what is left to be guessed, and what is not expected."""
+        self._check_titles()
+        if not self.is_baseline:
+            self._check_forms()
+        for line in self.delta.struck:
+            self.warn(line, "this scenario is struck out: it is not expected")
+        for draft in self.delta.alone:
+            what = "this scenario stands below no requirement: read as one. Write `### Requirement: TITLE` above it"
+            self.warn(draft.line, what)
+        if not self.delta.drafts and not self.delta.renamed:
+            what = "no requirement is here. Write `### Requirement: TITLE` below a section"
+            self.problems.append(warning(self.markdown.where, what))
 
-    @property
-    def removed(self) -> list[Draft]:
-        return self.delta.of(Operation.REMOVED)
+    def _check_titles(self) -> None:
+        """Two requirements of one title can't be told apart, nor one that comes and goes at once."""
+        seen: dict[str, Draft] = {}
+        for draft in self.expected:
+            first = seen.setdefault(same(draft.title), draft)
+            if first is not draft:
+                lines = f"in lines {first.line} and {draft.line}"
+                what = f'requirement "{draft.title}" stands twice: {lines}. Make them one, or rename one'
+                (self.warn if self.is_baseline else self.refuse)(draft.line, what)
+        for draft in self.removed:
+            if (other := seen.get(same(draft.title))) is not None:
+                what = f'"{draft.title}" is taken back here and {other.operation} in line {other.line}'
+                self.warn(draft.line, f"{what}. Keep one of them")
 
-    def warn(self, line: int, what: str) -> Problem:
-        return warning(self.markdown.at(line), what)
+    def _check_forms(self) -> None:
+        """What a change leaves to be guessed."""
+        unfilled = [draft.line for draft in self.expected if is_unfilled(draft.title)]
+        for scenario in (scenario for draft in self.expected for scenario in draft.scenarios):
+            words = re.findall(r"\w+", scenario.text[:_LONGEST].casefold())
+            is_empty = bool(words) and _STEP_WORDS.issuperset(words)  # it says WHEN and THEN, and nothing of what
+            unfilled += [scenario.line] if is_empty or (scenario.title and is_unfilled(scenario.title)) else []
+        self.problems += half_written(self.markdown, unfilled)
+        if stated := [draft for draft in self.expected if draft.operation is Operation.STATED]:
+            what = f"{_listed(stated)} outside of any section such as `## ADDED Requirements`: read as added"
+            self.warn(stated[0].line, f"{what}. Write the section")
+        for draft in self.delta.asides:
+            what = f'"{draft.title}" stands among requirements, and is none: not read'
+            self.warn(draft.line, f"{what}. Write `### Requirement:` if it is one")
+        for draft in self.expected:
+            if not draft.scenarios:
+                what = f'requirement "{draft.title}" has no scenario: it is proven as a whole'
+                self.warn(draft.line, f"{what}. Write `#### Scenario: TITLE`")
+            for scenario in (scenario for scenario in draft.scenarios if not scenario.text):
+                what = f'scenario "{scenario.title or draft.title}" has no steps'
+                self.warn(scenario.line, f"{what}. Write what is done, and what must come of it")
+        if self.removed:
+            what = f"{_listed(self.removed)} taken back: nobody proves that what they asked for is gone"
+            self.warn(self.removed[0].line, f"{what}. Add a requirement that says so where it matters")
+        for line in self.delta.half_renamed:
+            self.warn(line, "this renaming has only one of `FROM:` and `TO:`: not read. Write both, FROM first")
+        written = {same(draft.title) for draft in self.expected}
+        for renamed in (renamed for renamed in self.delta.renamed if same(renamed.new) not in written):
+            what = f'"{renamed.old}" only gets another name: nothing of it is proven'
+            self.warn(renamed.line, f"{what}. Write it as MODIFIED under the new one if it must be")
+
+    def stale(self, baseline: Path, root: Path) -> Iterator[Problem]:
+        """What the delta modifies, takes back or renames, and the baseline does not have. A name that the delta itself
+        gives is its own.
+
+        A baseline that can't be read says nothing here: it is a spec of its own, and its reader says so.
+        """
+        new = {same(renamed.new) for renamed in self.delta.renamed}
+        modified = [draft for draft in self.delta.of(Operation.MODIFIED) if same(draft.title) not in new]
+        named = [(draft.line, draft.title, "modifies") for draft in modified]
+        named += [(draft.line, draft.title, "takes back") for draft in self.removed]
+        named += [(renamed.line, renamed.old, "renames") for renamed in self.delta.renamed]
+        markdown = markdown_at(baseline, root) if named else None
+        if markdown is None:
+            return
+        there = {same(draft.title): draft.title for draft in read_delta(markdown.lines).drafts}
+        stale = [row for row in named if same(row[1]) not in there]
+        for place, (line, title, what_is_done) in enumerate(stale):
+            near = nearest(same(title), list(there)[:_COMPARED]) if place < _HINTS else ""
+            hint = f'Did you mean "{there[near]}"?' if near else "Correct the title, or write it as ADDED"
+            what = f'{what_is_done} "{title}", which {place_of(baseline, root)} does not have'
+            yield warning(self.markdown.at(line), f"{what}. {hint}")
 
 
 @dataclass(slots=True)
@@ -87,15 +157,11 @@ class ReadCapabilities:
             self.names.setdefault(same(name), []).extend(ids)
 
 
-def capability(name: str, markdown: Markdown, *, is_baseline: bool = False) -> Capability:
-    return Capability(name, markdown, read_delta(markdown.lines), is_baseline)
-
-
 def read_capabilities(capabilities: Iterable[Capability]) -> ReadCapabilities:
     """Requirements are counted over all capabilities: `1`, with scenarios `1.1`; last what is taken back."""
     capabilities = tuple(capabilities)
     read = ReadCapabilities()
-    is_named = len([each for each in capabilities if each.expected]) > 1
+    is_named = sum(bool(each.expected) for each in capabilities) > 1
     for each in capabilities:
         for draft in each.expected:
             read.add(each, draft, is_named)
@@ -104,65 +170,9 @@ def read_capabilities(capabilities: Iterable[Capability]) -> ReadCapabilities:
         read.places[str(number)] = place
         read.withdrawn.append(str(number))
     for each in capabilities:
-        read.problems += (*each.markdown.problems, *_doubled(each), *(() if each.is_baseline else _odd(each)))
-        for line in each.delta.struck:
-            read.problems.append(each.warn(line, "this scenario is struck out: it is not expected"))
-        for draft in each.delta.alone:
-            what = "this scenario stands below no requirement: read as one. Write `### Requirement: TITLE` above it"
-            read.problems.append(each.warn(draft.line, what))
-        if not each.delta.drafts and not each.delta.renamed:
-            what = "no requirement is here. Write `### Requirement: TITLE` below a section"
-            read.problems.append(warning(each.markdown.where, what))
+        each.check()
+        read.problems += (*each.markdown.problems, *each.problems)
     return read
-
-
-def _doubled(one: Capability) -> Iterator[Problem]:
-    """Two requirements of one title can't be told apart, nor one that comes and goes at once."""
-    severity = Severity.WARNING if one.is_baseline else Severity.ERROR
-    seen: dict[str, Draft] = {}
-    for draft in one.expected:
-        first = seen.setdefault(same(draft.title), draft)
-        if first is not draft:
-            lines = f"in lines {first.line} and {draft.line}"
-            what = f'requirement "{draft.title}" stands twice: {lines}. Make them one, or rename one'
-            yield Problem(severity, one.markdown.at(draft.line), what)
-    for draft in one.removed:
-        if (other := seen.get(same(draft.title))) is not None:
-            what = f'"{draft.title}" is taken back here and {other.operation} in line {other.line}. Keep one of them'
-            yield one.warn(draft.line, what)
-
-
-def _odd(one: Capability) -> Iterator[Problem]:
-    """What a change leaves to be guessed."""
-    expected, scenarios = one.expected, [scenario for draft in one.expected for scenario in draft.scenarios]
-    unfilled = [draft.line for draft in expected if is_unfilled(draft.title)]
-    for scenario in scenarios:  # one that says WHEN and THEN, and nothing of what
-        words = re.findall(r"\w+", scenario.text[:_LONGEST].casefold())
-        is_empty = bool(words) and _STEP_WORDS.issuperset(words)
-        unfilled += [scenario.line] if is_empty or (scenario.title and is_unfilled(scenario.title)) else []
-    yield from half_written(one.markdown, unfilled)
-    if stated := [draft for draft in expected if draft.operation is Operation.STATED]:
-        what = f"{_listed(stated)} outside of any section such as `## ADDED Requirements`: read as added"
-        yield one.warn(stated[0].line, f"{what}. Write the section")
-    for draft in one.delta.asides:
-        what = f'"{draft.title}" stands among requirements, and is none: not read'
-        yield one.warn(draft.line, f"{what}. Write `### Requirement:` if it is one")
-    for draft in expected:
-        if not draft.scenarios:
-            what = f'requirement "{draft.title}" has no scenario: it is proven as a whole'
-            yield one.warn(draft.line, f"{what}. Write `#### Scenario: TITLE`")
-        for scenario in (scenario for scenario in draft.scenarios if not scenario.text):
-            what = f'scenario "{scenario.title or draft.title}" has no steps'
-            yield one.warn(scenario.line, f"{what}. Write what is done, and what must come of it")
-    if one.removed:
-        what = f"{_listed(one.removed)} taken back: nobody proves that what they asked for is gone"
-        yield one.warn(one.removed[0].line, f"{what}. Add a requirement that says so where it matters")
-    for line in one.delta.half_renamed:
-        yield one.warn(line, "this renaming has only one of `FROM:` and `TO:`: not read. Write both, FROM first")
-    written = {same(draft.title) for draft in expected}
-    for renamed in (renamed for renamed in one.delta.renamed if same(renamed.new) not in written):
-        what = f'"{renamed.old}" only gets another name: nothing of it is proven'
-        yield one.warn(renamed.line, f"{what}. Write it as MODIFIED under the new one if it must be")
 
 
 def _listed(drafts: list[Draft]) -> str:
@@ -177,25 +187,3 @@ def half_written(markdown: Markdown, lines: Iterable[int]) -> Iterator[Problem]:
         shown = ", ".join(map(str, places[:_SHOWN_LINES])) + (" and others" if len(places) > _SHOWN_LINES else "")
         what = f"half-written: no more than a template says, in {'line' if len(places) == 1 else 'lines'} {shown}"
         yield warning(markdown.at(places[0]), f"{what}. Fill it in")
-
-
-def stale_references(one: Capability, baseline: Path, root: Path) -> Iterator[Problem]:
-    """What the delta modifies, takes back or renames, and the baseline does not have. A name that the delta itself
-    gives is its own.
-
-    A baseline that can't be read says nothing here: it is a spec of its own, and its reader says so.
-    """
-    new = {same(renamed.new) for renamed in one.delta.renamed}
-    modified = [draft for draft in one.delta.of(Operation.MODIFIED) if same(draft.title) not in new]
-    named = [(draft.line, draft.title, "modifies") for draft in modified]
-    named += [(draft.line, draft.title, "takes back") for draft in one.removed]
-    named += [(renamed.line, renamed.old, "renames") for renamed in one.delta.renamed]
-    markdown = markdown_at(baseline, root) if named else None
-    if markdown is None:
-        return
-    there = {same(draft.title): draft.title for draft in read_delta(markdown.lines).drafts}
-    stale = [row for row in named if same(row[1]) not in there]
-    for place, (line, title, what_is_done) in enumerate(stale):
-        near = nearest(same(title), list(there)[:_COMPARED]) if place < _HINTS else ""
-        hint = f'Did you mean "{there[near]}"?' if near else "Correct the title, or write it as ADDED"
-        yield one.warn(line, f'{what_is_done} "{title}", which {place_of(baseline, root)} does not have. {hint}')

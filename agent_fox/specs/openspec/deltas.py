@@ -22,14 +22,8 @@ _UNTITLED = "Scenario"
 _LONGEST = 200
 
 
-class Operation(StrEnum):
-    """What a delta does with a requirement. `stated`: it stands outside of any delta section."""
-
-    RENAMED = "renamed"
-    REMOVED = "removed"
-    MODIFIED = "modified"
-    ADDED = "added"
-    STATED = "stated"
+Operation = StrEnum("Operation", "RENAMED REMOVED MODIFIED ADDED STATED")
+"""What a delta does with a requirement. `stated`: it stands outside of any delta section."""
 
 
 @dataclass(slots=True)
@@ -112,7 +106,7 @@ class _Cut:
         self.section, self.section_level, self.is_fixed = everywhere, _SECTION_RANK, everywhere is not None
         self.draft: Draft | None = None
         self.scenario: Draft | None = None
-        self.old: tuple[str, int] | None = None
+        self.old: tuple[str, int] | None = None  # of a FROM that no TO follows so far
 
     def read(self, lines: Iterable[Line]) -> Delta:
         for line in lines:
@@ -126,7 +120,6 @@ class _Cut:
                 self._heading(line.number, *heading)
             elif line.is_code or self.section is not Operation.RENAMED or not self._renames(line):
                 self._text(line)
-        self._end_rename()
         return self.delta
 
     def _heading(self, number: int, level: int, title: str) -> None:
@@ -157,9 +150,8 @@ class _Cut:
 
     def _leave(self, section: Operation | None, level: int) -> None:
         """Leave a section, for another one or for none."""
-        self._end_rename()
         self.section, self.section_level = section, level
-        self.draft = self.scenario = None
+        self.draft = self.scenario = self.old = None
 
     def _begin(self, draft: Draft) -> None:
         self.draft, self.scenario = draft, None
@@ -202,21 +194,14 @@ class _Cut:
         if match is None:
             return False
         name = bare_name(match["name"])
-        if match["old"]:
-            self._end_rename()
-            self.old = name, line.number
-        elif self.old is None:
-            self.delta.half_renamed.append(line.number)
-        else:
+        if self.old is not None and not match["old"]:
+            self.delta.half_renamed.pop()
             self.delta.renamed.append(Renamed(self.old[0], name, self.old[1]))
             self.old = None
+        else:
+            self.delta.half_renamed.append(line.number)
+            self.old = (name, line.number) if match["old"] else None
         return True
-
-    def _end_rename(self) -> None:
-        """A FROM that no TO follows."""
-        if self.old is not None:
-            self.delta.half_renamed.append(self.old[1])
-        self.old = None
 
 
 def _settle_scenarios(draft: Draft) -> None:

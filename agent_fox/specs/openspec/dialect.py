@@ -3,6 +3,7 @@ A change says in prose what it is called, and for which other changes it waits."
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -11,13 +12,11 @@ from pathlib import Path
 from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.collected import ReadTasks, spec_of
 from agent_fox.specs.common.beside import read_commands
-from agent_fox.specs.common.id_ranges import index_of
 from agent_fox.specs.detection import OPENSPEC
 from agent_fox.specs.document import Markdown, is_there, read_documents, read_markdown
 from agent_fox.specs.files import error, place_of, warning
-from agent_fox.specs.lines import Line
-from agent_fox.specs.openspec.capabilities import capability, read_capabilities, stale_references
-from agent_fox.specs.openspec.tasks import Names, read_tasks
+from agent_fox.specs.openspec.capabilities import Capability, read_capabilities
+from agent_fox.specs.openspec.tasks import Names, paragraphs, read_tasks
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -41,7 +40,7 @@ def read_openspec(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]
     if file is None:
         return None, documents.problems
     markdown = read_markdown(file)
-    read = read_capabilities([capability(folder.name, markdown, is_baseline=True)])
+    read = read_capabilities([Capability(folder.name, markdown, is_baseline=True)])
     spec = spec_of(OPENSPEC, folder, root, documents, read.expected, ReadTasks())
     above = folder.parts[:-1]
     is_inside = _OPENSPEC_FOLDER in above and _SPECS in above
@@ -58,7 +57,7 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
         return None, documents.problems
     capabilities = []
     for name, path in deltas.items():
-        each = capability(name, read_markdown(documents.files[path]))
+        each = Capability(name, read_markdown(documents.files[path]))
         if path.endswith(_SPEC_FILE) or each.delta.drafts or each.delta.renamed:  # else a document beside them
             capabilities.append(each)
     read = read_capabilities(capabilities)
@@ -66,11 +65,10 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     for each in capabilities:
         baseline = folder.parent.parent / _SPECS / each.name / _SPEC_FILE
         if folder.parent.name == _CHANGES and is_there(baseline):
-            documents.problems += stale_references(each, baseline, root)
+            documents.problems += each.stale(baseline, root)
     prose = {name: text for name in (_PROPOSAL, _TASKS) if (text := documents.markdown(name))}
-    names = Names(read.names, read.scenarios, read.capabilities, index_of(read.requirements, ""))
     markdown = prose.get(_TASKS)
-    tasks = read_tasks(markdown, names, _title_in([markdown]) or folder.name) if markdown else ReadTasks()
+    tasks = read_tasks(markdown, Names(read), _title_in([markdown]) or folder.name) if markdown else ReadTasks()
     documents.problems += tasks.problems
     rows, problems = _waits_for(prose.values(), folder)
     spec = replace(
@@ -98,11 +96,16 @@ def _waits_for(documents: Iterable[Markdown], folder: Path) -> tuple[tuple[Depen
     waits: dict[str, str] = {}
     is_change = cache(partial(_is_other_change, folder))
     for document in documents:
-        for is_section, lines in _paragraphs(document.lines):
+        section: int | None = None  # the rank of a heading about what is waited for
+        for lines in paragraphs(document.lines):
+            if (heading := lines[0].heading) is not None:
+                is_below = section is not None and heading.level > section
+                section = section if is_below else heading.level if _LIKE["section"].match(heading.title) else None
+                continue
             text = " ".join(line.text.strip() for line in lines)[:_LONGEST]
             for sentence in _LIKE["sentence_ends"].split(text):
                 starts = _LIKE["waits"].search(sentence)
-                begins = 0 if is_section else starts.end() if starts else len(sentence)
+                begins = 0 if section is not None else starts.end() if starts else len(sentence)
                 names = [name for name in _names(sentence, begins) if name and is_change(name)]
                 rest = sentence
                 for name in names:  # `remove-not-found` denies nothing
@@ -122,23 +125,6 @@ def _names(sentence: str, begins: int) -> Iterator[str]:
         yield quoted.rpartition("/")[2] or (plain if "-" in plain or "_" in plain else "")
 
 
-def _paragraphs(lines: Iterable[Line]) -> Iterator[tuple[bool, list[Line]]]:
-    """Paragraphs and list items, each with whether it stands in a section about what is waited for."""
-    section: int | None = None
-    text: list[Line] = []
-    for line in lines:
-        if text and (line.heading or line.is_blank or line.is_code or _LIKE["item"].match(line.text)):
-            yield section is not None, text
-            text = []
-        if line.heading is not None:
-            level, is_one = line.heading.level, _LIKE["section"].match(line.heading.title) is not None
-            section = section if section is not None and level > section else level if is_one else None
-        elif not line.is_blank and not line.is_code:
-            text.append(line)
-    if text:
-        yield section is not None, text
-
-
 def _is_capability(folder: Path) -> bool:
     """Whether it says what is there. Its place decides before its documents do."""
     above = folder.parts[:-1]
@@ -155,7 +141,20 @@ def _delta_files(folder: Path, root: Path) -> tuple[dict[str, str], list[Problem
     A name is relative to the folder, such as `specs/auth/spec.md`. What can't be listed is an error.
     """
     problems: list[Problem] = []
-    names = [path.relative_to(folder) for path in _markdown_below(folder / _SPECS, root, problems, 1)]
+
+    def refuse(refused: OSError) -> None:
+        if not isinstance(refused, FileNotFoundError | NotADirectoryError):
+            what = f"this folder can't be read ({refused.strerror}); check its permissions"
+            problems.append(error(place_of(Path(refused.filename), root), what))
+
+    names: list[Path] = []
+    for at, folders, inside in os.walk(
+        folder / _SPECS, onerror=refuse
+    ):  # not through links, which may lead in a circle
+        own = Path(at).relative_to(folder)
+        inside += [name for name in folders if name == _SPEC_FILE]
+        names += [own / name for name in sorted(inside) if name.lower().endswith(".md") and not name.startswith(".")]
+        folders[:] = [name for name in sorted(folders) if name != _SPEC_FILE and len(own.parts) < _DEEPEST]
     files: dict[str, str] = {}
     for name in sorted(names, key=lambda name: name.name != _SPEC_FILE):
         inner = name.parts[1:]
@@ -172,23 +171,6 @@ def _is_other_change(folder: Path, name: str) -> bool:
     if folder.parent.name != _CHANGES or name in (folder.name, _ARCHIVE) or name.startswith("."):
         return False
     return len(name.encode()) <= _LONGEST_NAME and _is_folder(folder.parent / name)
-
-
-def _markdown_below(folder: Path, root: Path, problems: list[Problem], depth: int) -> Iterator[Path]:
-    """Markdown files, without going through links to folders: those may lead round in a circle."""
-    if not _is_folder(folder) or depth > _DEEPEST:
-        return
-    try:
-        paths = [(path, path.is_dir()) for path in sorted(folder.iterdir())]
-    except OSError as refused:
-        what = f"this folder can't be read ({refused.strerror}); check its permissions"
-        problems.append(error(place_of(folder, root), what))
-        return
-    for path, is_folder in paths:
-        if is_folder and path.name != _SPEC_FILE:
-            yield from () if path.is_symlink() else _markdown_below(path, root, problems, depth + 1)
-        elif path.suffix.lower() == ".md" and not path.name.startswith("."):
-            yield path
 
 
 def _is_folder(path: Path) -> bool:

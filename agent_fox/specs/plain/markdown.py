@@ -10,9 +10,14 @@ from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Spec
-from agent_fox.specs.common.beside import read_commands, source_in
+from agent_fox.specs.common.beside import (
+    read_commands,
+    read_dependencies,
+    read_traceability,
+    source_in,
+    without_doubles,
+)
 from agent_fox.specs.common.id_ranges import index_of
-from agent_fox.specs.common.rows import read_dependencies, read_traceability, without_doubles
 from agent_fox.specs.document import Markdown, about, read_markdown
 from agent_fox.specs.files import TextFile, error, warning
 from agent_fox.specs.lines import Heading, Line, in_bold, plain

@@ -20,8 +20,7 @@ from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requireme
 from agent_fox.core.words import did_you_mean
 from agent_fox.specs.collected import Declarations
 from agent_fox.specs.common.id_ranges import PartIndex, index_of
-from agent_fox.specs.common.task_lists import CHECKPOINT, named_by
-from agent_fox.specs.common.test_writers import mark_test_writers
+from agent_fox.specs.common.task_lists import CHECKPOINT, mark_test_writers, named_by
 from agent_fox.specs.document import Markdown, about
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 from agent_fox.specs.plain.normal_form import coder_text

@@ -11,8 +11,7 @@ from pathlib import Path
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
 from agent_fox.specs.collected import ReadRequirements, ReadTasks, spec_of
-from agent_fox.specs.common.beside import read_commands
-from agent_fox.specs.common.rows import without_doubles
+from agent_fox.specs.common.beside import read_commands, without_doubles
 from agent_fox.specs.detection import SPEC_KIT
 from agent_fox.specs.document import Markdown, read_documents
 from agent_fox.specs.files import children, is_file, place_of, warning
@@ -58,9 +57,12 @@ def read_spec_kit(folder: Path, root: Path, bare: BareCriteria) -> tuple[Spec | 
     beside = [name for name in _BESIDE if is_file(folder / name)]
     for name in _FOLDERS:
         beside += [f"{name}/{path.name}" for path in sorted(children(folder / name)) if is_file(path)]
+    lines = (line for name in (_SPEC, _PLAN, _TASKS) if name in read for line in read[name].lines)
+    title = next((line.heading.title for line in lines if line.heading), "")
+    kind = _LIKE["kind_of_document"].match(title)
     spec = replace(
         spec_of(SPEC_KIT, folder, root, documents, requirements, tasks),
-        title=_title(read),
+        title=kind["title"].strip() if kind else title,
         dependencies=rows,
         test_commands=dict(ChainMap(*map(read_commands, read.values()))),
         documents=documents.paths | {name: place_of(folder / name, root) for name in beside[:_MOST_BESIDE]},
@@ -82,17 +84,8 @@ def _plain(markdown: Markdown) -> Markdown:
             title = title if len(title) <= _LONGEST_HEADING else f"{title[:_LONGEST_HEADING]}…"
             heading = line.heading and line.heading._replace(title=title.translate(_PLAIN))
             lines[line.number] = line._replace(text=line.text.translate(_PLAIN), heading=heading)
-    return (
-        replace(markdown, lines=tuple(lines.get(line.number, line) for line in markdown.lines)) if lines else markdown
-    )
-
-
-def _title(read: dict[str, Markdown]) -> str:
-    """The first heading, without the kind of document before its colon."""
-    lines = (line for name in (_SPEC, _PLAN, _TASKS) if name in read for line in read[name].lines)
-    title = next((line.heading.title for line in lines if line.heading), "")
-    match = _LIKE["kind_of_document"].match(title)
-    return match["title"].strip() if match else title
+    written = tuple(lines.get(line.number, line) for line in markdown.lines)
+    return replace(markdown, lines=written) if lines else markdown
 
 
 def _needs_in(markdown: Markdown, siblings: list[str], *, header_only: bool) -> Iterator[Dependency]:

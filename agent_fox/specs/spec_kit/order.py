@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import chain, pairwise
 
 from agent_fox.specs.common.task_lists import Numbers
 from agent_fox.specs.document import Markdown
@@ -22,15 +21,8 @@ _SAID = ("comes_after", "comes_before")
 _VERBS = ("arrow", *_SAID)
 
 
-class Stated(NamedTuple):
-    """What a line says outright: each of `later` comes after each of `earlier`. `unknown` are no tasks of the file."""
-
-    line: int
-    earlier: tuple[str, ...]
-    later: tuple[str, ...]
-    unknown: tuple[str, ...] = ()
-
-
+Stated = tuple[int, list[str], list[str]]
+"""What a line says outright: each of its second list comes after each of the first."""
 Named = tuple[tuple[str, ...], tuple[str, ...]]
 """Tasks that are there, and others."""
 
@@ -40,16 +32,15 @@ def rank(name: str) -> int:
     return int(_LIKE["t"].fullmatch(name) is not None)
 
 
-def waited_for(text: str, numbers: Numbers) -> Named:
-    """The tasks that a text says to wait for, ranges written out, and those of them that are not there."""
-    starts = [match.end() for match in _LIKE["waits"].finditer(text)]
-    starts += [match.start() for match in _LIKE["order_comes_after"].finditer(text)]
-    return _named_at(text, sorted(starts), numbers)
-
-
-def blocked_by(text: str, numbers: Numbers) -> Named:
-    """The tasks that a task's own text says it blocks, and those of them that are not there."""
-    return _named_at(text, [match.end() for match in _LIKE["blocks"].finditer(text)], numbers)
+def said(text: str, verb: str, numbers: Numbers) -> Named:
+    """The tasks that a text says to wait for (`waits`), or that it `blocks`, ranges written out, and those of them that
+    are not there."""
+    starts = [match.end() for match in _LIKE[verb].finditer(text)]
+    if verb == "waits":
+        starts += [match.start() for match in _LIKE["order_comes_after"].finditer(text)]
+    begins = (start for start in sorted(starts) if _LIKE["order_named"].match(text, start) is not None)
+    lists = (next(_lists(text, start)) for start in begins)
+    return parted((name for each in lists for name in _names(text, each, numbers)), numbers)
 
 
 def phase_waits(text: str, numbers: Numbers) -> tuple[str, ...]:
@@ -72,19 +63,15 @@ def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
                 for sentence in () if item.is_row else _sentences(item.text):
                     yield from _in_sentence(item.line, sentence, numbers)
     for table in markdown.tables:
-        columns = (
-            table.column_with("depends", "dependenc", "blocked by", "prerequisite", "依赖", "依賴", "依存", "depende"),
-            table.column("blocks", "blocking", "unblocks"),
-        )
+        before = table.column_with("depend", "blocked by", "prerequisite", "依赖", "依賴", "依存")
+        columns = before, table.column("blocks", "blocking", "unblocks")
         for row in table.rows if columns != (None, None) else ():
             own = next((cell for cell in (plain(cell) for cell in row.cells[:3]) if cell in numbers), None)
             if own is not None:
                 cells = (_LIKE["brackets"].sub("", row.cell(column)) for column in columns)
-                first, later = (
-                    [name for each in _lists(cell) for name in _names(cell, each, numbers)] for cell in cells
-                )
-                yield _stated(row.line, first, [own], numbers)
-                yield _stated(row.line, [own], later, numbers)
+                listed = ([_names(cell, each, numbers) for each in _lists(cell)] for cell in cells)
+                first, later = (list(chain.from_iterable(names)) for names in listed)
+                yield from ((row.line, first, [own]), (row.line, [own], later))
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -114,12 +101,12 @@ def _in_sentence(line: int, sentence: str, numbers: Numbers) -> Iterator[Stated]
     for place, verb in enumerate(verbs):
         left, right = lists[place], lists[place + 1]
         if verb in _SAID:
-            left = left[-1:] if place and verbs[place - 1] in _SAID and _is_parted(sentence, left) else left
+            left = left[-1:] if place and verbs[place - 1] in _SAID and _isparted(sentence, left) else left
             goes_on = place + 1 < len(verbs) and verbs[place + 1] in _SAID
-            right = right[:-1] if goes_on and _is_parted(sentence, right) else right
+            right = right[:-1] if goes_on and _isparted(sentence, right) else right
         if verb:
             first, later = (right, left) if verb == "comes_after" else (left, right)
-            yield _stated(line, _names(sentence, first, numbers), _names(sentence, later, numbers), numbers)
+            yield line, _names(sentence, first, numbers), _names(sentence, later, numbers)
 
 
 def _lists(sentence: str, start: int = 0) -> Iterator[list[re.Match[str]]]:
@@ -134,7 +121,7 @@ def _lists(sentence: str, start: int = 0) -> Iterator[list[re.Match[str]]]:
         yield matches
 
 
-def _is_parted(sentence: str, numbers: list[re.Match[str]]) -> bool:
+def _isparted(sentence: str, numbers: list[re.Match[str]]) -> bool:
     """Whether a comma stands before the last number of several."""
     return len(numbers) > 1 and "," in sentence[numbers[-2].end() : numbers[-1].start()]
 
@@ -149,23 +136,10 @@ def _names(sentence: str, found: list[re.Match[str]], numbers: Numbers) -> list[
     return [name for written in names for name in _between(written, written, numbers)]
 
 
-def _stated(line: int, first: list[str], later: list[str], numbers: Numbers) -> Stated:
-    (before, strange), (after, stranger) = _parted(first, numbers), _parted(later, numbers)
-    has_room = numbers.has_room(len(before) * len(after))
-    return Stated(line, before if has_room else (), after, tuple(dict.fromkeys((*strange, *stranger))))
-
-
-def _parted(names: Iterable[str], numbers: Numbers) -> Named:
+def parted(names: Iterable[str], numbers: Numbers) -> Named:
     """Each name once: those of tasks that are there, and others."""
     once = dict.fromkeys(names)
     return tuple(name for name in once if name in numbers), tuple(name for name in once if name not in numbers)
-
-
-def _named_at(text: str, starts: Iterable[int], numbers: Numbers) -> Named:
-    """The tasks that are listed at some places of a text, and those of them that are not there."""
-    begins = (start for start in starts if _LIKE["order_named"].match(text, start) is not None)
-    lists = (next(_lists(text, start)) for start in begins)
-    return _parted((name for each in lists for name in _names(text, each, numbers)), numbers)
 
 
 def _between(first: str, last: str, numbers: Numbers) -> list[str]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from agent_fox.core.spec import Group, Subtask, TaskState
 from agent_fox.specs.collected import ReadTasks, Remarks
-from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, places_of, rolled_up, state_of, text_of
-from agent_fox.specs.common.test_writers import mark_first_tests
+from agent_fox.specs.common import task_lists
+from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, rolled_up, state_of
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line
 from agent_fox.specs.spec_kit.identifiers import References, is_taken_back, stories_in_label, stories_in_title
-from agent_fox.specs.spec_kit.order import blocked_by, phase_waits, rank, stated_in, waited_for
+from agent_fox.specs.spec_kit.order import parted, phase_waits, rank, said, stated_in
 from agent_fox.specs.spec_kit.parts import items_of
-from agent_fox.specs.spec_kit.phases import Remark, box_of, cut
+from agent_fox.specs.spec_kit.phases import Phases, box_of
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -26,22 +27,24 @@ _LONGEST_HEADING = 300
 
 def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     """The groups of a tasks file: its phases, in their order."""
-    phases, remarks = cut(markdown)
-    remarks = [*_count(phases), *remarks]
+    cut = Phases(markdown)
+    phases = cut.drafts
+    _count(cut)
     reading = _Reading(markdown, references, phases)
-    for line, what in remarks:
-        reading.warn(line, what)
+    reading.problems += cut.problems
     groups = tuple(map(reading.group, phases))
     if reading.numbers.spare < 0:  # ranges and lists without end are no plan
         what = f"words about the order of tasks name more than {MOST_NAMED} of them: not all are kept. Name fewer"
         reading.warn(1, what)
     if references.spare < 0:
         reading.warn(1, "ranges name very many requirements: of some the first alone is kept. Name fewer")
-    return ReadTasks(mark_first_tests(groups), tuple(reading.problems), places_of(markdown, phases))
+    places = task_lists.places_of(markdown, phases)
+    return ReadTasks(task_lists.mark_first_tests(groups), tuple(reading.problems), places)
 
 
-def _count(phases: list[Draft]) -> Iterator[Remark]:
+def _count(cut: Phases) -> None:
     """Phases have their written numbers, where these go up; else they are counted, and some have one number."""
+    phases = cut.drafts
     numbers: list[int] = []
     written = [_written(phase.title) for phase in phases]
     for number in written:
@@ -53,7 +56,7 @@ def _count(phases: list[Draft]) -> Iterator[Remark]:
         phase.group = number if goes_up and is_plain else place
         if own and first.setdefault(own, phase.line) != phase.line:
             what = f"phase {own} stands twice, first in line {first[own]}: phases are counted, this one is known as"
-            yield phase.line, f"{what} group {phase.group} here. Renumber one"
+            cut.warn(phase.line, f"{what} group {phase.group} here. Renumber one")
 
 
 def _written(heading: str) -> int | None:
@@ -94,24 +97,19 @@ class _Reading(Remarks):
     def group(self, draft: Draft) -> Group:
         stories = tuple(stories_in_title(draft.title))
         subtasks = tuple(self._subtask(task, stories) for task in draft.tasks)
-        of_tasks = {id(subtask.requirements): subtask.requirements for subtask in subtasks}
         in_intro, _ = self.references.named("\n".join(line.text for line in _intro(draft)))
         named = dict.fromkeys([*self.references.of_stories(stories), *in_intro])
-        named.update(dict.fromkeys(part for parts in of_tasks.values() for part in parts))
         # a phase's name without a number that the group has anyway
         match = _LIKE["phase"].match(draft.title)
         rest = match["rest"].strip(_MARKS) if match and _written(draft.title) == draft.group else ""
-        return Group(
-            number=draft.group,
-            title=rest or draft.title.strip("* ") if draft.title else _ALL_BEFORE,
-            state=rolled_up([subtask.state for subtask in subtasks]),
-            optional=_LIKE["optional_heading"].search(draft.title) is not None,
-            subtasks=subtasks,
-            requirements=tuple(named),
-            text=text_of(draft.lines or [line for task in draft.tasks for line in task.lines]),
-            parallel=_LIKE["parallel_anywhere"].search(draft.title) is not None,
-            is_checkpoint=draft.title.lower().lstrip(_MARKS).startswith("checkpoint"),
-        )
+        title = rest or draft.title.strip("* ") if draft.title else _ALL_BEFORE
+        is_optional = _LIKE["optional_heading"].search(draft.title) is not None
+        is_parallel = _LIKE["parallel_anywhere"].search(draft.title) is not None
+        state = rolled_up([subtask.state for subtask in subtasks])
+        own = Subtask("", title, state, is_optional, tuple(named), parallel=is_parallel)
+        draft.lines = draft.lines or [line for task in draft.tasks for line in task.lines]
+        is_checkpoint = draft.title.lower().lstrip(_MARKS).startswith("checkpoint")
+        return replace(task_lists.group_of(draft, own, subtasks), is_checkpoint=is_checkpoint)
 
     def _subtask(self, task: Draft, of_phase: tuple[str, ...]) -> Subtask:
         known, unknown = self.references.named(_text(task))
@@ -128,7 +126,7 @@ class _Reading(Remarks):
             self.shared[stories, named] = tuple(dict.fromkeys([*self.references.of_stories(stories), *named]))
         # the tasks that it, or a heading above it, says it waits for
         headings = [heading.title[:_LONGEST_HEADING] for _, heading in task.chain if heading.level > 1]
-        waits, unknown = waited_for("\n".join([_text(task), *headings]), self.numbers)
+        waits, unknown = said("\n".join([_text(task), *headings]), "waits", self.numbers)
         self._warn_of_unknown(task.line, f"{task.number} waits for", unknown)
         numbers = dict.fromkeys((*waits, *self.stated.get(task.number, ())))
         after = tuple(number for number in numbers if number != task.number)
@@ -148,7 +146,7 @@ class _Reading(Remarks):
         """What each task comes after, as other tasks, words before a phase's first task, prose and tables say it."""
         waits: dict[str, list[str]] = {}
         for task in self.tasks:
-            blocked, unknown = blocked_by(_text(task), self.numbers)
+            blocked, unknown = said(_text(task), "blocks", self.numbers)
             self._warn_of_unknown(task.line, f"{task.number} blocks", unknown)
             for later in blocked:
                 waits.setdefault(later, []).append(task.number)
@@ -159,10 +157,11 @@ class _Reading(Remarks):
             before = [name for name in named if name not in own]
             for later in own if before and self.numbers.has_room(len(own) * len(before)) else ():
                 waits.setdefault(later, []).extend(before)
-        for statement in stated_in(self.markdown, self.numbers):
-            self._warn_of_unknown(statement.line, "the order of tasks names", statement.unknown)
-            for later in statement.later:
-                waits.setdefault(later, []).extend(statement.earlier)
+        for line, first, last in stated_in(self.markdown, self.numbers):
+            (earlier, strange), (after, stranger) = parted(first, self.numbers), parted(last, self.numbers)
+            self._warn_of_unknown(line, "the order of tasks names", tuple(dict.fromkeys((*strange, *stranger))))
+            for later in after if self.numbers.has_room(len(earlier) * len(after)) else ():
+                waits.setdefault(later, []).extend(earlier)
         return waits
 
     def _warn_of_unknown(self, line: int, who: str, unknown: tuple[str, ...]) -> None:
@@ -176,7 +175,7 @@ class _Reading(Remarks):
             column = table.column_with("task", "任务", "タスク", "작업", "tarea", "tarefa", "tâche")
             for row in table.rows if column else ():
                 ids, _ = self.references.named(row.cell(0))
-                tasks, _ = waited_for(f"after {row.cell(column)}", self.numbers) if ids else ((), ())
+                tasks, _ = said(f"after {row.cell(column)}", "waits", self.numbers) if ids else ((), ())
                 for task in tasks:
                     parts.setdefault(task, []).extend(ids)
         return parts
@@ -185,17 +184,25 @@ class _Reading(Remarks):
 def _take_labels(task: Draft) -> None:
     """Labels such as `[P]` and `[US1]` are taken from the title; any other stays in it."""
     items = items_of(task.lines)
-    wraps = bool(items) and not ((task.indent < 0) or items[0].is_listed) and items[0].line == task.line + 1
+    wraps = bool(items) and not ((task.indent < 0) or items[0].mark) and items[0].line == task.line + 1
     wrapped = items.pop(0).text if wraps else ""
     rest = f"{task.title} {wrapped}".strip()
     task.details = tuple(item.text for item in items)
     kept: list[str] = []
-    end = 0
-    while (match := _LIKE["tasks_label"].match(rest, end)) is not None and _takes(
-        task, match["label"].strip(), kept, match[0]
-    ):
-        end = match.end()
-    rest = rest[end:]
+    while (match := _LIKE["tasks_label"].match(rest)) is not None:
+        label, written = match["label"].strip(), match[0]
+        stories = tuple(stories_in_label(label))
+        if _LIKE["parallel"].fullmatch(label):
+            task.is_parallel = True
+        elif _LIKE["optional"].match(label):
+            task.is_optional = True
+        elif stories:
+            task.stories = tuple(dict.fromkeys((*task.stories, *stories)))
+        elif "[" in written:
+            kept.append(written.strip(" *"))
+        else:  # words in parentheses end the labels
+            break
+        rest = rest[match.end() :]
     if _LIKE["parallel_anywhere"].search(rest):
         task.is_parallel, rest = True, _LIKE["parallel_anywhere"].sub("", rest)
     if not task.stories:
@@ -208,22 +215,6 @@ def _take_labels(task: Draft) -> None:
     bare = bare.replace("~~", "").strip(_MARKS) if task.is_struck else bare.strip(_MARKS.replace("~", ""))
     task.title = " ".join([*kept, *bare.split()])
     task.is_optional |= any(_LIKE["optional_heading"].search(heading.title) for _, heading in task.chain[-1:])
-
-
-def _takes(task: Draft, label: str, kept: list[str], written: str) -> bool:
-    """Whether what stands in brackets is a label. Other brackets are kept; words in parentheses end the labels."""
-    stories = tuple(stories_in_label(label))
-    if _LIKE["parallel"].fullmatch(label):
-        task.is_parallel = True
-    elif _LIKE["optional"].match(label):
-        task.is_optional = True
-    elif stories:
-        task.stories = tuple(dict.fromkeys((*task.stories, *stories)))
-    elif "[" in written:
-        kept.append(written.strip(" *"))
-    else:
-        return False
-    return True
 
 
 def _intro(phase: Draft) -> Iterator[Line]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_fox.core.spec import Criterion, Requirement, Severity
-from agent_fox.specs.openspec.capabilities import capability, read_capabilities
+from agent_fox.specs.openspec.capabilities import Capability, read_capabilities
 from tests.specs.openspec.worlds import ADDED, LOGIN, of_text, told
 from tests.specs.worlds import markdown
 
@@ -25,7 +25,7 @@ def test_a_part_says_what_shall_be_and_how_it_shows() -> None:
 
 
 def test_numbers_run_over_capabilities_and_titles_name_them() -> None:
-    one, two = (capability(name, markdown(ADDED)) for name in ("auth", "mail"))
+    one, two = (Capability(name, markdown(ADDED)) for name in ("auth", "mail"))
     found = read_capabilities([one, two])
     assert [(r.id, r.title, [c.id for c in r.criteria]) for r in found.requirements] == [
         ("1", "auth: Login", ["1.1"]),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_fox.core.spec import Group, Problem, Severity, Spec
-from agent_fox.specs.openspec.capabilities import Capability, capability
+from agent_fox.specs.openspec.capabilities import Capability
 from tests.specs.worlds import built_in, markdown
 
 LOGIN = (
@@ -51,4 +51,4 @@ def told(problems: tuple[Problem, ...], severity: Severity = Severity.WARNING) -
 
 
 def of_text(text: str) -> Capability:
-    return capability("auth", markdown(text))
+    return Capability("auth", markdown(text))
