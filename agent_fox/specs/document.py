@@ -127,12 +127,10 @@ def read_documents(
     documents = Documents(folder)
     for name in names:
         path = folder / name
-        if not is_there(path):
-            continue
         read = read_text_file(path, root)
         if isinstance(read, TextFile):
             documents.files[name] = _at_hand[str(path), str(root)] = read
-        else:
+        elif is_there(path):
             documents.problems.append(replace(read, severity=Severity.WARNING) if name in can_do_without else read)
     return documents
 

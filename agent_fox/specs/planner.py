@@ -260,6 +260,8 @@ def without_cycles(edges: _Edges, gate: Literal["spec", "group"]) -> tuple[tuple
     With gates between whole specs, a cycle that the rows alone do not make says so. With gates between
     verifiers, such a cycle is no fault of the rows: its gates are left out, with a warning.
     """
+    if not _first_cycle(edges):
+        return tuple(edges), ()
     plain = {edge for edge in edges if edge.kind is not EdgeKind.GATE}
     faults = [*islice(_cycles(plain, edges, error, _FAULT), MOST_REPORTED)]
     left = set(edges)

@@ -286,9 +286,9 @@ def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
         where = spec.documents.get(TASKS, spec.path)
         is_one = spec.is_planned and spec.documents and not spec.groups and where.endswith(".md")
         read = markdown_at(root / where, root) if is_one else None
-        taken = frozenset(spec.places.values())
         lines: Iterable[Line] = read.words if read is not None else ()
         boxes = [line.number for line in lines if beside_box(line.text) is not None]
+        taken = frozenset(spec.places.values()) if boxes else ()
         boxes = [number for number in boxes if f"{where}:{number}" not in taken]
         if boxes:
             count = "a box" if len(boxes) == 1 else f"{len(boxes)} boxes"

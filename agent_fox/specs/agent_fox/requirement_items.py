@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from agent_fox.specs.lines import Line, aside_below, is_rule, joined, plain
@@ -111,23 +112,27 @@ def requirement_title(text: str) -> Declared | None:
 def declared(line: Line) -> Declared | None:
     """The id that a line declares: after a list mark, or decorated where there is no mark; or in the first cell of a
     row that demands something, for tables that only name ids declare none."""
-    if "REQ-" not in line.text or line.is_code:
-        return None
-    if line.text.lstrip().startswith("|"):
-        first, *others = cells_of(line.text)
+    return _declared_in(line.text) if "REQ-" in line.text and not line.is_code else None
+
+
+@lru_cache(maxsize=1024)
+def _declared_in(text: str) -> Declared | None:
+    if text.lstrip().startswith("|"):
+        first, *others = cells_of(text)
         cell = _LIKE["title"].fullmatch(first)
         rest = " — ".join(other for other in others if other)
         if cell is None or cell["tail"] is None or cell["title"] or not _LIKE["demands"].search(rest):
             return None
         return Declared(cell["tail"].upper(), cell["prefix"] or "", rest, False)
-    match = _LIKE["item"].match(line.text)
+    match = _LIKE["item"].match(text)
     if match is None or not (match["mark"] or set(match["open"]) & set("[`*")):
         return None
     struck = "~~" if "~~" in match["open"] else ""
-    text = struck + match["rest"].lstrip(" :—–-.")
-    return Declared(match["tail"].upper(), match["prefix"] or "", text, bool(match["mark"]))
+    rest = struck + match["rest"].lstrip(" :—–-.")
+    return Declared(match["tail"].upper(), match["prefix"] or "", rest, bool(match["mark"]))
 
 
+@lru_cache(maxsize=1024)
 def closing_id(text: str) -> Declared | None:
     """The id that a text declares at its end: marked as an id, or behind a whole sentence; None where it has none."""
     match = _LIKE["at_the_end"].search(text) if "REQ-" in text else None
