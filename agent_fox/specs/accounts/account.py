@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Severity
 from agent_fox.core.values import dataclass
 from agent_fox.specs.document import forget_documents, read_markdown, text_at
@@ -35,18 +34,16 @@ from agent_fox.specs.unread import (
     is_whole,
     obliges,
 )  # fmt: skip
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
     from agent_fox.specs.document import Markdown
 
+_LIKE = patterns_in(__file__)
+
 BOX, SENTENCE = "box", "sentence"
-_NUMBERS = regex(r"\blines? (?P<numbers>\d+(?:(?:, | and | to |-|–)\d+(?!\d| more))*)")
-"""`lines 3, 5 to 7 and 12 more` names 3, 5 and 7; 12 is how many are not named."""
-_DIGITS = regex(r"\d+")
-_SPEAKS_OF_WORDS = regex(r"\b(?:EARS|RFC[ -]?2119|(?i:key ?words?))\b")
-_WORDS = words_in(__file__)
+
 _BOXES = ("[ ]", "[x]", "[X]")
 _HEADING, _ITEM, _ROW, _FENCE, _MATTER = Kind.HEADING, Kind.ITEM, Kind.ROW, Kind.FENCE, Kind.FRONT_MATTER
 _OF_A_GROUP = ("task ", "group ")
@@ -138,7 +135,7 @@ def lines_named(spec: Spec, problems: Collection[Problem]) -> frozenset[str]:
     for problem in problems:
         path, _, number = problem.where.rpartition(":")
         if problem.spec == spec.name and path:
-            written = (_DIGITS.findall(match["numbers"]) for match in _NUMBERS.finditer(problem.what))
+            written = (_LIKE["digits"].findall(match["numbers"]) for match in _LIKE["numbers"].finditer(problem.what))
             lines.update(f"{path}:{n}" for n in (number, *(n for numbers in written for n in numbers)))
     return frozenset(lines)
 
@@ -233,7 +230,7 @@ class DocumentAccount:
             own = kind is _ITEM
             if (own or kind is _HEADING or (kind is _ROW and block.level)) and block.line not in passed_over:
                 text = texts[0] if texts else ""
-                if not (text in held or bare(text) in held) or obliges(text):
+                if (text not in held and bare(text) not in held) or obliges(text):
                     yield _Item(kind if block.box is None else BOX, block.line, text, block, above)
             if len(texts) > own and not (kind is _HEADING or kind is _ROW or kind is _FENCE):
                 first = block.line + own + (kind is _MATTER)
@@ -279,7 +276,7 @@ class DocumentAccount:
             title, kind = self._section(item.above)
             return (Fate.CONTEXT, title) if kind is About.CONTEXT else (Fate.LEFTOVER, "")
         is_filled = block.level == 1 or self._has_placed(block.line + 1, block.end)
-        is_numbered = not is_filled and _DIGITS.search(block.text) is not None
+        is_numbered = not is_filled and _LIKE["digits"].search(block.text) is not None
         is_left = is_numbered and about(block.text, self.known.spec.dialect) is About.SUBJECT
         return (Fate.LEFTOVER, "") if is_left else (Fate.CONTEXT, block.text)
 
@@ -362,7 +359,7 @@ class _Leftovers:
 
     def of_requirements(self) -> Iterator[Problem]:
         unheard = [entry for entry in self.entries if entry.is_unheard and obliges(entry.text)]
-        silent = [entry.line for entry in unheard if not _SPEAKS_OF_WORDS.search(entry.text)]
+        silent = [entry.line for entry in unheard if not _LIKE["speaks_of_words"].search(entry.text)]
         what = "SHALL or MUST outside of all that is to be proven: {lines}. Not read; make each an item below a"
         yield from self._report(silent, f"{what} requirement, or say it without these words")
         ids = self.known.unknown_ids(self.document)
@@ -375,7 +372,7 @@ class _Leftovers:
     def of_tasks(self) -> Iterator[Problem]:
         silent = {entry.line for entry in self.entries if entry.is_unheard and entry.kind == BOX}
         for block, _ in self.document.blocks.walk() if silent else ():
-            if block.kind is _HEADING and _WORDS["samples"].match(block.text):
+            if block.kind is _HEADING and _LIKE["samples"].match(block.text):
                 silent -= {*range(block.line, block.end + 1)}
         yield from self._boxes(silent)
         yield from self._others(silent, "part of no task group", "task")
