@@ -109,8 +109,9 @@ class _Door:
         elif alone:
             rows = ((place, {alone: row} if isinstance(row, str) else row) for place, row in each.items())
             return [self.table(name, row, (*at, place)) for place, row in rows]
-        for key in [key for key, value in each.items() if not isinstance(value, str)]:
-            self._refuse((*at, key), ": a text in quotes belongs here")
+        elif kind in ("texts", "commands"):
+            for key in (key for key, value in each.items() if not isinstance(value, str)):
+                self._refuse((*at, key), ": a text in quotes belongs here")
         return usual if given is None else given
 
     def _refuse(self, at: _Location, what: str, place: _Location | None = None) -> None:
