@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,5 +13,4 @@ FILE = "specifications.toml"
 
 
 def has_library(spec: Spec, root: Path) -> bool:
-    path = root / spec.path / FILE
-    return not spec.is_withdrawn and (path.is_symlink() or path.exists())
+    return not spec.is_withdrawn and os.path.lexists(f"{root}/{spec.path}/{FILE}")

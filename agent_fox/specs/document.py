@@ -55,8 +55,8 @@ def read_markdown(file: TextFile) -> Markdown:
     problems = [warning(f"{file.where}:{number}", what) for number in scanned.open_fences]
     if scanned.open_comment is not None:
         problems.append(warning(f"{file.where}:{scanned.open_comment}", "this comment is never closed; close it"))
-    conflicts = _conflicts(file.where, scanned.lines) if left_by_a_merge(file) is not None else ()
-    return Markdown(file.where, scanned.lines, (*problems, *conflicts))
+    problems += filter(None, [conflict_in(file, scanned.lines)])
+    return Markdown(file.where, scanned.lines, tuple(problems))
 
 
 _at_hand: dict[tuple[str, str], TextFile] = {}
@@ -80,15 +80,13 @@ def markdown_at(path: Path, root: Path) -> Markdown | None:
     return read_markdown(file) if isinstance(file, TextFile) else None
 
 
-def conflict_in(file: TextFile) -> Problem | None:
-    """What a merge left in a Markdown file that is not read further; marks in code are samples."""
-    conflicts = _conflicts(file.where, read_markdown(file).lines) if left_by_a_merge(file) is not None else []
-    return conflicts[0] if conflicts else None
-
-
-def _conflicts(where: str, lines: tuple[Line, ...]) -> list[Problem]:
-    marked = [line.number for line in lines if line.text.startswith(MERGE_MARKS) and not line.is_code]
-    return [merge_left(where, number) for number in marked[:1]]
+def conflict_in(file: TextFile, lines: Iterable[Line] | None = None) -> Problem | None:
+    """What a merge left in a Markdown file, the lines of which may be read already; marks in code are samples."""
+    if left_by_a_merge(file) is None:
+        return None
+    lines = read_markdown(file).lines if lines is None else lines
+    marked = (line.number for line in lines if line.text.startswith(MERGE_MARKS) and not line.is_code)
+    return next((merge_left(file.where, number) for number in marked), None)
 
 
 @dataclass(slots=True)
@@ -127,12 +125,10 @@ def read_documents(
     documents = Documents(folder)
     for name in names:
         path = folder / name
-        if not is_there(path):
-            continue
         read = read_text_file(path, root)
         if isinstance(read, TextFile):
             documents.files[name] = _at_hand[str(path), str(root)] = read
-        else:
+        elif is_there(path):
             documents.problems.append(replace(read, severity=Severity.WARNING) if name in can_do_without else read)
     return documents
 

@@ -73,15 +73,16 @@ class Block:
 
     def walk(self) -> Iterable[tuple[Block, Above]]:
         """Every block below this one in the order of the document, each with the blocks that it stands in."""
-        return self._below() if self.order is None else self.order
-
-    def _below(self) -> Iterator[tuple[Block, Above]]:
+        if self.order is not None:
+            return self.order
+        found: list[tuple[Block, Above]] = []
         waiting: list[tuple[Block, Above]] = [(child, ()) for child in reversed(self.children)]
         while waiting:
             block, above = waiting.pop()
-            yield block, above
+            found.append((block, above))
             inner = (*above, block)[-_MOST_ABOVE:]
             waiting += [(child, inner) for child in reversed(block.children)]
+        return found
 
 
 _HEADING, _ITEM, _TABLE, _FENCE, _PARAGRAPH = Kind.HEADING, Kind.ITEM, Kind.TABLE, Kind.FENCE, Kind.PARAGRAPH

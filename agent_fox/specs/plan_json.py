@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_fox.core.plan.blame import ownership
-from agent_fox.core.spec import Requirement, Spec, text_version
+from agent_fox.core.spec import Spec, text_version
 from agent_fox.core.values import Json, to_document, to_object
 
 if TYPE_CHECKING:
@@ -28,7 +28,18 @@ def _spec(spec: Spec) -> Json:
     names = ("number", "title", "state", "optional", "parallel", "after", "requirements")
     return {
         **to_object(spec, only=("name", "dialect", "path", "title", "is_withdrawn", "is_baseline")),
-        "requirements": [_requirement(requirement) for requirement in spec.requirements],
+        "requirements": [
+            {
+                **to_object(requirement, only=("id", "title", "text")),
+                "criteria": [criterion.id for criterion in requirement.criteria],
+                "edge_cases": [edge_case.id for edge_case in requirement.edge_cases],
+                "details": to_document(requirement.details),
+                "parts": [
+                    {"id": part.id, "text": part.text, "version": text_version(part.text)} for part in requirement.parts
+                ],
+            }
+            for requirement in spec.requirements
+        ],
         "groups": [
             {
                 **to_object(group, only=("number", "title", "state", "optional", "parallel")),
@@ -58,14 +69,4 @@ def ground_document(owned: Owned) -> Json:
         "why": owned.why,
         "score": guess.score if guess else None,
         "runner_up": guess.runner_up if guess else None,
-    }
-
-
-def _requirement(requirement: Requirement) -> Json:
-    return {
-        **to_object(requirement, only=("id", "title", "text")),
-        "criteria": [criterion.id for criterion in requirement.criteria],
-        "edge_cases": [edge_case.id for edge_case in requirement.edge_cases],
-        "details": to_document(requirement.details),
-        "parts": [{"id": part.id, "text": part.text, "version": text_version(part.text)} for part in requirement.parts],
     }

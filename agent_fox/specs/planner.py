@@ -13,7 +13,7 @@ from typing import Literal
 from agent_fox.core.graph import Edge, EdgeKind, Node, Plan
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Dependency, Group, Problem, Severity, Spec, TaskState
+from agent_fox.core.spec import Dependency, Problem, Severity, Spec, TaskState
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import nearest
 from agent_fox.specs.files import error, warning
@@ -86,7 +86,12 @@ def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:
     before = ((Mode.PRE_REVIEW, shape.pre_review), (Mode.DRIFT_REVIEW, shape.drift_review))
     nodes = [_reviewer(spec, 0, mode) for mode, is_wanted in before if is_wanted and not spec.is_baseline]
     for group in spec.groups:
-        nodes.append(_worker(spec, group, shape))
+        # A coder, unless its title names another archetype.
+        archetype = next((known for known in Archetype if known == group.archetype), Archetype.CODER)
+        uid, name = f"{spec.name}:{archetype}:{group.number}", f"{spec.name}:{group.number}"
+        is_ticked = group.state in _TICKED or (group.optional and not shape.optional_groups)
+        about = (group.title, is_ticked, group.optional)
+        nodes.append(Node(uid, name, spec.name, group.number, archetype, None, *about))
         if shape.audit_review and group.writes_tests_only:
             nodes.append(_reviewer(spec, group.number, Mode.AUDIT_REVIEW))
     if shape.verifier:
@@ -104,22 +109,6 @@ def _closing(spec_name: str) -> str:
     return f"{spec_name}:{Archetype.VERIFIER}"
 
 
-def _worker(spec: Spec, group: Group, shape: PlanShape) -> Node:
-    """The node of a group: a coder, unless its title names another archetype."""
-    known = [archetype for archetype in Archetype if archetype == group.archetype]
-    archetype = known[0] if known else Archetype.CODER
-    return Node(
-        uid=f"{spec.name}:{archetype}:{group.number}",
-        id=f"{spec.name}:{group.number}",
-        spec_name=spec.name,
-        group=group.number,
-        archetype=archetype,
-        title=group.title,
-        is_ticked=group.state in _TICKED or (group.optional and not shape.optional_groups),
-        is_optional=group.optional,
-    )
-
-
 def _reviewer(spec: Spec, group: int, mode: Mode) -> Node:
     name = f"{spec.name}:{group}:{Archetype.REVIEWER}:{mode}"
     uid = f"{spec.name}:{Archetype.REVIEWER}:{mode}" + (f":{group}" if mode is Mode.AUDIT_REVIEW else "")
@@ -127,10 +116,7 @@ def _reviewer(spec: Spec, group: int, mode: Mode) -> Node:
 
 
 def _edges(
-    specs: Iterable[Spec],
-    planned: Mapping[str, list[Node]],
-    rows: Mapping[str, tuple[Dependency, ...]],
-    shape: PlanShape,
+    specs: Iterable[Spec], planned: Mapping[str, list[Node]], rows: Mapping[str, Iterable[Dependency]], shape: PlanShape
 ) -> _Edges:
     edges: dict[Edge, tuple[str, ...]] = {}
     for spec in specs:
@@ -229,7 +215,13 @@ class _Resolving:
 
     def _wrong(self, row: Dependency, spec: Spec, other: Spec | None) -> str | None:
         if other is None:
-            return None if row.is_archived else f"depends on {row.spec}, which is not there{self._nearest(row.spec)}"
+            # one of the same number may be meant, else the most alike, where that is not too long a search
+            number = _number(row.spec)
+            near = next(iter(self.by_number.get(-1 if number is None else number, ())), "")
+            if not near and len(self.by_name) <= _MOST_NAMES:
+                near = nearest(row.spec, self.by_name) or ""
+            hint = f"Did you mean {near}?" if near else "Add it, or correct the row"
+            return None if row.is_archived else f"depends on {row.spec}, which is not there. {hint}"
         if other.name == spec.name:
             return f"{spec.name} depends on itself; take the row out"
         for named, group in ((other, row.from_group), (spec, row.to_group)):
@@ -238,15 +230,6 @@ class _Resolving:
                 has = f"groups {numbers}" if numbers else "no groups"
                 return f"names group {group} of {named.name}, which has {has}. Correct the row"
         return None
-
-    def _nearest(self, name: str) -> str:
-        """The name that may be meant: one of the same number, else the most alike, where that is not too long a
-        search."""
-        number = _number(name)
-        near = next(iter(self.by_number.get(number, ())), "") if number is not None else ""
-        if not near and len(self.by_name) <= _MOST_NAMES:
-            near = nearest(name, self.by_name)
-        return f". Did you mean {near}?" if near else ". Add it, or correct the row"
 
 
 def _number(name: str) -> int | None:
@@ -260,6 +243,8 @@ def without_cycles(edges: _Edges, gate: Literal["spec", "group"]) -> tuple[tuple
     With gates between whole specs, a cycle that the rows alone do not make says so. With gates between
     verifiers, such a cycle is no fault of the rows: its gates are left out, with a warning.
     """
+    if not _first_cycle(edges):
+        return tuple(edges), ()
     plain = {edge for edge in edges if edge.kind is not EdgeKind.GATE}
     faults = [*islice(_cycles(plain, edges, error, _FAULT), MOST_REPORTED)]
     left = set(edges)

@@ -50,9 +50,6 @@ class LateDialect:
         spec, problems = read(folder, root) if self.bare is None else read(folder, root, self.bare)
         return spec, about(spec.name if spec else folder.name, problems)
 
-    def asked_for(self, bare: BareCriteria) -> LateDialect:
-        return self if self.bare is None else replace(self, bare=bare)
-
 
 BUILT_IN: tuple[Dialect, ...] = (
     LateDialect(AGENT_FOX, Late("agent_fox.specs.agent_fox.dialect:read_agent_fox"), BareCriteria.DETAIL),
@@ -114,7 +111,7 @@ def read_specs(
     """
     given = [places] if isinstance(places, Path) else list(places)
     reading = _Found(tuple(place.resolve() for place in given))
-    dialects = [dialect.asked_for(bare) if isinstance(dialect, LateDialect) else dialect for dialect in dialects]
+    dialects = [replace(each, bare=bare) if isinstance(each, LateDialect) and each.bare else each for each in dialects]
     with _without_collections():
         for place in given:
             _read_place(place, root, dialects, reading)
@@ -151,7 +148,6 @@ def _without_collections() -> Iterator[None]:
 def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> None:
     if not place.exists():
         raise SpecsMissing(f"no specs in {place}: it is not there. Name the folder with --specs DIR")
-    archived = frozenset(path.name for path in children(place / _ARCHIVE))
     before = len(found.specs)
     is_one = bool(_claiming(place, dialects))
     paths = _candidates(place, is_place=True) if place.is_dir() else []
@@ -159,7 +155,14 @@ def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Fo
         _read_one(place, root, dialects, found)
     else:
         _read_all(paths, root, dialects, found, 1)
-    found.specs[before:] = [_with_archive(spec, archived) for spec in found.specs[before:]]
+    # Rows that name a spec in `archive/`, by its name or its number, are about something that is done.
+    archived = [path.name for path in children(place / _ARCHIVE)]
+    done = {*archived, *(str(int(name.partition("_")[0])) for name in archived if NUMBERED.fullmatch(name))}
+    for number, spec in enumerate(found.specs[before:] if done else (), before):
+        named = [{row.spec, str(int(row.spec)) if row.spec.isdecimal() else ""} for row in spec.dependencies]
+        rows = zip(spec.dependencies, named, strict=True)
+        dependencies = tuple(row if done.isdisjoint(names) else replace(row, is_archived=True) for row, names in rows)
+        found.specs[number] = replace(spec, dependencies=dependencies)
 
 
 def _read_all(paths: Iterable[Path], root: Path, dialects: Sequence[Dialect], found: _Found, depth: int) -> None:
@@ -176,8 +179,13 @@ def _read_all(paths: Iterable[Path], root: Path, dialects: Sequence[Dialect], fo
         if depth < _DEEPEST and os.access(path, os.R_OK | os.X_OK):
             before = len(found.specs) + len(found.problems)
             _read_all(_candidates(path, is_place=False), root, dialects, found, depth + 1)
-            if depth == 1 and before == len(found.specs) + len(found.problems):
-                found.problems += _of_no_dialect(path, root)
+            if depth > 1 or before < len(found.specs) + len(found.problems) or NUMBERED.fullmatch(path.name):
+                continue
+            documents, where = sorted(path.glob("*.md")), place_of(path, root)
+            if documents and where.startswith(_KEEP_NOTHING_ELSE) and not path.name.startswith("_"):
+                what = f"holds {documents[0].name}, but neither requirements nor tasks that are read: not planned"
+                remedy = "(docs/dialects.md). Write them, or move the folder away"
+                found.problems.append(warning(where, f"{what} {remedy}", spec=path.name))
 
 
 def _candidates(folder: Path, *, is_place: bool) -> list[Path]:
@@ -190,21 +198,10 @@ def _candidates(folder: Path, *, is_place: bool) -> list[Path]:
     return sorted((path for path in paths if path.suffix in SPEC_FILES or path.is_dir()), key=_rank)
 
 
-def _of_no_dialect(path: Path, root: Path) -> list[Problem]:
-    """A folder of documents that no dialect reads, where nothing but specs is kept."""
-    documents = sorted(child.name for child in children(path) if child.suffix == ".md")
-    where = place_of(path, root)
-    is_meant = where.startswith(_KEEP_NOTHING_ELSE) and not path.name.startswith("_")
-    if not (documents and is_meant) or NUMBERED.fullmatch(path.name):
-        return []
-    what = f"holds {documents[0]}, but neither requirements nor tasks that are read: not planned (docs/dialects.md)"
-    return [warning(where, f"{what}. Write them, or move the folder away", spec=path.name)]
-
-
-def _rank(path: Path) -> tuple[int, int, str]:
+def _rank(path: Path) -> tuple[bool, int, str]:
     """By number; those without one come last, by name."""
     numbered = NUMBERED.fullmatch(path.name.replace("-", "_", 1))
-    return (0, int(numbered[1]), path.name) if numbered else (1, 0, path.name)
+    return (not numbered, int(numbered[1]) if numbered else 0, path.name)
 
 
 def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> bool:
@@ -267,35 +264,24 @@ def _with_names_of_their_own(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], l
     return tuple(kept.values()), problems
 
 
-def _with_archive(spec: Spec, archived: frozenset[str]) -> Spec:
-    """Rows that name a spec in `archive/`, by its name or its number, are about something that is done."""
-    numbers = {int(name.partition("_")[0]) for name in archived if NUMBERED.fullmatch(name)}
-    named = [row.spec in archived or (row.spec.isdecimal() and int(row.spec) in numbers) for row in spec.dependencies]
-    rows = zip(spec.dependencies, named, strict=True)
-    dependencies = tuple(replace(row, is_archived=True) if is_named else row for row, is_named in rows)
-    return replace(spec, dependencies=dependencies) if any(named) else spec
-
-
 def soundly_named(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
     """The specs by whose names nodes can be called, and what is wrong with the other names."""
     kept: list[Spec] = []
     problems: list[Problem] = []
     for spec in specs:
-        if what := _about_name(spec.name):
-            name = _NOT_IN_A_NAME.sub("-", spec.name)[:_LONGEST_NAME].strip(". ") or "-"
-            problems.append(error(spec.path, f"{what}. Rename it", spec=name))
+        name = spec.name
+        if not name.strip() or name in (".", ".."):
+            what = f"{name!r} is no name for a spec"
+        elif _NOT_IN_A_NAME.search(name):
+            what = f"{name[:_LONGEST_NAME]!r} can't name a spec: a colon, a slash or a control character is in it"
+        elif (size := len(name.encode("utf-8"))) > _LONGEST_NAME:
+            what = f"a spec's name has at most {_LONGEST_NAME} bytes, this one has {size}"
         else:
             kept.append(spec)
+            continue
+        shown = _NOT_IN_A_NAME.sub("-", name)[:_LONGEST_NAME].strip(". ") or "-"
+        problems.append(error(spec.path, f"{what}. Rename it", spec=shown))
     return tuple(kept), tuple(problems)
-
-
-def _about_name(name: str) -> str:
-    if not name.strip() or name in (".", ".."):
-        return f"{name!r} is no name for a spec"
-    if _NOT_IN_A_NAME.search(name):
-        return f"{name[:_LONGEST_NAME]!r} can't name a spec: a colon, a slash or a control character is in it"
-    size = len(name.encode("utf-8"))
-    return f"a spec's name has at most {_LONGEST_NAME} bytes, this one has {size}" if size > _LONGEST_NAME else ""
 
 
 def unsound(specs: Iterable[Spec], known: Iterable[Problem]) -> Iterator[Problem]:

@@ -129,7 +129,10 @@ class Held:
     def owner(self, text: str) -> str | None:
         """What a line is part of, first of all as one that begins so; None where nothing that was read has it. A source
         breaks its lines where it likes, so that a text also belongs to the line in whose midst its words stand."""
-        words = _words(beside_box(text) or text, _MOST_BEFORE + _SHOWN_WORDS)
+        item = beside_box(text) or text
+        words = WORD.findall(item, 0, _BEGINNING)  # of a long one its beginning, where it has more than are looked at
+        if len(words) <= _MOST_BEFORE + _SHOWN_WORDS and len(item) > _BEGINNING:
+            words = WORD.findall(item)
         absent = {word for word in words if word not in self._whole} if len(self._whole) <= _SEARCHED else frozenset()
         starts = range(1 + max(0, min(_MOST_BEFORE, len(words) - _FEWEST)))
         shown = [(start, words[start : start + _SHOWN_WORDS]) for start in starts]
@@ -155,12 +158,6 @@ class Held:
                 for some in zip(*(islice(words, start, None) for start in range(length)), strict=False):
                     runs.setdefault(" ".join(some), owner)
         return self._runs[length].get(run)
-
-
-def _words(text: str, most: int) -> list[str]:
-    """The words of a text; of a long one its beginning, with more than so many."""
-    words = WORD.findall(text, 0, _BEGINNING)
-    return words if len(words) > most or len(text) <= _BEGINNING else WORD.findall(text)
 
 
 class Known:
@@ -286,9 +283,9 @@ def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
         where = spec.documents.get(TASKS, spec.path)
         is_one = spec.is_planned and spec.documents and not spec.groups and where.endswith(".md")
         read = markdown_at(root / where, root) if is_one else None
-        taken = frozenset(spec.places.values())
         lines: Iterable[Line] = read.words if read is not None else ()
         boxes = [line.number for line in lines if beside_box(line.text) is not None]
+        taken = frozenset(spec.places.values()) if boxes else ()
         boxes = [number for number in boxes if f"{where}:{number}" not in taken]
         if boxes:
             count = "a box" if len(boxes) == 1 else f"{len(boxes)} boxes"
@@ -305,10 +302,10 @@ def counted_documents(spec: Spec) -> Iterator[str]:
             yield where
 
 
-def documents_beside(spec: Spec) -> Iterator[str]:
+def documents_beside(spec: Spec) -> list[str]:
     """The paths of the documents from which requirements were drawn: what they demand stands in those, or is told."""
-    has_any = not (spec.origin or is_whole(spec))
-    return (where for name, where in spec.documents.items() if has_any and name in _LEADING_TO_THEM)
+    beside = [where for name, where in spec.documents.items() if name in _LEADING_TO_THEM]
+    return beside if not (spec.origin or is_whole(spec)) else []
 
 
 def is_whole(spec: Spec) -> bool:

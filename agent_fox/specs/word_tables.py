@@ -22,7 +22,7 @@ def words_in(module: str) -> Mapping[str, re.Pattern[str]]:
     A table has `words`, of which any counts, between what stands `before` and `after` each of them. Case does not
     count. `is` and `is_not` are examples, which the tests hold the pattern to.
     """
-    return _patterns(Path(module).with_name("words.toml"))
+    return _words(Path(module).with_name("words.toml"))
 
 
 def patterns_in(module: str) -> Mapping[str, re.Pattern[str]]:
@@ -37,7 +37,7 @@ def tables_in(path: Path) -> Mapping[str, Any]:
 
 
 @cache
-def _patterns(path: Path) -> Mapping[str, re.Pattern[str]]:
+def _words(path: Path) -> Mapping[str, re.Pattern[str]]:
     tables = tables_in(path) if path.exists() else {}
     words = {name: f"(?:{'|'.join(table['words'])})" for name, table in tables.items()}
     return {
@@ -49,7 +49,7 @@ def _patterns(path: Path) -> Mapping[str, re.Pattern[str]]:
 @cache
 def _forms(room: Path) -> Mapping[str, re.Pattern[str]]:
     """The patterns with their parts written out. What counts in braces is a number, and no name: `\\d{1,3}`."""
-    forms, written = {**_patterns(room / "words.toml")}, tables_in(room / "patterns.toml")
+    forms, written = {**_words(room / "words.toml")}, tables_in(room / "patterns.toml")
     texts = {**{name: table.pattern for name, table in forms.items()}, **written}
     for name, text in written.items():
         while parts := [part for part in texts if f"{{{part}}}" in text]:

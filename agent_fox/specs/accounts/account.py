@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Severity
 from agent_fox.core.values import dataclass
 from agent_fox.specs.document import forget_documents, read_markdown, text_at
@@ -35,21 +34,20 @@ from agent_fox.specs.unread import (
     is_whole,
     obliges,
 )  # fmt: skip
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
     from agent_fox.specs.document import Markdown
 
+_LIKE = patterns_in(__file__)
+
 BOX, SENTENCE = "box", "sentence"
-_NUMBERS = regex(r"\blines? (?P<numbers>\d+(?:(?:, | and | to |-|–)\d+(?!\d| more))*)")
-"""`lines 3, 5 to 7 and 12 more` names 3, 5 and 7; 12 is how many are not named."""
-_DIGITS = regex(r"\d+")
-_SPEAKS_OF_WORDS = regex(r"\b(?:EARS|RFC[ -]?2119|(?i:key ?words?))\b")
-_WORDS = words_in(__file__)
+
 _BOXES = ("[ ]", "[x]", "[X]")
 _HEADING, _ITEM, _ROW, _FENCE, _MATTER = Kind.HEADING, Kind.ITEM, Kind.ROW, Kind.FENCE, Kind.FRONT_MATTER
 _OF_A_GROUP = ("task ", "group ")
+_NO_GROUP = "boxes that belong to no task group: {lines}. Not read; move those that are tasks into one"
 _NO_WORDS = "no words"
 _FOREWORD = "what was said, quoted before all sections"
 _MARKS_BEFORE = 12
@@ -111,25 +109,25 @@ def account_of(spec: Spec, root: Path, problems: Collection[Problem]) -> Iterato
     yield from (entry for _, entries in beside(known, root) for entry in entries)
 
 
-def beside(known: Known, root: Path) -> Iterator[tuple[str, Iterator[Entry]]]:
+def beside(known: Known, root: Path) -> Iterator[tuple[str, list[Entry]]]:
     """By document from which requirements were drawn: what it demands. In Markdown, that is what says SHALL or MUST or
     has a box in a section that is about requirements, acceptance, tests or tasks; in JSON, each text that says it."""
     for where in documents_beside(known.spec):
         file = text_at(root / where, root)
         if not isinstance(file, TextFile) or not (obliges(file.text) or any(box in file.text for box in _BOXES)):
             continue
-        is_json = where.endswith(".json")
-        yield where, _demanded_in_json(known, file) if is_json else DocumentAccount(known, read_markdown(file)).demands
+        if where.endswith(".md"):
+            yield where, [*DocumentAccount(known, read_markdown(file)).demands]
+            continue
+        from agent_fox.specs.agent_fox.json_form import strings_of, unescaped  # noqa: PLC0415 - most specs are Markdown
 
-
-def _demanded_in_json(known: Known, file: TextFile) -> Iterator[Entry]:
-    from agent_fox.specs.agent_fox.json_form import strings_of, unescaped  # noqa: PLC0415 - most specs are Markdown
-
-    for written, lines in strings_of(file).lines.items():
-        if obliges(written):
-            text = unescaped(written)
-            owner = known.owner(text, file.where) or known.planned.owner(text)
-            yield Entry(file.where, lines[0], SENTENCE, text, Fate.PART if owner else Fate.LEFTOVER, owner or "")
+        entries = []
+        for written, lines in strings_of(file).lines.items() if obliges(file.text) else ():
+            text = unescaped(written) if obliges(written) else ""
+            owner = (known.owner(text, where) or known.planned.owner(text) or "") if text else ""
+            fate = Fate.PART if owner else Fate.LEFTOVER
+            entries += [Entry(where, lines[0], SENTENCE, text, fate, owner)] if text else []
+        yield where, entries
 
 
 def lines_named(spec: Spec, problems: Collection[Problem]) -> frozenset[str]:
@@ -138,7 +136,7 @@ def lines_named(spec: Spec, problems: Collection[Problem]) -> frozenset[str]:
     for problem in problems:
         path, _, number = problem.where.rpartition(":")
         if problem.spec == spec.name and path:
-            written = (_DIGITS.findall(match["numbers"]) for match in _NUMBERS.finditer(problem.what))
+            written = (_LIKE["digits"].findall(match["numbers"]) for match in _LIKE["numbers"].finditer(problem.what))
             lines.update(f"{path}:{n}" for n in (number, *(n for numbers in written for n in numbers)))
     return frozenset(lines)
 
@@ -177,11 +175,7 @@ class DocumentAccount:
     def entries(self) -> Iterator[Entry]:
         return map(self._entry, self._items())
 
-    @property
-    def doubtful(self) -> Iterator[Entry]:
-        return self.doubtful_in(None)
-
-    def doubtful_in(self, lines: Container[int] | None) -> Iterator[Entry]:
+    def doubtful(self, lines: Container[int] | None = None) -> Iterator[Entry]:
         """What is left over, and what demands or has a box and is context; of some lines, or of all. Most of a document
         stands in what was read as it is, and of the rest most is context: neither is looked at further."""
         held = self.known.holders(self.document.where, is_demand=False)[0].lines
@@ -233,7 +227,7 @@ class DocumentAccount:
             own = kind is _ITEM
             if (own or kind is _HEADING or (kind is _ROW and block.level)) and block.line not in passed_over:
                 text = texts[0] if texts else ""
-                if not (text in held or bare(text) in held) or obliges(text):
+                if (text not in held and bare(text) not in held) or obliges(text):
                     yield _Item(kind if block.box is None else BOX, block.line, text, block, above)
             if len(texts) > own and not (kind is _HEADING or kind is _ROW or kind is _FENCE):
                 first = block.line + own + (kind is _MATTER)
@@ -279,7 +273,7 @@ class DocumentAccount:
             title, kind = self._section(item.above)
             return (Fate.CONTEXT, title) if kind is About.CONTEXT else (Fate.LEFTOVER, "")
         is_filled = block.level == 1 or self._has_placed(block.line + 1, block.end)
-        is_numbered = not is_filled and _DIGITS.search(block.text) is not None
+        is_numbered = not is_filled and _LIKE["digits"].search(block.text) is not None
         is_left = is_numbered and about(block.text, self.known.spec.dialect) is About.SUBJECT
         return (Fate.LEFTOVER, "") if is_left else (Fate.CONTEXT, block.text)
 
@@ -320,19 +314,15 @@ def with_leftovers(
     every = (*problems, *(problem for known in each_known for problem in _leftovers(known, problems, root)))
     broken = {problem.spec for problem in problems if problem.severity is Severity.ERROR}
     warned = {problem.spec for problem in problems if problem.severity is Severity.WARNING and ":" in problem.where}
-    doubtful = [known for known in each_known if known.spec.name in warned - broken]
-    grave = {entry.where for known in doubtful for entry in _grave(known, root, every)}
+    places, grave = {problem.where for problem in every}, set()
+    for known in (known for known in each_known if known.spec.name in warned - broken):
+        named = lines_named(known.spec, every)
+        for document in counted(known.spec, root):
+            if lines := lines_at(document.where, places):
+                entries = DocumentAccount(known, document, named).doubtful(lines)
+                grave |= {entry.where for entry in entries if entry.is_grave}
     raised = [replace(each, severity=Severity.ERROR) if each.where in grave else each for each in every]
     return tuple(raised[: len(problems)]), tuple(raised[len(problems) :])
-
-
-def _grave(known: Known, root: Path, problems: Collection[Problem]) -> Iterator[Entry]:
-    """The grave leftovers in lines that a problem is about."""
-    named, places = lines_named(known.spec, problems), {problem.where for problem in problems}
-    for document in counted(known.spec, root):
-        lines = lines_at(document.where, places)
-        entries = DocumentAccount(known, document, named).doubtful_in(lines) if lines else iter(())
-        yield from (entry for entry in entries if entry.is_grave)
 
 
 def _leftovers(known: Known, problems: Sequence[Problem], root: Path) -> Iterator[Problem]:
@@ -341,9 +331,8 @@ def _leftovers(known: Known, problems: Sequence[Problem], root: Path) -> Iterato
         is_of_tasks = document.where.rpartition("/")[2] == TASKS
         if known.spec.groups or not is_of_tasks:
             left = _Leftovers(document, known, problems)
-            yield from (
-                replace(each, spec=name) for each in (left.of_tasks() if is_of_tasks else left.of_requirements())
-            )
+            said = left.of_tasks() if is_of_tasks else left.of_requirements()
+            yield from (replace(each, spec=name) for each in said)
     for where, entries in beside(known, root):
         lines = sorted({entry.line for entry in entries if entry.fate is Fate.LEFTOVER and entry.name == ""})
         if lines:
@@ -357,41 +346,36 @@ class _Leftovers:
 
     def __init__(self, document: Markdown, known: Known, problems: Collection[Problem]) -> None:
         self.document, self.known, self.problems = document, known, problems
-        self.entries = [*DocumentAccount(known, document).doubtful]
+        self.entries = [*DocumentAccount(known, document).doubtful()]
         self.left = [entry for entry in self.entries if entry.fate is Fate.LEFTOVER]
 
     def of_requirements(self) -> Iterator[Problem]:
         unheard = [entry for entry in self.entries if entry.is_unheard and obliges(entry.text)]
-        silent = [entry.line for entry in unheard if not _SPEAKS_OF_WORDS.search(entry.text)]
+        silent = [entry.line for entry in unheard if not _LIKE["speaks_of_words"].search(entry.text)]
         what = "SHALL or MUST outside of all that is to be proven: {lines}. Not read; make each an item below a"
         yield from self._report(silent, f"{what} requirement, or say it without these words")
         ids = self.known.unknown_ids(self.document)
         what = "ids that nothing is read under: {names} ({lines}). Not expected; begin an item with each, or correct it"
         yield from self._report(ids.values(), what, ids)
         boxes = [entry.line for entry in self.left if entry.kind == BOX]
-        yield from self._boxes(boxes)
+        yield from self._report(boxes, _NO_GROUP)
         yield from self._others({*silent, *ids.values(), *boxes}, "part of nothing that is to be proven", "requirement")
 
     def of_tasks(self) -> Iterator[Problem]:
         silent = {entry.line for entry in self.entries if entry.is_unheard and entry.kind == BOX}
         for block, _ in self.document.blocks.walk() if silent else ():
-            if block.kind is _HEADING and _WORDS["samples"].match(block.text):
+            if block.kind is _HEADING and _LIKE["samples"].match(block.text):
                 silent -= {*range(block.line, block.end + 1)}
-        yield from self._boxes(silent)
+        yield from self._report(silent, _NO_GROUP)
         yield from self._others(silent, "part of no task group", "task")
-
-    def _boxes(self, numbers: Collection[int]) -> Iterator[Problem]:
-        what = "boxes that belong to no task group: {lines}. Not read; move those that are tasks into one"
-        yield from self._report(numbers, what)
 
     def _report(self, numbers: Collection[int], what: str, ids: Mapping[str, int] | None = None) -> Iterator[Problem]:
         """An error about the lines in sections about what is to be proven or done, a warning about the others."""
         of_subject = {entry.line for entry in self.left if entry.is_subject}
-        every = sorted(set(numbers) - self.named) if numbers else []
-        for make, is_grave in ((error, True), (warning, False)):
-            some = [number for number in every if (number in of_subject) == is_grave]
-            named = frozenset(some)
-            names = sorted((number, name) for name, number in (ids or {}).items() if number in named)
+        every = set(numbers) - self.named if numbers else set()
+        for make, lines in ((error, every & of_subject), (warning, every - of_subject)):
+            some = sorted(lines)
+            names = sorted((number, name) for name, number in (ids or {}).items() if number in lines)
             shown = ", ".join(name for _, name in names[:_SHOWN])
             if some:
                 yield make(f"{self.document.where}:{some[0]}", what.format(lines=listed(some, _SHOWN), names=shown))

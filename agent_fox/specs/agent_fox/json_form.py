@@ -48,10 +48,14 @@ class Strings:
 def strings_of(file: TextFile) -> Strings:
     """One look at the document, however many strings are asked for then."""
     lines: dict[str, list[int]] = {}
-    for number, line in enumerate(file.text.split("\n"), 1):
-        bare = line.replace("\\\\", "").replace('\\"', "") if "\\" in line else line
-        for text in bare.split('"')[1::2]:
+    number, between = 1, True
+    bare = file.text.replace("\\\\", "").replace('\\"', "") if "\\" in file.text else file.text
+    for text in bare.split('"'):
+        if between:  # strings have no line ends
+            number += text.count("\n")
+        else:
             lines.setdefault(text, []).append(number)
+        between = not between
     return Strings(file.where, lines)
 
 

@@ -26,7 +26,8 @@ _CODE_INDENT = 4
 
 def read_commands(markdown: Markdown) -> dict[str, str]:
     """Label to command line. The usual three get the names of the JSON form; others keep their words."""
-    if not any("command" in line.text.lower() for line in markdown.lines):
+    # A section says so in its title; what is quoted may have sections of its own.
+    if not any("command" in line.text.lower() for line in markdown.lines if line.heading or ">" in line.text):
         return {}
     listed: list[tuple[str, str]] = []
     fenced: list[tuple[str, str]] = []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from agent_fox.core.spec import Requirement
-from agent_fox.core.values import dataclass
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -20,18 +20,29 @@ def key_of(tail: str) -> Key:
     return tuple((part[:1] in "Ee", int(part.lstrip("Ee"))) for part in tail.split("."))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class PartIndex:
-    """The ids that a spec expects, found by what people write for them."""
+    """The ids that a spec expects, found by what people write for them: `every` part, and with the requirements' ids
+    all `names`. Keys are made when something else than a name is written."""
 
     prefix: str
-    parts: dict[Key, str] = field(default_factory=dict)
-    by_requirement: dict[Key, tuple[str, ...]] = field(default_factory=dict)
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     every: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+
+    @cached_property
+    def parts(self) -> dict[Key, str]:
+        return {key: identifier for identifier in self.every for key in _keys(identifier)}
+
+    @cached_property
+    def by_requirement(self) -> dict[Key, tuple[str, ...]]:
+        return {key: self.names[identifier] for identifier in self.requirements for key in _keys(identifier)}
 
     def expand(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The ids that a list names, in its order, and what it names that this spec does not have."""
+        listed = [self.names.get(name.strip()) for name in text.split(",")]
+        if None not in listed:  # most lists
+            return tuple(dict.fromkeys(identifier for ids in listed for identifier in ids or ())), ()
         written = _LIKE["aside"].sub(" ", " ".join(text.split()))
         if _LIKE["all"].search(written) and not _LIKE["reference"].search(written):
             return self.every, ()
@@ -88,16 +99,15 @@ class PartIndex:
 
 def index_of(requirements: Iterable[Requirement], prefix: str) -> PartIndex:
     """The index of a spec's requirements; `prefix` is the number its ids begin with, such as `04`."""
-    index = PartIndex(prefix)
+    names: dict[str, tuple[str, ...]] = {}
     every: list[str] = []
-    for requirement in requirements:
+    known = tuple(requirements)
+    for requirement in known:
         ids = tuple(part.id for part in requirement.parts)
         every += ids
-        index.names[requirement.id] = ids
-        index.names.update({i: (i,) for i in ids})
-        index.by_requirement.update({key: ids for key in _keys(requirement.id)})
-        index.parts.update({key: i for i in ids for key in _keys(i)})
-    return PartIndex(prefix, index.parts, index.by_requirement, index.names, tuple(every))
+        names[requirement.id] = ids
+        names.update({i: (i,) for i in ids})
+    return PartIndex(prefix, names, tuple(every), tuple(requirement.id for requirement in known))
 
 
 def _keys(identifier: str) -> tuple[Key, ...]:

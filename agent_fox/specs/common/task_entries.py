@@ -14,7 +14,7 @@ from agent_fox.specs.common.id_ranges import ascii_number
 from agent_fox.specs.common.task_lists import Bullet, Draft, tell_apart
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.lines import MARK, Chain, Heading, Line, aside_below, in_bold, is_rule
+from agent_fox.specs.lines import MARK, MARKS, Chain, Heading, Line, aside_below, in_bold, is_rule
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -81,14 +81,14 @@ class _Cut:
             return
         self.current.lines.append(line)
         text = line.text.strip()
-        if line.is_code or line.is_blank or is_rule(text):
+        if not text or line.is_code or is_rule(text):
             self.wants_bullet = self.wants_bullet or not line.is_code
             return
-        mark = MARK.match(text)
+        mark = MARK.match(text) if text[0] in MARKS else None
         if mark is None and not self.wants_bullet and not _LIKE["own_bullet"].match(text):
             self.current.bullets[-1].lines.append(line)
             return
-        box = _LIKE["entry_box"].match(text)
+        box = _LIKE["entry_box"].match(text) if "[" in text else None
         first = box["rest"].strip() if box else text[mark.end() :] if mark else text
         self.current.bullets.append(Bullet([line], _state(box["box"]) if box else None, first))
         self.wants_bullet = False

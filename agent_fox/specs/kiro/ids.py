@@ -176,6 +176,7 @@ def references_of(requirements: Iterable[Requirement], defects: Iterable[str] = 
     known = tuple(requirements)
     defect = Requirement("1", "", criteria=tuple(Criterion(i, "") for i in wrong))
     index = index_of((*known, defect) if wrong else known, "")
+    parts, by_requirement = index.parts, index.by_requirement
     for name, ids in [*index.names.items()]:
         short = re.sub(r"(?<=-)0+(?=\d)", "", name)  # `FR-001` is written `FR-1`, `FR1` and `FR 1` too
         glued = re.sub(r"^([A-Z]{1,4})(?=\d)", r"\1-", name)
@@ -184,12 +185,12 @@ def references_of(requirements: Iterable[Requirement], defects: Iterable[str] = 
         tail = _LIKE["tail"].search(name)
         if tail is not None and tail.start() > 0 and not name[0].isdigit():  # `R1.2`, `FR-001`
             key = key_of(tail[1])
-            if ids == (name,) and key not in index.by_requirement:
-                index.parts.setdefault(key, name)
-            elif ids != (name,) and key not in index.parts:
-                index.by_requirement.setdefault(key, ids)
-    every = tuple(i for i in index.every if i not in wrong)
-    return References(PartIndex("", index.parts, index.by_requirement, index.names, every), frozenset(wrong))
+            if ids == (name,) and key not in by_requirement:
+                parts.setdefault(key, name)
+            elif ids != (name,) and key not in parts:
+                by_requirement.setdefault(key, ids)
+    index.every = tuple(i for i in index.every if i not in wrong)
+    return References(index, frozenset(wrong))
 
 
 def _normal(written: str) -> str:

@@ -3,14 +3,12 @@ of one spec: files that it says exist, other changes to the same thing. How requ
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import TaskState
 from agent_fox.specs.common.id_ranges import index_of
 from agent_fox.specs.detection import KIRO, OPENSPEC, SPEC_KIT
@@ -18,22 +16,20 @@ from agent_fox.specs.document import is_there
 from agent_fox.specs.lint.values import Found, Level
 from agent_fox.specs.lint.world import ENTRY
 from agent_fox.specs.openspec.deltas import Operation, read_delta, same
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.lint.world import Case
 
+_LIKE = patterns_in(__file__)
+
 _TROUBLE = ("error", "fail", "invalid", "reject", "missing", "unavailable", "timeout", "refuse", "unauthori", "malform")
 _FINER = {SPEC_KIT: 2, OPENSPEC: 2}
 """Dialects whose tasks are smaller: a file each. So many times as many of them are one group's."""
-_NUMBER = regex(r"\d+")
-_NOT_PLAIN = regex(r"[^0-9a-z]+")
-_LETTER_OR_DIGIT = regex(r"[0-9A-Za-z]")
-_CELL = regex(r"[|,;`\s]+")
 _MOST_NAMED = 6
 _MOST_ROWS = 50
 _FEW_TESTS = frozenset({KIRO, SPEC_KIT, OPENSPEC})
 """Dialects that name tests for a few requirements only, such as for properties."""
-_MODIFIED = regex(r"`(?P<path>[\w.@+-]{1,100}(?:/[\w.@+-]{1,100}){0,20})`\*{0,2}\s{0,3}\(modified\b", re.IGNORECASE)
 _TOP_FILES = ("spec.md", "specs.md")
 
 _Named = Iterator[tuple[str, str]]
@@ -145,7 +141,7 @@ def _silent_kinds(case: Case) -> dict[str, list[str]]:
 
 
 def _kind(identifier: str) -> str:
-    return _NUMBER.sub("n", identifier.upper()).partition(".")[0]
+    return _LIKE["any_number"].sub("n", identifier.upper()).partition(".")[0]
 
 
 def untested_requirement(case: Case) -> _Named:
@@ -166,8 +162,8 @@ def unnameable_id(case: Case) -> _Named:
     """Ids that a test's name can't hold, or can't tell from another id of the spec."""
     seen: dict[str, str] = {}
     for part in case.spec.parts:
-        flat = _NOT_PLAIN.sub("_", part.id.lower()).strip("_")
-        if not _LETTER_OR_DIGIT.search(part.id):
+        flat = _LIKE["not_plain"].sub("_", part.id.lower()).strip("_")
+        if not _LIKE["letter_or_digit"].search(part.id):
             yield part.id, f"{part.id} has no letter and no digit that a test's name could hold"
         elif flat in seen:
             yield part.id, f"{part.id} and {seen[flat]} are one name, {flat}, in a test"
@@ -203,7 +199,7 @@ def stale_task(case: Case) -> Iterator[Found]:
     if page is not None and there and spec.traceability:
         for row in (row for table in page.markdown.tables for row in table.rows):
             raw = page.raw[row.line - 1]
-            for word in set(_CELL.split(raw)):
+            for word in set(_LIKE["cell"].split(raw)):
                 rows[word].append((page.at(row.line), raw))
     for trace in spec.traceability if there else ():
         if left := [task for task in trace.tasks if task not in there]:
@@ -230,8 +226,8 @@ def missing_file(case: Case) -> Iterator[Found]:
     has_begun = any(group.state is not TaskState.OPEN for group in spec.groups)
     if page is None or not spec.is_planned or has_begun or any(group.state is TaskState.OPEN for group in others):
         return
-    for line in page.markdown.words if _MODIFIED.search(page.file.text) else ():
-        for match in _MODIFIED.finditer(line.text):
+    for line in page.markdown.words if _LIKE["modified"].search(page.file.text) else ():
+        for match in _LIKE["modified"].finditer(line.text):
             path = PurePosixPath(match["path"])
             if len(path.parts) > 1 and ".." not in path.parts and not is_there(case.world.root / path):
                 yield Found(page.at(line.number), f"{path} is to be modified, but is not there")

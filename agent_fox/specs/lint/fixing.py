@@ -67,11 +67,8 @@ class _Trial:
     readings: int = 0
 
     def fixable(self) -> list[Finding]:
-        return [
-            finding
-            for finding in lint(self.world, (rule for rule in rules().values() if rule.is_fixable)).findings
-            if finding.edits and all(edit.path in self.copied for edit in finding.edits)
-        ]
+        found = lint(self.world, (rule for rule in rules().values() if rule.is_fixable)).findings
+        return [each for each in found if each.edits and all(edit.path in self.copied for edit in each.edits)]
 
     def round(self) -> bool:
         """Try every repair that is not refused yet, of those of one line the first. False where there was none."""
@@ -79,7 +76,7 @@ class _Trial:
         lines: set[tuple[str, int]] = set()
         for finding in self.fixable():
             own = {(edit.path, edit.line) for edit in finding.edits}
-            is_open = _subject(finding) not in self.passed_over and finding.edits not in self.refused
+            is_open = (finding.rule, finding.path) not in self.passed_over and finding.edits not in self.refused
             if is_open and not own & lines:
                 fixes.append(finding)
                 lines |= own
@@ -133,17 +130,13 @@ def repairs(root: Path, places: Iterable[Path], read: Read, wanted: Callable[[Fi
             trial = _Trial(copy, copied, lambda: read(copy, here), read(copy, here))
         except SpecsMissing:
             return Repairs()
-        trial.passed_over = frozenset(_subject(finding) for finding in trial.fixable() if not wanted(finding))
+        trial.passed_over = frozenset((each.rule, each.path) for each in trial.fixable() if not wanted(each))
         for _ in range(_MOST_ROUNDS):
             if not trial.round():
                 break
         now = {name: (copy / name).read_bytes() for name in copied}
     files = {name: (copied[name], content) for name, content in now.items() if content != copied[name]}
     return Repairs(files, tuple(trial.made), tuple(trial.refused.values()))
-
-
-def _subject(finding: Finding) -> tuple[str, str]:
-    return finding.rule, finding.path
 
 
 def is_harmless(before: Plan, after: Plan) -> bool:

@@ -8,21 +8,19 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Severity
 from agent_fox.core.values import Json, dataclass, to_object
 from agent_fox.specs.files import TextFile, read_text_file
 from agent_fox.specs.lint import checks, texts
 from agent_fox.specs.lint.values import Edit, Finding, Found, Level, Rule, rules, split_place
 from agent_fox.specs.lint.world import OPEN_QUESTION, Case, World
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Spec
 
-_NAMED = regex(r"(?<![\w-])(\d{1,9})-REQ-")
-_QUOTED = regex(r'"[^"]*"')
-_OPENS = regex(r" ?(`{3,}|~{3,})[^`]*")
-_IS_TEXT = regex(r"\s*(?:#{1,6}\s|[-*+]\s+\[.?\]|\||`{3}|~{3}|\d{1,3}[.)]\s|<!--)")
+_LIKE = patterns_in(__file__)
+
 _UNCLOSED = "unclosed-block"
 
 
@@ -41,10 +39,10 @@ def rule_of(problem: Problem) -> Rule:
     that is named has the number of another spec, it is about an id of that one."""
     if problem.what.startswith(OPEN_QUESTION):
         return rules()["needs-clarification"]
-    text = _QUOTED.sub('""', problem.what)
+    text = _LIKE["quoted"].sub('""', problem.what)
     last = rules()["plan-error" if problem.severity is Severity.ERROR else "plan-warning"]
     by_sentence = next((rule for rule in rules().values() if rule.says and re.search(rule.says, text)), last)
-    own, named = (problem.spec or "").partition("_")[0], _NAMED.findall(problem.what.partition(":")[0])
+    own, named = (problem.spec or "").partition("_")[0], _LIKE["named"].findall(problem.what.partition(":")[0])
     is_foreign = bool(named) and own.isdecimal() and all(int(number) != int(own) for number in named)
     return rules()["foreign-id"] if is_foreign and by_sentence.id == "dangling-reference" else by_sentence
 
@@ -56,9 +54,9 @@ def _closing_edit(root: Path, where: str) -> tuple[Edit, ...]:
     if not isinstance(file, TextFile) or not number:
         return ()
     lines = file.text.split("\n")
-    opens = _OPENS.fullmatch(lines[number - 1]) if number <= len(lines) else None
+    opens = _LIKE["opens"].fullmatch(lines[number - 1]) if number <= len(lines) else None
     below = lines[number:]
-    if opens is None or not any(line.strip() for line in below) or any(_IS_TEXT.match(line) for line in below):
+    if opens is None or not any(line.strip() for line in below) or any(_LIKE["is_text"].match(line) for line in below):
         return ()
     last = lines[-1]
     new = f"{opens[1]}\n" if not last else f"{last}\n{opens[1]}"

@@ -8,42 +8,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.specs.detection import AGENT_FOX, KIRO, OPENSPEC, SPEC_KIT
 from agent_fox.specs.lint.values import Edit, Found, split_place
 from agent_fox.specs.lint.world import is_english
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Criterion
     from agent_fox.specs.lint.world import Case, Page
     from agent_fox.specs.outline import Table
 
+_LIKE = patterns_in(__file__)
+
 _LOOK = 4_000
 _EARS_ALONE = frozenset({AGENT_FOX, KIRO})
 _OTHERWISE_WORDED = ("SC-", "EC.")
 """spec-kit's success criteria are what is measured, and its edge cases a question with its answer."""
-_OBLIGES = regex(r"\b(?:shall|must)\b", re.IGNORECASE)
-_IF = regex(r"\W{0,8}if\b", re.IGNORECASE)
-_THEN = regex(r"\bthen\b", re.IGNORECASE)
-_GIVEN = regex(r"\b(?:given|when)\b", re.IGNORECASE)
-_CODE = regex(r"`[^`\n]{0,400}`|\"[^\"\n]{0,400}\"")
-_WORDS = words_in(__file__)
-_MEASURE = regex(
-    r"\d|\b(?:exactly|identical(?:ly)?|at least|at most|no more than|within (?:a|one|two))\b", re.IGNORECASE
-)
-_UNCLEAR = regex(r"\[\s?NEEDS[ _-]CLARIFICATION\b", re.IGNORECASE)
-_UNWRITTEN = regex(r"\b(?:TBD|TBC|FIXME|XXX)\b|\bTODO\b\s?[:(]|\?\?\?")
-_UPPER_BOX = regex(r"([ \t]*[-*+][ \t]+\[)X(\](?:[ \t*].*)?)")
-_FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to)\s?:[_*]{0,3}", re.IGNORECASE)
-_TOKEN = regex(
-    r"(?<![\w./`-])[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}(?:\.[Ee]?\d{1,9}){0,2}(?![A-Za-z0-9/`-]|\.\w)"
-)
-_DIGITS = regex(r"\d+")
-_DOUBLED = regex(r"(?<=[\w*\]])[ \t]*,(?:[ \t]*,)+[ \t]*")
-_SCENARIO = regex(r"([ ]{0,3})(#{1,6})([ \t]+Scenario[ \t]*[:\uff1a].*)", re.IGNORECASE)
-_PIPE = regex(r"(?<!\\)\|")
-_NUMBER = regex(r"(\s*`?)(\d{1,9})(`?\s*)")
+
 _NAMES_A_SPEC = ("spec", "depends on", "depends on spec", "required spec", "upstream spec", "upstream")
 _SCENARIO_LEVEL = 4
 
@@ -55,12 +36,12 @@ def no_obligation(case: Case) -> _Named:
     """A criterion that obliges nobody: no SHALL or MUST, and none of the forms that its dialect has beside them. A spec
     that writes nothing so has a form of its own, which is not judged."""
     texts = [part.text[:_LOOK] for part in case.spec.parts]
-    if not case.is_english or not any(map(_OBLIGES.search, texts)):
+    if not case.is_english or not any(map(_LIKE["obliges"].search, texts)):
         return
     is_ears = case.spec.dialect in _EARS_ALONE
     for part, text in zip(case.spec.parts, texts, strict=True):
-        is_fine = bool(_OBLIGES.search(text)) or part.id.startswith(_OTHERWISE_WORDED)
-        is_fine = is_fine or bool(not is_ears and _GIVEN.search(text) and _THEN.search(text))
+        is_fine = bool(_LIKE["obliges"].search(text)) or part.id.startswith(_OTHERWISE_WORDED)
+        is_fine = is_fine or bool(not is_ears and _LIKE["given"].search(text) and _LIKE["then"].search(text))
         if not is_fine and is_english(part.text):
             yield part.id, f"{part.id} says neither SHALL nor MUST: {_shown(part)}"
 
@@ -69,7 +50,7 @@ def if_without_then(case: Case) -> _Named:
     """An IF without THEN: EARS names both."""
     for part in case.spec.parts if case.spec.dialect != SPEC_KIT and case.is_english else ():
         text = part.text[:_LOOK]
-        if _IF.match(text) and not _THEN.search(text) and is_english(part.text):
+        if _LIKE["if"].match(text) and not _LIKE["then"].search(text) and is_english(part.text):
             yield part.id, f"{part.id} says IF without THEN: {_shown(part)}"
 
 
@@ -81,24 +62,24 @@ def _shown(part: Criterion) -> str:
 def vague_word(case: Case) -> _Named:
     """A word that everyone measures differently, in a sentence without any measure."""
     for part in case.spec.parts if case.is_english else ():
-        text = _CODE.sub(" ", part.text[:_LOOK])
-        words = dict.fromkeys(word.lower() for word in _WORDS["vague"].findall(text))
-        if words and not _MEASURE.search(text) and is_english(part.text):
+        text = _LIKE["code"].sub(" ", part.text[:_LOOK])
+        words = dict.fromkeys(word.lower() for word in _LIKE["vague"].findall(text))
+        if words and not _LIKE["measure"].search(text) and is_english(part.text):
             yield part.id, f"{part.id} says {', '.join(words)} and gives no measure"
 
 
 def needs_clarification(case: Case) -> Iterator[Found]:
     """A question that was left in a document, where reading does not say so itself."""
     for page in case.pages:
-        for line in page.markdown.words if _UNCLEAR.search(page.file.text) else ():
+        for line in page.markdown.words if _LIKE["unclear"].search(page.file.text) else ():
             is_reported = page.at(line.number) in case.world.questions
-            if not is_reported and _UNCLEAR.search(_CODE.sub(" ", line.text)):
+            if not is_reported and _LIKE["unclear"].search(_LIKE["code"].sub(" ", line.text)):
                 yield Found(page.at(line.number), "a question is left open here: NEEDS CLARIFICATION")
 
 
 def unwritten(case: Case) -> _Named:
     for part in case.spec.parts:
-        match = _UNWRITTEN.search(_CODE.sub(" ", part.text[:_LOOK]))
+        match = _LIKE["unwritten"].search(_LIKE["code"].sub(" ", part.text[:_LOOK]))
         if match:
             yield part.id, f"{part.id} is not written to its end: {match[0].strip(' :(')}"
         elif not part.text.strip():
@@ -109,7 +90,7 @@ def upper_case_box(case: Case) -> Iterator[Found]:
     """Once for a file, with all its boxes. spec-kit's own commands write X."""
     edits: dict[str, list[Edit]] = {}
     for page, line, raw in _task_lines(case) if case.spec.dialect != SPEC_KIT else ():
-        if match := _UPPER_BOX.fullmatch(raw):
+        if match := _LIKE["upper_box"].fullmatch(raw):
             edits.setdefault(page.where, []).append(Edit(page.where, line, raw, f"{match[1]}x{match[2]}"))
     for where, boxes in edits.items():
         count = "a box is" if len(boxes) == 1 else f"{len(boxes)} boxes are"
@@ -126,21 +107,21 @@ def reference_spelling(case: Case) -> Iterator[Found]:
         return found[0] if found[0] in written else meant.get(_folded(found[0]), found[0])
 
     what = "an id is spelt otherwise than it is declared"
-    return _in_fields(case, lambda text: _TOKEN.sub(respelt, text), what) if meant else iter(())
+    return _in_fields(case, lambda text: _LIKE["token"].sub(respelt, text), what) if meant else iter(())
 
 
 def _folded(name: str) -> str:
-    return _DIGITS.sub(lambda found: found[0].lstrip("0") or "0", name.upper())
+    return _LIKE["digits"].sub(lambda found: found[0].lstrip("0") or "0", name.upper())
 
 
 def doubled_separator(case: Case) -> Iterator[Found]:
-    return _in_fields(case, lambda text: _DOUBLED.sub(", ", text), "a comma stands twice between ids")
+    return _in_fields(case, lambda text: _LIKE["doubled"].sub(", ", text), "a comma stands twice between ids")
 
 
 def _in_fields(case: Case, mended: Callable[[str], str], what: str) -> Iterator[Found]:
     """What can be mended behind the label of a field that names requirements."""
     for page, line, raw in _task_lines(case):
-        if field := _FIELD.search(raw):
+        if field := _LIKE["field"].search(raw):
             new = raw[: field.end()] + mended(raw[field.end() :])
             if new != raw:
                 yield _change(page, line, raw, new, what)
@@ -151,7 +132,7 @@ def scenario_level(case: Case) -> Iterator[Found]:
     for page in case.pages if case.spec.dialect == OPENSPEC else ():
         for line in page.markdown.lines if page.name.endswith("spec.md") else ():
             raw = page.raw[line.number - 1]
-            match = _SCENARIO.fullmatch(raw) if line.heading is not None else None
+            match = _LIKE["scenario"].fullmatch(raw) if line.heading is not None else None
             if match and len(match[2]) != _SCENARIO_LEVEL:
                 new = f"{match[1]}{'#' * _SCENARIO_LEVEL}{match[3]}"
                 yield _change(page, line.number, raw, new, f"a scenario stands under {match[2]}, not under ####")
@@ -177,9 +158,9 @@ def dependency_by_number(case: Case) -> Iterator[Found]:
         for row in table.rows if column is not None else ():
             raw, named = page.raw[row.line - 1], rows.get(page.at(row.line))
             head = named.spec.partition("_")[0] if named else ""
-            cells = _PIPE.split(raw)
+            cells = _LIKE["pipe"].split(raw)
             place = (column or 0) + (1 if raw.lstrip().startswith("|") else 0)
-            match = _NUMBER.fullmatch(cells[place]) if place < len(cells) else None
+            match = _LIKE["lone_number"].fullmatch(cells[place]) if place < len(cells) else None
             if named and match and head.isdecimal() and int(head) == int(match[2]) and head != named.spec:
                 cells[place] = f"{match[1]}{named.spec}{match[3]}"
                 yield _change(page, row.line, raw, "|".join(cells), f"{named.spec} is named by its number alone")

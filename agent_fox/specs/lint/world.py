@@ -15,20 +15,18 @@ from agent_fox.core.regex import regex
 from agent_fox.specs.common.id_ranges import PartIndex, index_of
 from agent_fox.specs.document import Markdown, read_markdown
 from agent_fox.specs.files import TextFile, read_text_file
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.config import LintSettings
     from agent_fox.core.graph import Plan
     from agent_fox.core.spec import Spec
 
+_LIKE = patterns_in(__file__)
+
 ENTRY = regex(r"(?<![\w-])TS-\d{1,9}-[A-Z]{0,10}-?\d{1,9}(?![A-Za-z0-9-])", re.IGNORECASE)
-_JSON_ENTRY = regex(r'"id"[ \t]*:[ \t]*"(TS-[\w-]{1,60})"')
-_REQUIREMENT = regex(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*(?![A-Za-z0-9*])")
-_FIELD = regex(r"\W{0,8}(?:requirements?|validates|verifies|covers|traces)\b[^:]{0,40}:", re.IGNORECASE)
-_DECLARES = regex(r"\s*(?:\||\*\*|[-*+]\s|\d{1,4}[.)]\s)")
 OPEN_QUESTION = "needs clarification: "
 """How the sentence of a problem begins that is an open question."""
-_WORD = regex(r"[^\W\d_]{1,40}")
 _COMMON = frozenset(
     re.findall(
         r"\w+",
@@ -152,8 +150,8 @@ def _entries_of(page: Page, spec: Spec) -> TestEntries:
         ids, left = _read(index, text)
         named.update(ids)
         unknown.update(dict.fromkeys((name, page.at(number)) for name in left))
-    lines = (line for line in page.markdown.words if line.heading is not None or _DECLARES.match(line.text))
-    written = [match[1] for match in _JSON_ENTRY.finditer(page.file.text)] if page.name.endswith(".json") else []
+    lines = (line for line in page.markdown.words if line.heading is not None or _LIKE["declares"].match(line.text))
+    written = _LIKE["json_entry"].findall(page.file.text) if page.name.endswith(".json") else []
     declared = (*written, *(name for line in lines for name in ENTRY.findall(line.text)))
     return TestEntries(frozenset(map(str.upper, declared)), frozenset(named), tuple(unknown))
 
@@ -165,7 +163,7 @@ def _fields(page: Page) -> Iterator[tuple[int, str]]:
     is_open = False
     for line in page.markdown.lines:
         bare = line.text.lstrip()
-        is_field = not line.is_code and (_FIELD.match(line.text) is not None or bare.startswith("|"))
+        is_field = not line.is_code and (_LIKE["entry_field"].match(line.text) is not None or bare.startswith("|"))
         is_open = is_field or (is_open and not line.is_blank and not bare.startswith("**"))
         if is_open and not line.is_code:
             yield line.number, line.text
@@ -174,9 +172,9 @@ def _fields(page: Page) -> Iterator[tuple[int, str]]:
 def _read(index: PartIndex, text: str) -> tuple[tuple[str, ...], list[str]]:
     """The ids that a line names, and those that are unknown. What it does not write as a whole id is no reference that
     could be stale, nor is an id with the number of another spec."""
-    body = text.partition(":")[2] if _FIELD.match(text) else text
+    body = text.partition(":")[2] if _LIKE["entry_field"].match(text) else text
     ids, unknown = index.expand(body.replace("|", " "))
-    whole = {name: name.partition("-REQ-")[0] for name in _REQUIREMENT.findall(body)}
+    whole = {name: name.partition("-REQ-")[0] for name in _LIKE["requirement"].findall(body)}
     own = int(index.prefix) if index.prefix.isdecimal() else None
     others = {name for name, number in whole.items() if own is not None and number.isdecimal() and int(number) != own}
     return ids, [name for name in unknown if name in whole and name not in others and "PROP" not in name]
@@ -184,7 +182,7 @@ def _read(index: PartIndex, text: str) -> tuple[tuple[str, ...], list[str]]:
 
 def is_english(text: str) -> bool:
     """Common English words are a good part of it. A text of few words is not judged."""
-    words = _WORD.findall(text[:_LONGEST_LOOK].lower())
+    words = _LIKE["word"].findall(text[:_LONGEST_LOOK].lower())
     if len(words) < _FEWEST_WORDS or not all(word.isascii() for word in words[: _FEWEST_WORDS * 2]):
         return False
     return sum(word in _COMMON for word in words) >= _LEAST_SHARE * len(words)

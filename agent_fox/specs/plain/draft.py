@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
-from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.specs.lines import scan
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Line
+
+_LIKE = patterns_in(__file__)
 
 LONGEST_TITLE = 200
 LONGEST_CRITERION = 1_000
@@ -22,10 +24,6 @@ LONGEST_QUOTE = 20_000
 MOST_CRITERIA = 100
 LONGEST_NAME = 50
 
-_ITEM = regex(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?(?P<text>\S.*)")
-_DEMANDS = regex(r"(?i)\b(?:shall|must|should)\b|^(?:when|if|while|where|given)\b")
-_LISTS = regex(r"(?i)\b(?:acceptance|criteria|requirements?|expected|definition of done|done when)\b")
-_NOT_NAME = regex(r"[^a-z0-9]+")
 
 NO_CRITERIA = "no list of the issue reads as criteria: write at least one below Requirements"
 NO_COMMANDS = "nothing says how it is tested: name the commands below Test commands"
@@ -74,20 +72,20 @@ def criteria_in(lines: Sequence[Line]) -> Iterator[str]:
     """Items of lists that demand something, or stand below words such as `Acceptance criteria`."""
     is_below = False
     for place, line in enumerate(lines):
-        item = _ITEM.fullmatch(line.text.strip()) if not line.is_code else None
+        item = _LIKE["issue_item"].fullmatch(line.text.strip()) if not line.is_code else None
         if item is None:
             is_title = line.heading is not None or line.text.rstrip(" *_").endswith(":")
-            is_below = bool(_LISTS.search(line.text)) if is_title and not line.is_code else is_below
+            is_below = bool(_LIKE["lists"].search(line.text)) if is_title and not line.is_code else is_below
             continue
         text = " ".join((item["text"], *continued(lines[place + 1 :], line.indent)))
-        if is_below or _DEMANDS.search(text):
+        if is_below or _LIKE["demands"].search(text):
             yield one_line(text, LONGEST_CRITERION)
 
 
 def continued(lines: Sequence[Line], indent: int) -> Iterator[str]:
     """The lines that go on with an item."""
     for line in lines:
-        if line.is_blank or line.is_code or line.indent <= indent or _ITEM.fullmatch(line.text.strip()):
+        if line.is_blank or line.is_code or line.indent <= indent or _LIKE["issue_item"].fullmatch(line.text.strip()):
             return
         yield line.text.strip()
 
@@ -102,5 +100,5 @@ def quoted(lines: Sequence[Line]) -> str:
 
 def name_for(title: str, number: int) -> str:
     """A name for the spec's file, without its ending: `issue-7-greet-people`."""
-    words = _NOT_NAME.sub("-", title.lower()).strip("-")[:LONGEST_NAME].strip("-")
+    words = _LIKE["not_name"].sub("-", title.lower()).strip("-")[:LONGEST_NAME].strip("-")
     return f"issue-{number}" + (f"-{words}" if words else "")

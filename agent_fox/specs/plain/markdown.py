@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import PurePosixPath
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.common.beside import (
     read_commands,
@@ -24,32 +22,16 @@ from agent_fox.specs.lines import Heading, Line, in_bold, plain
 from agent_fox.specs.plain.dialect import spec_heading
 from agent_fox.specs.plain.requirements import is_aside, read_plain_requirements
 from agent_fox.specs.plain.tasks import holds_tasks, read_plain_tasks
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
-_ENDED = regex(r"[\W_]{0,12}(?:status[\W_]{1,6})?(?P<word>superseded|withdrawn|baseline)\b", re.IGNORECASE)
-_WORDS = words_in(__file__)
+_LIKE = patterns_in(__file__)
+
+
 _KINDS = {
-    "edges": regex(r"edge cases\b", re.IGNORECASE),
-    "commands": regex(r"(?:.* )?(?:test(?:ing)? commands?|commands?|tests?|how to test)$", re.IGNORECASE),
-    "depends": regex(r"(?:depends on|dependenc(?:y|ies)|after|needs)$", re.IGNORECASE),
-    "requirements": _WORDS["requirements"],
-    "tasks": regex(r"(?:.* )?(?:tasks?|task groups?|groups|plan|steps|to-?do)$", re.IGNORECASE),
-}
+    "edges": _LIKE["edges"], "commands": _LIKE["of_commands"], "depends": _LIKE["depends"],
+    "requirements": _LIKE["requirements"], "tasks": _LIKE["tasks"],
+}  # fmt: skip
 """What a section is by its title, the first that fits."""
-_LISTED = regex(r"\s*(?:[-*+]|\d{1,3}[.)]) ")
-_NO_LABEL = regex(r"(?P<mark>\s*[-*+] +)(?P<command>`[^`]+`)\s*$")
-_NO_TICKS = regex(r"(?P<mark>\s*[-*+] +[^:`]{1,80}: +)(?P<command>[^`\s][^`]*)$")
-_NAME = (
-    r"(?:`(?P<ticked>[^`]{1,200})`|\[`?(?P<linked>[\w.-]{1,200})`?\]\([^()\s]{0,300}\)"
-    r"|\*{0,2}(?P<name>[\w.][\w.-]{0,199}?)\*{0,2}(?=[:\uff1a,;\s(]|$))"
-)
-_A_NAME = regex(_NAME)
-_BARE_NAME = re.sub(r"\?P<\w+>", "?:", _NAME)
-_NAMES = regex(rf"\s*(?:[-*+] +)?{_BARE_NAME}(?:, ?{_BARE_NAME}){{1,50}}\s*")
-_DEPENDENCY = regex(rf"\s*(?:[-*+] +)?{_NAME}")
-_ITS_GROUP = regex(r"(?<!before )\bgroup (\d{1,6})", re.IGNORECASE)
-_BEFORE_GROUP = regex(r"\bbefore group (\d{1,6})", re.IGNORECASE)
-_ARCHIVED = regex(r"\(archived\)", re.IGNORECASE)
 _COMMANDS = Line(0, "## Test Commands", 0, heading=Heading(2, "Test Commands"))
 _NOTHING = frozenset({"none", "nothing", "n/a", "-", "no"})
 
@@ -101,11 +83,12 @@ class _Reading:
         self.sections = _sections(part.lines)
 
     def spec(self, documents: dict[str, str]) -> tuple[Spec, tuple[Problem, ...]]:
-        requirements = read_plain_requirements(self.markdown, self._requirements())
+        requirements = read_plain_requirements(self.markdown, self._lines("requirements", "edges"))
         index = index_of(requirements.requirements, "")
         tasks = read_plain_tasks(self.markdown, self._lines("tasks"), index)
         whole = Markdown(self.markdown.where, tuple(self.part.lines))
         traces, problems = read_traceability(whole, index)
+        rows = [row for _, named in self._rows() for row in named]
         spec = Spec(
             name=self.name,
             dialect="plain",
@@ -113,16 +96,12 @@ class _Reading:
             title=self.part.title or self.name,
             requirements=requirements.requirements,
             groups=tasks.groups,
-            dependencies=without_doubles(
-                [row for _, rows in self._rows() for row in rows] + [*read_dependencies(whole, self.name)]
-            ),
+            dependencies=without_doubles([*rows, *read_dependencies(whole, self.name)]),
             traceability=traces,
-            test_commands=read_commands(
-                Markdown(whole.where, (_COMMANDS, *map(_with_command, self._lines("commands"))))
-            ),
+            test_commands=read_commands(Markdown("", (_COMMANDS, *map(_with_command, self._lines("commands"))))),
             withdrawn=requirements.withdrawn,
             documents=documents,
-            source=source_in(Markdown(self.markdown.where, tuple(self._lines("")))),
+            source=source_in(Markdown("", tuple(self._lines("")))),
             implied=requirements.implied,
             places=requirements.places | tasks.places,
         )
@@ -130,17 +109,13 @@ class _Reading:
         missing = self._missing() if spec.is_planned else ()
         return spec, (*requirements.problems, *tasks.problems, *problems, *ended, *self._unread(), *missing)
 
-    def _lines(self, kind: str) -> list[Line]:
-        return [line for section in self.sections if section.kind == kind for line in section.lines]
-
-    def _requirements(self) -> list[Line]:
+    def _lines(self, *kinds: str) -> list[Line]:
         """Edge cases in a section of their own are a requirement of their own, and so is `## Requirement: T`."""
-        lines = []
-        for section in self.sections:
-            if section.kind in ("requirements", "edges"):
-                is_one = section.kind == "edges" or _WORDS["one_requirement"].match(plain(section.title))
-                lines += [section.heading] if is_one and section.heading is not None else []
-                lines += section.lines
+        lines: list[Line] = []
+        for section in (section for section in self.sections if section.kind in kinds):
+            title = plain(section.title) if section.kind == "requirements" else ""
+            is_one = section.kind == "edges" or (title != "" and _LIKE["one_requirement"].match(title))
+            lines += [section.heading, *section.lines] if is_one and section.heading else section.lines
         return lines
 
     def _rows(self) -> Iterator[tuple[Line, list[Dependency]]]:
@@ -153,7 +128,7 @@ class _Reading:
     def _ended(self, spec: Spec) -> tuple[Spec, list[Problem]]:
         """A spec whose first words say that it was taken back expects nothing."""
         firsts = (_first(self.part.before), _first(self._lines("")))
-        ended = ((first, match) for first in firsts if first and (match := _ENDED.match(first.text)))
+        ended = ((first, match) for first in firsts if first and (match := _LIKE["ended"].match(first.text)))
         first, match = next(ended, (None, None))
         if first is None or match is None:
             return spec, []
@@ -222,7 +197,7 @@ def _sections(lines: Sequence[Line]) -> list[_Section]:
         section.kind = _known_kind(title) or unknown
     if not any(section.kind == "requirements" for section in sections):
         before = takewhile(lambda section: section.kind != "tasks", sections)
-        listed = [s for s in before if s.kind == "?" and any(_LISTED.match(line.text) for line in s.lines)]
+        listed = [s for s in before if s.kind == "?" and any(_LIKE["listed"].match(line.text) for line in s.lines)]
         for section in listed[-1:]:
             section.kind = "requirements"
     return sections
@@ -236,24 +211,20 @@ def _with_command(line: Line) -> Line:
     """A command without a label runs all tests; one without ticks gets them."""
     if line.is_code:
         return line
-    if match := _NO_LABEL.match(line.text):
+    if match := _LIKE["no_label"].match(line.text):
         return line._replace(text=f"{match['mark']}all tests: {match['command']}")
-    if match := _NO_TICKS.match(line.text):
+    if match := _LIKE["no_ticks"].match(line.text):
         return line._replace(text=f"{match['mark']}`{match['command'].strip()}`")
     return line
 
 
 def _dependencies_in(line: Line, markdown: Markdown) -> list[Dependency]:
     """One spec and its groups, or names alone with commas between."""
-    where = markdown.at(line.number)
-    if _NAMES.fullmatch(line.text):
-        return [Dependency(_name_in(match), None, None, where) for match in _A_NAME.finditer(line.text)]
-    match = _DEPENDENCY.match(line.text)
-    rest = line.text[match.end() :] if match else ""
-    numbers = (pattern.search(rest) for pattern in (_ITS_GROUP, _BEFORE_GROUP))
-    its, before = (int(number[1]) if number else None for number in numbers)
-    return [Dependency(_name_in(match), its, before, where, _ARCHIVED.search(rest) is not None)] if match else []
-
-
-def _name_in(match: re.Match[str]) -> str:
-    return (match["ticked"] or match["linked"] or match["name"]).strip()
+    is_list = _LIKE["names"].fullmatch(line.text) is not None
+    matches = [*_LIKE["a_name"].finditer(line.text)] if is_list else [_LIKE["dependency"].match(line.text)]
+    rest = line.text[matches[0].end() :] if matches[0] and not is_list else ""
+    numbers = (pattern.search(rest) for pattern in (_LIKE["its_group"], _LIKE["before_group"]))
+    groups = [int(number[1]) if number else None for number in numbers]
+    where, is_archived = markdown.at(line.number), "(archived)" in rest.lower()
+    names = ((match["ticked"] or match["linked"] or match["name"]).strip() for match in matches if match)
+    return [Dependency(name, groups[0], groups[1], where, is_archived) for name in names]

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.specs.collected import Declarations, ReadRequirements
 from agent_fox.specs.lines import Heading, Line, is_rule, joined, plain
-from agent_fox.specs.word_tables import words_in
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown
 
-_ITEM = regex(r" *(?:[-*+]|\d{1,4}[.)])(?: +(?:\[[ xX~/-]\] +)?(?P<rest>\S.*)|$)")
-_ID = r"(?:\d{1,9}-)?(?:[A-Z]{1,12}-){0,4}[A-Z]{0,12}\d{1,9}(?:\.E?\d{1,9}){0,3}"
-_DOTTED = r"(?:\d{1,9}-REQ-)?\d{1,9}(?:\.E?\d{1,9}){1,3}"
-_WRITTEN_IDS = (
-    regex(r"\[((?=[\w.-]{0,38}\d)\w[\w.-]{0,39}|[A-Z]{1,20}(?:-[A-Z]{1,20}){1,4})\](?![(\[])[:\uff1a.]? *"),
-    regex(rf"\*\*({_ID})(?:\*\*[:\uff1a]|[:\uff1a]\*\*) *"),
-    regex(rf"(?:\*\*|`)({_DOTTED})(?:\*\*|`)[:\uff1a]? *"),
-    regex(rf"`({_ID})`[:\uff1a] *"),
-    regex(rf"({_ID})(?:: +|\uff1a *)(?=\S)"),
-)
-_HEADED = regex(
-    r"(?:[^\W\d]{1,40} |[^\W\da-zA-Z]{1,40})?(?P<number>\d{1,9}(?:\.\d{1,9}){0,2})(?:[.):\uff1a]|$) *(?P<title>.*)$"
-)
-_EDGE = regex(r"(?:edge|error|unwanted|failure)[ -]?(?:cases?|behaviou?rs?)?\b.{0,20}$|edge cases\b", re.IGNORECASE)
-_CRITERIA = regex(r"(?:acceptance|criteria|scenarios?)\b", re.IGNORECASE)
-_WORDS = words_in(__file__)
-_LABEL = regex(r" ?(?P<bold>[*_]{2}[^*_]{1,80}[*_]{2}[:\uff1a]?)$| ?[^-*+\s|>#][^:\uff1a.]{1,60}[:\uff1a]$")
+_LIKE = patterns_in(__file__)
+
+_WRITTEN_IDS = (_LIKE["in_brackets"], _LIKE["in_bold"], _LIKE["dotted_id"], _LIKE["in_ticks"], _LIKE["before_colon"])
+
 _EMPTY = " []"  # a box alone says nothing either
-_OBLIGES = regex(r"\b(?:SHALL|MUST)\b")
-_TAKEN_BACK = regex(r"~~.*~~$", re.DOTALL)
 STANDS_TWICE = "stands twice: in lines {} and {}. Give one of them another id"
 
 
@@ -83,7 +66,7 @@ class _Cut:
         self.after_blank = False
 
     def line(self, line: Line) -> None:
-        mark = _ITEM.match(line.text) if not line.is_code and line.heading is None else None
+        mark = _LIKE["item"].match(line.text) if not line.is_code and line.heading is None else None
         if line.heading is not None:
             self._heading(line, line.heading)
         elif self._goes_on_aside(line):
@@ -104,23 +87,23 @@ class _Cut:
         self.is_aside = is_inside and is_aside(heading.title)
         if self.is_aside:
             return
-        self.is_edge, self.item = _EDGE.match(heading.title) is not None, None
-        is_part = self.is_edge or _CRITERIA.match(heading.title)
+        self.is_edge, self.item = _LIKE["edge"].match(heading.title) is not None, None
+        is_part = self.is_edge or _LIKE["criteria"].match(heading.title)
         if self.headed is None or not is_part:
             self.headed, self.level = _Part(line.number, 0, heading=heading.title), heading.level
             self.found.append(self.headed)
 
     def _goes_on_aside(self, line: Line) -> bool:
         """Notes go on until another label stands there."""
-        if self.is_aside:
-            self.is_aside = _LABEL.match(line.text.strip()) is None or line.is_code or is_aside(_label(line.text))
+        if self.is_aside and not line.is_code:
+            self.is_aside = _LIKE["label"].match(line.text.strip()) is None or is_aside(_label(line.text))
         return self.is_aside
 
     def _is_label(self, line: Line) -> bool:
         """A line of its own that says what the items below it are."""
-        match, label = _LABEL.match(line.text.strip()) if self.found else None, _label(line.text)
-        is_edge = _EDGE.match(label) is not None
-        if match is None or not (is_edge or _CRITERIA.match(label) or (match["bold"] and line.indent < 2)):
+        match, label = _LIKE["label"].match(line.text.strip()) if self.found else None, _label(line.text)
+        is_edge = _LIKE["edge"].match(label) is not None
+        if match is None or not (is_edge or _LIKE["criteria"].match(label) or (match["bold"] and line.indent < 2)):
             return False
         self.is_edge, self.item = is_edge, None
         self.is_aside = match["bold"] is not None and is_aside(label)
@@ -154,13 +137,13 @@ class _Cut:
             self._lose(line)
 
     def _lose(self, line: Line) -> None:
-        if _OBLIGES.search(line.text) and not line.is_code:
+        if _LIKE["obliges"].search(line.text) and not line.is_code:
             self.lost.append(line.number)
 
 
 def is_aside(title: str) -> bool:
     """Whether what stands below a heading or a label asks for nothing."""
-    return _WORDS["aside"].match(plain(title)) is not None
+    return _LIKE["aside"].match(plain(title)) is not None
 
 
 def _label(text: str) -> str:
@@ -200,7 +183,7 @@ class _Naming(Declarations):
             if not (text.strip(_EMPTY) or (head == "" and (part.parts or part.text.strip(_EMPTY)))):
                 self.warn(part.line, "this item says nothing: not read. Fill it, or take it out")
             elif self.declares(identifier, part.line):
-                if _TAKEN_BACK.match(text):
+                if _LIKE["taken_back"].match(text):
                     self.withdrawn.append(identifier)
                 else:
                     yield part, identifier, text
@@ -211,7 +194,7 @@ def _named(draft: _Part) -> tuple[str, str, bool]:
     if draft.heading is None:
         return (*_id_at(draft.text), False)
     name, title = _id_at(draft.heading)
-    counted = _HEADED.match(draft.heading)
+    counted = _LIKE["headed"].match(draft.heading)
     if counted is not None and (not name or name.isdecimal()):
         return counted["number"], plain(counted["title"]) or draft.heading, True
     return name, plain(title) if name else draft.heading, False

@@ -7,26 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Subtask
 from agent_fox.specs.agent_fox.tasks import read_tasks
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
+from agent_fox.specs.word_tables import patterns_in
 
 if TYPE_CHECKING:
     from agent_fox.specs.collected import ReadTasks
     from agent_fox.specs.common.id_ranges import PartIndex
     from agent_fox.specs.lines import Line
 
-_BOXED = regex(r" *[-*+] +\[[^\[\]]?\]")
-_ITEM = regex(r"(?P<mark> *(?:[-*+] +|(?P<count>\d{1,4})[.)] +))(?P<box>\[[^\[\]]?\] ?\*?(?!\*) *)?(?P<rest>\S.*)$")
-_GROUP = regex(r"\*{0,2}(?:Task )?(?:Group )?(\d{1,6})[.):](?!\d) *\S", re.IGNORECASE)
-_SUBTASK = regex(r"\*{0,2}(\d{1,6})\.(\d{1,6})[.:)]?\*{0,2} +\S")
-_GROUP_HEADING = regex(r"(?:Task\s+)?Group\s+\d", re.IGNORECASE)
-_FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to)\s?:|(?:Requirements?|Traces to):", re.IGNORECASE)
-_MARK = regex(
-    r" ?\((?P<word>optional|parallel|checkpoint|after (?P<after>[\w.]+(?:, ?[\w.]+){0,50}))\)$", re.IGNORECASE
-)
+_LIKE = patterns_in(__file__)
+
 _FLAGS = {"optional": "optional", "parallel": "parallel", "checkpoint": "is_checkpoint"}
 _MOST_MARKS, _SHOWN = 8, 3
 _T = TypeVar("_T", bound=Group | Subtask)
@@ -36,7 +29,7 @@ def read_plain_tasks(markdown: Markdown, lines: Sequence[Line], index: PartIndex
     """The groups in a section: every item at the left edge is one. Headings, which other dialects have as groups, are
     none by themselves."""
     headings = [line.heading for line in lines if line.heading]
-    has_groups = any(_GROUP_HEADING.match(heading.title) for heading in headings)
+    has_groups = any(_LIKE["group_heading"].match(heading.title) for heading in headings)
     read = read_tasks(Markdown(markdown.where, tuple(lines if has_groups else _numbered(lines))), index, "")
     problems = [*read.problems]
     if headings and not has_groups:
@@ -51,20 +44,20 @@ def read_plain_tasks(markdown: Markdown, lines: Sequence[Line], index: PartIndex
 
 
 def holds_tasks(lines: Iterable[Line]) -> bool:
-    return any(_BOXED.match(line.text) and not line.is_code for line in lines)
+    return any(_LIKE["boxed"].match(line.text) and not line.is_code for line in lines)
 
 
 def _numbered(lines: Sequence[Line]) -> Iterator[Line]:
     """The lines with a box and a number in every item that begins a group or a subtask."""
     edge = min((line.indent for line in lines if _item(line)), default=0) + 1
     items = (_item(line) for line in lines if line.indent <= edge)
-    named = (_GROUP.match(item["rest"]) for item in items if item)
+    named = (_LIKE["group"].match(item["rest"]) for item in items if item)
     counting = _Counting({int(match[1]) for match in named if match}, edge)
     return map(counting.line, lines)
 
 
 def _item(line: Line) -> re.Match[str] | None:
-    return None if line.is_code or line.heading else _ITEM.match(line.text)
+    return None if line.is_code or line.heading else _LIKE["task_item"].match(line.text)
 
 
 class _Counting:
@@ -81,12 +74,13 @@ class _Counting:
         if line.indent <= self.edge:
             return self._group(line, item)
         is_deeper = self.depth != 0 and line.indent > self.depth + 1
-        return line if item["box"] is None or _FIELD.match(item["rest"]) or is_deeper else self._subtask(line, item)
+        is_task = item["box"] is not None and not is_deeper and not _LIKE["field"].match(item["rest"])
+        return self._subtask(line, item) if is_task else line
 
     def _group(self, line: Line, found: re.Match[str]) -> Line:
         self.subtask, self.depth = 0, 0
         box = (found["box"] or "[ ]").rstrip() + " "
-        named = _GROUP.match(found["rest"])
+        named = _LIKE["group"].match(found["rest"])
         if named is not None:
             self.group = int(named[1])
             return line._replace(text=f"- {box}{found['rest']}", indent=0)
@@ -98,7 +92,7 @@ class _Counting:
 
     def _subtask(self, line: Line, found: re.Match[str]) -> Line:
         self.depth = self.depth or line.indent
-        named = _SUBTASK.match(found["rest"])
+        named = _LIKE["subtask"].match(found["rest"])
         self.subtask = int(named[2]) if named else self.subtask + 1
         if named is not None:
             return line
@@ -117,7 +111,7 @@ def _marks(title: str) -> tuple[str, dict[str, Any], list[str]]:
     says: dict[str, Any] = {}
     after: list[str] = []
     for _ in range(_MOST_MARKS):
-        match = _MARK.search(title)
+        match = _LIKE["mark"].search(title)
         if match is None:
             break
         title = title[: match.start()]

@@ -1,5 +1,5 @@
-"""A plain TOML file as a spec: its tables as models, where they stand as far as the text shows, and what they say. An
-unknown key is an error, and a text alone stands for a table."""
+"""A plain TOML file as a spec: its tables, as `keys.toml` has them, where they stand as far as the text shows, and what
+they say. An unknown key is an error, and a text alone stands for a table."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ import re
 import tomllib
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requirement, Spec, Subtask, TaskState
@@ -25,139 +22,101 @@ from agent_fox.specs.document import Markdown, about
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 from agent_fox.specs.plain.normal_form import coder_text
 from agent_fox.specs.plain.requirements import STANDS_TWICE, FreeIds
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
+from agent_fox.specs.word_tables import tables_in
 
 _AT_LINE = regex(r"\(at line (\d+), column \d+\)")
 _DEEP_KEY = regex(r"(?:\.[ \t]{0,4}[\"']?[\w-]{1,100}[\"']?[ \t]{0,4}){32}")  # tomllib takes minutes over thousands
 _HEADER = regex(r"^[ \t]*\[{1,2}[ \t]*(?:[\w.]{1,80}\.)?(\w[\w-]{0,79})[ \t]*\]", re.MULTILINE)
 _KEY = regex(r"(?:^|[{,])[ \t]*\"?([\w-]{1,80})\"?[ \t]*=", re.MULTILINE)
 _SHOWN, _BEGINNING, _NEAR = 80, 40, 20_000
-_WORDS = {
-    "string_type": "a text in quotes belongs here",
-    "bool_type": "true or false belongs here",
-    "int_type": "a whole number belongs here",
-    "list_type": "a list belongs here",
-    "dict_type": "a table belongs here",
-    "model_type": "a text or a table belongs here",
-    "model_attributes_type": "a text or a table belongs here",
-    "missing": "this key is missing",
-    "string_too_short": "an empty text says nothing",
-}
-_State = Literal["open", "in_progress", "done", "skipped"]
 _Location = tuple[str | int, ...]
-
-
-def _text_as(key: str) -> BeforeValidator:
-    """A text alone stands for a table with that key."""
-    return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
-
-
-class _Model(BaseModel, defer_build=True):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Criterion(_Model):
-    text: str = Field(min_length=1)
-    id: str = ""
-
-
-_Criteria = list[Annotated[_Criterion, _text_as("text")]]
-
-
-class _Requirement(_Model):
-    title: str = ""
-    text: str = ""
-    id: str = ""
-    criteria: _Criteria = Field(default_factory=list)
-    edge_cases: _Criteria = Field(default_factory=list)
-
-    @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        if not (self.title.strip() or self.text.strip() or self.criteria or self.edge_cases):
-            raise PydanticCustomError("says_nothing", "a requirement says nothing: give it a title or a text")
-        return self
-
-
-class _Task(_Model):
-    title: str = Field(min_length=1)
-    details: list[str] = Field(default_factory=list)
-    requirements: list[str] = Field(default_factory=list)
-    state: _State = "open"
-    optional: bool = False
-    parallel: bool = False
-    after: list[str] = Field(default_factory=list)
-
-
-class _Group(_Model):
-    title: str = Field(min_length=1)
-    tasks: list[Annotated[_Task, _text_as("title")]] = Field(default_factory=list)
-    requirements: list[str] = Field(default_factory=list)
-    state: _State = "open"
-    optional: bool = False
-    parallel: bool = False
-    checkpoint: bool = False
-
-
-class _Dependency(_Model):
-    spec: str = Field(min_length=1)
-    group: int | None = Field(default=None, ge=1, le=999_999)
-    before_group: int | None = Field(default=None, ge=1, le=999_999)
-    archived: bool = False
-
-
-class _File(_Model):
-    title: str = ""
-    depends_on: list[Annotated[_Dependency, _text_as("spec")]] = Field(default_factory=list)
-    requirements: list[Annotated[_Requirement, _text_as("title")]] = Field(default_factory=list)
-    groups: list[Annotated[_Group, _text_as("title")]] = Field(default_factory=list)
-    test_commands: dict[str, str] = Field(default_factory=dict)
-
-
-_TABLES: dict[object, type[BaseModel]] = {
-    "requirements": _Requirement, "criteria": _Criterion, "edge_cases": _Criterion, "groups": _Group, "tasks": _Task,
-    "depends_on": _Dependency,
-}  # fmt: skip
+_Table = dict[str, Any]
+_KEYS: Mapping[str, dict[str, str]] = tables_in(Path(__file__).with_name("keys.toml"))
+_VALUES: Mapping[str, Container[object]] = {"state": [*TaskState], "number": range(1, 1_000_000)}
+_KINDS: dict[str, tuple[type, object, str]] = {
+    "text": (str, "", "a text in quotes"),
+    "words": (str, "", "a text in quotes"),
+    "state": (str, "open", f"one of {', '.join(TaskState)}"),
+    "yes": (bool, False, "true or false"),
+    "number": (int, None, "a whole number from 1 to 999,999"),
+    "texts": (list, (), "a list"),
+    "commands": (dict, {}, "a table"),
+}
+"""What a value is, what stands for one that is left out, and what belongs there. `words` must be there, not empty."""
 
 
 def keys_at(location: _Location) -> list[str]:
     """The keys of the table in that place, such as `("groups", 0, "tasks", 2)`."""
-    names = [part for part in location if isinstance(part, str)]
-    return sorted(_TABLES.get(names[-1] if names else "", _File).model_fields)
+    return sorted(_KEYS[next((part for part in reversed(location) if isinstance(part, str)), "file")])
 
 
 def read_plain_toml(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
     """The spec of a file; none where it is no TOML, or has keys or values that nobody knows."""
     name = PurePosixPath(file.where).stem
     places = _Places(file)
-    wrong = [problem for problem in (left_by_a_merge(file),) if problem is not None]
-    if not wrong and (deep := _DEEP_KEY.search(file.text)) is not None:
-        wrong = [error(places.at(deep.start()), "a key of so many parts is none of a spec; take it out")]
-    if wrong:
-        return (), about(name, wrong)
+    wrong = left_by_a_merge(file)
+    if wrong is None and (deep := _DEEP_KEY.search(file.text)) is not None:
+        wrong = error(places.at(deep.start()), "a key of so many parts is none of a spec; take it out")
+    if wrong is not None:
+        return (), about(name, [wrong])
     try:
-        model = _File.model_validate(tomllib.loads(file.text))
-    except ValidationError as invalid:
-        return (), about(name, (_problem(row, places) for row in invalid.errors(include_url=False)))
+        given = tomllib.loads(file.text)
     except (tomllib.TOMLDecodeError, RecursionError) as broken:
         at = _AT_LINE.search(str(broken))
         where = f"{file.where}:{at[1]}" if at else file.where
         return (), about(name, [error(where, f"is not TOML: {_AT_LINE.sub('', str(broken)).strip()}; correct it")])
+    door = _Door(places)
+    whole = door.table("file", given, ())
     reading = _Reading(places)
-    return (reading.spec(name, model, documents),), about(name, reading.problems)
+    specs = () if door.problems else (reading.spec(name, whole, documents),)
+    return specs, about(name, door.problems or reading.problems)
 
 
-def _problem(one: ErrorDetails, places: _Places) -> Problem:
-    location, kind = one["loc"], one["type"]
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-    shown = "".join(parts).removeprefix(".")[:_SHOWN]
-    where = places.at(places.of(location[:-1] if kind == "missing" else location))
-    if kind != "extra_forbidden":
-        return error(where, f"{shown}: {_WORDS.get(kind, one['msg'])}")
-    known = keys_at(location[:-1])
-    hint = did_you_mean(str(location[-1])[:_SHOWN], known)
-    return error(where, f"{shown} is no key of a spec{hint} (known here: {', '.join(known)})")
+class _Door:
+    """Gives tables with all of their keys, and collects what is wrong with them."""
+
+    def __init__(self, places: _Places) -> None:
+        self.places = places
+        self.problems: list[Problem] = []
+
+    def table(self, name: str, given: object, at: _Location) -> _Table:
+        if not isinstance(given, dict):
+            self._refuse(at, ": a text or a table belongs here")
+            return {}
+        before, known = len(self.problems), _KEYS[name]
+        table = {key: self._value(kind, given.get(key), (*at, key)) for key, kind in known.items()}
+        for key in (key for key in given if key not in known):
+            hint = did_you_mean(key[:_SHOWN], sorted(known))
+            self._refuse((*at, key), f" is no key of a spec{hint} (known here: {', '.join(sorted(known))})")
+        says = [value.strip() if isinstance(value, str) else value for key, value in table.items() if key != "id"]
+        if name == "requirements" and before == len(self.problems) and not any(says):
+            self._refuse(at, ": a requirement says nothing: give it a title or a text")
+        return table
+
+    def _value(self, kind: str, given: object, at: _Location) -> object:
+        """The value of a key. Of a list of tables, such as `groups/title`, a text alone is one with that key."""
+        name, _, alone = kind.partition("/")
+        wanted, usual, words = _KINDS["texts" if alone else kind]
+        each = dict(enumerate(given)) if isinstance(given, list) else given if isinstance(given, dict) else {}
+        is_known = kind not in _VALUES or given in _VALUES[kind]
+        if given is None and kind == "words":
+            self._refuse(at, ": this key is missing", at[:-1])
+        elif given is not None and not (type(given) is wanted and is_known):
+            self._refuse(at, f": {words} belongs here")
+        elif kind == "words" and given == "":
+            self._refuse(at, ": an empty text says nothing")
+        elif alone:
+            rows = ((place, {alone: row} if isinstance(row, str) else row) for place, row in each.items())
+            return [self.table(name, row, (*at, place)) for place, row in rows]
+        elif kind in ("texts", "commands"):
+            for key in (key for key, value in each.items() if not isinstance(value, str)):
+                self._refuse((*at, key), ": a text in quotes belongs here")
+        return usual if given is None else given
+
+    def _refuse(self, at: _Location, what: str, place: _Location | None = None) -> None:
+        parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in at)
+        shown = "".join(parts).removeprefix(".")[:_SHOWN]
+        self.problems.append(error(self.places.at(self.places.of(at if place is None else place)), f"{shown}{what}"))
 
 
 class _Places:
@@ -219,7 +178,7 @@ def _offsets(pattern: re.Pattern[str], text: str) -> dict[object, list[int]]:
 
 
 class _Reading(Declarations):
-    """Turns the models into values; collects places and problems."""
+    """Turns the tables into values; collects places and problems."""
 
     doubled = STANDS_TWICE
 
@@ -228,68 +187,72 @@ class _Reading(Declarations):
         self.file = file
         self.tasks: dict[str, str] = {}
 
-    def spec(self, name: str, model: _File, documents: dict[str, str]) -> Spec:
-        expected = self.read(self._requirements(model.requirements))
+    def spec(self, name: str, table: _Table, documents: dict[str, str]) -> Spec:
+        expected = self.read(self._requirements(table["requirements"]))
         index = index_of(expected.requirements, "")
-        places = self.file.tables("groups", (group.title for group in model.groups))
-        numbered = enumerate(zip(model.groups, places, strict=True), 1)
+        places = self.file.tables("groups", (group["title"] for group in table["groups"]))
+        numbered = enumerate(zip(table["groups"], places, strict=True), 1)
         groups = tuple(self._group(number, group, place, index) for number, (group, place) in numbered)
-        rows = ((row, self.file.at(self.file.of(("depends_on", place)))) for place, row in enumerate(model.depends_on))
+        rows = enumerate(table["depends_on"])
         return Spec(
             name=name,
             dialect="plain",
             path=self.file.where,
-            title=model.title or name,
+            title=table["title"] or name,
             requirements=expected.requirements,
             groups=tuple(replace(group, text=coder_text(group)) for group in mark_test_writers(groups)),
-            dependencies=tuple(Dependency(r.spec, r.group, r.before_group, at, r.archived) for r, at in rows),
-            test_commands=dict(model.test_commands),
+            dependencies=tuple(self._dependency(row, ("depends_on", place)) for place, row in rows),
+            test_commands=dict(table["test_commands"]),
             documents=documents,
             implied=expected.implied,
             places=expected.places | self.tasks,
         )
 
-    def _requirements(self, models: Sequence[_Requirement]) -> Iterator[Requirement]:
-        places = self.file.tables("requirements", (model.title or model.text for model in models))
-        for name, model, place in self._named("", models, places):
-            criteria = self._criteria(model.criteria, model.text, f"{name}.", place)
-            edges = self._criteria(model.edge_cases, model.text, f"{name}.E", place)
-            yield Requirement(name, model.title or model.text, model.text, criteria, edges)
+    def _dependency(self, row: _Table, location: _Location) -> Dependency:
+        where = self.file.at(self.file.of(location))
+        return Dependency(row["spec"], row["group"], row["before_group"], where, row["archived"])
 
-    def _criteria(self, models: _Criteria, above: str, head: str, near: int) -> tuple[Criterion, ...]:
+    def _requirements(self, tables: Sequence[_Table]) -> Iterator[Requirement]:
+        places = self.file.tables("requirements", (each["title"] or each["text"] for each in tables))
+        for name, table, place in self._named("", tables, places):
+            title, text = table["title"], table["text"]
+            criteria = self._criteria(table["criteria"], text, f"{name}.", place)
+            edges = self._criteria(table["edge_cases"], text, f"{name}.E", place)
+            yield Requirement(name, title or text, text, criteria, edges)
+
+    def _criteria(self, tables: Sequence[_Table], above: str, head: str, near: int) -> tuple[Criterion, ...]:
         """What the requirement says itself counts for each of its criteria."""
-        named = self._named(head, models, self.file.items((model.text for model in models), near))
-        return tuple(Criterion(name, f"{above}\n{model.text}" if above else model.text) for name, model, _ in named)
+        named = self._named(head, tables, self.file.items((each["text"] for each in tables), near))
+        return tuple(Criterion(name, f"{above}\n{each['text']}" if above else each["text"]) for name, each, _ in named)
 
-    def _named(self, head: str, models: Sequence[Any], places: Iterable[int]) -> Iterator[tuple[str, Any, int]]:
+    def _named(self, head: str, tables: Sequence[_Table], places: Iterable[int]) -> Iterator[tuple[str, _Table, int]]:
         """Each with its own id, or the next that is free; not one whose id stands elsewhere."""
-        free = FreeIds(head, (model.id for model in models if model.id))
-        for count, (model, place) in enumerate(zip(models, places, strict=True), 1):
-            name = model.id or free.at(count)
-            self.implied |= set() if model.id else {name}
+        free = FreeIds(head, (each["id"] for each in tables if each["id"]))
+        for count, (table, place) in enumerate(zip(tables, places, strict=True), 1):
+            name = table["id"] or free.at(count)
+            self.implied |= set() if table["id"] else {name}
             if self.declares(name, self.file.line(place)):
-                yield name, model, place
+                yield name, table, place
 
-    def _group(self, number: int, model: _Group, place: int, index: PartIndex) -> Group:
+    def _group(self, number: int, table: _Table, place: int, index: PartIndex) -> Group:
         at = self.tasks[f"group {number}"] = self.file.at(place)
-        tasks = zip(model.tasks, self.file.items((task.title for task in model.tasks), place), strict=True)
-        subtasks = tuple(self._subtask(f"{number}.{n}", task, at, index) for n, (task, at) in enumerate(tasks, 1))
+        subtasks: list[Subtask] = []
+        places = self.file.items((task["title"] for task in table["tasks"]), place)
+        for count, (task, there) in enumerate(zip(table["tasks"], places, strict=True), 1):
+            where = self.tasks[f"task {number}.{count}"] = self.file.at(there)
+            ids, state = self._ids(task["requirements"], index, where), TaskState(task["state"])
+            more = (tuple(task["details"]), task["parallel"], tuple(task["after"]))
+            subtasks.append(Subtask(f"{number}.{count}", task["title"], state, task["optional"], ids, *more))
         return Group(
             number,
-            model.title,
-            TaskState(model.state),
-            model.optional,
-            subtasks=subtasks,
-            requirements=named_by(self._ids(model.requirements, index, at), subtasks),
-            parallel=model.parallel,
-            is_checkpoint=model.checkpoint or CHECKPOINT.match(model.title) is not None,
+            table["title"],
+            TaskState(table["state"]),
+            table["optional"],
+            subtasks=tuple(subtasks),
+            requirements=named_by(self._ids(table["requirements"], index, at), subtasks),
+            parallel=table["parallel"],
+            is_checkpoint=table["checkpoint"] or CHECKPOINT.match(table["title"]) is not None,
         )
-
-    def _subtask(self, number: str, model: _Task, place: int, index: PartIndex) -> Subtask:
-        at = self.tasks[f"task {number}"] = self.file.at(place)
-        ids, state = self._ids(model.requirements, index, at), TaskState(model.state)
-        details, after = tuple(model.details), tuple(model.after)
-        return Subtask(number, model.title, state, model.optional, ids, details, model.parallel, after)
 
     def _ids(self, written: Iterable[str], index: PartIndex, at: str) -> tuple[str, ...]:
         ids: list[str] = []

@@ -54,7 +54,7 @@ def test_what_is_passed_over_quickly_is_left_over_nowhere(case: str) -> None:
     for spec in specs:
         for document in counted(spec, READING):
             account = DocumentAccount(Known(spec), document)
-            whole, quick = list(account.entries), list(account.doubtful)
+            whole, quick = list(account.entries), list(account.doubtful())
             assert [entry for entry in whole if entry.fate is Fate.LEFTOVER] == [
                 entry for entry in quick if entry.fate is Fate.LEFTOVER
             ]
