@@ -99,7 +99,7 @@ class AgentBackend:
         if found:
             return None
         tokens = (facts.token,) if facts.token else ()
-        names = ", ".join((*facts.keys.get(provider, ()), *tokens, *(facts.logins or facts.direct)))
+        names = ", ".join((*facts.keys.get(provider, ()), *tokens, *facts.logins))
         login = f", or log in: {facts.login.command}" if facts.login is not None else ""
         return f"backend {self.name!r}: there is no key for its model; set one of {names} in the environment{login}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from agent_fox.system.files import remove_tree
@@ -16,6 +17,16 @@ def keep_folder(path: Path) -> None:
     if path.is_symlink() or not path.is_dir():
         remove_tree(path)
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def clear(path: Path, kept: Collection[str]) -> None:
+    """Remove what is there, but of a folder what fits one of the patterns; a link is never kept."""
+    if not kept or path.is_symlink() or not path.is_dir():
+        return remove_tree(path)
+    for left in path.iterdir():
+        if left.is_symlink() or not any(left.match(pattern) for pattern in kept):
+            remove_tree(left)
+    return None
 
 
 def write_new(path: Path, text: str) -> None:

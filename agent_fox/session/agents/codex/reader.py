@@ -14,7 +14,6 @@ from agent_fox.core.json_text import json_object
 from agent_fox.session.agents import events
 from agent_fox.session.agents.codex.lines import Item, Line, tokens
 from agent_fox.session.agents.codex.record import Record
-from agent_fox.session.agents.codex.settings import home_of
 from agent_fox.session.agents.codex.trace import Traced, refused, traced, why_failed
 from agent_fox.session.agents.command_line import Reader, shown
 from agent_fox.session.infrastructure import Infrastructure, recognise
@@ -40,7 +39,7 @@ class CodexReader(Reader):
 
     def __init__(self, task: AgentTask) -> None:
         self._is_structured = task.schema is not None
-        self._record = Record(home_of(task) / "sessions")
+        self._record = Record(task.home / ".codex/sessions")
         self._state = _State(model=task.model)
 
     def complaint(self, text: str) -> Iterable[events.Event]:

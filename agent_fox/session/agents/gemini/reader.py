@@ -14,13 +14,15 @@ from agent_fox.core.late import adapter
 from agent_fox.core.regex import regex
 from agent_fox.session.agents import events
 from agent_fox.session.agents.command_line import Reader, shown
-from agent_fox.session.agents.gemini.settings import SERVER, known_as
 from agent_fox.session.agents.gemini.transcript import Transcript
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
 LONGEST_TROUBLE = 400
 """Characters of a line of standard error that an event keeps."""
+
+OURS = "mcp_verifier_"
+"""Before the name of a tool of our server, which is told as other programs name it."""
 
 REFUSALS = frozenset({"tool_not_registered", "policy_violation"})
 STOPPED_BY_HOOK = "Agent execution blocked: "
@@ -140,7 +142,9 @@ class GeminiReader(Reader):
             case _ToolUse():
                 yield from self._turn()
                 yield from self._flushed()
-                yield events.Called(known_as(line.tool_name), line.parameters, line.tool_id)
+                own = line.tool_name.removeprefix(OURS)
+                tool = own if own == line.tool_name else f"mcp__verifier__{own}"
+                yield events.Called(tool, line.parameters, line.tool_id)
             case _ToolResult():
                 yield from self._answered(line)
             case _Error(message=message):
@@ -203,7 +207,7 @@ class GeminiReader(Reader):
     def complaint(self, text: str) -> Iterable[events.Event]:
         """Failed requests stand on standard error: each that is repeated, and the last with its fields."""
         if text.startswith(UNSERVED):
-            return [events.Began(self.session, self.model, servers={SERVER: "failed"})]
+            return [events.Began(self.session, self.model, servers={"verifier": "failed"})]
         match = _TRIED.match(text)
         if match:
             self.known = kind_of_failure([match[1]])
