@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,10 +22,6 @@ from agent_fox.session.agents.command_line import CommandLine, Facts, Start, dir
 from agent_fox.session.agents.private_files import clear, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Role
 from agent_fox.system.files import remove_tree
-
-if TYPE_CHECKING:
-    from agent_fox.session.agents.clouds import CloudKind
-    from agent_fox.session.agents.logins import LoginKind
 
 _PLACE = regex(r"\$\{(\w+)\}")
 _BARE = regex(r"[A-Za-z0-9_-]+")
@@ -57,10 +52,10 @@ class Table(BaseModel, defer_build=True):
 class Described(CommandLine):
     """The adapter of the program that the table in this folder describes."""
 
-    def __init__(self, module: str, login: LoginKind | None = None, clouds: tuple[CloudKind, ...] = ()) -> None:
+    def __init__(self, module: str) -> None:
         self.folder = Path(module).parent
         self.table = Table.model_validate(tomllib.loads(self.beside("agent.toml")))
-        self.facts, self.served = replace(self.table.facts, login=login, clouds=clouds), self.table.served
+        self.facts, self.served = self.table.facts, self.table.served
 
     def beside(self, name: str) -> str:
         return (self.folder / name).read_text(encoding="utf-8")
@@ -137,7 +132,7 @@ def fill(value: object, places: Mapping[str, object]) -> object:
     match value:
         case str():
             place = _PLACE.fullmatch(value)
-            return places[place[1]] if place else _PLACE.sub(lambda found: str(places[found[1]]), value)
+            return places[place[1]] if place else _PLACE.sub(lambda place: str(places[place[1]]), value)
         case list():
             kept = [each for item in value if (each := fill(item, places)) is not None]
             return kept if kept or not value else None

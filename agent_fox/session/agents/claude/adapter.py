@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent_fox.session.agents.claude.reader import ClaudeReader
-from agent_fox.session.agents.clouds import BEDROCK, VERTEX
 from agent_fox.session.agents.described import Described
-from agent_fox.session.agents.logins import CLAUDE_LOGIN
 from agent_fox.session.agents.task import AgentTask, Door, Role
 
 ANSWERING = "StructuredOutput"
@@ -69,4 +67,4 @@ class Claude(Described):
         return ClaudeReader()
 
 
-CLAUDE = Claude(__file__, CLAUDE_LOGIN, (BEDROCK, VERTEX))
+CLAUDE = Claude(__file__)

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from agent_fox.session.agents.codex import guard
 from agent_fox.session.agents.codex.reader import CodexReader
 from agent_fox.session.agents.described import Described
-from agent_fox.session.agents.logins import CHATGPT_LOGIN
 from agent_fox.session.agents.task import AgentTask, Door, Role
 from agent_fox.system.sandbox.bubblewrap import is_used, mode_of
 
@@ -60,4 +59,4 @@ class Codex(Described):
         return CodexReader(task)
 
 
-CODEX = Codex(__file__, CHATGPT_LOGIN)
+CODEX = Codex(__file__)

@@ -36,7 +36,7 @@ GIT_READING = frozenset(
 )
 
 _QUIET = re.compile(r"(?<=[ \t\n])(?:2>&1|[12]?>[ \t]?/dev/null)(?=[ \t\n]|$)")
-"""Between what a shell takes for blanks: with another kind beside it, such as a carriage return, it is part of a word."""
+"""Between what a shell takes for blanks: beside another kind, such as a carriage return, it is part of a word."""
 
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\$`]|\\[^$`\n])*\"")
 _PLAIN = re.compile(r"[\w./,:=@%+~^!-]*")

@@ -27,6 +27,10 @@ class Traced:
     fields: Mapping[str, str]
     error: str = ""
 
+    @property
+    def session(self) -> str:
+        return self.fields.get("conversation.id", "")
+
     def count(self, name: str) -> int | None:
         value = self.fields.get(name, "")
         return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else None

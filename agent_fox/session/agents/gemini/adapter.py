@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.described import Described
 from agent_fox.session.agents.gemini.reader import GeminiReader
-from agent_fox.session.agents.logins import GEMINI_LOGIN
 from agent_fox.session.agents.private_files import keep_folder
 from agent_fox.system.files import remove_tree
 
@@ -77,4 +76,4 @@ def _protected(text: str) -> str:
     return text.replace("\\@", "@").replace("@", "\\@")
 
 
-GEMINI = Gemini(__file__, GEMINI_LOGIN)
+GEMINI = Gemini(__file__)
