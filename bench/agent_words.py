@@ -14,7 +14,6 @@ from agent_fox.core.spec import Criterion
 from agent_fox.session.agents.backend import OFFERED
 from agent_fox.session.agents.claude.reader import ClaudeReader
 from agent_fox.session.agents.codex.reader import CodexReader
-from agent_fox.session.agents.codex.settings import home_of
 from agent_fox.session.agents.codex.trace import traced
 from agent_fox.session.agents.task import AgentTask
 from agent_fox.session.briefs.prompts import render_prompt
@@ -97,7 +96,7 @@ def hear_codex(task: AgentTask, said: list[str], traces: list[str]) -> None:
 def lay_record(task: AgentTask, traces: list[str]) -> None:
     """Codex's own record of the session, where it keeps it."""
     name = next(found.fields["conversation.id"] for line in traces if (found := traced(line)))
-    folder = home_of(task) / "sessions" / "2026" / "11" / "22"
+    folder = task.home / ".codex/sessions" / "2026" / "11" / "22"
     folder.mkdir(parents=True)
     shutil.copy(RECORDED / "codex" / "coder.record", folder / f"rollout-2026-11-22T09-00-00-{name}.jsonl")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from agent_fox.session.agents.logins import CHATGPT_LOGIN, CLAUDE_LOGIN
+from agent_fox.session.agents.registry import command_line
 from tests.agents.programs import program
 from tests.agents.story_world import AGENT, GOOD, RIGHT, TESTS, WRONG, Cli, Stage, settings, staged, step, write
 from tests.session.agents.model_upstream import Answering, upstream
@@ -62,7 +62,8 @@ def test_a_cloud_is_opened_by_the_runner_and_the_program_sees_nothing_of_its_cha
 @pytest.mark.landing
 @pytest.mark.parametrize("cli", ["claude", "codex"])
 def test_a_login_that_has_ended_is_renewed_and_its_tokens_stay_with_us(stage: Stage, cli: Cli) -> None:
-    kind = {"claude": CLAUDE_LOGIN, "codex": CHATGPT_LOGIN}[cli]
+    kind = command_line(cli).facts.login
+    assert kind is not None
     scene = stage.scene(settings(AGENT[cli]), step(write(WRONG), TESTS, attempt=1), step(*GOOD, attempt=2))
     folder = scene.base / "home" / kind.folder
     folder.mkdir()

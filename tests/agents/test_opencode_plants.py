@@ -16,7 +16,6 @@ import pytest
 from agent_fox.session.agents.events import Answered, Trouble
 from agent_fox.session.agents.opencode.adapter import OPENCODE
 from agent_fox.session.agents.opencode.reader import UNGUARDED
-from agent_fox.session.agents.opencode.settings import WRITING
 from agent_fox.session.agents.task import Door, Role
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.programs import VARIABLE
@@ -147,7 +146,7 @@ def test_nothing_that_is_planted_has_an_effect(world: World, role: Role) -> None
     assert "the content" in ran.of(Answered)[0].text
     assert "PLANTED" not in text_of(requests)
     assert not ran.of(Trouble)
-    assert offered(requests[0]) <= ({"read", "glob", "grep"} | ({*WRITING} if role is Role.CODER else set()))
+    assert offered(requests[0]) <= {*OPENCODE.own_tools(role)} - {"list"}
     if role is Role.CODER:
         assert (world.workspace / "new.js").read_text() == "let x   =  1\n"
 

@@ -37,7 +37,7 @@ OF_PROXY = (URL, KEY)
 def facts_of(name: str, *, has_tools: bool = True, asks_anew: bool = False) -> Facts:
     """The facts of a way to speak with any program. Only a coder can be held to its role without a sandbox."""
     return Facts(
-        name=name, program="", least=(), install="as its own documentation says", providers=tuple(Provider), keys=KEYS,
+        name=name, program="", least=(), install="as its own documentation says", keys=KEYS,
         roles=frozenset({Role.CODER}), can_resume=False, is_any=True, has_tools=has_tools, asks_anew=asks_anew,
     )  # fmt: skip
 

@@ -89,17 +89,17 @@ class AgentBackend:
             return f"backend {self.name!r}: {error}"
         if provider is None:
             return None
-        found = credentials.find(facts, provider, variables_of(agent))
+        access = credentials.find(facts, provider, variables_of(agent))
         try:
-            address = credentials.upstream(provider, variables_of(agent), cloud=found.cloud)
+            address = credentials.upstream(provider, variables_of(agent), cloud=access.cloud)
         except ValueError as error:
             return f"backend {self.name!r}: {error}"
         if not re.match(r"https?://[^\s/]", address):
             return f"backend {self.name!r}: {address!r} is no address of a model's server; it begins with https://"
-        if found:
+        if access:
             return None
         tokens = (facts.token,) if facts.token else ()
-        names = ", ".join((*facts.keys.get(provider, ()), *tokens, *(facts.logins or facts.direct)))
+        names = ", ".join((*facts.keys.get(provider, ()), *tokens, *facts.logins))
         login = f", or log in: {facts.login.command}" if facts.login is not None else ""
         return f"backend {self.name!r}: there is no key for its model; set one of {names} in the environment{login}"
 

@@ -15,7 +15,6 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.agents.proxy.gate import BEDROCK_PATHS, VERTEX_PATHS, Paths
 from agent_fox.session.agents.proxy.opening import LoginError, Opening
 from agent_fox.session.infrastructure import Infrastructure
 
@@ -34,16 +33,21 @@ class CloudKind:
     """`switch` turns it on in the program, `skip` has the program leave the login to us, `base` says where we are.
 
     `told` are variables that the program must know; `of_chain` begins the names of those that only the chain reads.
+    `regions` are those that say where its models are, which stands in its `address`; `worldwide` is that of `global`.
     """
 
     name: str
+    service: str
     switch: str
     skip: str
     base: str
     module: str
     told: tuple[str, ...]
     of_chain: tuple[str, ...]
-    paths: Paths
+    regions: tuple[str, ...]
+    address: str
+    remedy: str
+    worldwide: str = ""
 
     def is_meant(self, variables: Mapping[str, str]) -> bool:
         """Whether the person has turned it on, and we can ask its chain."""
@@ -55,49 +59,27 @@ class CloudKind:
         return {name: value for name, value in variables.items() if name in names or name.startswith(self.of_chain)}
 
     def for_program(self, variables: Mapping[str, str], address: str, word: str) -> dict[str, str]:
-        told = {name: variables[name] for name in self.told if variables.get(name)}
-        return {
-            **told,
-            self.switch: "1",
-            self.skip: "1",
-            self.base: address,
-            "ANTHROPIC_CUSTOM_HEADERS": f"x-api-key: {word}",
-        }
+        seen = {name: variables[name] for name in self.told if variables.get(name)}
+        ours = {self.switch: "1", self.skip: "1", self.base: address}
+        return {**seen, **ours, "ANTHROPIC_CUSTOM_HEADERS": f"x-api-key: {word}"}
 
     def upstream(self, variables: Mapping[str, str]) -> str:
         """Raises ValueError where nobody says in which region."""
         if variables.get(self.base):
             return variables[self.base]
-        if self is BEDROCK:
-            return f"https://bedrock-runtime.{region_of(variables)}.amazonaws.com"
-        region = variables.get("CLOUD_ML_REGION", "")
+        region = self.region_of(variables)
+        return (self.worldwide if self.worldwide and region == "global" else self.address).format(region)
+
+    def region_of(self, variables: Mapping[str, str]) -> str:
+        """Raises ValueError."""
+        region = next((variables[name] for name in self.regions if variables.get(name)), "")
         if not region:
-            raise ValueError("set CLOUD_ML_REGION to the region of Vertex AI, or `global`")
-        host = "aiplatform.googleapis.com" if region == "global" else f"{region}-aiplatform.googleapis.com"
-        return f"https://{host}/v1"
+            raise ValueError(self.remedy)
+        return region
 
     def access(self, variables: Mapping[str, str]) -> Access:
         """What opens it. The chain reads the environment of this process now, and not again."""
-        return BedrockAccess(region_of(variables)) if self is BEDROCK else VertexAccess()
-
-
-VERTEX = CloudKind(
-    "Vertex AI", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_SKIP_VERTEX_AUTH", "ANTHROPIC_VERTEX_BASE_URL", "google.auth",
-    ("CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID"), ("GOOGLE_", "CLOUDSDK_", "GCLOUD_", "VERTEX_REGION_"),
-    VERTEX_PATHS,
-)  # fmt: skip
-BEDROCK = CloudKind(
-    "Bedrock", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_SKIP_BEDROCK_AUTH", "ANTHROPIC_BEDROCK_BASE_URL",
-    "aws_bedrock_token_generator", ("AWS_REGION", "AWS_DEFAULT_REGION"), ("AWS_",), BEDROCK_PATHS,
-)  # fmt: skip
-
-
-def region_of(variables: Mapping[str, str]) -> str:
-    """Raises ValueError."""
-    region = variables.get("AWS_REGION") or variables.get("AWS_DEFAULT_REGION") or ""
-    if not region:
-        raise ValueError("set AWS_REGION to the region of Bedrock")
-    return region
+        return BedrockAccess(self.region_of(variables)) if self.service == "bedrock" else VertexAccess()
 
 
 @dataclass(slots=True)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from pydantic_core import from_json
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents import events
+from agent_fox.session.agents.clouds import CloudKind  # noqa: TC001 - pydantic reads it
+from agent_fox.session.agents.logins import LoginKind  # noqa: TC001 - pydantic reads it
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
-
-if TYPE_CHECKING:
-    from agent_fox.session.agents.clouds import CloudKind
-    from agent_fox.session.agents.logins import LoginKind
 
 LONGEST_SHOWN = 4000
 """Characters of a tool's answer, and of a line that cannot be read, that an event keeps."""
@@ -142,13 +139,11 @@ class Facts:
     program: str
     least: tuple[int, ...]
     install: str
-    providers: tuple[Provider, ...]
     keys: Mapping[Provider, tuple[str, ...]]
-    """Variables that hold a key for the model, in the order they are looked for."""
-    direct: tuple[str, ...] = ()
-    """Variables with credentials of another kind, which are handed to the program as they are."""
-    logins: tuple[str, ...] = ()
-    """Those of `direct` of which one must be set for the others to mean anything; empty: any of them."""
+    """Of each provider whose models it asks: variables that hold a key, in the order they are looked for."""
+    logins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Variables with credentials of another kind, which are handed to the program as they are: what must be set, and
+    the secrets that go with it."""
     login: LoginKind | None = None
     """Where the program keeps a person's login; its token stays with the metering proxy."""
     clouds: tuple[CloudKind, ...] = ()
@@ -171,6 +166,14 @@ class Facts:
     session that could be taken up."""
     is_any: bool = False
     """Whether a person names the program by `command`: nothing is known of it but how it is spoken with."""
+
+    @property
+    def providers(self) -> tuple[Provider, ...]:
+        return tuple(self.keys)
+
+    @property
+    def direct(self) -> tuple[str, ...]:
+        return tuple(name for login, secrets in self.logins.items() for name in (login, *secrets))
 
 
 class CommandLine:

@@ -78,7 +78,7 @@ def find(facts: Facts, provider: Provider | None, variables: Mapping[str, str]) 
     cloud = next((cloud for cloud in facts.clouds if cloud.is_meant(variables)), None)
     if cloud is not None:
         return Credentials(cloud=cloud)
-    is_direct = any(variables.get(name) for name in facts.logins or facts.direct)
+    is_direct = any(variables.get(name) for name in facts.logins)
     if is_direct:
         return Credentials(direct={name: variables[name] for name in facts.direct if variables.get(name)})
     return Credentials(login=facts.login.path(variables) if facts.login is not None else None)

@@ -5,6 +5,7 @@ An adapter turns each line of its program's output into these; what they add up 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -25,12 +26,11 @@ class Tokens:
     cache_write: int = 0
 
     def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            self.input + other.input,
-            self.output + other.output,
-            self.cache_read + other.cache_read,
-            self.cache_write + other.cache_write,
-        )
+        return Tokens(*map(operator.add, self.counts, other.counts))
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        return self.input, self.output, self.cache_read, self.cache_write
 
     @property
     def all_input(self) -> int:

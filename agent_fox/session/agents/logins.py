@@ -24,7 +24,6 @@ from urllib.parse import urlsplit
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.session.agents.proxy.gate import CODE_ASSIST_PATHS, Paths
 from agent_fox.session.agents.proxy.opening import LoginError, Opening
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system.files import replace_file
@@ -53,8 +52,8 @@ class LoginKind:
     `folder` is below the home, or named by `variable`. `tokens` is the key of the object that holds them (empty: the
     whole file), `access`, `refresh` and `ends` are keys in it; without `ends` the token itself tells when it ends.
     `account` is a key whose value goes into the header `account_header`. `client` is the program's own id at
-    `token_url`; empty: it stands in the program. `headers` go with every request. `paths`: what may be asked at
-    `upstream`, where that is not what the provider answers people with a key.
+    `token_url`; empty: it stands in the program. `headers` go with every request. `service`: whose paths
+    may be asked at `upstream`, where these are not what the provider answers people with a key.
     """
 
     name: str
@@ -73,7 +72,7 @@ class LoginKind:
     account: str = ""
     account_header: str = ""
     headers: tuple[tuple[str, str], ...] = ()
-    paths: Paths | None = None
+    service: str = ""
 
     def path(self, variables: Mapping[str, str]) -> Path | None:
         """The file, None where this person has none."""
@@ -81,24 +80,6 @@ class LoginKind:
             return None
         folder = Path(variables.get(self.variable) or Path(variables["HOME"]) / self.folder)
         return folder / self.file if (folder / self.file).is_file() else None
-
-
-CLAUDE_LOGIN = LoginKind(
-    "Claude", "claude /login", ".claude", "CLAUDE_CONFIG_DIR", ".credentials.json",
-    "https://api.anthropic.com", "https://platform.claude.com/v1/oauth/token",
-    tokens="claudeAiOauth", access="accessToken", refresh="refreshToken", ends="expiresAt",
-    client="9d1c250a-e61b-44d9-88ed-5944d1962f5e", headers=(("anthropic-beta", "oauth-2025-04-20"),),
-)  # fmt: skip
-CHATGPT_LOGIN = LoginKind(
-    "ChatGPT", "codex login", ".codex", "CODEX_HOME", "auth.json",
-    "https://chatgpt.com/backend-api/codex", "https://auth.openai.com/oauth/token",
-    tokens="tokens", client="app_EMoamEEZ73f0CkXaXp7hrann", account="account_id", account_header="chatgpt-account-id",
-)  # fmt: skip
-GEMINI_LOGIN = LoginKind(
-    "Gemini", "gemini", ".gemini", "GEMINI_CLI_HOME", "oauth_creds.json",
-    "https://cloudcode-pa.googleapis.com", "https://oauth2.googleapis.com/token", ends="expiry_date", is_form=True,
-    paths=CODE_ASSIST_PATHS,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,15 +202,17 @@ def usable(token: str) -> bool:
 
 def seconds_of(given: Mapping[str, Any]) -> float:
     """How long a new token holds; an hour where nothing usable is said."""
-    told = given.get("expires_in")
-    return float(told) if isinstance(told, (int, float)) and not isinstance(told, bool) and told > 0 else 3600.0
+    seconds = given.get("expires_in")
+    if isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and seconds > 0:
+        return float(seconds)
+    return 3600.0
 
 
 def ends_of(held: Mapping[str, Any], kind: LoginKind, token: str) -> float:
     """When a token ends: told beside it in milliseconds, or by itself (the `exp` of a JSON Web Token)."""
-    told = held.get(kind.ends) if kind.ends else None
-    if isinstance(told, (int, float)) and not isinstance(told, bool):
-        return told / 1000
+    ends = held.get(kind.ends) if kind.ends else None
+    if isinstance(ends, (int, float)) and not isinstance(ends, bool):
+        return ends / 1000
     try:
         claims = json.loads(base64.urlsafe_b64decode(f"{token.split('.')[1]}==="))
         return float(claims["exp"])
@@ -244,9 +227,9 @@ def client_of(kind: LoginKind, program: str) -> dict[str, str]:
     folder = Path(os.path.realpath(program)).parent if program else None
     for path in sorted(folder.glob("*.js")) if folder is not None and folder.is_dir() else ():
         if path.stat().st_size <= LARGEST_BUNDLE:
-            found = dict(_CLIENT.findall(path.read_text(encoding="utf-8", errors="replace")))
-            if len(found) == 2:
-                return {"client_id": found["ID"], "client_secret": found["SECRET"]}
+            client = dict(_CLIENT.findall(path.read_text(encoding="utf-8", errors="replace")))
+            if len(client) == 2:
+                return {"client_id": client["ID"], "client_secret": client["SECRET"]}
     raise LoginError(
         f"the {kind.name} login has to be renewed, which only {kind.command!r} can: start it once, then run again"
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+T = TypeVar("T")
 Word = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 Count = Annotated[int, Field(ge=0)]
+Many = Annotated[tuple[T, ...], Field(strict=False)]
 
 
 class Shape(BaseModel, defer_build=True):

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from agent_fox.session.agents.claude.adapter import CLAUDE
-from agent_fox.session.agents.clouds import BEDROCK, VERTEX, CloudKind
+from agent_fox.session.agents.clouds import CloudKind
 from agent_fox.session.agents.credentials import find, secret_names
 from agent_fox.session.agents.credentials import upstream as address_of
 from agent_fox.session.agents.events import Event
@@ -29,6 +29,7 @@ from agent_fox.session.infrastructure import Infrastructure
 from tests.session.agents.model_upstream import ANTHROPIC_STREAM, ANTHROPIC_USED, Answer, Answering, House, upstream
 
 MODELS = "/projects/proj/locations/us-east5/publishers/anthropic/models"
+BEDROCK, VERTEX = CLAUDE.facts.clouds
 ASKS_VERTEX = f"{MODELS}/claude-opus-5-5@20261001:streamRawPredict"
 ASKS_BEDROCK = "/model/us.anthropic.claude-opus-5-5-v1%3A0/invoke-with-response-stream"
 GOOGLES = "ya29.a-token-of-google"
@@ -60,7 +61,13 @@ def in_front(cloud: CloudKind, access: Access, answer: Answer) -> Iterator[House
     word = fresh_word()
     with upstream(answer) as model:
         proxy = ModelProxy(
-            model.url, Provider.ANTHROPIC, access, word=word, hear=events.append, note=notes.append, paths=cloud.paths
+            model.url,
+            Provider.ANTHROPIC,
+            access,
+            word=word,
+            hear=events.append,
+            note=notes.append,
+            service=cloud.service,
         )
         with proxy:
             yield House(proxy, word, model, Provider.ANTHROPIC, events, notes)

@@ -25,13 +25,14 @@ from agent_fox.session.agents.credentials import find
 from agent_fox.session.agents.credentials import upstream as address_of
 from agent_fox.session.agents.events import Event, Tokens, Used
 from agent_fox.session.agents.gemini.adapter import GEMINI
-from agent_fox.session.agents.logins import CHATGPT_LOGIN, CLAUDE_LOGIN, GEMINI_LOGIN, Login, LoginKind
+from agent_fox.session.agents.logins import Login, LoginKind
 from agent_fox.session.agents.proxy.opening import LoginError
 from agent_fox.session.agents.proxy.server import ModelProxy, fresh_word
 from agent_fox.session.agents.task import Provider
 from agent_fox.session.infrastructure import Infrastructure
 from tests.session.agents.model_upstream import Answering, House, Upstream, upstream
 
+CLAUDE_LOGIN, CHATGPT_LOGIN, GEMINI_LOGIN = (kind for cli in (CLAUDE, CODEX, GEMINI) if (kind := cli.facts.login))
 OLD, RENEWER = "old-token-0123456789", "renewer-0123456789"
 NEW = {"access_token": "new-token-0123456789", "refresh_token": "next-renewer-0123", "expires_in": 3600}
 
@@ -96,7 +97,7 @@ def logged_in(
     with upstream(answer) as model, upstream(lambda handler: handler.plain(status, body)) as renewing:  # type: ignore[arg-type]
         login = Login(kind, file, program, token_url or renewing.url)
         proxy = ModelProxy(
-            model.url, provider, login, word=word, hear=events.append, note=notes.append, paths=kind.paths
+            model.url, provider, login, word=word, hear=events.append, note=notes.append, service=kind.service
         )
         with proxy:
             yield Logged(proxy, word, model, provider, events, notes, renewing, login)

@@ -20,8 +20,7 @@ FACTS = Facts(
     program="toy",
     least=(1, 10, 2),
     install="npm install --global toy",
-    providers=(Provider.ANTHROPIC,),
-    keys={},
+    keys={Provider.ANTHROPIC: ()},
 )
 
 

@@ -74,7 +74,6 @@ FACTS = Facts(
     program="python3",
     least=(3, 8),
     install="it ships with the tests",
-    providers=(Provider.ANTHROPIC,),
     keys={Provider.ANTHROPIC: ("TOY_KEY",)},
     tells_cost=True,
 )

@@ -1,125 +1,62 @@
-"""Codex CLI as an agent's command line: what it is started with, and which of its tools a role has.
-
-Its configuration is in `settings`, what its lines mean in `reader`. A session that only judges has codex's
-shell for reading, there is no other way; `guard` looks at each command before it runs.
+"""Codex CLI as an agent's command line. What it is started with stands in `agent.toml`.
 
 Codex asks its stop hook again and again, without end: whoever answers the hook must let it go at some time.
 """
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+import shlex
+import sys
+from collections.abc import Mapping
 
 from agent_fox.session.agents.codex import guard
 from agent_fox.session.agents.codex.reader import CodexReader
-from agent_fox.session.agents.codex.settings import KEY, SERVER, TOKEN, config, home_of, hooks, is_served
-from agent_fox.session.agents.codex.trace import LEVELS
-from agent_fox.session.agents.command_line import CommandLine, Facts, Start, direct
-from agent_fox.session.agents.logins import CHATGPT_LOGIN
-from agent_fox.session.agents.private_files import keep_folder, write_new
-from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
-from agent_fox.system.files import remove_tree
+from agent_fox.session.agents.described import Described
+from agent_fox.session.agents.task import AgentTask, Door, Role
+from agent_fox.system.sandbox.bubblewrap import is_used, mode_of
 
-ACCESS_TOKEN = "CODEX_ACCESS_TOKEN"
+KEY = "AGENT_FOX_MODEL_KEY"
+"""The variable of codex itself that holds what no command of its shell is given."""
 
-JUDGING = frozenset(
-    {
-        *("exec_command", "write_stdin", "shell", "shell_command", "local_shell", "view_image", "update_plan"),
-        *("list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource", "tool_search"),
-        *("exec", "wait", "clock__curr_time", "clock__sleep", "send_user_message_async"),
-    }
-)
-"""Tools that change nothing by themselves; `exec` and `wait` run a script that calls the others."""
-
-KEPT = ("sessions", "installation_id", "*.sqlite*")
-"""What an earlier process of the same task may leave in codex's folder: what it is resumed from."""
-
-FACTS = Facts(
-    name="codex",
-    program="codex",
-    least=(0, 169, 0),
-    install="npm install --global @openai/codex, with Node.js 16 or newer",
-    providers=(Provider.OPENAI,),
-    keys={Provider.OPENAI: ("CODEX_API_KEY", "OPENAI_API_KEY")},
-    direct=(ACCESS_TOKEN,),
-    login=CHATGPT_LOGIN,
-    counts_resumed=True,
-    tells_cost=False,
-    beats=False,
-    can_resume=True,
-    has_schema=True,
-    has_hooks=True,
-)
+SHORTEST_QUIET, LONGEST_QUIET = 10.0, 40.0
+"""Seconds without a byte in a stream before it is asked for again."""
 
 
-class Codex(CommandLine):
-    """The adapter. `prepare` writes its files below the home; every session gets them anew."""
+class Codex(Described):
+    """Codex 0.169 and later."""
 
-    facts = FACTS
+    def places(self, task: AgentTask, door: Door) -> dict[str, object]:
+        """Its own sandbox cannot be nested into ours, where nobody makes namespaces: there ours is the only one. Beside
+        the workspace a coder may write its git folder, so that it can commit, and its home.
 
-    def prepare(self, task: AgentTask, door: Door) -> None:
-        folder = home_of(task)
-        _cleared(folder)
-        write_new(folder / "config.toml", config(task, door))
-        events = hooks(task, door)
-        if events:
-            write_new(folder / "hooks.json", json.dumps({"hooks": events}, indent=1))
-        if task.schema is not None:
-            write_new(_schema(task), json.dumps(dict(task.schema)))
+        Raises SandboxMissing where ours is required and there is none.
+        """
+        usual, git = super().places(task, door), task.workspace / ".git"
+        roots = [git, task.home] if git.is_dir() and not git.is_symlink() else [task.home]
+        guarded = None if task.role is Role.CODER else shlex.join((sys.executable, "-I", "-S", guard.__file__))
+        has_hooks = bool(guarded or usual["stop"])
+        return {
+            **usual,
+            "sandbox_mode": "danger-full-access" if is_used(mode_of(task.sandbox)) else usual["sandbox"],
+            "writable": [str(root) for root in roots],
+            "guard": f"{guarded} || exit 2" if guarded else None,
+            "has_hooks": has_hooks,
+            "trust_hooks": "--dangerously-bypass-hook-trust" if has_hooks else None,
+            "schema_file": task.home / ".codex/answer.schema.json" if task.schema is not None else None,
+            "unserved": "mcp_servers.verifier.enabled=false" if usual["is_served"] else None,
+            "kept": {name: task.environment[name] for name in ("RUST_LOG",) if name in task.environment},
+            "base_url": door.model_url if door.model_key else None,
+            "env_key": KEY if door.model_key else None,
+            "has_own_key": None if door.model_key else True,
+            "quiet": int(min(max(task.limits.idle / 3, SHORTEST_QUIET), LONGEST_QUIET) * 1000),
+            "answer": max(1, int(task.limits.answer)),
+        }
 
-    def start(self, task: AgentTask, door: Door) -> Start:
-        return Start(_argv(task, door), _environment(task, door), task.prompt)
-
-    def again(self, task: AgentTask, door: Door, session: str) -> Start:
-        """Without its shell and without the verifier; whatever is left is stopped by the hook and the sandbox."""
-        less = ["features.shell_tool=false", 'sandbox_mode="read-only"']
-        less += [f"mcp_servers.{SERVER}.enabled=false"] if is_served(task, door) else []
-        words = [word for setting in less for word in ("-c", setting)]
-        environment = {**_environment(task, door), guard.TOOLS: "none"}
-        return Start(_argv(task, door, *words, session=session), environment, task.ask_again)
+    def access(self, door: Door) -> Mapping[str, str]:
+        return {KEY: door.model_key} if door.model_key else door.credentials
 
     def reader(self, task: AgentTask) -> CodexReader:
         return CodexReader(task)
 
-    def own_tools(self, role: Role) -> frozenset[str]:
-        return JUDGING | {"apply_patch"} if role is Role.CODER else JUDGING
 
-
-def _argv(task: AgentTask, door: Door, *words: str, session: str = "") -> tuple[str, ...]:
-    """`--dangerously-bypass-hook-trust` lets hooks of configuration that is read run: of ours, no other is."""
-    argv = [task.program, "exec", *(["resume"] if session else [])]
-    argv += ["--json", "--strict-config", "--skip-git-repo-check", "--ignore-rules"]
-    argv += ["--dangerously-bypass-hook-trust"] if hooks(task, door) else []
-    argv += ["--output-schema", str(_schema(task))] if task.schema is not None else []
-    return (*argv, *task.arguments, *words, *([session] if session else []), "-")
-
-
-def _environment(task: AgentTask, door: Door) -> dict[str, str]:
-    key = {KEY: door.model_key} if door.model_key else dict(door.credentials)
-    token = {TOKEN: door.mcp_token} if is_served(task, door) else {}
-    return {
-        "HOME": str(task.home),
-        "CODEX_HOME": str(home_of(task)),
-        "TMPDIR": str(task.scratch),
-        "RUST_LOG": LEVELS,
-        **direct(task.environment),
-        **key,
-        **token,
-    }
-
-
-def _schema(task: AgentTask) -> Path:
-    return home_of(task) / "answer.schema.json"
-
-
-def _cleared(folder: Path) -> None:
-    """Whatever an earlier session may have left there to be read as configuration goes."""
-    keep_folder(folder)
-    for path in folder.iterdir():
-        is_kept = not path.is_symlink() and any(path.match(pattern) for pattern in KEPT)
-        if not is_kept:
-            remove_tree(path)
-
-
-CODEX = Codex()
+CODEX = Codex(__file__)

@@ -35,7 +35,9 @@ GIT_READING = frozenset(
     {"blame", "cat-file", "diff", "grep", "log", "ls-files", "ls-tree", "rev-parse", "show", "status"}
 )
 
-_QUIET = re.compile(r"(?<=\s)(?:2>&1|[12]?>\s?/dev/null)(?=\s|$)")
+_QUIET = re.compile(r"(?<=[ \t\n])(?:2>&1|[12]?>[ \t]?/dev/null)(?=[ \t\n]|$)")
+"""Between what a shell takes for blanks: beside another kind, such as a carriage return, it is part of a word."""
+
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\$`]|\\[^$`\n])*\"")
 _PLAIN = re.compile(r"[\w./,:=@%+~^!-]*")
 _PATTERN = re.compile(r"[\w./,:=@%+~^!*?-]*")

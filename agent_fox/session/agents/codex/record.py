@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
-from agent_fox.system.files import open_regular
+from agent_fox.session.agents.private_files import Growing
 
 LARGEST_PART = 8 * 1024 * 1024
 """Bytes that are read at once; a record that grows faster is read with gaps."""
@@ -44,12 +44,11 @@ class _Line(BaseModel, defer_build=True):
 
 @dataclass(slots=True)
 class Record:
-    """Read as it grows. `folder` is where codex keeps sessions; only regular files in it are read."""
+    """`folder` is where codex keeps sessions."""
 
     folder: Path
     _path: Path | None = None
-    _offset: int = 0
-    _rest: bytes = b""
+    _file: Growing = field(default_factory=lambda: Growing(LARGEST_PART))
     _given: dict[str, Mapping[str, object]] = field(default_factory=dict)
     _answers: dict[str, str] = field(default_factory=dict)
 
@@ -65,50 +64,27 @@ class Record:
 
     def _wait_for(self, call: str, table: Mapping[str, object], session: str) -> None:
         for _ in range(PATIENCE):
-            if call in table or not self._is_found(session):
+            if self._path is None and _NAME.fullmatch(session):
+                self._path = next(iter(sorted(self.folder.glob(f"*/*/*/rollout-*-{session}.jsonl"))), None)
+            path = self._path
+            if call in table or path is None or not path.resolve().is_relative_to(self.folder.resolve()):
                 return
-            if not self._read():
+            before = self._file.read
+            for line in self._file.lines(path):
+                self._take(line)
+            if self._file.read == before:
                 time.sleep(PAUSE)
 
-    def _is_found(self, session: str) -> bool:
-        if self._path is None and _NAME.fullmatch(session):
-            self._path = next(iter(sorted(self.folder.glob(f"*/*/*/rollout-*-{session}.jsonl"))), None)
-        return self._path is not None and self._path.resolve().is_relative_to(self.folder.resolve())
-
-    def _read(self) -> bool:
-        """Whether anything new was there."""
-        assert self._path is not None
-        part = _part(self._path, self._offset)
-        self._offset += len(part)
-        *lines, self._rest = (self._rest + part).split(b"\n")
-        for payload in _payloads(lines):
-            if payload.arguments is not None or payload.input is not None:
-                self._given[payload.call_id] = _arguments(payload)
+    def _take(self, line: bytes) -> None:
+        with contextlib.suppress(ValidationError):
+            payload = _Line.model_validate_json(line).payload
+            if payload.input is not None:
+                self._given[payload.call_id] = {_SCRIPTS.get(payload.name, "input"): payload.input}
+            elif payload.arguments is not None:
+                given = json_object(payload.arguments)
+                self._given[payload.call_id] = {"arguments": payload.arguments} if given is None else given
             elif payload.output is not None:
                 self._answers[payload.call_id] = _text(payload.output)
-        return bool(part)
-
-
-def _part(path: Path, offset: int) -> bytes:
-    try:
-        with open_regular(path) as file:
-            file.seek(offset)
-            return file.read(LARGEST_PART)
-    except OSError:
-        return b""
-
-
-def _payloads(lines: Iterable[bytes]) -> Iterator[_Payload]:
-    for line in lines:
-        with contextlib.suppress(ValidationError):
-            yield _Line.model_validate_json(line).payload
-
-
-def _arguments(payload: _Payload) -> Mapping[str, object]:
-    if payload.input is not None:
-        return {_SCRIPTS.get(payload.name, "input"): payload.input}
-    given = json_object(payload.arguments or "")
-    return {"arguments": payload.arguments} if given is None else given
 
 
 def _text(output: JsonValue) -> str:

@@ -11,9 +11,6 @@ from agent_fox.core.values import dataclass
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
-LEVELS = "error,codex_otel.trace_safe=info"
-"""The value of RUST_LOG that makes codex write it."""
-
 _EVENT = regex(r"(\d{4}-\d\d-\d\dT[\d:.]+Z)\s+INFO codex_otel\.trace_safe: (.*)", re.DOTALL)
 _FIELD = regex(r"(?:^|\s)([a-z_][\w.]*)=(\"(?:[^\"\\]|\\.)*\"|\S*)")
 _ERROR = regex(r"error\.message=(.*?)(?: event\.timestamp=|$)", re.DOTALL)
@@ -29,6 +26,10 @@ class Traced:
     name: str
     fields: Mapping[str, str]
     error: str = ""
+
+    @property
+    def session(self) -> str:
+        return self.fields.get("conversation.id", "")
 
     def count(self, name: str) -> int | None:
         value = self.fields.get(name, "")

@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, JsonValue
 
-from agent_fox.core.late import adapter
 from agent_fox.core.regex import regex
 from agent_fox.session.agents import events
 from agent_fox.session.agents.command_line import Reader, shown
-from agent_fox.session.agents.gemini.settings import SERVER, known_as
 from agent_fox.session.agents.gemini.transcript import Transcript
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
 LONGEST_TROUBLE = 400
 """Characters of a line of standard error that an event keeps."""
+
+OURS = "mcp_verifier_"
+"""Before the name of a tool of our server, which is told as other programs name it."""
 
 REFUSALS = frozenset({"tool_not_registered", "policy_violation"})
 STOPPED_BY_HOOK = "Agent execution blocked: "
@@ -37,12 +37,12 @@ _BROKEN_OFF = regex(r"\[API Error: (?:exception TypeError: fetch failed|terminat
 _IN_JSON = regex(r"\"(?:code|reason|status|type)\"\s*:\s*\"?(\w+)")
 
 
-class _Failure(BaseModel, defer_build=True):
+class Failure(BaseModel, defer_build=True):
     type: str = ""
     message: str = ""
 
 
-class _Counts(BaseModel, defer_build=True):
+class Counts(BaseModel, defer_build=True):
     total_tokens: int = 0
     input_tokens: int = 0
     cached: int = 0
@@ -54,53 +54,27 @@ class _Counts(BaseModel, defer_build=True):
         return events.Tokens(max(fresh, 0), max(self.total_tokens - self.input_tokens, 0), max(self.cached, 0))
 
 
-class _Stats(BaseModel, defer_build=True):
-    models: dict[str, _Counts] = {}
+class Stats(BaseModel, defer_build=True):
+    models: dict[str, Counts] = {}
 
 
-class _Init(BaseModel, defer_build=True):
-    type: Literal["init"]
-    timestamp: str = ""
+class Line(BaseModel, defer_build=True):
+    """One line; `type` says which of the fields there are."""
+
+    type: str
+    timestamp: JsonValue = ""
     session_id: str = ""
     model: str = ""
-
-
-class _Message(BaseModel, defer_build=True):
-    type: Literal["message"]
-    role: str
+    role: str | None = None
     content: str = ""
-
-
-class _ToolUse(BaseModel, defer_build=True):
-    type: Literal["tool_use"]
-    tool_name: str
-    tool_id: str = ""
+    tool_name: str | None = None
+    tool_id: str | None = None
     parameters: dict[str, object] = {}
-
-
-class _ToolResult(BaseModel, defer_build=True):
-    type: Literal["tool_result"]
-    tool_id: str
     status: str = ""
     output: str = ""
-    error: _Failure | None = None
-
-
-class _Error(BaseModel, defer_build=True):
-    type: Literal["error"]
+    error: Failure | None = None
     message: str = ""
-
-
-class _Result(BaseModel, defer_build=True):
-    type: Literal["result"]
-    timestamp: str = ""
-    status: str = ""
-    error: _Failure | None = None
-    stats: _Stats | None = None
-
-
-_Line = Annotated[_Init | _Message | _ToolUse | _ToolResult | _Error | _Result, Field(discriminator="type")]
-_LINE: TypeAdapter[_Line] = adapter(lambda: TypeAdapter(_Line))
+    stats: Stats | None = None
 
 
 @dataclass(slots=True)
@@ -128,30 +102,35 @@ class GeminiReader(Reader):
         self.transcript = Transcript(self.home)
 
     def events_of(self, text: str) -> Iterator[events.Event]:
-        match line := _LINE.validate_json(text):
-            case _Init():
-                yield from self._began(line)
-            case _Message(role="assistant", content=content):
-                yield from self._turn()
-                self.words += content
+        match line := Line.model_validate_json(text):
+            case Line(type="init", timestamp=str(began)):
+                self.session, self.model = line.session_id, line.model
+                self.transcript.begin(line.session_id, began)
+                yield events.Began(line.session_id, line.model)
+            case Line(type="message", role=str(role)):
+                if role == "assistant":
+                    yield from self._turn()
+                    self.words += line.content
                 yield events.Beat()
-            case _Message():
-                yield events.Beat()
-            case _ToolUse():
+            case Line(type="tool_use", tool_name=str(name)):
                 yield from self._turn()
                 yield from self._flushed()
-                yield events.Called(known_as(line.tool_name), line.parameters, line.tool_id)
-            case _ToolResult():
-                yield from self._answered(line)
-            case _Error(message=message):
-                yield from self._warned(message)
-            case _Result():
+                own = name.removeprefix(OURS)
+                yield events.Called(
+                    name if own == name else f"mcp__verifier__{own}", line.parameters, line.tool_id or ""
+                )
+            case Line(type="tool_result", tool_id=str(call)):
+                self.is_asked = True
+                failure = line.error or Failure()
+                text = shown(line.output or failure.message)
+                yield events.Answered(call, text, line.status != "success", failure.type in REFUSALS)
+                yield from self.transcript.used()
+            case Line(type="error"):
+                yield from self._warned(line.message)
+            case Line(type="result", timestamp=str()):
                 yield from self._ended(line)
-
-    def _began(self, line: _Init) -> Iterator[events.Event]:
-        self.session, self.model = line.session_id, line.model
-        self.transcript.begin(line.session_id, line.timestamp)
-        yield events.Began(line.session_id, line.model)
+            case _:
+                raise ValueError("a line of another format")
 
     def _turn(self) -> Iterator[events.Event]:
         if self.is_asked:
@@ -163,14 +142,6 @@ class GeminiReader(Reader):
         if words.strip():
             yield events.Spoke(words)
 
-    def _answered(self, line: _ToolResult) -> Iterator[events.Event]:
-        self.is_asked = True
-        failure = line.error or _Failure()
-        is_error = line.status != "success"
-        text = shown(line.output or failure.message)
-        yield events.Answered(line.tool_id, text, is_error, failure.type in REFUSALS)
-        yield from self.transcript.used()
-
     def _warned(self, message: str) -> Iterator[events.Event]:
         """A warning ends the work, though its result may say success, unless the model goes on after it."""
         yield from self._flushed()
@@ -180,8 +151,8 @@ class GeminiReader(Reader):
         else:
             yield events.Trouble(message)
 
-    def _ended(self, line: _Result) -> Iterator[events.Event]:
-        failure, words = line.error or _Failure(), self.words
+    def _ended(self, line: Line) -> Iterator[events.Event]:
+        failure, words = line.error or Failure(), self.words
         is_error = line.status != "success" or bool(self.warning)
         if not is_error:
             yield from self._flushed()
@@ -193,17 +164,20 @@ class GeminiReader(Reader):
         reason = failure.type or self.warning or line.status
         yield events.Finished(text, is_error=is_error, reason=reason, session=self.session, model=self.model)
 
-    def _rest(self, line: _Result) -> Iterator[events.Event]:
+    def _rest(self, line: Line) -> Iterator[events.Event]:
         """Tokens of the requests that are not messages of the session, such as compressing what was said."""
-        for model, counts in (line.stats or _Stats()).models.items():
-            left = less(counts.tokens, self.transcript.spent.get(model, events.Tokens()))
+        for model, counts in (line.stats or Stats()).models.items():
+            spent = self.transcript.spent.get(model, events.Tokens())
+            left = events.Tokens(
+                *(max(total - part, 0) for total, part in zip(counts.tokens.counts, spent.counts, strict=True))
+            )
             if left != events.Tokens():
                 yield events.Used(f"{self.session} {line.timestamp} {model}", left, model)
 
     def complaint(self, text: str) -> Iterable[events.Event]:
         """Failed requests stand on standard error: each that is repeated, and the last with its fields."""
         if text.startswith(UNSERVED):
-            return [events.Began(self.session, self.model, servers={SERVER: "failed"})]
+            return [events.Began(self.session, self.model, servers={"verifier": "failed"})]
         match = _TRIED.match(text)
         if match:
             self.known = kind_of_failure([match[1]])
@@ -229,12 +203,3 @@ def kind_in(message: str) -> Infrastructure | None:
     if _BROKEN_OFF.match(message):
         return Infrastructure.NETWORK
     return kind_of_failure(_IN_JSON.findall(message)) if message.startswith("[API Error: {") else None
-
-
-def less(whole: events.Tokens, part: events.Tokens) -> events.Tokens:
-    """What is left of the whole, never less than nothing."""
-    return events.Tokens(
-        max(whole.input - part.input, 0),
-        max(whole.output - part.output, 0),
-        max(whole.cache_read - part.cache_read, 0),
-    )

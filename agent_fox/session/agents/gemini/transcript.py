@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,10 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from agent_fox.core.regex import regex
 from agent_fox.session.agents.events import Tokens, Used
-from agent_fox.system.files import open_regular
+from agent_fox.session.agents.private_files import Growing
 
-CHUNK = 1 << 20
-LARGEST = 64 * CHUNK
+LARGEST = 64 * 1024 * 1024
 """Bytes of a session's file that are looked at."""
 
 _SESSION = regex(r"[0-9a-f]{8}-[0-9a-f-]{27}")
@@ -36,13 +36,12 @@ class _Message(BaseModel, defer_build=True):
 
 @dataclass(slots=True)
 class Transcript:
-    """Read on as it grows. It lies where the agent may write: it is read as any file of its, and never waited for."""
+    """`began` is when this process of the session did."""
 
     home: Path
     session: str = ""
     began: str = ""
-    read: int = 0
-    part: bytes = b""
+    file: Growing = field(default_factory=lambda: Growing(LARGEST, LARGEST))
     seen: set[str] = field(default_factory=set)
     spent: dict[str, Tokens] = field(default_factory=dict)
     """Tokens told so far, by model."""
@@ -53,39 +52,19 @@ class Transcript:
 
     def used(self) -> Iterator[Used]:
         """The messages of this process that came since the last look."""
-        *lines, self.part = (self.part + self._more()).split(b"\n")
-        for line in lines:
-            message = _message(line)
-            if message is not None and message.id not in self.seen and message.timestamp >= self.began:
-                self.seen.add(message.id)
-                tokens = _tokens(message.tokens)
-                self.spent[message.model] = self.spent.get(message.model, Tokens()) + tokens
-                yield Used(message.id, tokens, message.model)
+        pattern = f".gemini/tmp/*/chats/session-*-{self.session[:8]}.jsonl"
+        for path in sorted(self.home.glob(pattern))[:1] if self.session else ():
+            for line in self.file.lines(path):
+                with suppress(ValidationError):
+                    message = _Message.model_validate_json(line)
+                    if message.id not in self.seen and message.timestamp >= self.began:
+                        self.seen.add(message.id)
+                        yield self._spent(message)
 
-    def _more(self) -> bytes:
-        messages = (
-            sorted(self.home.glob(f".gemini/tmp/*/chats/session-*-{self.session[:8]}.jsonl")) if self.session else []
-        )
-        if not messages:
-            return b""
-        try:
-            with open_regular(messages[0]) as file:
-                file.seek(self.read)
-                more = file.read(max(0, LARGEST - self.read))
-        except OSError:
-            return b""
-        self.read += len(more)
-        return more
-
-
-def _message(line: bytes) -> _Message | None:
-    try:
-        return _Message.model_validate_json(line)
-    except ValidationError:
-        return None
-
-
-def _tokens(counts: _Counts) -> Tokens:
-    """Thoughts are paid as output; what a cache held is part of the input."""
-    fresh = counts.input + counts.tool - counts.cached
-    return Tokens(max(fresh, 0), max(counts.output + counts.thoughts, 0), max(counts.cached, 0))
+    def _spent(self, message: _Message) -> Used:
+        """Thoughts are paid as output; what a cache held is part of the input."""
+        counts = message.tokens
+        fresh, written = counts.input + counts.tool - counts.cached, counts.output + counts.thoughts
+        tokens = Tokens(max(fresh, 0), max(written, 0), max(counts.cached, 0))
+        self.spent[message.model] = self.spent.get(message.model, Tokens()) + tokens
+        return Used(message.id, tokens, message.model)

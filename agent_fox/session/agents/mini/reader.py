@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from agent_fox.core.late import adapter
 from agent_fox.session.agents import events
@@ -74,24 +74,14 @@ class _Response(BaseModel, defer_build=True):
     choices: list[_Choice] = []
 
 
-class _Began(BaseModel, defer_build=True):
-    type: Literal["began"]
+class Line(BaseModel, defer_build=True):
+    """One line; `type` says which of the fields there are."""
+
+    type: Literal["began", "turn", "trouble", "message"]
     model: str = ""
-
-
-class _Turn(BaseModel, defer_build=True):
-    type: Literal["turn"]
-
-
-class _Trouble(BaseModel, defer_build=True):
-    type: Literal["trouble"]
     status: int | None = None
     errors: list[str] = []
     text: str = ""
-
-
-class _Message(BaseModel, defer_build=True):
-    type: Literal["message"]
     role: str | None = None
     content: JsonValue = None
     call: str | None = None
@@ -104,8 +94,6 @@ class _Message(BaseModel, defer_build=True):
     submission: str = ""
 
 
-_Line = Annotated[_Began | _Turn | _Trouble | _Message, Field(discriminator="type")]
-_LINE: TypeAdapter[_Line] = adapter(lambda: TypeAdapter(_Line))
 _ARGUMENTS: TypeAdapter[dict[str, object]] = adapter(lambda: TypeAdapter(dict[str, object]))
 
 
@@ -124,26 +112,32 @@ class MiniReader(Reader):
         return events.Unreadable(text) if self.has_begun else events.Beat()
 
     def events_of(self, text: str) -> Iterator[events.Event]:
-        match line := _LINE.validate_json(text):
-            case _Began(model=model):
-                self.model, self.has_begun = model, True
-                yield events.Began(model=model)
-            case _Turn():
+        line = Line.model_validate_json(text)
+        match line.type:
+            case "began":
+                self.model, self.has_begun = line.model, True
+                yield events.Began(model=line.model)
+            case "turn":
                 yield events.Turn()
-            case _Trouble():
+            case "trouble":
                 yield events.Trouble(line.text, kind_of_failure(line.status, line.errors))
-            case _Message(role="exit"):
+            case "message" if line.role == "exit":
                 yield from self._ended(line)
-            case _Message():
+            case "message":
                 yield from self._message_events(line)
 
-    def _message_events(self, line: _Message) -> Iterator[events.Event]:
+    def _message_events(self, line: Line) -> Iterator[events.Event]:
         if line.response is not None:
             yield from self._answer(line.response)
-        if line.interrupt is not None:
-            yield from self._refused(_text(line.content))
+        if line.interrupt is not None:  # one call is not of its format, and none of an answer's calls is run
+            for call in self.open_calls:
+                yield events.Answered(call, shown(_text(line.content)), is_error=True, is_refused=True)
+            self.open_calls.clear()
         elif line.call is not None:
-            yield self._answered(line)
+            if line.call in self.open_calls:
+                self.open_calls.remove(line.call)
+            is_error = bool(line.returncode or line.exception)
+            yield events.Answered(line.call, shown(_text(line.content)), is_error)
         else:
             yield events.Beat()
 
@@ -159,19 +153,7 @@ class MiniReader(Reader):
                 self.open_calls.append(call.id)
                 yield events.Called(call.function.name or "", _arguments(call.function.arguments), call.id)
 
-    def _refused(self, why: str) -> Iterator[events.Event]:
-        """One call that is not of its format, and none of an answer's calls is run."""
-        for call in self.open_calls:
-            yield events.Answered(call, shown(why), is_error=True, is_refused=True)
-        self.open_calls.clear()
-
-    def _answered(self, line: _Message) -> events.Answered:
-        call = line.call or ""
-        if call in self.open_calls:
-            self.open_calls.remove(call)
-        return events.Answered(call, shown(_text(line.content)), bool(line.returncode or line.exception))
-
-    def _ended(self, line: _Message) -> Iterator[events.Event]:
+    def _ended(self, line: Line) -> Iterator[events.Event]:
         """Each end is one that the program chose; only a submission is the agent's."""
         status = line.exit_status or "without a reason"
         if line.submission.strip():

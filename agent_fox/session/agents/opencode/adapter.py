@@ -1,75 +1,119 @@
-"""opencode as an agent's command line: what it is started with, and which of its tools a role has.
-
-`opencode run` serves itself within its own process: it listens at no port, so that it needs no password. What it is
-told is in `settings`, what its lines mean in `reader`.
-"""
+"""opencode as an agent's command line. What it is started with stands in `agent.toml`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
 
-from agent_fox.session.agents.command_line import CommandLine, Facts, Start
-from agent_fox.session.agents.opencode import settings
+from agent_fox.session.agents.described import Described, fill
 from agent_fox.session.agents.opencode.reader import OpencodeReader
-from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
+from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider
 
-TITLE = "agent-fox"
-"""With a title of its own, a session does not ask the model for one."""
+SEARCHER, SEARCHING = "rg", ("glob", "grep")
+"""The program that these tools need; opencode would download it where it is missing."""
+
+SHORTEST_QUIET, LONGEST_QUIET = 10.0, 60.0
+"""Seconds without a byte of the model's before a request is given up; one that was silent is repeated once."""
+
+CONNECTING = 30.0
+USUAL_COMMAND = 300.0
+
+NAMES: Mapping[Provider, str] = {
+    Provider.ANTHROPIC: "anthropic",
+    Provider.OPENAI: "openai",
+    Provider.GEMINI: "google",
+}
+_VERSIONS: Mapping[Provider, str] = {Provider.ANTHROPIC: "v1", Provider.OPENAI: "v1", Provider.GEMINI: "v1beta"}
+_FAMILIES: Mapping[str, Provider] = {
+    "claude": Provider.ANTHROPIC,
+    "gpt": Provider.OPENAI,
+    "o3": Provider.OPENAI,
+    "o4": Provider.OPENAI,
+    "gemini": Provider.GEMINI,
+}
 
 
-FACTS = Facts(
-    name="opencode",
-    program="opencode",
-    least=(1, 18, 33),
-    install="npm install --global opencode-ai, with Node.js",
-    providers=(Provider.ANTHROPIC, Provider.OPENAI, Provider.GEMINI),
-    keys={
-        Provider.ANTHROPIC: ("ANTHROPIC_API_KEY",),
-        Provider.OPENAI: ("OPENAI_API_KEY",),
-        Provider.GEMINI: ("GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    },
-    counts_resumed=False,
-    tells_cost=True,
-    beats=False,
-    can_resume=True,
-    has_schema=False,
-    has_hooks=False,
-)
-
-
-class Opencode(CommandLine):
-    """The adapter. The prompt comes by standard input; model, key, tools and server are in files below the home."""
-
-    facts = FACTS
-    served = (settings.MCP_PREFIX,)
+class Opencode(Described):
+    """opencode 1.18.33 and later."""
 
     def provider(self, model: str) -> Provider:
-        """Raises ValueError for a provider that cannot be pointed elsewhere."""
-        return settings.provider_of(model)
+        """By the word before the slash, else by the model's family. Raises ValueError for one that is not known."""
+        before, slash, _ = model.partition("/")
+        if not slash:
+            fitting = (provider for family, provider in _FAMILIES.items() if model.startswith(family))
+            return next(fitting, Provider.ANTHROPIC)
+        named = next((provider for provider, name in NAMES.items() if name == before), None)
+        if named is None:
+            known = ", ".join(NAMES.values())
+            raise ValueError(f"model {model!r}: opencode can be used with the providers {known}; write provider/model")
+        return named
+
+    def places(self, task: AgentTask, door: Door) -> dict[str, object]:
+        usual, side, folder = super().places(task, door), task.model_side, task.home / ".config/opencode"
+        is_whole = not task.model or "/" in task.model
+        model = task.model if is_whole else f"{NAMES[self.provider(task.model)]}/{task.model}"
+        name, command = model.partition("/")[2], str(int(min(task.limits.wall, USUAL_COMMAND) * 1000))
+        known = {key: value for key, value in self.table.environment.items() if key.startswith("OPENCODE_")}
+        return {
+            **usual,
+            "named_model": model or None,
+            "models": {name: {}} if name else {},
+            "provider": NAMES[side],
+            "base_url": base_url(side, door.model_url),
+            "command": command,
+            "known": fill(known, {"command": command}),
+            "rules": task.system,
+            "instructions": [str(folder / "rules.md")] if task.system else [],
+            "plugin_url": (task.home / ".agent-fox/plugin.js").as_uri(),
+            "guard": self.beside("opencode_guard.js"),
+            "plugin": self.beside("opencode_plugin.js"),
+            "places": [str(place.resolve()) for place in (task.workspace, *_places(task))],
+            "permission": self.permissions(task, is_served=bool(usual["is_served"])),
+            "quiet": int(quiet_of(task.limits) * 1000),
+            "answer": int(max(task.limits.answer, CONNECTING) * 1000),
+        }
+
+    def permissions(self, task: AgentTask, *, is_served: bool) -> dict[str, object]:
+        """What may be called; the last that fits decides."""
+        offered = self.own_tools(task.role)
+        if not shutil.which(SEARCHER, path=task.environment.get("PATH", os.defpath)):
+            offered = tuple(tool for tool in offered if tool not in SEARCHING)
+        served = [f"{self.served[0]}{tool}" for tool in task.tools] if is_served else []
+        return {
+            "*": "deny",
+            **dict.fromkeys((*offered, *served), "allow"),
+            "read": {"*": "allow", "mcp:*": "deny"},
+            "external_directory": {"*": "deny", **dict.fromkeys((f"{place}/*" for place in _places(task)), "allow")},
+            "doom_loop": "allow",
+        }
 
     def prepare(self, task: AgentTask, door: Door) -> None:
-        settings.write_settings(task, door)
-
-    def start(self, task: AgentTask, door: Door) -> Start:
-        argv = [*_common(task), "--agent", task.role.value, *task.arguments]
-        return Start(tuple(argv), settings.environment(task), task.prompt)
-
-    def again(self, task: AgentTask, door: Door, session: str) -> Start:
-        argv = [*_common(task), "--agent", settings.AGAIN, *task.arguments, "--session", session]
-        return Start(tuple(argv), settings.environment(task), task.ask_again)
+        super().prepare(task, door)
+        (task.home / ".config/opencode/node_modules").mkdir()
 
     def reader(self, task: AgentTask) -> OpencodeReader:
         return OpencodeReader()
 
-    def own_tools(self, role: Role) -> Collection[str]:
-        return settings.tools_of(role)
+
+def quiet_of(limits: Limits) -> float:
+    """Seconds; two tries end before our own watchdog calls the session silent."""
+    return min(max(limits.idle * 0.45, SHORTEST_QUIET), LONGEST_QUIET)
 
 
-def _common(task: AgentTask) -> list[str]:
-    argv = [task.program, "run", "--format", "json", "--title", TITLE]
-    model = settings.model_of(task)
-    argv += ["--model", model] if model else []
-    return argv + (["--variant", task.effort] if task.effort else [])
+def base_url(provider: Provider, url: str) -> str:
+    """The address with the version of the provider's interface, as the program's libraries want it."""
+    bare, version = url.rstrip("/"), _VERSIONS[provider]
+    last = bare.rpartition("/")[2]
+    return bare if last in {"v1", "v1beta", "v1alpha"} else f"{bare}/{version}"
 
 
-OPENCODE = Opencode()
+def _places(task: AgentTask) -> list[Path]:
+    """Folders outside of the workspace that tools may name files in."""
+    outputs = task.home / ".local" / "share" / "opencode" / "tool-output"
+    readable = [Path(path) for path in task.readable if Path(path).is_dir()]
+    return [task.scratch, outputs, *readable]
+
+
+OPENCODE = Opencode(__file__)

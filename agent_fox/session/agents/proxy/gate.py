@@ -8,9 +8,14 @@ from __future__ import annotations
 import hmac
 import json
 import re
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from email.message import Message
+from functools import cache
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
+
+from pydantic import BaseModel
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
@@ -22,61 +27,36 @@ KEY_HEADER = {
     Provider.GEMINI: "x-goog-api-key",
 }
 
-_NAME = r"\w[\w.:@-]*"
-_GENERATES = {
-    Provider.ANTHROPIC: regex(r"(?:/v1)?/messages"),
-    Provider.OPENAI: regex(r"(?:/v1)?/(?:responses(?:/compact)?|chat/completions)"),
-    Provider.GEMINI: regex(r"(?:/v1(?:beta|alpha)?)?/models/\w[\w.-]*:(?:g|streamG)enerateContent"),
-}
-_COUNTS = {
-    Provider.ANTHROPIC: regex(r"(?:/v1)?/messages/count_tokens"),
-    Provider.OPENAI: regex(r"(?:/v1)?/responses/input_tokens"),
-    Provider.GEMINI: regex(r"(?:/v1(?:beta|alpha)?)?/models/\w[\w.-]*:countTokens"),
-}
-_LISTS = {
-    Provider.ANTHROPIC: regex(rf"(?:/v1)?/models(?:/{_NAME})?"),
-    Provider.OPENAI: regex(rf"(?:/v1)?/models(?:/{_NAME})?"),
-    Provider.GEMINI: regex(r"(?:/v1(?:beta|alpha)?)?/models(?:/\w[\w.-]*)?"),
-}
 _QUERY = regex(r"[\w.~:@!$'*+,;=&%/()-]*", re.ASCII)
 
-_CREDENTIALS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"})
-_QUERY_CREDENTIALS = frozenset({"key", "api_key", "api-key", "access_token", "oauth_token"})
-_NOT_PASSED = _CREDENTIALS | {
-    *("connection", "keep-alive", "te", "trailer", "trailers", "transfer-encoding", "upgrade", "expect", "host"),
-    *("content-length", "accept-encoding", "forwarded", "via", "x-http-method", "x-http-method-override"),
-    *("x-method-override", "http2-settings", "cookie2", "set-cookie", "set-cookie2", "alt-svc"),
-}
 _ERRORS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error"}
 _GEMINI_ERRORS = {400: "FAILED_PRECONDITION", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED"}
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
-    """What may be asked: POST that generates, POST that counts or begins, GET that lists."""
+class Service(BaseModel, defer_build=True):
+    """What may be asked of one, each kind of request with examples: POST that generates, POST that counts or begins,
+    GET that lists.
+    """
 
     generates: re.Pattern[str]
     counts: re.Pattern[str]
     lists: re.Pattern[str]
+    passes: Mapping[str, tuple[str, ...]]
+    refused: Mapping[str, tuple[str, ...]]
 
 
-CODE_ASSIST_PATHS = Paths(
-    regex(r"/v1internal:(?:g|streamG)enerateContent"),
-    regex(r"/v1internal:(?:countTokens|loadCodeAssist|onboardUser|retrieveUserQuota|listExperiments)"),
-    regex(r"/v1internal/operations/\w[\w.-]*"),
-)
-"""Google's service for people who are logged in."""
+class Table(BaseModel, defer_build=True):
+    """What `gate.toml` holds."""
 
-_MODELS = r"/projects/[\w.:-]+/locations/[\w-]+/publishers/anthropic/models"
-VERTEX_PATHS = Paths(
-    regex(rf"{_MODELS}/(?!count-tokens:)\w[\w.@-]*:(?:streamRawPredict|rawPredict)"),
-    regex(rf"{_MODELS}/count-tokens:rawPredict"), regex(rf"{_MODELS}(?:/\w[\w.@-]*)?"),
-)  # fmt: skip
-_MODEL = r"/model/[\w.:%-]+"
-BEDROCK_PATHS = Paths(
-    regex(rf"{_MODEL}/invoke(?:-with-response-stream)?"), regex(rf"{_MODEL}/count-tokens"),
-    regex(r"/inference-profiles(?:/[\w.:%-]+)?"),
-)  # fmt: skip
+    credentials: frozenset[str]
+    query_credentials: frozenset[str]
+    not_passed: frozenset[str]
+    services: dict[str, Service]
+
+
+@cache
+def table() -> Table:
+    return Table.model_validate(tomllib.loads(Path(__file__).with_name("gate.toml").read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +84,8 @@ class Gate:
     provider: Provider
     word: str
     largest: int
-    paths: Paths | None = None
-    """Those of the model's side, where they are not its provider's own."""
+    service: str = ""
+    """That of the model's side, where it is not its provider's own."""
 
     def judge(self, method: str, target: str, headers: Message) -> Passage | Refusal:
         """Whether a request goes through. `target` is the second word of its first line."""
@@ -118,21 +98,16 @@ class Gate:
             return Refusal(401, "the key of this request is not that of this session", note)
         if size > self.largest:
             return Refusal(413, f"the request has {size} bytes; at most {self.largest} may be sent", "")
-        generates = method == "POST" and fits(self._paths.generates, path)
-        if not (generates or self._is_harmless(method, path)) or not _QUERY.fullmatch(query):
+        service = table().services[self.service or self.provider]
+        generates = method == "POST" and fits(service.generates, path)
+        harmless = {"POST": service.counts, "GET": service.lists}.get(method)
+        is_known = generates or (harmless is not None and fits(harmless, path))
+        if not is_known or not _QUERY.fullmatch(query):
             note = f"a request beside the model was refused: {method[:10]} {path[:100]!r}"
             return Refusal(403, "only requests to the model go through here", note)
-        kept = urlencode([(name, value) for name, value in _pairs(query) if name.lower() not in _QUERY_CREDENTIALS])
+        secret = table().query_credentials
+        kept = urlencode([(name, value) for name, value in _pairs(query) if name.lower() not in secret])
         return Passage(f"{path}?{kept}" if kept else path, size, generates)
-
-    def _is_harmless(self, method: str, path: str) -> bool:
-        if method == "POST":
-            return fits(self._paths.counts, path)
-        return method == "GET" and fits(self._paths.lists, path)
-
-    @property
-    def _paths(self) -> Paths:
-        return self.paths or Paths(_GENERATES[self.provider], _COUNTS[self.provider], _LISTS[self.provider])
 
     def _is_known(self, headers: Message, query: str) -> bool:
         """All words are compared, and each in constant time."""
@@ -159,7 +134,7 @@ def size_of(headers: Message) -> int | Refusal:
 def passed_on(headers: Message) -> list[tuple[str, str]]:
     """The headers that go through, in either direction: no credentials, nothing of the connection itself."""
     named = {name.strip().lower() for value in headers.get_all("connection", []) for name in value.split(",")}
-    dropped = _NOT_PASSED | named
+    dropped = table().credentials | table().not_passed | named
     return [
         (name, value)
         for name, value in headers.items()

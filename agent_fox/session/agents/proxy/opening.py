@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from agent_fox.core.values import dataclass
 from agent_fox.session.infrastructure import Infrastructure
-
-if TYPE_CHECKING:
-    pass
 
 
 class LoginError(Exception):

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.events import Trouble
-from agent_fox.session.agents.proxy.gate import BEDROCK_PATHS, Passage, Refusal, error_body, passed_on, size_of
+from agent_fox.session.agents.proxy.gate import Passage, Refusal, error_body, passed_on, size_of
 from agent_fox.session.agents.proxy.mask import Mask
 from agent_fox.session.agents.proxy.opening import LoginError, Opening, joined
 from agent_fox.session.agents.proxy.trouble import read_error, trouble_of
@@ -166,7 +166,7 @@ class Request(BaseHTTPRequestHandler):
 
     def _pass(self, response: http.client.HTTPResponse, passage: Passage) -> None:
         kind = response.headers.get_content_type()
-        is_framed = self.proxy.gate.paths is BEDROCK_PATHS and kind == "application/vnd.amazon.eventstream"
+        is_framed = self.proxy.gate.service == "bedrock" and kind == "application/vnd.amazon.eventstream"
         frames = EventStream() if is_framed else None
         is_stream = kind == "text/event-stream" or frames is not None
         listener = Listener(f"request-{next(self.proxy.numbers)}", is_stream=is_stream)

@@ -34,7 +34,6 @@ from agent_fox.session.agents.proxy.upstream import Upstream, usable_key
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.events import Event
-    from agent_fox.session.agents.proxy.gate import Paths
     from agent_fox.session.agents.proxy.opening import Access
     from agent_fox.session.agents.task import Provider
 
@@ -51,17 +50,13 @@ def fresh_word() -> str:
     return f"fox-{secrets.token_urlsafe(32)}"
 
 
-def _nobody(_: str) -> None:
-    """Notes that nobody wants."""
-
-
 class ModelProxy:
     """Serves while its block is open; leaving the block ends every request.
 
     `hear` gets what is used, what fails and signs of life, `note` sentences for the report; both are called from one
     thread at a time. `why_not` gives a reason to refuse a further request, or None. `is_bearer`: the key is a gateway's
-    token; `paths`: what may be asked where that is not the provider's own. Raises ValueError for an upstream or a key
-    that cannot be used.
+    token; `service`: whose paths may be asked where these are not the provider's own. Raises ValueError for an upstream
+    or a key that cannot be used.
     """
 
     def __init__(
@@ -72,15 +67,15 @@ class ModelProxy:
         *,
         word: str,
         hear: Callable[[Event], None],
-        note: Callable[[str], None] = _nobody,
+        note: Callable[[str], None] = lambda _: None,
         why_not: Callable[[], str | None] = lambda: None,
         is_bearer: bool = False,
-        paths: Paths | None = None,
+        service: str = "",
         limits: ProxyLimits = DEFAULT_LIMITS,
     ) -> None:
         if isinstance(key, str):
             key = Key((credential(provider, usable_key(key, provider), is_bearer=is_bearer),), key)
-        gate = Gate(provider, word, limits.largest, paths)
+        gate = Gate(provider, word, limits.largest, service)
         self._shared = Shared(gate, Upstream(upstream), key, Telling(hear, note), why_not, limits)
         self._server = _Server(self._shared)
 

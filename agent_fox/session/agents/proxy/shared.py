@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
@@ -94,26 +95,18 @@ class Sockets:
                 _cut(connection)
 
 
+@dataclass(frozen=True, slots=True)
 class Shared:
     """One proxy's belongings. What opens the model's side leaves it in a request's headers and nowhere else."""
 
-    def __init__(
-        self,
-        gate: Gate,
-        upstream: Upstream,
-        access: Access,
-        telling: Telling,
-        why_not: Callable[[], str | None],
-        limits: ProxyLimits,
-    ) -> None:
-        self.gate = gate
-        self.upstream = upstream
-        self.tell = telling
-        self.why_not = why_not
-        self.limits = limits
-        self.sockets = Sockets()
-        self.numbers = itertools.count(1)
-        self.access = access
+    gate: Gate
+    upstream: Upstream
+    access: Access = field(repr=False)
+    tell: Telling
+    why_not: Callable[[], str | None]
+    limits: ProxyLimits
+    sockets: Sockets = field(default_factory=Sockets)
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
 
 def _cut(connection: socket.socket) -> None:

@@ -21,7 +21,6 @@ from agent_fox.session.agents.task import AgentTask, Door, Role
 if TYPE_CHECKING:
     from agent_fox.session.agents.credentials import Credentials
     from agent_fox.session.agents.events import Event
-    from agent_fox.session.agents.proxy.gate import Paths
     from agent_fox.session.agents.proxy.opening import Access
 
 
@@ -57,7 +56,7 @@ def serving(
             key = fresh_word()
             proxy = ModelProxy(
                 task.upstream, task.model_side, access_of(task, credentials), word=key, hear=hear, note=note,
-                why_not=why_not, is_bearer=credentials.is_bearer, paths=paths_of(task, credentials),
+                why_not=why_not, is_bearer=credentials.is_bearer, service=service_of(task, credentials),
             )  # fmt: skip
             url = stack.enter_context(proxy).url
         tools = stack.enter_context(verifier_served(task))
@@ -84,9 +83,9 @@ def access_of(task: AgentTask, credentials: Credentials) -> str | Access:
     return credentials.key
 
 
-def paths_of(task: AgentTask, credentials: Credentials) -> Paths | None:
-    """What may be asked, where that is not what the provider itself answers."""
+def service_of(task: AgentTask, credentials: Credentials) -> str:
+    """What is asked, where that is not what the provider itself answers."""
     kind = command_line(task.cli).facts.login
     if credentials.cloud is not None:
-        return credentials.cloud.paths
-    return kind.paths if kind is not None and credentials.is_login else None
+        return credentials.cloud.service
+    return kind.service if kind is not None and credentials.is_login else ""

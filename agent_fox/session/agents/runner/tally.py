@@ -161,8 +161,7 @@ def sane_end(event: events.Finished) -> events.Finished:
 
 
 def sane(tokens: events.Tokens) -> events.Tokens:
-    counts = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write)
-    return events.Tokens(*(min(max(0, count), MOST_TOKENS) for count in counts))
+    return events.Tokens(*(min(max(0, count), MOST_TOKENS) for count in tokens.counts))
 
 
 def shown_call(event: events.Called) -> str:

@@ -35,6 +35,8 @@ READS = [
 ]
 
 DOES_MORE = [
+    "cat a\r2>&1\r",
+    "cat a\r>/dev/null\r",
     "",
     "python3 -c 'print(1)'",
     "pytest",

@@ -6,13 +6,13 @@ import json
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_fox.session.agents.codex.adapter import CODEX
-from agent_fox.session.agents.codex.settings import config
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Role
 from tests.session.agents.tasks import task_in
 
@@ -38,7 +38,8 @@ def task(tmp_path: Path) -> AgentTask:
 
 
 def read(task: AgentTask, door: Door = DOOR) -> dict[str, object]:
-    return tomllib.loads(config(task, door))
+    CODEX.prepare(task, door)
+    return tomllib.loads((task.home / ".codex/config.toml").read_text(encoding="utf-8"))
 
 
 def part(found: object, *names: str) -> object:
@@ -202,8 +203,8 @@ def test_tools_belong_to_roles() -> None:
 
 @given(text=st.text())
 def test_any_words_can_be_rules(text: str) -> None:
-    said = task_in(Path("/nonexistent"), "codex", system=text, environment={"RUST_LOG": text})
-    found = read(said)
+    with TemporaryDirectory() as folder:
+        found = read(task_in(Path(folder), "codex", system=text, environment={"RUST_LOG": text}))
     clean = text.encode("utf-8", "replace").decode("utf-8")
     assert found.get("developer_instructions", "") == clean
     assert part(found, "shell_environment_policy", "set", "RUST_LOG") == clean

@@ -26,7 +26,6 @@ from agent_fox.session.agents.events import (
 )
 from agent_fox.session.agents.mini.adapter import MINI
 from agent_fox.session.agents.mini.reader import MiniReader
-from agent_fox.session.agents.mini.reporting_agent import TELLING
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.runner.outcome import outcome_of
 from agent_fox.session.agents.runner.tally import Tally
@@ -129,7 +128,7 @@ def test_what_stands_before_the_first_word_is_the_program_s_greeting() -> None:
 
 
 def test_its_agent_class_is_python_that_can_be_read() -> None:
-    compile(TELLING, "agent_fox_telling.py", "exec")
+    compile(MINI.beside("telling.txt"), "agent_fox_telling.py", "exec")
 
 
 def test_arguments_that_are_no_json_are_kept_as_they_came() -> None:

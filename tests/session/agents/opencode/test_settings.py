@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent_fox.session.agents.opencode.adapter import OPENCODE
-from agent_fox.session.agents.opencode.settings import base_url, provider_of, quiet_of
+from agent_fox.session.agents.opencode.adapter import OPENCODE, base_url, quiet_of
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
 from tests.session.agents.tasks import task_in
 
@@ -135,7 +134,7 @@ def test_the_provider_of_a_model(model: str, provider: Provider) -> None:
 
 def test_a_provider_that_cannot_be_pointed_elsewhere_is_refused_in_words() -> None:
     with pytest.raises(ValueError, match="'elsewhere/x': opencode can be used with the providers anthropic, openai"):
-        provider_of("elsewhere/x")
+        OPENCODE.provider("elsewhere/x")
 
 
 @pytest.mark.parametrize(

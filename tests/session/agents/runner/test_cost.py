@@ -27,7 +27,7 @@ def prices(tmp_path_factory: pytest.TempPathFactory) -> Prices:
 
 
 def facts(*, counts_resumed: bool = True) -> Facts:
-    return Facts("x", "x", (1,), "", (), {}, counts_resumed=counts_resumed)
+    return Facts("x", "x", (1,), "", {}, counts_resumed=counts_resumed)
 
 
 def heard(*events: Event) -> Tally:

@@ -1,15 +1,4 @@
-"""What Gemini CLI must not find, whatever its settings say: instructions and variables that lie in a workspace.
-
-No setting turns these off in a folder where our server and our hook may work. So the program is started with a script
-that lets it not find them when it looks for what to load. Its tools read them as any other file.
-"""
-
-from __future__ import annotations
-
-import json
-from pathlib import Path
-
-_SCRIPT = """'use strict';
+'use strict';
 const fs = require('node:fs');
 const path = require('node:path');
 const home = HOME + path.sep;
@@ -35,9 +24,3 @@ fs.promises.access = async (place, ...more) => {
 const existsSync = fs.existsSync;
 fs.existsSync = (place) => !isVariables(place) && existsSync(place);
 require('node:module').syncBuiltinESMExports();
-"""
-
-
-def hiding(home: Path, given: str) -> str:
-    """The script. home: the program's own. given: what NODE_OPTIONS held, for the programs that it starts."""
-    return _SCRIPT.replace("HOME", json.dumps(str(home)), 1).replace("GIVEN", json.dumps(given), 1)
