@@ -156,7 +156,7 @@ class _Reading:
             self._counts.add(count)
         is_broken, file = count == "errors", self._workspace.relative(text(known["file"])) or None
         self._counts.uncounted += is_broken
-        if self._found.is_full or (of.statuses and count not in ("failures", "errors")):
+        if self._found.is_full or not (count in ("failures", "errors") if of.statuses else title):
             return
         instead = "the file could not be run" if is_broken else "the test failed"
         name = " > ".join(filter(None, (*texts(groups), text(groups).removesuffix(title).strip(), title))) or None
