@@ -13,7 +13,7 @@ from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.frames import in_folder
 from agent_fox.verifier.logs.gathering import MOST_KEPT, STILL_RUNNING, Excerpt
 from agent_fox.verifier.logs.kinds import DATA, kind_in, made, written
-from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.protocol import LogParser, Workspace
 from agent_fox.verifier.logs.rows import COUNTED, SAID, Row, Rows
 
 Groups = Mapping[str, str | None]
@@ -136,8 +136,9 @@ class Blocks:
 
     def _failures(self, block: Block) -> Iterator[Failure]:
         of, row, text, folder = self._format, block.row, block.shown.text, block.groups.get("folder") or ""
-        if row.inner and (inner := row.inner.parse(map(str.strip, block.shown), self._workspace).failures):
-            yield from inner
+        compiler: LogParser | None = made("row_reader:built_in")(row.inner) if row.inner else None
+        if compiler and (errors := compiler.parse(map(str.strip, block.shown), self._workspace).failures):
+            yield from errors
             return
         text = text or block.groups.get("message") or ""
         own_file, name = self._workspace.relative(block.file), of.joint.join(block.names[-1])

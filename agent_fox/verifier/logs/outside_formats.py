@@ -22,8 +22,8 @@ from agent_fox.verifier.logs.decode import LONGEST_LINE, without_colours
 from agent_fox.verifier.logs.kinds import DATA, with_parts, written
 from agent_fox.verifier.logs.parsers import read_block
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.row_reader import LineFormat, format_of, texts_of
-from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, SAID, Row, Rows
+from agent_fox.verifier.logs.row_reader import LineFormat, format_of
+from agent_fox.verifier.logs.rows import GIVES, GROUPS, PLACES, SAID, Row, Rows, texts_of
 from agent_fox.verifier.logs.status import line_of
 
 SLOWEST = 0.8

@@ -51,9 +51,9 @@ class LineLog:
 
 def read_lines(lines: Iterable[str], reader: LineReader) -> Parsed:
     """What `reader` makes of the lines."""
-    each = iter(() if isinstance(lines, Lines) else lines)
-    some = ("\n".join(some) + "\n" for some in iter(lambda: [*islice(each, _LINES_OF_BLOCK)], []))
-    for block in lines.blocks() if isinstance(lines, Lines) else some:
+    rest = iter(() if isinstance(lines, Lines) else lines)
+    batches = iter(lambda: [*islice(rest, _LINES_OF_BLOCK)], [])
+    for block in lines.blocks() if isinstance(lines, Lines) else ("\n".join(batch) + "\n" for batch in batches):
         read_block(block, reader)
     return reader.parsed()
 

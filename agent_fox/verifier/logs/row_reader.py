@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from agent_fox.core.regex import regex
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.blocks import Blocks
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MILD, MOST_KEPT, Draft, Gathering
-from agent_fox.verifier.logs.kinds import DATA, kind_in, with_parts, written
+from agent_fox.verifier.logs.kinds import DATA, kind_in, written
 from agent_fox.verifier.logs.parsers import read_lines
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark, Row, Rows
+from agent_fox.verifier.logs.rows import COUNTED, OF_TESTS, Mark, Row, Rows, fields_of
 
 LONG = 1 << 16  # characters
 Relative = Callable[[str], str]
@@ -337,9 +336,6 @@ def _is_warning(groups: Mapping[str, str | None]) -> bool:
     return bool(groups.get("warning")) or (groups.get("severity") or "").strip().lower() in MILD
 
 
-_MADE = {"tools", "rows", "turned", "words"}  # what a file does not say of its format as it stands
-
-
 class LineFormat(Rows):
     """A format of lines that reads the logs of its tools."""
 
@@ -358,29 +354,4 @@ def built_in(name: str) -> LineFormat:
 
 def format_of(document: Mapping[str, Any]) -> LineFormat:
     """The format that a file describes. Raises KeyError, TypeError and ValueError for one that is written wrongly."""
-    parts = document.get("parts", {})
-    rows = tuple(_row(written, document, parts) for written in document["row"])
-    turned = document.get("turned")
-    return LineFormat(
-        tuple(document["tools"]),
-        rows,
-        (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None,
-        words={word: name for name, words in document.get("words", {}).items() for word in texts_of(words)},
-        **{each.name: document[each.name] for each in fields(Rows) if each.name in document.keys() - _MADE},
-    )
-
-
-def _row(written: Mapping[str, Any], document: Mapping[str, Any], parts: Mapping[str, str]) -> Row:
-    known = {"kind": document.get("kind", FailureKind.UNKNOWN), **written}
-    patterns = [regex(with_parts(pattern, parts)) for pattern in texts_of(known.pop("pattern"))]
-    known["kind"] = FailureKind(known["kind"])
-    known |= {name: texts_of(known[name]) for name in ("when", "within") if name in known}
-    if "inner" in known:
-        known["inner"] = built_in(known["inner"])
-    for name in {"above", "spot", "symbol"} & known.keys():
-        known[name] = regex(with_parts(known[name], parts))
-    return Row(tuple(patterns), **known)
-
-
-def texts_of(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+    return LineFormat(**fields_of(document))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, fields
+from typing import Any
 
+from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.results import FailureKind
-from agent_fox.verifier.logs.protocol import LogParser
+from agent_fox.verifier.logs.kinds import with_parts
 
 OF_LINES = ("failure", "fallback", "listed", "held", "heading", "more", "end", "aside", "fails warnings", "asked")
 OF_TESTS = ("test", "title", "printed", "entry", "seen", "counts", "running")
@@ -68,7 +70,7 @@ class Row:
     kinds: str = ""  # the table of `data/kinds.toml` that tells the kind by the code, or without one by the message
     is_json: bool = False  # whether the groups are texts as JSON writes them
     reads: str = ""  # how the text of a failed test is read, where that is not the format's own way
-    inner: LogParser | None = None  # the format of a compiler whose errors count in place of the test that shows them
+    inner: str = ""  # the format of a compiler whose errors count in place of the test that shows them
     is_alike: bool = False  # whether tests whose titles stand below each other failed alike, and the text is of each
     uncounted: bool = False  # whether what failed is no test: a file, or what stands around tests
     passes: bool = False  # whether the test passed and should not have, of `xpassed`; or, in a list, when tried again
@@ -150,3 +152,30 @@ class Rows:
         of_rows = [mark for row in rows for mark in (*row.when, row.spot) if mark]
         has_marks = all(row.when or row.spot for row in rows)
         return tuple((n, mark) for n, mark in enumerate(self.all_marks) if mark in of_rows) if has_marks else ()
+
+
+def fields_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says of the fields of Rows."""
+    parts = document.get("parts", {})
+    rows = tuple(_row(written, document, parts) for written in document["row"])
+    turned = document.get("turned")
+    return {each.name: document[each.name] for each in fields(Rows) if each.name in document} | {
+        "tools": tuple(document["tools"]),
+        "rows": rows,
+        "turned": (FailureKind(turned["kind"]), turned.get("code", "")) if turned else None,
+        "words": {word: name for name, words in document.get("words", {}).items() for word in texts_of(words)},
+    }
+
+
+def _row(written: Mapping[str, Any], document: Mapping[str, Any], parts: Mapping[str, str]) -> Row:
+    known = {"kind": document.get("kind", FailureKind.UNKNOWN), **written}
+    patterns = [regex(with_parts(pattern, parts)) for pattern in texts_of(known.pop("pattern"))]
+    known["kind"] = FailureKind(known["kind"])
+    known |= {name: texts_of(known[name]) for name in ("when", "within") if name in known}
+    for name in {"above", "spot", "symbol"} & known.keys():
+        known[name] = regex(with_parts(known[name], parts))
+    return Row(tuple(patterns), **known)
+
+
+def texts_of(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

@@ -35,7 +35,8 @@ class _Reader(GoLog):
         action, name, output = text(of("Action")), text(of("Package")), without_colours(text(of("Output"))).rstrip("\n")
         if event is None or action == "build-output":
             self._build(line if event is None else output)
-        if not name or action == "build-output":
+            return
+        if not name:
             return
         package, test = self._package(name), text(of("Test"))
         match action:

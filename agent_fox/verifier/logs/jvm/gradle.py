@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.frames import java_file, java_place
@@ -133,7 +134,7 @@ class _Test:
 
     def failure(self, sources: dict[str, str]) -> Failure:
         """What it came to. `sources` are paths that the log names elsewhere, by file name."""
-        match, message = java_thrown([line.strip() for line in self.shown], _LIKE["exception"])
+        match, message = java_thrown([line.strip() for line in takewhile(str.strip, self.shown)], _LIKE["exception"])
         exception, text = match["type"] if match else None, self.shown.text.rstrip()
         file, line = self._place(match, text, sources)
         return Failure(

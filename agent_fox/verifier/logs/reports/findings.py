@@ -31,8 +31,9 @@ class Findings:
     """Reads the entries of documents that `begins` fits and that have all `keys` near the beginning: in JSON what is at
     one of `paths`, in XML the `elements`, as objects of their attributes, their `text` and the `within` around them.
 
-    `fields` says where an entry has its `file`, `line`, `column`, `message`, `code` and `severity`: keys with dots
-    between them, and `|` between places of which the first that holds something counts.
+    `fields` says where an entry has its `file`, `line`, `column`, `message`, `code` and `severity`, and a test its
+    `groups`, `title` and `exception`: keys with dots between them, and `|` between places of which the first that holds
+    something counts.
     """
 
     begins: re.Pattern[str]
@@ -56,8 +57,7 @@ class Findings:
     behind: str = ""  # what stands before a message and behind it and is none of it; `{code}` is the code
     no_code: re.Pattern[str] | None = None  # what in the field `code` is no part of it
     reads: str = ""
-    """Of tests: how the text of one that failed is read, one of the readers in `data/tools.toml`. The `severity` is
-    then its status, and its name is of `groups` and `title`."""
+    """Of tests, whose `severity` is their status: how the text of one that failed is read, by `data/tools.toml`."""
     statuses: Mapping[str, str] = field(default_factory=dict)  # what each counts as; without any, each test failed
     totals: Mapping[str, str] = field(default_factory=dict)  # the keys of an object that holds counts
     broken: str = ""  # what a file says that failed without a test that did
@@ -156,7 +156,7 @@ class _Reading:
             self._counts.add(count)
         is_broken, file = count == "errors", self._workspace.relative(text(known["file"])) or None
         self._counts.uncounted += is_broken
-        if self._found.is_full or (of.statuses and count not in ("failures", "errors")):
+        if self._found.is_full or not (count in ("failures", "errors") if of.statuses else title):
             return
         instead = "the file could not be run" if is_broken else "the test failed"
         name = " > ".join(filter(None, (*texts(groups), text(groups).removesuffix(title).strip(), title))) or None
