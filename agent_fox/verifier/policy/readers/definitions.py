@@ -217,10 +217,10 @@ class NativeDefinitions(Definitions):
 
     def functions(self, scope: Node | None, around: Around) -> Iterator[Function]:
         definitions = sorted(_definitions_in(scope), key=lambda pair: pair[0].start_byte)
-        times = Counter(_name_of(declared) for declared, _ in definitions)
-        helpers = frozenset(_name_of(each) for each, body in definitions if _parameters_of(each) and any(_checks(body)))
-        for declared, body in definitions:
-            name, parameters = _name_of(declared), _parameters_of(declared)
+        named = [(_name_of(declared), _parameters_of(declared), declared, body) for declared, body in definitions]
+        times = Counter(name for name, *_ in named)
+        helpers = {name for name, given, _, body in named if times[name] == 1 and given and any(_checks(body))}
+        for name, parameters, declared, body in named:
             is_macro = _MACRO.fullmatch(name) is not None and "TEST" in name
             steps = tuple(_checks(body, helpers))
             is_plain = not parameters and (bool(steps) or "test" in name.lower())
