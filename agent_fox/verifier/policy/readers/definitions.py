@@ -67,20 +67,19 @@ class Definitions(Steps):
             if node.type == "attribute_item":
                 above.append(node)
                 continue
-            name, body = text_of(field(node, "name")), field(node, "body")
-            above = above or children(field(node, "decorator_list") or first(node, "modifiers"))
-            marks, above = tuple(map(Mark.of, above)), []
-            skips = (*around.skips, *self.skips(marks))
-            inside = Around((*around.names, name), skips, around.is_collecting, around.is_case)
-            if node.type in kinds("scopes") and name:
-                yield from self.functions(body, self.inside(node, marks, inside))
-            elif node.type in kinds("definitions") and name:
-                yield self.function(node, marks, inside)
-                yield from self.functions(body, Around(inside.names, is_collecting=False))
-            elif node.type == "impl_item":
-                yield from self.functions(body, around)
-            else:
-                yield from self.others(node, around)
+            is_scope, body, given, above = node.type in kinds("scopes"), field(node, "body"), above, []
+            if not is_scope and node.type not in kinds("definitions"):
+                yield from self.functions(body, around) if node.type == "impl_item" else self.others(node, around)
+            elif name := text_of(field(node, "name")):
+                own = field(node, "decorator_list") or first(node, "modifiers")
+                marks = tuple(map(Mark.of, given or children(own)))
+                skips = (*around.skips, *self.skips(marks))
+                inside = around._replace(names=(*around.names, name), skips=skips)
+                if is_scope:
+                    yield from self.functions(body, self.inside(node, marks, inside))
+                else:
+                    yield self.function(node, marks, inside)
+                    yield from self.functions(body, Around(inside.names, is_collecting=False))
 
     items = staticmethod(children)
 

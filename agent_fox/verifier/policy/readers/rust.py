@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from types import MappingProxyType
 from typing import NamedTuple
 
 from agent_fox.core.regex import regex
@@ -108,7 +107,7 @@ class RustDefinitions(Definitions):
     """Functions under `#[test]`, in any file, and what macros make of them."""
 
     language = "rust"
-    _makers: Mapping[str, list[_Maker]] = MappingProxyType({})
+    _makers: Mapping[str, list[_Maker]] | None = None
 
     def reading(self) -> Reading:
         macros = walk(self.root, "macro_definition")
@@ -122,7 +121,7 @@ class RustDefinitions(Definitions):
     def others(self, node: Node, around: Around) -> Iterator[Function]:
         """Those that a macro makes, which makes none by another."""
         call = (first(node) or node) if node.type == "expression_statement" else node
-        makers = self._makers.get(text_of(field(call, "macro")))
+        makers = (self._makers or {}).get(text_of(field(call, "macro")))
         for made in _tests_of(call, makers) if makers and around.is_collecting else ():
             yield made._replace(name="::".join((*around.names, made.name)), skips=(*around.skips, *made.skips))
 
