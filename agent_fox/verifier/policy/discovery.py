@@ -21,7 +21,6 @@ JAVASCRIPT = (Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX)
 
 @cache
 def _languages() -> Mapping[str, Language]:
-    """By the endings of names."""
     return {end: Language(name) for name, row in document("languages").items() for end in row["suffixes"].split()}
 
 

@@ -130,7 +130,6 @@ def says(language: str, kind: str, text: str) -> bool:
 
 @cache
 def roles() -> Mapping[str, str]:
-    """What the types of nodes are to a reader of steps."""
     return {kind: role for role, kinds in document("kinds")["roles"].items() for kind in kinds.split()}
 
 

@@ -67,20 +67,19 @@ class Definitions(Steps):
             if node.type == "attribute_item":
                 above.append(node)
                 continue
-            name, body = text_of(field(node, "name")), field(node, "body")
-            above = above or children(field(node, "decorator_list") or first(node, "modifiers"))
-            marks, above = tuple(map(Mark.of, above)), []
-            skips = (*around.skips, *self.skips(marks))
-            inside = Around((*around.names, name), skips, around.is_collecting, around.is_case)
-            if node.type in kinds("scopes") and name:
-                yield from self.functions(body, self.inside(node, marks, inside))
-            elif node.type in kinds("definitions") and name:
-                yield self.function(node, marks, inside)
-                yield from self.functions(body, Around(inside.names, is_collecting=False))
-            elif node.type == "impl_item":
-                yield from self.functions(body, around)
-            else:
-                yield from self.others(node, around)
+            is_scope, body, given, above = node.type in kinds("scopes"), field(node, "body"), above, []
+            if not is_scope and node.type not in kinds("definitions"):
+                yield from self.functions(body, around) if node.type == "impl_item" else self.others(node, around)
+            elif name := text_of(field(node, "name")):
+                own = field(node, "decorator_list") or first(node, "modifiers")
+                marks = tuple(map(Mark.of, given or children(own)))
+                skips = (*around.skips, *self.skips(marks))
+                inside = around._replace(names=(*around.names, name), skips=skips)
+                if is_scope:
+                    yield from self.functions(body, self.inside(node, marks, inside))
+                else:
+                    yield self.function(node, marks, inside)
+                    yield from self.functions(body, Around(inside.names, is_collecting=False))
 
     items = staticmethod(children)
 
@@ -217,10 +216,10 @@ class NativeDefinitions(Definitions):
 
     def functions(self, scope: Node | None, around: Around) -> Iterator[Function]:
         definitions = sorted(_definitions_in(scope), key=lambda pair: pair[0].start_byte)
-        times = Counter(_name_of(declared) for declared, _ in definitions)
-        helpers = frozenset(_name_of(each) for each, body in definitions if _parameters_of(each) and any(_checks(body)))
-        for declared, body in definitions:
-            name, parameters = _name_of(declared), _parameters_of(declared)
+        named = [(_name_of(declared), _parameters_of(declared), declared, body) for declared, body in definitions]
+        times = Counter(name for name, *_ in named)
+        helpers = {name for name, given, _, body in named if times[name] == 1 and given and any(_checks(body))}
+        for name, parameters, declared, body in named:
             is_macro = _MACRO.fullmatch(name) is not None and "TEST" in name
             steps = tuple(_checks(body, helpers))
             is_plain = not parameters and (bool(steps) or "test" in name.lower())

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from types import MappingProxyType
 from typing import NamedTuple
 
 from agent_fox.core.regex import regex
@@ -28,8 +27,8 @@ class _Maker(NamedTuple):
     separator: str
     made: str
 
-    def rows(self, left: list[Node]) -> Iterator[tuple[int, dict[str, str]]]:
-        """What each row of a call gives the names of the macro, with its line; for one that does not fit, no names."""
+    def rows(self, left: list[Node]) -> Iterator[tuple[int, dict[str, str] | None]]:
+        """What each row of a call gives the names of the macro, with its line; None for one that does not fit."""
         while left:
             line, given = line_of(left[0]), dict[str, str]()
             for node, end in zip(self.pattern, (*map(text_of, self.pattern[1:]), self.separator), strict=True):
@@ -38,8 +37,8 @@ class _Maker(NamedTuple):
                 count = next(ends, len(left)) if is_name else 1
                 taken, left = _span(left[:count]), left[count:]
                 if not taken or (not is_name and taken != text_of(node)):
-                    given, left = {}, []
-                    break
+                    yield line, None
+                    return
                 given |= {text_of(node.children[0])[1:]: taken} if is_name else {}
             yield line, given
             left = left[1:] if left and text_of(left[0]) == self.separator else left
@@ -62,15 +61,16 @@ def _tests_of(call: Node, makers: list[_Maker]) -> Iterator[Function]:
     """
     name, given = text_of(field(call, "macro")), _inside(first(call, "token_tree"))
     for number, maker in enumerate(makers):
-        rows = [(line, values, _tests_in(maker.text(values))) for line, values in maker.rows(given) if values]
-        if rows and len(rows) == len(list(maker.rows(given))) and all(tests for *_, tests in rows):
-            for line, values, test in ((line, values, each) for line, values, tests in rows for each in tests):
+        rows = list(maker.rows(given)) if maker.pattern else [(line_of(call), None if given else {})]
+        made = [(line, values, _tests_in(maker.text(values))) for line, values in rows if values is not None]
+        if rows and len(made) == len(rows) and all(tests for *_, tests in made):
+            for line, values, test in ((line, values, each) for line, values, tests in made for each in tests):
                 asked = ((key, value) for key, value in values.items() if value not in test.name.split("::"))
                 what = (((f"{name}!{number}", key), tokens_of(value)) for key, value in asked)
                 checks = (Assertion(key, "given", Strength.EXACT, line, value) for key, value in what)
                 yield test._replace(line=line, steps=(*test.steps, *checks))
             return
-    separator = makers[0].separator or text_of(makers[0].pattern[-1])
+    separator = makers[0].separator or text_of(next(reversed(makers[0].pattern), None))
     for is_between, row in groupby(given, lambda node: text_of(node) == separator):
         if not is_between:
             nodes = list(row)
@@ -107,7 +107,7 @@ class RustDefinitions(Definitions):
     """Functions under `#[test]`, in any file, and what macros make of them."""
 
     language = "rust"
-    _makers: Mapping[str, list[_Maker]] = MappingProxyType({})
+    _makers: Mapping[str, list[_Maker]] | None = None
 
     def reading(self) -> Reading:
         macros = walk(self.root, "macro_definition")
@@ -121,7 +121,7 @@ class RustDefinitions(Definitions):
     def others(self, node: Node, around: Around) -> Iterator[Function]:
         """Those that a macro makes, which makes none by another."""
         call = (first(node) or node) if node.type == "expression_statement" else node
-        makers = self._makers.get(text_of(field(call, "macro")))
+        makers = (self._makers or {}).get(text_of(field(call, "macro")))
         for made in _tests_of(call, makers) if makers and around.is_collecting else ():
             yield made._replace(name="::".join((*around.names, made.name)), skips=(*around.skips, *made.skips))
 

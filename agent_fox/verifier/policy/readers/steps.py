@@ -58,8 +58,7 @@ class Steps:
     def steps(self, body: Node | None) -> tuple[Step, ...]:
         return tuple(self._step(body, EVERYWHERE))
 
-    def shape(self, body: Node | None) -> Callable[[], str]:
-        """What gives a body as joined tokens: they are made where somebody asks for them."""
+    def shape(self, body: Node | None) -> Callable[[], str]:  # made where somebody asks for it
         return cache(lambda: " ".join(tokens(body)))
 
     def _step(self, node: Node | None, place: Place) -> Iterator[Step]:

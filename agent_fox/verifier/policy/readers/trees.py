@@ -68,10 +68,13 @@ def _first_error(root: Node) -> int:
 
 
 def _is_deep(root: Node) -> bool:
-    level = [root]
-    for _ in range(DEEPEST):
-        level = [child for node in level for child in node.named_children]
-    return bool(level)
+    cursor = root.walk()
+    while cursor.depth <= DEEPEST:
+        if not cursor.goto_first_child():
+            while not cursor.goto_next_sibling():
+                if not cursor.goto_parent():
+                    return False
+    return True
 
 
 def children(node: Node | None) -> list[Node]:
@@ -134,7 +137,6 @@ _FIELDS = {
     **{"condition": ("test",), "consequence": ("body",), "alternative": ("orelse",), "function": ("func",)},
     **{"arguments": ("args",), "left": ("target", "targets"), "right": ("iter", "value")},
 }
-"""What `ast` calls the fields of these names, the first that is there."""
 _ROLELESS = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)
 
 
@@ -171,7 +173,8 @@ class PythonNode:
             made = [of.value, ast.Name(of.attr)]
         elif isinstance(of, ast.AST):
             made = []
-            for value in (getattr(of, name, None) for name in of._fields):
+            for name in of._fields:
+                value = getattr(of, name, None)
                 is_block = isinstance(value, list) and bool(value) and isinstance(value[0], ast.stmt)
                 made += value if isinstance(value, list) and not is_block else [value]
         return [PythonNode(x, self) for x in made if isinstance(x, ast.AST | list) and not isinstance(x, _ROLELESS)]
@@ -181,8 +184,9 @@ class PythonNode:
         if name in self._fields:
             return self._fields[name]
         of = self.made_of
-        named = (getattr(of, each, None) for each in (name, *_FIELDS.get(name, ())))
-        value: Any = next((each for each in named if each is not None), None)
+        value: Any = getattr(of, name, None)
+        for each in _FIELDS.get(name, ()) if value is None else ():
+            value = getattr(of, each, value)
         if isinstance(of, ast.Call) and name == "arguments":
             value = [*of.args, *of.keywords]
         elif isinstance(of, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and name == "body":
