@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent_fox.session.agents.clouds import CloudKind
     from agent_fox.session.agents.command_line import Facts
     from agent_fox.session.agents.logins import LoginKind
-    from agent_fox.session.agents.proxy.opening import Access
+    from agent_fox.session.agents.proxy.model_side import Access
 
 UPSTREAMS: Mapping[Provider, tuple[tuple[str, ...], str]] = {
     Provider.ANTHROPIC: (("ANTHROPIC_BASE_URL",), "https://api.anthropic.com"),
