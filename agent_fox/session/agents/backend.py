@@ -17,12 +17,12 @@ from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents import credentials
 from agent_fox.session.agents.command_line import EFFORT, MODEL, OF_PROXY, filled, names_any
-from agent_fox.session.agents.credentials import UPSTREAMS, Credentials, secret_names
+from agent_fox.session.agents.credentials import Credentials, secret_names
 from agent_fox.session.agents.logins import TOKEN_URL
 from agent_fox.session.agents.prices import prices_of
 from agent_fox.session.agents.registry import ACP, command_line, is_watched
 from agent_fox.session.agents.report import AgentReport, write_report
-from agent_fox.session.agents.task import TASK, AgentTask, Limits, Provider, Role
+from agent_fox.session.agents.task import TASK, UPSTREAMS, AgentTask, Limits, Provider, Role
 from agent_fox.session.agents.versions import problem_of
 from agent_fox.session.backends import base_environment, module_argv
 from agent_fox.session.briefs import prompts

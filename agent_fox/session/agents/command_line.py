@@ -16,9 +16,8 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents import events
 from agent_fox.session.agents.clouds import CloudKind  # noqa: TC001 - pydantic reads it
-from agent_fox.session.agents.credentials import UPSTREAMS
 from agent_fox.session.agents.logins import LoginKind  # noqa: TC001 - pydantic reads it
-from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
+from agent_fox.session.agents.task import UPSTREAMS, AgentTask, Door, Provider, Role
 
 LONGEST_SHOWN = 4000
 """Characters of a tool's answer, and of a line that cannot be read, that an event keeps."""
