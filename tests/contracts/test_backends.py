@@ -13,7 +13,7 @@ import pytest
 
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.planning.guarded import GuardedBackend
-from agent_fox.session.agents.any_backend import AnyBackend
+from agent_fox.session.agents.backend import AnyBackend
 from agent_fox.session.backends import Backend
 from agent_fox.session.built_in.checks import ChecksBackend
 from agent_fox.session.built_in.command import CommandBackend

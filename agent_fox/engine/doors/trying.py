@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.markdown import one_line
 from agent_fox.core.values import dataclass
 from agent_fox.engine.launching.infrastructure import AT_ONCE
-from agent_fox.session.agents.any_backend import AnyBackend
-from agent_fox.session.agents.backend import AgentBackend
+from agent_fox.session.agents.backend import AgentBackend, AnyBackend
 from agent_fox.session.agents.prices import prices_of
 from agent_fox.session.agents.registry import ACP, COMMAND
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, Paths, StopSignal

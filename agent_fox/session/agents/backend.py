@@ -1,4 +1,6 @@
-"""An agent's command line as a backend: is it there and usable, and the task that its runner gets."""
+"""An agent's command line as a backend: is it there and usable, and the task that its runner gets. Any program of a
+person's choice too: `acp`, and `command` where `like = "agent"` asks for it.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +9,20 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents import credentials
+from agent_fox.session.agents.command_line import EFFORT, MODEL, OF_PROXY, filled, names_any
 from agent_fox.session.agents.credentials import Credentials, secret_names
 from agent_fox.session.agents.logins import TOKEN_URL
 from agent_fox.session.agents.prices import prices_of
-from agent_fox.session.agents.registry import command_line, is_watched
+from agent_fox.session.agents.registry import ACP, command_line, is_watched
 from agent_fox.session.agents.report import AgentReport, write_report
-from agent_fox.session.agents.task import TASK, AgentTask, Limits, Provider, Role
+from agent_fox.session.agents.task import TASK, UPSTREAMS, AgentTask, Limits, Provider, Role
 from agent_fox.session.agents.versions import problem_of
 from agent_fox.session.backends import base_environment, module_argv
 from agent_fox.session.briefs import prompts
@@ -29,11 +33,12 @@ from agent_fox.system import git
 from agent_fox.system.sandbox.bubblewrap import SandboxMode, container_in, why_missing
 
 if TYPE_CHECKING:
+    from agent_fox.session.agents.acp import adapter
     from agent_fox.session.agents.command_line import CommandLine
     from agent_fox.session.order import Agent, LaunchOrder, Paths
-    from agent_fox.session.workspaces.steps import Beginning
     from agent_fox.system.sandbox import containers
 else:
+    adapter = late_module("agent_fox.session.agents.acp.adapter")
     containers = late_module("agent_fox.system.sandbox.containers")
 
 RESERVE = 10.0
@@ -47,6 +52,7 @@ OFFERED = tuple(name for name in prompts.TOOL_HINTS if name != CHANGING)
 """The verifier's tools that a session is offered: those that change no source."""
 
 SCHEMAS = {Role.VERIFIER: prompts.VERDICT_SCHEMA, Role.REVIEWER: prompts.REVIEW_SCHEMA}
+NO_ACP = "the protocol needs the extra `acp`: pip install 'agent-fox[acp]'"
 NO_MCP = (
     "the verifier's tools need the extra `mcp`: pip install 'agent-fox[mcp]', or set `tools = false` for this agent"
 )
@@ -136,67 +142,103 @@ class AgentBackend:
         agent, role = order.agent, Role(order.archetype.value)
         provider, access, kind = self.provider(agent), self.credentials(agent), self.cli.facts.login
         tools = OFFERED if agent.tools and self.cli.facts.has_tools and role is not Role.REVIEWER else ()
-        prompt = prompts.render_prompt(
-            order,
-            tools=tools,
-            steering=read_steering(order.repo),
-            template=read_overrides(order.repo).get(prompts.template_name(order)),
-        )
+        wall = max(1.0, agent.timeout - min(RESERVE, agent.timeout / 10))
+        idle, answer = min(agent.idle_timeout, self.cli.facts.most_idle), min(ANSWERING, wall)
+        limits = Limits(wall, idle, answer, agent.max_turns, agent.max_cost_usd, order.left_usd)
+        has_files = order.writes and paths.preparation.exists()  # those of others do not change
+        beginning = beginning_of(order, read_preparation(order)) if has_files else None
+        template = read_overrides(order.repo).get(prompts.template_name(order))
+        prompt = prompts.render_prompt(order, tools=tools, steering=read_steering(order.repo), template=template)
+        wall = max(1.0, agent.timeout - min(RESERVE, agent.timeout / 10))
+        idle, answer = min(agent.idle_timeout, self.cli.facts.most_idle), min(ANSWERING, wall)
+        limits = Limits(wall, idle, answer, agent.max_turns, agent.max_cost_usd, order.left_usd)
+        has_files = order.writes and paths.preparation.exists()  # those of others do not change
+        beginning = beginning_of(order, read_preparation(order)) if has_files else None
+        address = credentials.upstream(provider, variables_of(agent), kind if access.is_login else None, access.cloud)
         return AgentTask(
-            cli=self.name,
-            program=self.program(agent, order.repo) or self.cli.facts.program,
-            role=role,
-            workspace=paths.workspace.resolve(),
-            home=(paths.agent / "home").resolve(),
-            scratch=(paths.agent / "tmp").resolve(),
-            report=paths.report,
-            system=prompt.system,
-            prompt=prompt.user,
-            limits=limits_of(agent, order.left_usd, self.cli.facts.most_idle),
-            provider=provider,
-            upstream=credentials.upstream(
-                provider, variables_of(agent), kind if access.is_login else None, access.cloud
-            ),
-            environment=self.seen(order, paths),
-            model=agent.model,
-            effort=agent.effort,
-            schema=SCHEMAS.get(role),
+            cli=self.name, program=self.program(agent, order.repo) or self.cli.facts.program, role=role,
+            workspace=paths.workspace.resolve(), home=(paths.agent / "home").resolve(),
+            scratch=(paths.agent / "tmp").resolve(), report=paths.report, system=prompt.system, prompt=prompt.user,
+            limits=limits, provider=provider, upstream=address,
+            environment=self.seen(order, paths), model=agent.model, effort=agent.effort, schema=SCHEMAS.get(role),
             ask_again="" if role is Role.CODER else prompts.ask_again(order.archetype),
-            verifier=verifier_argv(order, paths) if tools else (),
-            tools=tools,
-            sandbox=agent.sandbox,
-            readable=readable(order, paths),
-            stop_gate=agent.stop_hook and bool(tools) and not agent.is_contained,
-            direct=self.cli.facts.direct,
-            login=access.login,
-            prices=prices_of(order.repo),
-            arguments=agent.arguments,
-            beginning=beginning(order, paths),
+            verifier=verifier_argv(order, paths) if tools else (), tools=tools, sandbox=agent.sandbox,
+            readable=readable(order, paths), stop_gate=agent.stop_hook and bool(tools) and not agent.is_contained,
+            direct=self.cli.facts.direct, login=access.login, prices=prices_of(order.repo), arguments=agent.arguments,
+            beginning=beginning,
             transcript=paths.transcript if order.writes and order.keeps_transcript else None,
-        )
+        )  # fmt: skip
+
+    @property
+    def of_models(self) -> frozenset[str]:
+        """Variables with keys and addresses of models."""
+        return secret_names(self.cli.facts) | {name for names, _ in UPSTREAMS.values() for name in names}
 
     def seen(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
         """What the program and all that it starts may see: no key; a home and a temporary folder of its own."""
-        hidden = secret_names(self.cli.facts) | {name for names, _ in credentials.UPSTREAMS.values() for name in names}
-        hidden |= {"AGENT_FOX_RESULT"}
+        hidden = self.of_models | {"AGENT_FOX_RESULT"}
         whole = base_environment(order, paths, os.environ)
         own = {"HOME": str((paths.agent / "home").resolve()), "TMPDIR": str((paths.agent / "tmp").resolve())}
         return {name: value for name, value in whole.items() if name not in hidden} | own
 
 
-def beginning(order: LaunchOrder, paths: Paths) -> Beginning | None:
-    """What a coder begins with; the files of others do not change."""
-    return beginning_of(order, read_preparation(order)) if order.writes and paths.preparation.exists() else None
+@dataclass(frozen=True, slots=True)
+class AnyBackend(AgentBackend):
+    """A program that the settings name by `command`, spoken with in the way of this backend."""
+
+    def missing(self, agent: Agent, root: Path) -> str | None:
+        lack = self.lacking_words(agent)
+        if lack is None and self.name == ACP and importlib.util.find_spec("acp") is None:
+            lack = NO_ACP
+        if lack is not None:
+            return f"backend {self.name!r}: {lack}"
+        missing = AgentBackend.missing(self, replace(agent, program=agent.command[0]), root)
+        if missing is None and self.name == ACP:
+            argv = self.argv_of(agent, root)
+            trouble = adapter.trouble_of(argv, agent.environment)
+            missing = f"backend {self.name!r}: `{' '.join(argv)}`: {trouble}" if trouble else None
+        return missing
+
+    def lacking_words(self, agent: Agent) -> str | None:
+        if not agent.command:
+            return f"it has no command; set `command = [...]`, as by `agent-fox init --agent {self.name} -- PROGRAM`"
+        if not agent.provider and names_any(" ".join((*agent.command, *agent.environment.values())), OF_PROXY):
+            known = ", ".join(f'"{provider}"' for provider in Provider)
+            return f"its words hold {' or '.join(OF_PROXY)}, but not whose models it asks; set `provider`: {known}"
+        return None
+
+    def provider(self, agent: Agent) -> Provider | None:
+        return Provider(agent.provider) if agent.provider else None
+
+    def program(self, agent: Agent, root: Path) -> str | None:
+        """A path counts from the repository's root: what stands in the workspace may be a coder's own making."""
+        return AgentBackend.program(self, replace(agent, program=agent.command[0]), root) if agent.command else None
+
+    def argv_of(self, agent: Agent, root: Path) -> tuple[str, ...]:
+        """Its command line as it is asked what it is: without the model's address, which no session has yet."""
+        words = {MODEL: agent.model, EFFORT: agent.effort, **dict.fromkeys(OF_PROXY, "")}
+        arguments = (filled(word, words) for word in (*agent.command[1:], *agent.arguments))
+        return (self.program(agent, root) or agent.command[0], *arguments)
+
+    def task(self, order: LaunchOrder, paths: Paths) -> AgentTask:
+        usual, agent = AgentBackend.task(self, order, paths), order.agent
+        files = [word for word in agent.command[1:] if word.startswith("/") and Path(word).exists()]
+        return replace(
+            usual, arguments=(*agent.command[1:], *agent.arguments), readable=(*usual.readable, *files),
+        )  # fmt: skip
+
+    def seen(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
+        """Without a provider a person hands the program its key by `inherit`, for nobody else can use it."""
+        seen = AgentBackend.seen(self, order, paths)
+        if order.agent.provider:
+            return seen
+        whole = base_environment(order, paths, os.environ)
+        return seen | {name: value for name, value in whole.items() if name in self.of_models}
 
 
 def variables_of(agent: Agent) -> dict[str, str]:
     """Where keys are looked for: the person's environment, and what the settings say over it."""
     return {**os.environ, **agent.environment}
-
-
-def limits_of(agent: Agent, left_usd: float | None, most_idle: float) -> Limits:
-    wall, idle = max(1.0, agent.timeout - min(RESERVE, agent.timeout / 10)), min(agent.idle_timeout, most_idle)
-    return Limits(wall, idle, min(ANSWERING, wall), agent.max_turns, agent.max_cost_usd, left_usd)
 
 
 def verifier_argv(order: LaunchOrder, paths: Paths) -> tuple[str, ...]:

@@ -15,11 +15,11 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.agents.proxy.opening import LoginError, Opening
+from agent_fox.session.agents.proxy.model_side import LoginError, Opening
 from agent_fox.session.infrastructure import Infrastructure
 
 if TYPE_CHECKING:
-    from agent_fox.session.agents.proxy.opening import Access
+    from agent_fox.session.agents.proxy.model_side import Access
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 NOBODY_AT_GOOGLE = "Google knows nobody here: gcloud auth application-default login"

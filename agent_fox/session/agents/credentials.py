@@ -8,21 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.agents.task import Provider
+from agent_fox.session.agents.task import UPSTREAMS, Provider
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.clouds import CloudKind
     from agent_fox.session.agents.command_line import Facts
     from agent_fox.session.agents.logins import LoginKind
-    from agent_fox.session.agents.proxy.opening import Access
-
-UPSTREAMS: Mapping[Provider, tuple[tuple[str, ...], str]] = {
-    Provider.ANTHROPIC: (("ANTHROPIC_BASE_URL",), "https://api.anthropic.com"),
-    Provider.OPENAI: (("OPENAI_BASE_URL", "OPENAI_API_BASE"), "https://api.openai.com/v1"),
-    Provider.GEMINI: (("GOOGLE_GEMINI_BASE_URL",), "https://generativelanguage.googleapis.com"),
-}
-"""Where each provider is: the variables that may say so, and where it is without them."""
-
+    from agent_fox.session.agents.proxy.model_side import Access
 
 BEARERS = frozenset({"ANTHROPIC_AUTH_TOKEN"})
 """Variables with tokens of gateways, which look for them where OAuth has them."""

@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.session.agents.proxy.opening import LoginError, Opening
+from agent_fox.session.agents.proxy.model_side import LoginError, Opening
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system.files import replace_file
 
@@ -230,9 +230,8 @@ def client_of(kind: LoginKind, program: str) -> dict[str, str]:
             client = dict(_CLIENT.findall(path.read_text(encoding="utf-8", errors="replace")))
             if len(client) == 2:
                 return {"client_id": client["ID"], "client_secret": client["SECRET"]}
-    raise LoginError(
-        f"the {kind.name} login has to be renewed, which only {kind.command!r} can: start it once, then run again"
-    )
+    why = f"the {kind.name} login has to be renewed, which only {kind.command!r} can"
+    raise LoginError(f"{why}: start it once, then run again")
 
 
 def answer_of(kind: LoginKind, url: str, asked: Mapping[str, str]) -> dict[str, Any]:
@@ -247,34 +246,25 @@ def answer_of(kind: LoginKind, url: str, asked: Mapping[str, str]) -> dict[str, 
         raise LoginError(f"{url} does not answer ({type(error).__name__})", Infrastructure.NETWORK) from None
     if answer.status_code >= 500 or answer.status_code == 429:
         raise LoginError(f"{url} answered with {answer.status_code}", Infrastructure.NETWORK)
-    try:
-        given = answer.json()
-    except ValueError:
-        given = None
-    token = given.get("access_token") if isinstance(given, dict) else None
+    given: dict[str, Any] = {}
+    with suppress(ValueError):
+        given = read if isinstance(read := answer.json(), dict) else {}
+    token = given.get("access_token")
     if answer.status_code != 200 or not isinstance(token, str) or not usable(token):
-        raise LoginError(
-            f"the {kind.name} login is not taken any more ({url} answered with {answer.status_code}); "
-            f"log in again: {kind.command}"
-        )
-    assert isinstance(given, dict)
+        why = f"the {kind.name} login is not taken any more ({url} answered with {answer.status_code})"
+        raise LoginError(f"{why}; log in again: {kind.command}")
     return given
 
 
 @contextmanager
 def locked(file: Path) -> Iterator[None]:
     """One process at a time, by a lock on the file's folder: the file itself is replaced. Raises LoginError."""
-    handle = -1
-    try:
-        handle = os.open(file.resolve().parent, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    except OSError as error:
-        if handle >= 0:
-            os.close(handle)
-        raise LoginError(
-            f"{file.parent} cannot be locked, so the login there is not renewed: {error.strerror}"
-        ) from None
-    try:
+    with ExitStack() as stack:
+        try:
+            handle = os.open(file.resolve().parent, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError as error:
+            why = f"{file.parent} cannot be locked, so the login there is not renewed"
+            raise LoginError(f"{why}: {error.strerror}") from None
         yield
-    finally:
-        os.close(handle)

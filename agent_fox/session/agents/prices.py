@@ -112,7 +112,13 @@ def read_prices(extra: Path | None = None) -> Prices:
     shipped = Prices.model_validate(read_table(SHIPPED, SHIPPED))
     if extra is None:
         return shipped
-    own = _read_own(extra)
+    try:
+        table = read_table(extra, extra)
+        own = _OwnFile.model_validate(table)
+    except TableError as error:
+        raise PricesError(str(error)) from error
+    except ValidationError as error:
+        raise PricesError(explain(error, _OwnFile, table, {}, extra)) from error
     lowered = {name.lower(): price for name, price in own.models.items()}
     return shipped.model_copy(update={"own": lowered, "as_of": own.as_of or shipped.as_of})
 
@@ -142,17 +148,6 @@ def _best(name: str, table: dict[str, ModelPrice]) -> ModelPrice | None:
         return table[name]
     fitting = [pattern for pattern in table if "*" in pattern and fnmatchcase(name, pattern)]
     return table[max(fitting, key=lambda pattern: (len(pattern), pattern))] if fitting else None
-
-
-def _read_own(file: Path) -> _OwnFile:
-    try:
-        table = read_table(file, file)
-    except TableError as error:
-        raise PricesError(str(error)) from error
-    try:
-        return _OwnFile.model_validate(table)
-    except ValidationError as error:
-        raise PricesError(explain(error, _OwnFile, table, {}, file)) from error
 
 
 def prices_of(repo: Path) -> Path | None:

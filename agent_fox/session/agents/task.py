@@ -37,6 +37,14 @@ class Provider(StrEnum):
     GEMINI = "gemini"
 
 
+UPSTREAMS: Mapping[Provider, tuple[tuple[str, ...], str]] = {
+    Provider.ANTHROPIC: (("ANTHROPIC_BASE_URL",), "https://api.anthropic.com"),
+    Provider.OPENAI: (("OPENAI_BASE_URL", "OPENAI_API_BASE"), "https://api.openai.com/v1"),
+    Provider.GEMINI: (("GOOGLE_GEMINI_BASE_URL",), "https://generativelanguage.googleapis.com"),
+}
+"""Where each provider is: the variables that may say so, and where it is without them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Ceilings of one session. `wall`, `idle` and `answer` in seconds; None: no ceiling.

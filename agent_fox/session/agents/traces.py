@@ -88,8 +88,12 @@ def trace_of(order: LaunchOrder, preparation: Preparation, work: str, secrets: S
     recording = read_recording(paths.events, secrets) if is_ours else Recording()
     base = git.tree_of(order.repo, order.resume) if order.resume else preparation.baseline
     recording, commit, lost = with_states_brought(order, paths.steps, recording, at)
+
+    def files_between(old: str, new: str) -> tuple[str, ...]:
+        return tuple(change.path for change in git_objects.changes_between(order.repo, old, new))
+
     with git.serving(order.repo):
-        nodes = normalised(recording, base, work, lambda old, new: files_between(order.repo, old, new))
+        nodes = normalised(recording, base, work, files_between)
     left_out = Counter({**recording.unseen, **lost})
     if not recording.is_whole:
         left_out[CUT] += recording.unrecorded
@@ -115,10 +119,6 @@ def named_states(actions: Iterable[Action]) -> list[tuple[str, str]]:
         if action.tree and (not states or states[-1][0] != action.tree):
             states.append((action.tree, f"call {number}: {action.words}"[:LONGEST_NAME]))
     return states
-
-
-def files_between(repo: Path, old: str, new: str) -> tuple[str, ...]:
-    return tuple(change.path for change in git_objects.changes_between(repo, old, new))
 
 
 def transcript_of(order: LaunchOrder, secrets: Sequence[str]) -> str:
@@ -151,17 +151,12 @@ def read_recording(path: Path, secrets: Sequence[str]) -> Recording:
             case End():
                 return Recording(tuple(actions), read.is_whole, read.unrecorded, read.unseen or {})
             case Call():
-                actions.append(Action(read.tool, read.edits, masked(read.command, secrets), is_ended=False))
-            case Done() if 0 < read.call <= len(actions):
-                actions[read.call - 1] = ended(actions[read.call - 1], read, secrets)
+                command = redact(read.command, secrets) if read.command else read.command
+                actions.append(Action(read.tool, read.edits, command, is_ended=False))
+            case Done(seen=seen) if 0 < read.call <= len(actions):
+                observed = Observation(seen.sha256, seen.characters, tuple(redact(line, secrets) for line in seen.red))
+                actions[read.call - 1] = replace(
+                    actions[read.call - 1], observation=observed, tree=read.tree, failed=read.kind == "failed",
+                    is_ended=True,
+                )  # fmt: skip
     return Recording(tuple(actions), is_whole=False)
-
-
-def ended(action: Action, end: Done, secrets: Sequence[str]) -> Action:
-    red = tuple(redact(line, secrets) for line in end.seen.red)
-    observation = Observation(end.seen.sha256, end.seen.characters, red)
-    return replace(action, observation=observation, tree=end.tree, failed=end.kind == "failed", is_ended=True)
-
-
-def masked(text: str | None, secrets: Sequence[str]) -> str | None:
-    return redact(text, secrets) if text else text

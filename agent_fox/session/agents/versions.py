@@ -50,7 +50,9 @@ def probe(program: str, seconds: float = SECONDS) -> Probe:
     """The version of a program, by its path or its name on PATH. Asked anew only where its file has changed."""
     path = shutil.which(program)
     if path is None:
-        return Probe(problem=_why_not_there(program))
+        is_file = "/" in program and Path(program).is_file()
+        why = "there is no such file" if "/" in program else "it is not on PATH"
+        return Probe(problem=f"{program} is not {'executable' if is_file else f'installed: {why}'}")
     try:
         state = Path(path).stat()
         return Probe(_version_of(str(Path(path).absolute()), state.st_mtime_ns, state.st_size, seconds))
@@ -67,20 +69,14 @@ def problem_of(facts: Facts, program: str, seconds: float = SECONDS) -> str | No
         return f"{probed.problem}; install it: {facts.install}"
     if probed.numbers < facts.least:
         needed = ".".join(map(str, facts.least))
-        return (
-            f"{facts.program} {probed.version} ({program}) is too old: {needed} or newer is needed; "
-            f"update it: {facts.install}"
-        )
+        old = f"{facts.program} {probed.version} ({program}) is too old: {needed} or newer is needed"
+        return f"{old}; update it: {facts.install}"
     return None
 
 
-def _why_not_there(program: str) -> str:
-    path = Path(program)
-    if "/" not in program:
-        return f"{program} is not installed: it is not on PATH"
-    if path.is_file():
-        return f"{program} is not executable"
-    return f"{program} is not installed: there is no such file"
+def bare_environment(home: Path) -> dict[str, str]:
+    """What a program is asked with: nothing of a person's but where programs are."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(home), "TMPDIR": str(home), "NO_COLOR": "1"}
 
 
 class _Silent(RuntimeError):
@@ -105,13 +101,8 @@ def _version_of(path: str, changed: int, size: int, seconds: float) -> str:
 def _asked(path: str, seconds: float) -> tuple[int, str]:
     """Exit status and the words: standard output before standard error. Raises OSError, _Silent."""
     with own_folder("probe") as home:
-        environment = {
-            "PATH": os.environ.get("PATH", os.defpath),
-            "HOME": str(home),
-            "TMPDIR": str(home),
-            "NO_COLOR": "1",
-        }
-        done = programs.run_bounded([path, "--version"], seconds, LONGEST_OUTPUT, environment=environment, cwd=home)
+        own = bare_environment(home)
+        done = programs.run_bounded([path, "--version"], seconds, LONGEST_OUTPUT, environment=own, cwd=home)
     if done.is_cut:
         raise _Silent(f"`{path} --version` printed more than {LONGEST_OUTPUT:,} bytes; try it by hand")
     return done.status, "\n".join(stream.decode("utf-8", "replace") for stream in (done.out, done.err))

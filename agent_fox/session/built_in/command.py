@@ -14,14 +14,14 @@ from agent_fox.session.agents.registry import is_watched
 from agent_fox.session.backends import module_argv
 
 if TYPE_CHECKING:
-    from agent_fox.session.agents import any_backend
+    from agent_fox.session.agents import backend
     from agent_fox.session.built_in import enclosed_command
     from agent_fox.session.order import Agent, LaunchOrder, Paths
     from agent_fox.system.sandbox import bubblewrap as sandbox
     from agent_fox.system.sandbox import containers
 else:
     containers = late_module("agent_fox.system.sandbox.containers")
-    any_backend = late_module("agent_fox.session.agents.any_backend")
+    backend = late_module("agent_fox.session.agents.backend")
     enclosed_command = late_module("agent_fox.session.built_in.enclosed_command")
     sandbox = late_module("agent_fox.system.sandbox.bubblewrap")
 
@@ -33,7 +33,7 @@ class CommandBackend:
 
     def missing(self, agent: Agent, root: Path) -> str | None:
         if is_watched(self.name, agent.like):
-            return any_backend.AnyBackend(self.name).missing(agent, root)
+            return backend.AnyBackend(self.name).missing(agent, root)
         if not agent.command:
             return (
                 "backend 'command' has no command; set `command = [...]` for this agent, "
@@ -52,7 +52,7 @@ class CommandBackend:
 
     def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
         if is_watched(self.name, order.agent.like):
-            return any_backend.AnyBackend(self.name).argv(order, paths)
+            return backend.AnyBackend(self.name).argv(order, paths)
         program, *arguments = order.agent.command
         argv = [_program(program, order.repo), *arguments]
         if not _is_enclosed(order.agent):
@@ -62,7 +62,7 @@ class CommandBackend:
 
     def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
         is_ours = is_watched(self.name, order.agent.like)
-        return any_backend.AnyBackend(self.name).environment(order, paths) if is_ours else {}
+        return backend.AnyBackend(self.name).environment(order, paths) if is_ours else {}
 
 
 def _is_enclosed(agent: Agent) -> bool:

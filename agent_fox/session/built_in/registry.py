@@ -33,7 +33,7 @@ _PLACES: Mapping[str, Late[Callable[[], Backend]]] = {
     MEMORY: Late("agent_fox.session.built_in.memory:MemoryBackend"),
 }
 _AGENT: Late[Callable[[str], Backend]] = Late("agent_fox.session.agents.backend:AgentBackend")
-_ANY: Late[Callable[[str], Backend]] = Late("agent_fox.session.agents.any_backend:AnyBackend")
+_ANY: Late[Callable[[str], Backend]] = Late("agent_fox.session.agents.backend:AnyBackend")
 
 
 class NotInstalled:

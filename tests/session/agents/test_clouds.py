@@ -22,7 +22,7 @@ from agent_fox.session.agents.clouds import CloudKind
 from agent_fox.session.agents.credentials import find, secret_names
 from agent_fox.session.agents.credentials import upstream as address_of
 from agent_fox.session.agents.events import Event
-from agent_fox.session.agents.proxy.opening import Access
+from agent_fox.session.agents.proxy.model_side import Access
 from agent_fox.session.agents.proxy.server import ModelProxy, fresh_word
 from agent_fox.session.agents.task import Provider
 from agent_fox.session.infrastructure import Infrastructure

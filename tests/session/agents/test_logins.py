@@ -26,7 +26,7 @@ from agent_fox.session.agents.credentials import upstream as address_of
 from agent_fox.session.agents.events import Event, Tokens, Used
 from agent_fox.session.agents.gemini.adapter import GEMINI
 from agent_fox.session.agents.logins import Login, LoginKind
-from agent_fox.session.agents.proxy.opening import LoginError
+from agent_fox.session.agents.proxy.model_side import LoginError
 from agent_fox.session.agents.proxy.server import ModelProxy, fresh_word
 from agent_fox.session.agents.task import Provider
 from agent_fox.session.infrastructure import Infrastructure

@@ -1,26 +1,44 @@
 """Any program that speaks the Agent Client Protocol, by the command that a person names.
 
 The protocol cannot take a tool away, so the sandbox holds the roles; what an agent asks permission for is answered by
-`permissions`, what is said otherwise stands in `dialogue`.
+`permissions`, what is said otherwise stands in `dialogue`. Whether a command speaks it is asked before anything is paid
+for: it is started in an empty home of its own, asked to `initialize`, and ended; once for each state of its file.
 """
 
 from __future__ import annotations
 
+import contextlib
+import queue
 import sys
+import time
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.acp import permissions, relay
-from agent_fox.session.agents.acp.dialogue import AcpDialogue
-from agent_fox.session.agents.any_program import EFFORT, MODEL, command_of, environment_of, facts_of, words_of
-from agent_fox.session.agents.command_line import CommandLine, Reader, Start
+from agent_fox.session.agents.acp.dialogue import ANSWERING, AcpDialogue
+from agent_fox.session.agents.command_line import (
+    EFFORT,
+    MODEL,
+    CommandLine,
+    Reader,
+    Start,
+    command_of,
+    environment_of,
+    facts_of,
+    words_of,
+)
+from agent_fox.session.agents.events import Broken, Event
 from agent_fox.session.agents.private_files import keep_folder
 from agent_fox.session.agents.runner import stop_hook
+from agent_fox.session.agents.runner.child import Child, Stream, StreamLine
+from agent_fox.session.agents.task import AgentTask, Limits, Role
+from agent_fox.session.agents.versions import bare_environment
+from agent_fox.system.own_folders import own_folder
 
 if TYPE_CHECKING:
-    from agent_fox.session.agents.task import AgentTask, Door, Role
+    from agent_fox.session.agents.task import Door
 
 SERVER = "verifier"
 
@@ -67,6 +85,61 @@ def servers(door: Door, has_http: bool) -> Sequence[Mapping[str, object]]:
 def why_held(door: Door) -> str:
     """What the gate of the session says to a coder that wants to stop; empty where it may, and where there is none."""
     return stop_hook.ask(door.stop_command[-1]) if door.stop_command else ""
+
+
+DRAINING, TICK = 1.0, 0.25
+
+
+def trouble_of(argv: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Why no session can be had with this command; empty where it has introduced itself."""
+    state = Path(argv[0]).stat()
+    return known_trouble_of(tuple(argv), tuple(sorted(environment.items())), state.st_mtime_ns, state.st_size)
+
+
+@cache
+def known_trouble_of(argv: tuple[str, ...], environment: tuple[tuple[str, str], ...], changed: int, size: int) -> str:
+    """`changed` and `size` are part of the cache's key."""
+    with own_folder("handshake") as home:
+        dialogue, lines = AcpDialogue(no_task(argv[0], home), lambda _: ()), queue.SimpleQueue[StreamLine]()
+        whole = bare_environment(home) | dict(environment)
+        try:
+            child = Child(argv, whole, home, "", lines.put, is_spoken_with=True)
+        except OSError as error:
+            return f"it cannot be run: {error.strerror or error}"
+        try:
+            return introduction_of(dialogue, child, lines)
+        finally:
+            child.kill()
+            child.wait(DRAINING)
+
+
+def introduction_of(dialogue: AcpDialogue, child: Child, lines: queue.SimpleQueue[StreamLine]) -> str:
+    """Until it is known what it is; why it is no agent, empty where it is one."""
+    began, streams = time.monotonic(), 2
+    while not dialogue.is_known:
+        for reply in dialogue.replies():
+            child.say(reply)
+        events: list[Event] = list(dialogue.overdue(time.monotonic() - began))
+        with contextlib.suppress(queue.Empty):
+            line = lines.get(timeout=TICK)
+            streams -= line.stream is Stream.END
+            if line.stream is not Stream.END:
+                events += (dialogue.line if line.stream is Stream.OUTPUT else dialogue.complaint)(line.text)
+        if not streams and (last := dialogue.end(child.wait(DRAINING))) is not None:
+            return last.reason
+        broken = next((event for event in events if isinstance(event, Broken)), None)
+        if broken is not None:
+            return broken.text
+    return ""
+
+
+def no_task(program: str, home: Path) -> AgentTask:
+    """The task of a session that is never had."""
+    return AgentTask(
+        cli="acp", program=program, role=Role.REVIEWER, workspace=home, home=home, scratch=home,
+        report=home / "report.json", system="", prompt="", limits=Limits(ANSWERING, ANSWERING, ANSWERING),
+        provider=None, upstream="", environment={},
+    )  # fmt: skip
 
 
 ACP = Acp()

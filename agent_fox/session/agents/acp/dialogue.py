@@ -22,8 +22,7 @@ from agent_fox.core.regex import regex
 from agent_fox.session.agents import events
 from agent_fox.session.agents.acp import models, permissions
 from agent_fox.session.agents.acp.updates import Updates
-from agent_fox.session.agents.any_program import EFFORT, MODEL
-from agent_fox.session.agents.command_line import LONGEST_SHOWN, Dialogue, read_object
+from agent_fox.session.agents.command_line import EFFORT, LONGEST_SHOWN, MODEL, Dialogue, read_object
 from agent_fox.session.agents.runner.outcome import telling, why_unreadable
 from agent_fox.session.agents.signatures import kind_of
 from agent_fox.session.infrastructure import Infrastructure
@@ -51,6 +50,10 @@ COMPLETED = "end_turn"
 GO_ON = (
     "Your program ended in the middle of this task and was started again. Go on where you were, and finish the task."
 )
+INTRODUCTION: Mapping[str, object] = {
+    "protocolVersion": PROTOCOL_VERSION,
+    "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
+}
 Handler = Callable[[Mapping[str, object]], Iterable[events.Event]]
 Servers = Sequence[Mapping[str, object]]
 
@@ -84,7 +87,7 @@ class AcpDialogue(Dialogue):
         self._updates = Updates(task.tools)
         self._last: events.Finished | None = None
         self._tokens: events.Tokens | None = None
-        self._request("initialize", introduction(), self.initialized)
+        self._request("initialize", INTRODUCTION, self.initialized)
 
     # What is asked of us from outside
 
@@ -148,7 +151,8 @@ class AcpDialogue(Dialogue):
         try:
             yield from handler(result if isinstance(result, Mapping) else {})
         except ValueError as error:
-            yield from self.broken(f"its answer to `{method}` is none of the protocol: {first_line(error)}")
+            why = one_line(str(error), LONGEST_REASON)
+            yield from self.broken(f"its answer to `{method}` is none of the protocol: {why}")
 
     def take_refusal(self, method: str, error: schema.Error) -> Iterator[events.Event]:
         words = one_line(f"{error.message} {details(error.data)}".strip(), LONGEST_REASON)
@@ -165,7 +169,7 @@ class AcpDialogue(Dialogue):
         elif self._resumes and not self._session:
             yield events.Broken(f"its session could not be taken up: {words}")
         elif method == "session/fork":
-            self.ask_for_form()
+            self._prompt(self._task.ask_again)
             yield events.Beat()
         elif method == "session/prompt":
             yield events.Trouble(words, kind_of(None, *names_in(error.data)), is_final=True)
@@ -178,29 +182,35 @@ class AcpDialogue(Dialogue):
             raise ValueError("it names no version of the protocol")
         self._agent, self.is_known = schema.InitializeResponse.model_validate(result), True
         if self._agent.protocol_version != PROTOCOL_VERSION:
-            versions = f"version {self._agent.protocol_version} of the protocol, and we speak {PROTOCOL_VERSION}"
-            yield from self.broken(f"it speaks {versions}")
-            return
-        yield from self.opened()
+            version = self._agent.protocol_version
+            yield from self.broken(f"it speaks version {version} of the protocol, and we speak {PROTOCOL_VERSION}")
+        else:
+            yield from self.opened()
 
     def opened(self) -> Iterator[events.Event]:
-        if self._resumes:
-            asked = {"sessionId": self._resumes, **self.session_with(has_tools=True)}
-            self._request(self.way_to_resume, asked, self.resumed)
-        else:
-            self._request("session/new", self.session_with(has_tools=True), self.begun)
+        named = {"sessionId": self._resumes} if self._resumes else {}
+        method = self.way_to_resume if self._resumes else "session/new"
+        asked = {**named, **self.session_with(has_tools=True)}
+        self._request(method, asked, lambda result: self.begun({**result, **named}))
         yield events.Beat()
 
-    def resumed(self, result: Mapping[str, object]) -> Iterator[events.Event]:
-        return self.begun({**result, "sessionId": self._resumes})
+    def offers(self, name: str) -> bool:
+        """Whether the agent can `load`, `resume` or `fork` a session, or use servers over `http`. What it says in
+        another form than the protocol's is no offer: the library leaves a dictionary there.
+        """
+        match self._agent.agent_capabilities:
+            case schema.AgentCapabilities(load_session=True) if name == "load":
+                return True
+            case schema.AgentCapabilities(mcp_capabilities=schema.McpCapabilities(http=True)) if name == "http":
+                return True
+            case schema.AgentCapabilities(session_capabilities=schema.SessionCapabilities() as able):
+                return name in {"resume", "fork"} and getattr(able, name) is not None
+        return False
 
     @property
     def way_to_resume(self) -> str:
         """The method by which the agent takes up a session; empty where it cannot."""
-        able = self._agent.agent_capabilities
-        if able and able.session_capabilities and able.session_capabilities.resume is not None:
-            return "session/resume"
-        return "session/load" if able and able.load_session else ""
+        return "session/resume" if self.offers("resume") else "session/load" if self.offers("load") else ""
 
     def successor(self) -> AcpDialogue | None:
         if not self._session or self._resumes or not self.way_to_resume:
@@ -208,13 +218,8 @@ class AcpDialogue(Dialogue):
         return AcpDialogue(self._task, self._servers, self._is_set, self._why_held, self._session)
 
     def session_with(self, *, has_tools: bool) -> dict[str, object]:
-        servers = self._servers(self.has_http) if has_tools else ()
+        servers = self._servers(self.offers("http")) if has_tools else ()
         return {"cwd": str(self._task.workspace), "mcpServers": list(servers)}
-
-    @property
-    def has_http(self) -> bool:
-        able = self._agent.agent_capabilities
-        return bool(able and able.mcp_capabilities and able.mcp_capabilities.http)
 
     def begun(self, result: Mapping[str, object]) -> Iterator[events.Event]:
         session = schema.NewSessionResponse.model_validate(result)
@@ -257,7 +262,7 @@ class AcpDialogue(Dialogue):
         elif not self.asked_again and self._why_held is not None and (why := self._why_held()):
             self._prompt(why)
             yield events.Beat()
-        elif not self.asked_again and self._task.ask_again and (why := self.unreadable(text)):
+        elif not self.asked_again and self._task.ask_again and (why := why_unreadable(self._task.role, text)):
             self.asked_again = why
             self.ask_once_more()
             yield events.Beat()
@@ -267,20 +272,16 @@ class AcpDialogue(Dialogue):
     def ask_once_more(self) -> None:
         """For the form only: in a fork without servers of tools where the agent can, else with every permission
         refused."""
-        able = self._agent.agent_capabilities
-        if able and able.session_capabilities and able.session_capabilities.fork is not None:
+        if self.offers("fork"):
             fork = {"sessionId": self._session, **self.session_with(has_tools=False)}
             self._request("session/fork", fork, self.forked)
         else:
-            self.ask_for_form()
+            self._prompt(self._task.ask_again)
 
     def forked(self, result: Mapping[str, object]) -> Iterator[events.Event]:
         self._session = schema.ForkSessionResponse.model_validate(result).session_id or self._session
-        self.ask_for_form()
-        yield events.Beat()
-
-    def ask_for_form(self) -> None:
         self._prompt(self._task.ask_again)
+        yield events.Beat()
 
     # What it notes, and what it asks for
 
@@ -308,14 +309,16 @@ class AcpDialogue(Dialogue):
                 yield events.Broken(f"it asked more than {MOST_ASKED} times for something")
             return
         if method != "session/request_permission":
-            self.fail(number, UNKNOWN_METHOD, f"{method} is not offered to this session")
+            why = f"{method} is not offered to this session"
+            self.send(id=number, error={"code": UNKNOWN_METHOD, "message": why})
             yield events.Called(method, call=f"request {number}")
             yield events.Answered(f"request {number}", "not offered", is_error=True, is_refused=True)
             return
         try:
             request = schema.RequestPermissionRequest.model_validate(parameters)
         except ValueError:
-            self.fail(number, WRONG_PARAMETERS, "this is no request for permission")
+            why = "this is no request for permission"
+            self.send(id=number, error={"code": WRONG_PARAMETERS, "message": why})
             raise
         yield from self.permit(number, request)
 
@@ -333,9 +336,6 @@ class AcpDialogue(Dialogue):
             yield from self._updates.refused(request.tool_call.tool_call_id, answer.why_not)
 
     # Small parts
-
-    def unreadable(self, text: str) -> str:
-        return why_unreadable(self._task.role, text)
 
     def way_to_log_in(self) -> str:
         """The way that needs nothing but the key which the program is given; of several that of its provider."""
@@ -363,18 +363,8 @@ class AcpDialogue(Dialogue):
         self.send(id=self._number, method=method, params=parameters)
         self._number += 1
 
-    def fail(self, number: int | str, code: int, message: str) -> None:
-        self.send(id=number, error={"code": code, "message": message})
-
     def send(self, **message: object) -> None:
         self._lines.append(json.dumps({"jsonrpc": "2.0", **message}))
-
-
-def introduction() -> dict[str, object]:
-    return {
-        "protocolVersion": PROTOCOL_VERSION,
-        "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
-    }
 
 
 def tokens_of(usage: schema.Usage) -> events.Tokens:
@@ -394,7 +384,3 @@ def names_in(data: object) -> Iterator[str]:
         if isinstance(value, str):
             yield value
         yield from names_in(value)
-
-
-def first_line(error: ValueError) -> str:
-    return one_line(str(error), LONGEST_REASON)

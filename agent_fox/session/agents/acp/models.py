@@ -60,20 +60,19 @@ def choices(session: NewSessionResponse, raw: Mapping[str, object], model: str, 
 
     raw: the same answer as it came.
     """
-    if model:
-        yield (
-            by_option(session, MODEL, model)
-            or by_list(raw, model)
-            or Choice(
-                problem=f"the agent offers no choice of models, so {model!r} cannot be set; "
-                "write {model} into its command or environment"
-            )
-        )
-    if effort:
-        yield by_option(session, EFFORT, effort) or Choice(
-            problem=f"the agent offers no choice of effort, so {effort!r} cannot be set; "
-            "write {effort} into its command or environment"
-        )
+    old = list_of(raw)
+    listed = {each.modelId: each.name for each in old.availableModels} if old is not None else {}
+    for category, wanted, place in ((MODEL, model, "{model}"), (EFFORT, effort, "{effort}")):
+        option = option_of(session, category)
+        if wanted and option is not None:
+            request = Choice("session/set_config_option", {"configId": option.id})
+            yield chosen(request, "value", option.name.lower(), wanted, values_of(option))
+        elif wanted and category == MODEL and listed:
+            yield chosen(Choice("session/set_model"), "modelId", "model", wanted, listed)
+        elif wanted:
+            what = "models" if category == MODEL else "effort"
+            why = f"the agent offers no choice of {what}, so {wanted!r} cannot be set"
+            yield Choice(problem=f"{why}; write {place} into its command or environment")
 
 
 def asking_mode(session: NewSessionResponse) -> Iterator[Choice]:
@@ -113,32 +112,11 @@ def values_of(option: SessionConfigOptionSelect) -> dict[str, str]:
     return {value.value: value.name for group in groups for value in group}
 
 
-def by_option(session: NewSessionResponse, category: str, wanted: str) -> Choice | None:
-    option = option_of(session, category)
-    if option is None:
-        return None
-    offered = values_of(option)
-    value = found(offered, wanted)
-    if value is None:
-        return Choice(problem=unknown(option.name.lower(), wanted, list(offered)))
-    return Choice("session/set_config_option", {"configId": option.id, "value": value})
-
-
-def by_list(raw: Mapping[str, object], wanted: str) -> Choice | None:
-    old = list_of(raw)
-    if old is None or not old.availableModels:
-        return None
-    value = found({model.modelId: model.name for model in old.availableModels}, wanted)
-    if value is None:
-        return Choice(problem=unknown("model", wanted, [model.modelId for model in old.availableModels]))
-    return Choice("session/set_model", {"modelId": value})
-
-
-def found(offered: Mapping[str, str], wanted: str) -> str | None:
-    """The value that is wanted, by itself or by its name. No similar one is ever taken."""
-    return wanted if wanted in offered else next((value for value, name in offered.items() if name == wanted), None)
-
-
-def unknown(what: str, wanted: str, offered: list[str]) -> str:
+def chosen(request: Choice, name: str, what: str, wanted: str, offered: Mapping[str, str]) -> Choice:
+    """The request for the value that is wanted, by itself or by its name. No similar one is ever taken."""
+    value = wanted if wanted in offered else next((value for value, name in offered.items() if name == wanted), None)
+    if value is not None:
+        return Choice(request.method, {**(request.parameters or {}), name: value})
     more = f" and {len(offered) - MOST_NAMED} more" if len(offered) > MOST_NAMED else ""
-    return f"the agent offers no {what} {wanted!r}; it offers {', '.join(offered[:MOST_NAMED]) or 'none'}{more}"
+    listed = ", ".join([*offered][:MOST_NAMED]) or "none"
+    return Choice(problem=f"the agent offers no {what} {wanted!r}; it offers {listed}{more}")

@@ -26,7 +26,7 @@ TABLE: Mapping[Role, frozenset[str]] = {
 }
 """The kinds of tools, in the words of the protocol, that a role may use. `switch_mode` and `other` are in no row."""
 
-SERVED = "mcp__verifier__"
+SERVER, SERVED = "verifier", "mcp__verifier__"
 """Before the name of a tool of the verifier, as events have it."""
 
 OTHER = "other"
@@ -64,7 +64,7 @@ def answer(
 
 def why_refused(task: AgentTask, tool: str, arguments: Mapping[str, object], places: Sequence[str]) -> str:
     """Why a session may not call this; empty where it may."""
-    if not may(task.role, tool):
+    if tool not in TABLE[task.role] and (task.role is Role.REVIEWER or not tool.startswith(SERVED)):
         return f"a {task.role} has no tool of the kind {tool!r}"
     folders = (task.workspace, task.home, task.scratch, *task.readable)
     allowed = [PurePosixPath(str(folder)) for folder in folders]
@@ -72,20 +72,13 @@ def why_refused(task: AgentTask, tool: str, arguments: Mapping[str, object], pla
     return next(filter(None, (scanning.forbidden(call, allowed) for call in (arguments, *named))), "")
 
 
-def may(role: Role, tool: str) -> bool:
-    return tool in TABLE[role] or (tool.startswith(SERVED) and role is not Role.REVIEWER)
-
-
 def tool_of(kind: str | None, titles: Iterable[str], offered: Iterable[str]) -> str:
     """The tool by which a call is known: one of the verifier's where a title is its name, else its kind.
 
-    An agent that lies about a title gets the answer of that tool and nothing more.
+    Agents write `run_lint`, or that with the name of the server, in any way. An agent that lies about a title gets the
+    answer of that tool and nothing more.
     """
     names = [title for title in titles if _NAME.fullmatch(title)]
-    served = next((tool for tool in offered for name in names if is_name_of(tool, name)), "")
+    fitting = (tool for tool in offered for name in names if name == tool or (tool in name and SERVER in name))
+    served = next(fitting, "")
     return f"{SERVED}{served}" if served else kind or OTHER
-
-
-def is_name_of(tool: str, title: str) -> bool:
-    """`run_lint`, or that with the name of the server in any of the ways in which agents write it."""
-    return title == tool or (tool in title and "verifier" in title)

@@ -55,15 +55,12 @@ class Relay:
     def tell(self, text: str) -> None:
         if not text:
             return
-        self.note_version(text)
-        with self._lock:
-            sys.stdout.write(f"{text}\n")
-            sys.stdout.flush()
-
-    def note_version(self, text: str) -> None:
         result = json.loads(text).get("result")
         if isinstance(result, dict) and "protocolVersion" in result:
             self._headers["MCP-Protocol-Version"] = result["protocolVersion"]
+        with self._lock:
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
 
     def fail(self, line: str, why: str) -> None:
         """An answer to a request; a notification has none."""

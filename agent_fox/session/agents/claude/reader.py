@@ -91,10 +91,6 @@ class Happening(Shape):
     usage: Usage = Usage()
 
 
-class Partial(Shape):
-    event: Happening
-
-
 class Assistant(Shape):
     message: Message
     error: Word = ""
@@ -172,7 +168,7 @@ class ClaudeReader(Reader):
             case "system":
                 yield self._system(System.model_validate(raw))
             case "stream_event":
-                yield from self._partial(Partial.model_validate(raw).event)
+                yield from self._partial(Happening.model_validate(raw.get("event")))
             case "assistant":
                 yield from self._assistant(Assistant.model_validate(raw))
             case "user":

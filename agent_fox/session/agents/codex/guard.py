@@ -96,17 +96,13 @@ def _why_not_one(part: str) -> str:
         return f"this cannot be read ({error}): {shown}"
     if not all((_PATTERN if name in READING else _PLAIN).fullmatch(word) for word in words):
         return f"a shell would do more with this than read: {shown}"
-    return "" if name in READING or _ONLY_SO.get(name, _never)(arguments) else f"this is not allowed: {shown}"
-
-
-def _never(arguments: Sequence[str]) -> bool:
-    return False
+    reads = name in READING or (name in _ONLY_SO and _ONLY_SO[name](arguments))
+    return "" if reads else f"this is not allowed: {shown}"
 
 
 def _rg(arguments: Sequence[str]) -> bool:
-    return not any(
-        word.startswith(("--pre", "--hostname-bin", "--search-zip")) or _has(word, "z") for word in arguments
-    )
+    runs = ("--pre", "--hostname-bin", "--search-zip")
+    return not any(word.startswith(runs) or _has(word, "z") for word in arguments)
 
 
 def _has(word: str, letter: str) -> bool:
@@ -119,12 +115,8 @@ def _find(arguments: Sequence[str]) -> bool:
 
 
 def _sed(arguments: Sequence[str]) -> bool:
-    return (
-        len(arguments) >= 2
-        and arguments[0] == "-n"
-        and bool(_SED.fullmatch(arguments[1]))
-        and (not any(word.startswith("-") for word in arguments[2:]))
-    )
+    is_printing = len(arguments) >= 2 and arguments[0] == "-n" and _SED.fullmatch(arguments[1]) is not None
+    return is_printing and not any(word.startswith("-") for word in arguments[2:])
 
 
 def _sort(arguments: Sequence[str]) -> bool:

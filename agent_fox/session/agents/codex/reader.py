@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from agent_fox.core.json_text import json_object
 from agent_fox.session.agents import events
 from agent_fox.session.agents.codex.record import Record
-from agent_fox.session.agents.codex.trace import Traced, refused, traced, why_failed
+from agent_fox.session.agents.codex.trace import REFUSED, Traced, traced, why_failed
 from agent_fox.session.agents.command_line import Reader, shown
 from agent_fox.session.agents.shapes import Count, Shape
 from agent_fox.session.infrastructure import Infrastructure, recognise
@@ -98,7 +98,8 @@ class CodexReader(Reader):
         event = traced(text)
         if event is not None:
             return tuple(self._of_tools(event) if event.name.startswith("codex.tool_") else self._of_requests(event))
-        self.refusal = refused(text) or self.refusal
+        if refusal := REFUSED.fullmatch(text):
+            self.refusal = refusal[1]
         if not text.startswith("Error: "):
             return ()
         self.error = text.removeprefix("Error: ")[:LONGEST_REASON]

@@ -15,7 +15,8 @@ _EVENT = regex(r"(\d{4}-\d\d-\d\dT[\d:.]+Z)\s+INFO codex_otel\.trace_safe: (.*)"
 _FIELD = regex(r"(?:^|\s)([a-z_][\w.]*)=(\"(?:[^\"\\]|\\.)*\"|\S*)")
 _ERROR = regex(r"error\.message=(.*?)(?: event\.timestamp=|$)", re.DOTALL)
 _CODE = regex(r"\"code\"\s*:\s*\"(\w+)\"")
-_REFUSED = regex(r"\S+Z ERROR codex_core::tools::router: error=(.*)", re.DOTALL)
+REFUSED = regex(r"\S+Z ERROR codex_core::tools::router: error=(.*)", re.DOTALL)
+"""A line that holds what codex answered to a call that it did not let run, or that failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +48,17 @@ def traced(line: str) -> Traced | None:
     return Traced(at, fields.get("event.name", ""), fields, _plain(error.group(1)) if error else "")
 
 
-def refused(line: str) -> str:
-    """What codex answered to a call that it did not let run, or that failed; empty where the line says none."""
-    refusal = _REFUSED.fullmatch(line)
-    return refusal.group(1) if refusal else ""
-
-
 def why_failed(event: Traced) -> tuple[str, Infrastructure | None] | None:
     """What a request to the model failed with, in words and by its kind; None where it has not failed."""
     status = event.count("http.response.status_code")
     if event.name == "codex.api_request" and status is not None:
         return None if status < 400 else (f"the model answered HTTP {status}{hint_of(status)}", kind_of(status))
     if event.name in {"codex.api_request", "codex.sse_event"} and event.error:
-        return event.error[:400], _of_error(event.error)
+        lost = ("error sending request", "stream disconnected before completion", "idle timeout waiting for SSE")
+        kind = Infrastructure.NETWORK if event.error.startswith(lost) else None
+        code = _CODE.search(event.error)
+        return event.error[:400], kind_of(None, code[1]) if code is not None else kind
     return None
-
-
-def _of_error(error: str) -> Infrastructure | None:
-    code = _CODE.search(error)
-    if code is not None:
-        return kind_of(None, code.group(1))
-    lost = ("error sending request", "stream disconnected before completion", "idle timeout waiting for SSE")
-    return Infrastructure.NETWORK if error.startswith(lost) else None
 
 
 def _plain(value: str) -> str:

@@ -7,12 +7,19 @@ Nothing of its format is known: its tools are not seen, and what it costs is wha
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.session.agents import events
-from agent_fox.session.agents.any_program import command_of, environment_of, facts_of, names_any, words_of
-from agent_fox.session.agents.command_line import CommandLine, Reader, Start
+from agent_fox.session.agents.command_line import (
+    CommandLine,
+    Reader,
+    Start,
+    command_of,
+    environment_of,
+    facts_of,
+    names_any,
+    words_of,
+)
 from agent_fox.session.agents.private_files import keep_folder, write_new
 from agent_fox.session.agents.runner.outcome import telling
 from agent_fox.system.files import remove_tree
@@ -96,16 +103,11 @@ def started(task: AgentTask, door: Door, prompt: str) -> Start:
     file = task.home / NAME
     remove_tree(file)
     write_new(file, prompt)
-    words = {**words_of(task, door), PROMPT: as_word(prompt, file), PROMPT_FILE: str(file)}
+    is_long = len(prompt.encode()) > LONGEST_PROMPT  # for a word of a command line
+    word = f"Read the file {file} as a whole, and do what it says." if is_long else prompt
+    words = {**words_of(task, door), PROMPT: word, PROMPT_FILE: str(file)}
     is_named = any(names_any(word, (PROMPT, PROMPT_FILE)) for word in (*task.arguments, *task.environment.values()))
     return Start(command_of(task, words), environment_of(task, door, words), "" if is_named else prompt)
-
-
-def as_word(prompt: str, file: Path) -> str:
-    """A prompt that is too long for a word of a command line is read from its file."""
-    if len(prompt.encode()) <= LONGEST_PROMPT:
-        return prompt
-    return f"Read the file {file} as a whole, and do what it says."
 
 
 COMMAND = AnyCommand()

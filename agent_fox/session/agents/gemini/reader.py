@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from agent_fox.core.regex import regex
 from agent_fox.session.agents import events
 from agent_fox.session.agents.command_line import Reader, shown
-from agent_fox.session.agents.gemini.transcript import Transcript
+from agent_fox.session.agents.private_files import Growing
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
@@ -35,6 +36,12 @@ _BROKEN_OFF = regex(r"\[API Error: (?:exception TypeError: fetch failed|terminat
 """All that is told of a connection that was refused, cut, or brought something else than answers."""
 
 _IN_JSON = regex(r"\"(?:code|reason|status|type)\"\s*:\s*\"?(\w+)")
+
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a session's file that are looked at."""
+
+_SESSION = regex(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 
 
 class Failure(BaseModel, defer_build=True):
@@ -75,6 +82,59 @@ class Line(BaseModel, defer_build=True):
     error: Failure | None = None
     message: str = ""
     stats: Stats | None = None
+
+
+class Numbers(BaseModel, defer_build=True):
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    thoughts: int = 0
+    tool: int = 0
+
+
+class Kept(BaseModel, defer_build=True):
+    id: str
+    timestamp: str = ""
+    tokens: Numbers
+    model: str = ""
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The session as the program keeps it in its home: the only place where each message's tokens stand. `began` is
+    when this process of the session did.
+    """
+
+    home: Path
+    session: str = ""
+    began: str = ""
+    file: Growing = field(default_factory=lambda: Growing(LARGEST, LARGEST))
+    seen: set[str] = field(default_factory=set)
+    spent: dict[str, events.Tokens] = field(default_factory=dict)
+    """events.Tokens told so far, by model."""
+
+    def begin(self, session: str, began: str) -> None:
+        """Name the session, and when this process of it began, as the program tells times: ISO 8601, in UTC."""
+        self.session, self.began = session if _SESSION.fullmatch(session) else "", began
+
+    def used(self) -> Iterator[events.Used]:
+        """The messages of this process that came since the last look."""
+        pattern = f".gemini/tmp/*/chats/session-*-{self.session[:8]}.jsonl"
+        for path in sorted(self.home.glob(pattern))[:1] if self.session else ():
+            for line in self.file.lines(path):
+                with suppress(ValidationError):
+                    message = Kept.model_validate_json(line)
+                    if message.id not in self.seen and message.timestamp >= self.began:
+                        self.seen.add(message.id)
+                        yield self._spent(message)
+
+    def _spent(self, message: Kept) -> events.Used:
+        """Thoughts are paid as output; what a cache held is part of the input."""
+        counts = message.tokens
+        fresh, written = counts.input + counts.tool - counts.cached, counts.output + counts.thoughts
+        tokens = events.Tokens(max(fresh, 0), max(written, 0), max(counts.cached, 0))
+        self.spent[message.model] = self.spent.get(message.model, events.Tokens()) + tokens
+        return events.Used(message.id, tokens, message.model)
 
 
 @dataclass(slots=True)

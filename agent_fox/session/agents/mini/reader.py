@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -22,10 +23,9 @@ _NETWORK = frozenset(
         *("httpx.ConnectError", "httpx.ConnectTimeout", "httpx.ReadError", "httpx.ReadTimeout", "httpx.WriteError"),
         *("httpx.RemoteProtocolError", "httpcore.ConnectError", "httpcore.RemoteProtocolError"),
         *("builtins.ConnectionRefusedError", "builtins.ConnectionResetError", "openai.APIConnectionError"),
-        *("openai.APITimeoutError", "litellm.exceptions.Timeout"),
+        *("openai.APITimeoutError", "litellm.exceptions.Timeout", "json.decoder.JSONDecodeError"),
     }
 )
-_GARBAGE = frozenset({"json.decoder.JSONDecodeError"})
 """Python's errors that say what came of a request, wherever they stand among the errors that it was wrapped in."""
 
 
@@ -151,7 +151,10 @@ class MiniReader(Reader):
                 yield events.Spoke(words)
             for call in choice.message.tool_calls or ():
                 self.open_calls.append(call.id)
-                yield events.Called(call.function.name or "", _arguments(call.function.arguments), call.id)
+                given: dict[str, object] = {"arguments": call.function.arguments}
+                with suppress(ValidationError):
+                    given = _ARGUMENTS.validate_json(call.function.arguments)
+                yield events.Called(call.function.name or "", given, call.id)
 
     def _ended(self, line: Line) -> Iterator[events.Event]:
         """Each end is one that the program chose; only a submission is the agent's."""
@@ -170,17 +173,8 @@ class MiniReader(Reader):
 def kind_of_failure(status: int | None, errors: Iterable[str]) -> Infrastructure | None:
     """What was broken: by what happened to the connection first, for the status is then the program's own guess."""
     short = {f"{name.partition('.')[0]}.{name.rpartition('.')[2]}" for name in errors}
-    if short & _NETWORK or set(errors) & (_NETWORK | _GARBAGE):
-        return Infrastructure.NETWORK
-    return kind_of(status)
+    return Infrastructure.NETWORK if _NETWORK & {*short, *errors} else kind_of(status)
 
 
 def _text(content: JsonValue) -> str:
     return content if isinstance(content, str) else "" if content is None else json.dumps(content)
-
-
-def _arguments(raw: str) -> dict[str, object]:
-    try:
-        return _ARGUMENTS.validate_json(raw)
-    except ValidationError:
-        return {"arguments": raw}

@@ -20,12 +20,13 @@ SHORTEST_QUIET, LONGEST_QUIET = 10.0, 60.0
 CONNECTING = 30.0
 USUAL_COMMAND = 300.0
 
-NAMES: Mapping[Provider, str] = {
-    Provider.ANTHROPIC: "anthropic",
-    Provider.OPENAI: "openai",
-    Provider.GEMINI: "google",
+SIDES: Mapping[Provider, tuple[str, str]] = {
+    Provider.ANTHROPIC: ("anthropic", "v1"),
+    Provider.OPENAI: ("openai", "v1"),
+    Provider.GEMINI: ("google", "v1beta"),
 }
-_VERSIONS: Mapping[Provider, str] = {Provider.ANTHROPIC: "v1", Provider.OPENAI: "v1", Provider.GEMINI: "v1beta"}
+"""What the program calls a provider, and the version of its interface that the program asks."""
+
 _FAMILIES: Mapping[str, Provider] = {
     "claude": Provider.ANTHROPIC,
     "gpt": Provider.OPENAI,
@@ -44,23 +45,23 @@ class Opencode(Described):
         if not slash:
             fitting = (provider for family, provider in _FAMILIES.items() if model.startswith(family))
             return next(fitting, Provider.ANTHROPIC)
-        named = next((provider for provider, name in NAMES.items() if name == before), None)
+        named = next((provider for provider, (name, _) in SIDES.items() if name == before), None)
         if named is None:
-            known = ", ".join(NAMES.values())
+            known = ", ".join(name for name, _ in SIDES.values())
             raise ValueError(f"model {model!r}: opencode can be used with the providers {known}; write provider/model")
         return named
 
     def places(self, task: AgentTask, door: Door) -> dict[str, object]:
         usual, side, folder = super().places(task, door), task.model_side, task.home / ".config/opencode"
         is_whole = not task.model or "/" in task.model
-        model = task.model if is_whole else f"{NAMES[self.provider(task.model)]}/{task.model}"
+        model = task.model if is_whole else f"{SIDES[self.provider(task.model)][0]}/{task.model}"
         name, command = model.partition("/")[2], str(int(min(task.limits.wall, USUAL_COMMAND) * 1000))
         known = {key: value for key, value in self.table.environment.items() if key.startswith("OPENCODE_")}
         return {
             **usual,
             "named_model": model or None,
             "models": {name: {}} if name else {},
-            "provider": NAMES[side],
+            "provider": SIDES[side][0],
             "base_url": base_url(side, door.model_url),
             "command": command,
             "known": fill(known, {"command": command}),
@@ -104,7 +105,7 @@ def quiet_of(limits: Limits) -> float:
 
 def base_url(provider: Provider, url: str) -> str:
     """The address with the version of the provider's interface, as the program's libraries want it."""
-    bare, version = url.rstrip("/"), _VERSIONS[provider]
+    bare, version = url.rstrip("/"), SIDES[provider][1]
     last = bare.rpartition("/")[2]
     return bare if last in {"v1", "v1beta", "v1alpha"} else f"{bare}/{version}"
 

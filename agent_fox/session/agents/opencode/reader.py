@@ -69,12 +69,6 @@ class Part(Shape):
     cost: Annotated[float, Field(ge=0, strict=False)] = 0.0
 
 
-class Step(Shape):
-    """A line about a part of a message: the program's own."""
-
-    part: Part
-
-
 class ErrorData(Shape):
     message: Word = ""
     status: int | None = Field(default=None, alias="statusCode")
@@ -84,10 +78,6 @@ class ErrorData(Shape):
 class Error(Shape):
     name: Word = ""
     data: ErrorData = ErrorData()
-
-
-class Failure(Shape):
-    error: Error
 
 
 class PluginLine(Shape):
@@ -157,9 +147,9 @@ class OpencodeReader(Reader):
                 self.reason, self.texts = "", []
                 yield events.Turn()
             case "text" | "tool_use" | "step_finish" as kind:
-                yield from self._part(kind, Step.model_validate(raw).part)
+                yield from self._part(kind, Part.model_validate(raw.get("part")))
             case "error":
-                yield self._failed(Failure.model_validate(raw).error)
+                yield self._failed(Error.model_validate(raw.get("error")))
             case str():
                 yield events.Beat()
             case _:

@@ -21,11 +21,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents.task import Provider
 
-KEY_HEADER = {
-    Provider.ANTHROPIC: "x-api-key",
-    Provider.OPENAI: "Authorization",
-    Provider.GEMINI: "x-goog-api-key",
-}
+KEY_HEADER = {Provider.ANTHROPIC: "x-api-key", Provider.OPENAI: "Authorization", Provider.GEMINI: "x-goog-api-key"}
 
 _QUERY = regex(r"[\w.~:@!$'*+,;=&%/()-]*", re.ASCII)
 

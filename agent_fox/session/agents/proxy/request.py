@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.events import Trouble
 from agent_fox.session.agents.proxy.gate import Passage, Refusal, error_body, passed_on, size_of
-from agent_fox.session.agents.proxy.mask import Mask
-from agent_fox.session.agents.proxy.opening import LoginError, Opening, joined
+from agent_fox.session.agents.proxy.model_side import OF_THE_LINE, LoginError, Mask, Opening, joined, why
 from agent_fox.session.agents.proxy.trouble import read_error, trouble_of
-from agent_fox.session.agents.proxy.upstream import OF_THE_LINE, why
 from agent_fox.session.agents.proxy.usage import EventStream, Listener
 from agent_fox.session.infrastructure import Infrastructure
 
@@ -44,11 +42,7 @@ class Request(BaseHTTPRequestHandler):
     opening: Opening
 
     def __init__(
-        self,
-        shared: Shared,
-        request: socket.socket,
-        client_address: tuple[str, int],
-        server: socketserver.BaseServer,
+        self, shared: Shared, request: socket.socket, client_address: tuple[str, int], server: socketserver.BaseServer
     ) -> None:
         self.proxy = shared
         super().__init__(request, client_address, server)
@@ -71,19 +65,15 @@ class Request(BaseHTTPRequestHandler):
             verdict = Refusal(CEILING_STATUS, reason, f"a request was refused: {reason}")
         if isinstance(verdict, Refusal):
             with contextlib.suppress(*OF_THE_LINE, _ProgramLeft):
-                self._drain()
+                size = size_of(self.headers)  # a program that is still writing would not read the answer
+                for _ in self._body(0 if isinstance(size, Refusal) else min(size, self.proxy.limits.largest)):
+                    pass
                 self._refuse(verdict)
             return
         with contextlib.suppress(_ProgramLeft):
             self._forward(verdict)
 
     do_GET = do_POST = do_HEAD = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = serve
-
-    def _drain(self) -> None:
-        """A program that is still writing would not read the answer."""
-        size = size_of(self.headers)
-        for _ in self._body(0 if isinstance(size, Refusal) else min(size, self.proxy.limits.largest)):
-            pass
 
     def _body(self, size: int) -> Iterator[bytes]:
         while size > 0:

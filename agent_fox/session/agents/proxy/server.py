@@ -27,14 +27,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.proxy.gate import Gate, credential
-from agent_fox.session.agents.proxy.opening import Key
+from agent_fox.session.agents.proxy.model_side import Key, Upstream, usable_key
 from agent_fox.session.agents.proxy.request import Request
 from agent_fox.session.agents.proxy.shared import ProxyLimits, Shared, Telling
-from agent_fox.session.agents.proxy.upstream import Upstream, usable_key
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.events import Event
-    from agent_fox.session.agents.proxy.opening import Access
+    from agent_fox.session.agents.proxy.model_side import Access
     from agent_fox.session.agents.task import Provider
 
 DEFAULT_LIMITS = ProxyLimits()

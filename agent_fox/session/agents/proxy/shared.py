@@ -16,8 +16,7 @@ from agent_fox.session.agents.events import Beat, Event
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.proxy.gate import Gate
-    from agent_fox.session.agents.proxy.opening import Access
-    from agent_fox.session.agents.proxy.upstream import Upstream
+    from agent_fox.session.agents.proxy.model_side import Access, Upstream
 
 MOST_NOTES = 20
 

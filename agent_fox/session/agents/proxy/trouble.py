@@ -72,19 +72,10 @@ def trouble_of(status: int | None, error: ErrorBody, headers: Message | None = N
     if error.message:
         text += f": {' '.join(error.message.split())[:LONGEST_WORDS]}"
     text += hint_of(status, *error.words)
-    wait = _wait(headers)
-    if wait is not None:
+    milliseconds, seconds = (headers.get(name, "") if headers else "" for name in ("retry-after-ms", "retry-after"))
+    wait = int(milliseconds) / 1000 if milliseconds.isdecimal() else float(seconds) if seconds.isdecimal() else None
+    if wait is not None:  # a date, which few name, is not read
         text += f", retry after {wait:g} s"
     kind = Infrastructure.NO_CREDIT if (error.message or "").startswith(LOW_BALANCE) else kind_of(status, *error.words)
     is_long = kind is None and is_too_long(status, error.message or "", *error.words)
     return Trouble(text, kind, retry_after=wait, is_too_long=is_long)
-
-
-def _wait(headers: Message | None) -> float | None:
-    """Seconds that the server asks to wait; None where it does not say, or names a date, which few do."""
-    if headers is None:
-        return None
-    milliseconds, seconds = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
-    if milliseconds.isdecimal():
-        return int(milliseconds) / 1000
-    return float(seconds) if seconds.isdecimal() else None

@@ -147,20 +147,18 @@ class Listener:
         answer = inner or part
         self._model = answer.model or part.model or self._model
         events: list[Event] = []
-        if answer.usage is not None or part.usage is not None or answer.gemini is not None:
-            events.append(self._used(part, answer))
-        if error := answer.error or part.error or _bare_error(part):
-            events.append(trouble_of(None, error))
-        return events
-
-    def _used(self, part: _Part, answer: _Answer) -> Used:
         usage = answer.usage or part.usage
         if answer.gemini is not None:
             self._tokens = answer.gemini.tokens()
         elif usage is not None:
             self._tokens = usage.tokens(self._tokens)
-        self.is_whole = part.type != "message_start"
-        return Used(self._message, self._tokens, self._model)
+        if usage is not None or answer.gemini is not None:
+            self.is_whole = part.type != "message_start"
+            events.append(Used(self._message, self._tokens, self._model))
+        error = answer.error or part.error
+        if error is None and part.type == "error" and isinstance(part.message, str):  # OpenAI's, in a stream
+            error = ErrorBody(type=str(part.code or ""), message=part.message)
+        return [*events, trouble_of(None, error)] if error else events
 
 
 class EventStream:
@@ -194,10 +192,3 @@ class EventStream:
         except (KeyError, TypeError, ValueError):
             data = payload
         return b"data: " + data.replace(b"\n", b" ") + b"\n"
-
-
-def _bare_error(part: _Part) -> ErrorBody | None:
-    """OpenAI's `error` event of a stream, whose words stand in the event itself."""
-    if part.type != "error" or not isinstance(part.message, str):
-        return None
-    return ErrorBody(type=str(part.code or ""), message=part.message)

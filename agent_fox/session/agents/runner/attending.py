@@ -60,11 +60,11 @@ class Lines:
             time.sleep(FULL)
 
 
+@dataclass(slots=True)
 class Orders:
     """Whether we were asked to end the session; set by a signal's handler."""
 
-    def __init__(self) -> None:
-        self.is_asked = False
+    is_asked: bool = False
 
     def ask(self) -> None:
         self.is_asked = True
@@ -110,16 +110,11 @@ class Attendance:
                 self._open -= 1
             case StreamLine(stream=Stream.OUTPUT, text=text):
                 self.hearing.hear_line(text, self.reader.line(text))
-            case StreamLine(text=text):
-                self._hear_complaint(text)
-
-    def _hear_complaint(self, text: str) -> None:
-        """A line of the errors is an event, or else words that may tell why the program ended."""
-        events = tuple(self.reader.complaint(text))
-        if events:
-            self.hearing.hear_line(text, events)
-        else:
-            self.hearing.complain(text, is_life=self.reader.works_by_complaints)
+            case StreamLine(text=text):  # an event, or else words that may tell why the program ended
+                if events := tuple(self.reader.complaint(text)):
+                    self.hearing.hear_line(text, events)
+                else:
+                    self.hearing.complain(text, is_life=self.reader.works_by_complaints)
 
     def _reply(self) -> None:
         """Where the program is spoken with: what it is to hear now. After the last word it has a while to end."""
@@ -141,7 +136,7 @@ class Attendance:
             asked = Stop(Cause.ASKED, "stopped by us") if self.orders.is_asked else None
             self.stop = asked or self._why_end()
             if self.stop is not None:
-                self._end()
+                self._end(self.stop)
         while self._steps and time.monotonic() >= self._steps[0][0]:
             self._steps.pop(0)[1]()
 
@@ -155,16 +150,12 @@ class Attendance:
         self._next_look = now + max(LOOKING, LISTENING * (now - began))
         return why
 
-    def _end(self) -> None:
+    def _end(self, stop: Stop) -> None:
         """Ask first, for a program that is asked reports its cost; then kill it."""
-        assert self.stop is not None
-        log(f"we end the session: {self.stop.reason}")
-        if not isinstance(self.reader, Dialogue):
-            self._end_after(0.0)
-        elif not self._has_parted:
-            is_asked = self.reader.cancel()
-            self._reply()
-            self._end_after(CANCELLED if is_asked else 0.0)
+        log(f"we end the session: {stop.reason}")
+        is_asked = isinstance(self.reader, Dialogue) and self.reader.cancel()
+        self._reply()
+        self._end_after(CANCELLED if is_asked else 0.0)
 
     def _end_after(self, wait: float) -> None:
         """Interrupt it when so many seconds are over, then terminate and kill it."""

@@ -44,28 +44,22 @@ def cost_of(tally: Tally, metered: Mapping[str, Used], prices: Prices, facts: Fa
     reported_tokens = tally.reported_tokens(counts_resumed=facts.counts_resumed)
     has_ended = tally.finished is not None
     counted = _priced(requests, CostSource.METERED, prices) if requests else Spent()
-    if _is_free(requests or messages, prices):
+    listed = [prices.find(model) for model in {event.model for event in requests or messages}]
+    if listed and all(rates is not None and rates.is_free for rates in listed):
         return Spent(0.0, CostSource.METERED if requests else CostSource.PRICED, sum_of(requests or messages))
     is_told = reported is not None and (has_ended or not (requests or messages))
     is_cut = tally.finished is not None and tally.finished.is_error and (counted.cost_usd or 0.0) > (reported or 0.0)
-    if is_told and not is_cut and not _is_far_more(counted.cost_usd, reported):
+    is_forged = (counted.cost_usd or 0.0) > FAR * (reported or 0.0) + UNTOLD_USD
+    if is_told and not is_cut and not is_forged:
         return Spent(reported, CostSource.REPORTED, reported_tokens or sum_of(messages) or sum_of(requests))
     if requests:
         return counted
     if reported_tokens is not None and has_ended and reported_tokens != sum_of(messages):
-        return _priced_sum(reported_tokens, tally.model, prices)
+        cost = price_of_sum(tally.model, reported_tokens, prices)
+        if cost is None:
+            return Spent(None, CostSource.UNKNOWN, reported_tokens, (tally.model,))
+        return Spent(cost, CostSource.PRICED, reported_tokens)
     return _priced(messages, CostSource.PRICED, prices) if messages else Spent()
-
-
-def _is_free(used: list[Used], prices: Prices) -> bool:
-    """Whether every model that was asked is listed at no price at all: a local one."""
-    models = {event.model for event in used}
-    return bool(models) and all((listed := prices.find(model)) is not None and listed.is_free for model in models)
-
-
-def _is_far_more(counted: float | None, reported: float | None) -> bool:
-    """Whether the proxy has counted so much that what was told in the program's name is not its own word."""
-    return counted is not None and reported is not None and counted > FAR * reported + UNTOLD_USD
 
 
 def metered_usd(metered: Mapping[str, Used], prices: Prices) -> float | None:
@@ -86,8 +80,3 @@ def _priced(used: list[Used], source: CostSource, prices: Prices) -> Spent:
     if unpriced:
         return Spent(None, CostSource.UNKNOWN, sum_of(used), unpriced)
     return Spent(sum(cost for _, cost in costs if cost is not None), source, sum_of(used))
-
-
-def _priced_sum(tokens: Tokens, model: str, prices: Prices) -> Spent:
-    cost = price_of_sum(model, tokens, prices)
-    return Spent(None, CostSource.UNKNOWN, tokens, (model,)) if cost is None else Spent(cost, CostSource.PRICED, tokens)

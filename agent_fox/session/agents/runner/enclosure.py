@@ -69,8 +69,14 @@ def enclosed(
 
 
 def view_of(task: AgentTask, program: str, environment: Mapping[str, str], mode: Mode = SandboxMode.AUTO) -> View:
-    """A coder may write its workspace; who judges may not write anything there. A container has tools of its own."""
-    tools = () if isinstance(mode, Container) else tools_of(task, program, environment)
+    """A coder may write its workspace; who judges may not write anything there. Of this machine is seen what runs the
+    program and the hooks of ours that it asks; a container has tools of its own.
+    """
+    tools: tuple[Path, ...] = ()
+    if not isinstance(mode, Container):
+        starts = (program, sys.executable)
+        theirs = (folder for start in starts for folder in toolchains.folders(start, task.workspace, environment))
+        tools = (*theirs, *program_folders(Path(program)))
     hooks = Path(stop_hook.__file__).parents[1]  # those of each agent stand in its own folder
     shown = (*tools, hooks, *map(Path, task.readable))
     outside = tuple(dict.fromkeys(folder for folder in shown if not folder.is_relative_to(task.workspace)))
@@ -84,9 +90,3 @@ def view_of(task: AgentTask, program: str, environment: Mapping[str, str], mode:
         network=not isinstance(mode, Container) or mode.network,
         is_git_writable=task.role is Role.CODER,
     )
-
-
-def tools_of(task: AgentTask, program: str, environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """What of this machine must be seen to run the program, and the hooks of ours that it asks."""
-    theirs = toolchains.folders(program, task.workspace, environment)
-    return (*theirs, *toolchains.folders(sys.executable, task.workspace, environment), *program_folders(Path(program)))

@@ -8,9 +8,11 @@ from dataclasses import field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from agent_fox.core.markdown import one_line
 from agent_fox.core.values import dataclass
+from agent_fox.session.agents import events
 from agent_fox.session.agents.events import Answered, Beat, Called, Event, Printed, Trouble, Unreadable, Used
-from agent_fox.session.agents.runner import log_lines, scanning
+from agent_fox.session.agents.runner import scanning
 from agent_fox.session.agents.runner.cost import Spent, cost_of, metered_usd
 from agent_fox.session.agents.runner.stop_gate import CHECKS, StopGate
 from agent_fox.session.agents.runner.tally import LONGEST_NAME, Tally, short_tool, shown_call
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 LAST_COMPLAINTS = 20
 LONGEST_COMPLAINT = 4000
 """Characters of a line of standard error that are kept."""
+
+LONGEST_SAID = 2000
+LONGEST_ANSWER = 600
+"""Characters of words and of a tool's output that a log keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +101,10 @@ class Hearing:
         is_heard = bool(tally.words or tally.tools or tally.used or self.metered) or has_cost
         return self.was_asked or is_heard or (tally.turns > 0 and not is_proxied)
 
-    def hear_line(self, text: str, events: Iterable[Event]) -> None:
+    def hear_line(self, text: str, meant: Iterable[Event]) -> None:
         """A line as its events; one that tells of no work is kept, for it may say why the program died."""
         is_work = False
-        for event in events:
+        for event in meant:
             is_work = is_work or not isinstance(event, Beat | Printed | Unreadable)
             self.take(event)
         if text.strip() and not is_work:
@@ -120,7 +126,7 @@ class Hearing:
         if self.transcript is not None:
             self.transcript.hear(event)
         self._look_at(event)
-        line = None if isinstance(event, Beat) else log_lines.line_of(event)
+        line = None if isinstance(event, Beat) else line_of(event)
         if line is not None:
             self.last = line
             log(line)
@@ -128,7 +134,10 @@ class Hearing:
     def _look_at(self, event: Event) -> None:
         match event:
             case Called(tool=tool, call=call):
-                self._scan(event)
+                folders = (self.task.workspace, self.task.home, self.task.scratch, *self.task.readable)
+                why = scanning.forbidden(event.arguments, [PurePosixPath(str(folder)) for folder in folders])
+                if why:
+                    self.tally.forbid(f"tried {why}: {tool[:LONGEST_NAME]} {shown_call(event)}")
                 if short_tool(tool) in CHECKS:
                     self._checks.add(call)
             case Answered(call=call, is_error=is_error) if call in self._checks:
@@ -136,12 +145,34 @@ class Hearing:
                 if self.gate is not None and not (is_error or event.is_refused):
                     self.gate.note_check()
 
-    def _scan(self, event: Called) -> None:
-        task = self.task
-        allowed = (task.workspace, task.home, task.scratch, *task.readable)
-        why = scanning.forbidden(event.arguments, [PurePosixPath(str(folder)) for folder in allowed])
-        if why:
-            self.tally.forbid(f"tried {why}: {event.tool[:LONGEST_NAME]} {shown_call(event)}")
+
+def line_of(event: Event) -> str | None:
+    """One line, or None for what is of no use to a reader."""
+    match event:
+        case events.Began():
+            servers = ", ".join(f"{name} {state}" for name, state in event.servers.items())
+            return (
+                f"began: session {event.session or '?'}, model {event.model or '?'}{f'; {servers}' if servers else ''}"
+            )
+        case events.Spoke(text=text):
+            return f"says: {one_line(text, LONGEST_SAID)}" if text.strip() else None
+        case Printed(line=line):
+            return f"prints: {one_line(line, LONGEST_ANSWER)}" if line.strip() else None
+        case Called(tool=tool):
+            return f"calls {tool} {shown_call(event)}"
+        case Answered():
+            how = "refused" if event.is_refused else "failed" if event.is_error else "answers"
+            return f"  {how}: {one_line(event.text, LONGEST_ANSWER)}"
+        case Trouble():
+            return f"trouble ({event.kind or 'of an unknown kind'}): {one_line(event.text, LONGEST_ANSWER)}"
+        case events.Broken(text=text):
+            return f"broken: {one_line(text, LONGEST_ANSWER)}"
+        case events.Finished():
+            cost = "" if event.cost_usd is None else f", ${event.cost_usd:.4f}"
+            return f"ended: {event.reason or 'no reason given'}{' (error)' if event.is_error else ''}{cost}"
+        case Unreadable(line=line):
+            return f"unreadable: {one_line(line, LONGEST_ANSWER)}"
+    return None
 
 
 def log(line: str) -> None:

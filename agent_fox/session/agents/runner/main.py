@@ -26,8 +26,7 @@ from agent_fox.session.agents.runner.child import Child
 from agent_fox.session.agents.runner.enclosure import enclosed
 from agent_fox.session.agents.runner.listening import FromProxy, Hearing, log
 from agent_fox.session.agents.runner.outcome import Outcome, answer_of, outcome_of, why_unreadable
-from agent_fox.session.agents.runner.services import Services, serving
-from agent_fox.session.agents.runner.verifier_server import NotServed
+from agent_fox.session.agents.runner.services import NotServed, Services, serving
 from agent_fox.session.agents.task import TASK, AgentTask, Role
 from agent_fox.session.agents.versions import probe
 from agent_fox.session.infrastructure import Infrastructure
@@ -35,9 +34,7 @@ from agent_fox.system.redaction.masking import redact
 from agent_fox.system.sandbox.bubblewrap import SandboxMissing, in_words, mode_of
 
 if TYPE_CHECKING:
-    from agent_fox.session.agents.command_line import CommandLine, Dialogue, Start
-    from agent_fox.session.agents.events import Event
-    from agent_fox.session.agents.runner.cost import Spent
+    from agent_fox.session.agents.command_line import CommandLine, Start
     from agent_fox.session.agents.runner.watchdog import Stop
 
 DRAINING = 2.0
@@ -71,7 +68,10 @@ class Conversation:
         """Have the session; its report. Nothing of it runs any more afterwards."""
         try:
             log(f"{self.task.cli}, sandbox: {in_words(mode_of(self.task.sandbox), True)}")
-            with serving(self.task, credentials, self.hear_proxy, self.note, self.why_no_request) as services:
+            hear = self.inbox.put
+            with serving(
+                self.task, credentials, lambda event: hear(FromProxy(event)), self.note, self.why_no_request
+            ) as services:
                 self.hearing.gate, self.ports = services.gate, services.ports
                 self.cli.prepare(self.task, services.door)
                 self.run(self.cli.start(self.task, services.door))
@@ -92,9 +92,6 @@ class Conversation:
             if isinstance(item := self.inbox.get_nowait(), FromProxy):
                 self.hearing.take_from_proxy(item.event)
 
-    def hear_proxy(self, event: Event) -> None:
-        self.inbox.put(FromProxy(event))
-
     def note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
@@ -109,19 +106,17 @@ class Conversation:
         return None
 
     def run(self, start: Start) -> None:
-        """Run a process to its end, or to ours; and a second one, where it died and its session can be taken up."""
+        """Run a process to its end, or to ours; and a second one, where it died and its session can be taken up: not
+        where it ended well or was ended, or where the model's side or the machine was in trouble.
+        """
         self.run_once(start)
-        successor = self.successor_of(start.dialogue)
+        if start.dialogue is None or self.stop is not None or self.exit_status is None:
+            return
+        outcome = outcome_of(self.hearing.tally, None, self.exit_status, "\n".join(self.hearing.complaints))
+        successor = start.dialogue.successor() if outcome.ending is Ending.FAILED else None
         if successor is not None:
             self.note(f"its program died (exit {self.exit_status}); a second one took up the session")
             self.run_once(replace(start, dialogue=successor))
-
-    def successor_of(self, dialogue: Dialogue | None) -> Dialogue | None:
-        """None where it ended well or was ended, or where the model's side or the machine was in trouble."""
-        if dialogue is None or self.stop is not None or self.exit_status is None:
-            return None
-        outcome = outcome_of(self.hearing.tally, None, self.exit_status, "\n".join(self.hearing.complaints))
-        return dialogue.successor() if outcome.ending is Ending.FAILED else None
 
     def run_once(self, start: Start) -> None:
         environment = {**self.task.environment, **start.environment}
@@ -141,17 +136,14 @@ class Conversation:
                 child.kill()
                 self.exit_status = child.wait(DRAINING)
         self.settle()
-        self.note_dialogue(start.dialogue)
-        last = reader.end(self.exit_status)
-        if last is not None:
-            self.hearing.take(last)
-
-    def note_dialogue(self, dialogue: Dialogue | None) -> None:
-        """A program that was spoken with to the last word has ended well, however it went when it was told to go."""
-        if dialogue is not None and dialogue.is_over:
+        dialogue = start.dialogue
+        if dialogue is not None and dialogue.is_over:  # it was spoken with to the last word, however it went then
             self.exit_status = 0
         if dialogue is not None and dialogue.asked_again:
             self.note_asked_again(dialogue.asked_again)
+        last = reader.end(self.exit_status)
+        if last is not None:
+            self.hearing.take(last)
 
     def note_asked_again(self, why: str) -> None:
         self.is_asked_again = True
@@ -180,50 +172,36 @@ class Conversation:
 
     def report(self, outcome: Outcome) -> AgentReport:
         tally, spent, gate = self.hearing.tally, self.hearing.spent, self.hearing.gate
+        asks_version = bool(self.cli.facts.least) and not self.task.is_contained
         return AgentReport(
-            cli=self.task.cli,
-            version=tally.version
-            or (probe(self.task.program).version if self.cli.facts.least and not self.task.is_contained else ""),
-            model=tally.model or self.task.model,
-            session=tally.session,
-            ending=outcome.ending,
-            reason=outcome.reason,
+            cli=self.task.cli, version=tally.version or (probe(self.task.program).version if asks_version else ""),
+            model=tally.model or self.task.model, session=tally.session, ending=outcome.ending, reason=outcome.reason,
             infrastructure=outcome.infrastructure,
             retry_after=tally.trouble.retry_after if tally.trouble is not None else None,
-            cost_usd=spent.cost_usd,
-            cost_source=spent.source,
-            tokens=spent.tokens,
-            turns=tally.turns,
-            tools=dict(tally.tools),
-            forbidden=tuple(tally.forbidden),
-            attempts_to_stop=gate.blocks if gate is not None else 0,
-            is_asked_again=self.is_asked_again,
+            cost_usd=spent.cost_usd, cost_source=spent.source, tokens=spent.tokens,
+            turns=tally.turns, tools=dict(tally.tools), forbidden=tuple(tally.forbidden),
+            attempts_to_stop=gate.blocks if gate is not None else 0, is_asked_again=self.is_asked_again,
             summary=answer_of(tally)[:LONGEST_SUMMARY] if self.task.role is Role.CODER else "",
-            notes=tuple(self.all_notes()),
-            seconds=round(time.monotonic() - self.began, 3),
+            notes=tuple(self.all_notes()), seconds=round(time.monotonic() - self.began, 3),
             last=redact(one_line(self.hearing.last, LONGEST_LAST), ()),
             silent=round(time.monotonic() - self.hearing.watchdog.heard_at, 3),
-        )
+        )  # fmt: skip
 
     def all_notes(self) -> list[str]:
-        """What a person should know beside the numbers."""
+        """What a person should know beside the numbers. What an unknown cost counts for is in `assumed_cost_usd`."""
         tally, spent = self.hearing.tally, self.hearing.spent
-        more = tally.attempts - len(tally.forbidden)
-        facts = (
+        more, models = tally.attempts - len(tally.forbidden), ", ".join(spent.unpriced)
+        listed = f": no price is listed for {models}; see .agent-fox/prices.toml" if models else ""
+        notes = (
             (more > 0, f"{more} more forbidden attempts"),
             (tally.refused > 0, f"{tally.refused} tool calls were refused"),
             (tally.odd_lines > 0, f"{tally.odd_lines} lines of its output could not be read"),
-            (spent.source is CostSource.UNKNOWN and (tally.turns > 0 or bool(spent.unpriced)), _unknown_cost(spent)),
+            (
+                spent.source is CostSource.UNKNOWN and (tally.turns > 0 or bool(models)),
+                f"its cost is not known{listed}",
+            ),
         )
-        return [*self.notes, *(words for holds, words in facts if holds)]
-
-
-def _unknown_cost(spent: Spent) -> str:
-    """What the session counts for then stands in `assumed_cost_usd`."""
-    listed = (
-        f": no price is listed for {', '.join(spent.unpriced)}; see .agent-fox/prices.toml" if spent.unpriced else ""
-    )
-    return f"its cost is not known{listed}"
+        return [*self.notes, *(words for holds, words in notes if holds)]
 
 
 def keep_to_ourselves() -> None:

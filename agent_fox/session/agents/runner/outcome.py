@@ -64,39 +64,28 @@ def outcome_of(
     if exit_status == 0 and finished is not None and not finished.is_error:
         return Outcome(Ending.ENDED, finished.reason or "ended")
     failed = _failed(tally, exit_status, complaints)
-    return (
-        failed
-        if has_asked or failed.ending is not Ending.FAILED or exit_status is None
-        else _unbegun(failed, exit_status)
-    )
-
-
-def _unbegun(failed: Outcome, exit_status: int) -> Outcome:
-    """The end of a program that died before its first request: its installation is broken, or somebody ended it."""
+    if has_asked or failed.ending is not Ending.FAILED or exit_status is None:
+        return failed
     kind = Infrastructure.LOST if -exit_status in FROM_OUTSIDE else Infrastructure.BROKEN_PROGRAM
     reason = f"before its first request to the model: {failed.reason}"
     return Outcome(Ending.INFRASTRUCTURE, one_line(reason, LONGEST_REASON), kind)
 
 
+ENDINGS = {Cause.ASKED: Ending.STOPPED, Cause.RUN_COST: Ending.CEILING, Cause.WALL: Ending.TIMED_OUT}
+"""How a session ended that we have ended; where nothing is broken, any other cause is a failure."""
+
+
 def _stopped(stop: Stop, tally: Tally) -> Outcome:
-    match stop.cause:
-        case Cause.ASKED:
-            return Outcome(Ending.STOPPED, stop.reason)
-        case Cause.TOOLS:
-            return Outcome(Ending.INFRASTRUCTURE, stop.reason, Infrastructure.WORKSPACE)
-        case Cause.RUN_COST:
-            return Outcome(Ending.CEILING, stop.reason)
-        case Cause.WALL:
-            return Outcome(Ending.TIMED_OUT, stop.reason)
-        case Cause.SILENCE:
-            kind = tally.trouble.kind if tally.trouble and tally.trouble.kind else Infrastructure.NETWORK
-            return Outcome(Ending.INFRASTRUCTURE, stop.reason, kind)
-        case Cause.HOPELESS:
-            known = tally.trouble.kind if tally.trouble else None
-            return Outcome(Ending.INFRASTRUCTURE, stop.reason, known or Infrastructure.AUTHENTICATION)
-        case Cause.BROKEN if tally.broken is not None and tally.broken.kind is not None:
-            return Outcome(Ending.INFRASTRUCTURE, stop.reason, tally.broken.kind)
-    return Outcome(Ending.FAILED, stop.reason)
+    known = tally.trouble.kind if tally.trouble else None
+    broken = {
+        Cause.TOOLS: Infrastructure.WORKSPACE,
+        Cause.SILENCE: known or Infrastructure.NETWORK,
+        Cause.HOPELESS: known or Infrastructure.AUTHENTICATION,
+        Cause.BROKEN: tally.broken.kind if tally.broken is not None else None,
+    }
+    if (kind := broken.get(stop.cause)) is not None:
+        return Outcome(Ending.INFRASTRUCTURE, stop.reason, kind)
+    return Outcome(ENDINGS.get(stop.cause, Ending.FAILED), stop.reason)
 
 
 def _failed(tally: Tally, exit_status: int | None, complaints: str) -> Outcome:
@@ -104,26 +93,18 @@ def _failed(tally: Tally, exit_status: int | None, complaints: str) -> Outcome:
     trouble = tally.trouble
     if trouble is not None and trouble.kind is not None:
         return Outcome(Ending.INFRASTRUCTURE, one_line(trouble.text, LONGEST_REASON), trouble.kind)
-    if _is_too_long(tally, complaints):
-        return Outcome(Ending.TOO_LONG, one_line(trouble.text, LONGEST_REASON) if trouble else reason)
-    kind = recognise(exit_status, complaints) or _of_sandbox(tally, exit_status, complaints)
-    return Outcome(Ending.INFRASTRUCTURE if kind else Ending.FAILED, reason, kind)
-
-
-def _is_too_long(tally: Tally, complaints: str) -> bool:
-    """Whether the session ended because its last request did not fit into the model's context."""
-    trouble, last = tally.trouble, tally.finished
+    last = tally.finished
+    is_long = says_too_long(complaints, *((last.reason, last.text) if last is not None else ()))
     if trouble is not None:
-        return trouble.is_too_long or is_too_long(None, trouble.text)
-    return says_too_long(complaints, *((last.reason, last.text) if last is not None else ()))
-
-
-def _of_sandbox(tally: Tally, exit_status: int | None, complaints: str) -> Infrastructure | None:
-    """The sandbox's own failure, before the program that it should hold has said a word."""
+        is_long = trouble.is_too_long or is_too_long(None, trouble.text)
+    if is_long:  # its last request did not fit into the model's context
+        return Outcome(Ending.TOO_LONG, one_line(trouble.text, LONGEST_REASON) if trouble else reason)
+    kind = recognise(exit_status, complaints)
     is_unheard = not (tally.session or tally.turns)
-    if exit_status != SANDBOX_FAILED or not is_unheard or not complaints.startswith(SANDBOX_SAYS):
-        return None
-    return Infrastructure.MISSING_BINARY if complaints.startswith(SANDBOX_RUNS) else Infrastructure.WORKSPACE
+    if kind is None and exit_status == SANDBOX_FAILED and is_unheard and complaints.startswith(SANDBOX_SAYS):
+        runs = complaints.startswith(SANDBOX_RUNS)  # the sandbox failed, before its program has said a word
+        kind = Infrastructure.MISSING_BINARY if runs else Infrastructure.WORKSPACE
+    return Outcome(Ending.INFRASTRUCTURE if kind else Ending.FAILED, reason, kind)
 
 
 def _words(finished: Finished | None, exit_status: int | None, complaints: str) -> str:
@@ -133,11 +114,7 @@ def _words(finished: Finished | None, exit_status: int | None, complaints: str) 
     if finished is None:
         last = telling(complaints)
         return one_line(f"{how} without a last word{f': {last}' if last else ''}", LONGEST_REASON)
-    words = (
-        finished.reason
-        if finished.reason == finished.text
-        else ": ".join(filter(None, (finished.reason, finished.text)))
-    )
+    words = ": ".join(filter(None, dict.fromkeys((finished.reason, finished.text))))
     return one_line(f"{how}, with an error: {words or 'none given'}", LONGEST_REASON)
 
 

@@ -40,18 +40,14 @@ def forbidden(arguments: Mapping[str, object], allowed: Iterable[PurePosixPath])
     """
     allowed = tuple(allowed)
     for name in PLACES:
-        place = arguments.get(name)
-        if isinstance(place, str) and place.startswith("/") and not _is_inside(place, allowed):
-            return f"a path outside of its workspace: {place}"
+        named = arguments.get(name)
+        if isinstance(named, str) and named.startswith("/") and not _is_inside(named, allowed):
+            return f"a path outside of its workspace: {named}"
     words = " ".join(_text(arguments.get(name)) for name in COMMANDS)
     deed = next((what for what, pattern in _DEEDS if pattern.search(words)), "")
-    return deed or _written_outside(words, allowed)
-
-
-def _written_outside(words: str, allowed: tuple[PurePosixPath, ...]) -> str:
     targets = (match[1] for match in _WRITTEN.finditer(words))
     place = next((place for place in targets if not _is_inside(place, (*allowed, *ANYBODYS))), "")
-    return f"writing outside of its workspace: {place}" if place else ""
+    return deed or (f"writing outside of its workspace: {place}" if place else "")
 
 
 def _is_inside(place: str, allowed: Iterable[PurePosixPath]) -> bool:

@@ -55,7 +55,9 @@ class StopGate:
     def why_not(self) -> str:
         """Why the session may not stop, for the agent to read; empty where it may."""
         with self._lock:
-            changes = self._changes()
+            now = self._read()
+            paths = [change.path for change in changed(self._checked, now)] if now and self._checked else []
+            changes = [path for path in paths if not path.startswith(REPOSITORY)]
             if not changes or self.blocks >= self._most:
                 return ""
             self.blocks += 1
@@ -64,13 +66,6 @@ class StopGate:
             f"You changed files after you last ran the verifier's tests: {named}. Run the verifier's tool "
             "run_unit_tests (or run_selected_test) and look at what it says; repair what is yours. Then stop."
         )
-
-    def _changes(self) -> list[str]:
-        now = self._read()
-        if now is None or self._checked is None:
-            return []
-        paths = (change.path for change in changed(self._checked, now))
-        return [path for path in paths if not path.startswith(REPOSITORY)]
 
 
 @contextlib.contextmanager

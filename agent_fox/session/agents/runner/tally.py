@@ -87,7 +87,8 @@ class Tally:
                 self.open_calls.pop(call, None)
                 self.refused += is_refused
             case events.Used(message=message):
-                self.used[message] = sane_use(event, self.model)
+                model = (event.model or self.model)[:LONGEST_NAME]
+                self.used[message] = replace(event, tokens=sane(event.tokens), model=model)
             case events.Trouble():
                 self.trouble = _joined(self.trouble, event)
             case events.Cost(usd=usd) if 0 <= usd <= MOST_USD:
@@ -114,8 +115,13 @@ class Tally:
         self.forbidden = [*self.forbidden, what][:MOST_KEPT]
 
     def _finished(self, event: events.Finished) -> None:
-        event = sane_end(event)
-        self.finished = event
+        """A cost that is no sound number is left out, for it cannot be added up."""
+        session, model, reason = event.session[:LONGEST_NAME], event.model[:LONGEST_NAME], event.reason[:LONGEST_REASON]
+        self.finished = event = replace(
+            event, session=session, model=model, reason=reason,
+            cost_usd=event.cost_usd if event.cost_usd is not None and 0 <= event.cost_usd <= MOST_USD else None,
+            tokens=sane(event.tokens) if event.tokens is not None else None,
+        )  # fmt: skip
         self.last_words = [*self.last_words, event][-MOST_KEPT:]
         self.session, self.model = event.session or self.session, self.model or event.model
         self.open_calls.clear()
@@ -146,18 +152,6 @@ def _joined(before: events.Trouble | None, now: events.Trouble) -> events.Troubl
         now, kind=kind, retry_after=now.retry_after or before.retry_after,
         is_too_long=now.is_too_long or before.is_too_long,
     )  # fmt: skip
-
-
-def sane_use(event: events.Used, model: str) -> events.Used:
-    return replace(event, tokens=sane(event.tokens), model=(event.model or model)[:LONGEST_NAME])
-
-
-def sane_end(event: events.Finished) -> events.Finished:
-    """A last word whose numbers can be added up: a cost that is not a sound number is left out."""
-    cost = event.cost_usd if event.cost_usd is not None and 0 <= event.cost_usd <= MOST_USD else None
-    tokens = sane(event.tokens) if event.tokens is not None else None
-    session, model, reason = event.session[:LONGEST_NAME], event.model[:LONGEST_NAME], event.reason[:LONGEST_REASON]
-    return replace(event, cost_usd=cost, tokens=tokens, session=session, model=model, reason=reason)
 
 
 def sane(tokens: events.Tokens) -> events.Tokens:

@@ -135,11 +135,7 @@ class Recorder:
             self.is_whole = False  # after a gap nothing: what stands behind it would seem to follow what is before it
             self.unrecorded += 1
             return
-        try:
-            with self.path.open("a", encoding="utf-8", errors="replace") as file:
-                file.write(text)
-        except OSError:
-            self.is_whole = False
+        self.is_whole &= appended(self.path, text)
         self.count, self.bytes = self.count + 1, self.bytes + len(text)
 
 
@@ -178,12 +174,18 @@ class Transcript:
         if not is_last and (self.unrecorded or self.bytes + len(text) > MOST_BYTES):
             self.unrecorded += 1
             return
-        try:
-            with self.path.open("a", encoding="utf-8", errors="replace") as file:
-                file.write(text)
-        except OSError:
-            self.unrecorded += 1
+        self.unrecorded += not appended(self.path, text)
         self.bytes += len(text)
+
+
+def appended(path: Path, text: str) -> bool:
+    """Whether the line could be written."""
+    try:
+        with path.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError:
+        return False
+    return True
 
 
 def red_lines(text: str) -> list[str]:

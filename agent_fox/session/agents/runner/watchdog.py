@@ -62,7 +62,9 @@ class Watchdog:
     def look(self, tally: Tally, cost_usd: float | None) -> Stop | None:
         """Why it must end now, or None."""
         limits, now = self.limits, self.clock()
-        self.forgive(now)
+        late, self.looked_at = now - self.looked_at, now
+        if late > LONGEST_LATE:  # time in which nothing ran here (a machine that slept, a clock that jumped)
+            self.began, self.heard_at = self.began + late, min(now, self.heard_at + late)
         trouble = tally.trouble
         if trouble is not None and trouble.kind in HOPELESS:
             return Stop(Cause.HOPELESS, trouble.text)
@@ -73,27 +75,13 @@ class Watchdog:
         if now - self.began >= limits.wall:
             return Stop(Cause.WALL, f"did not end within {limits.wall:g} s")
         if now - self.heard_at >= limits.idle and (self.beats or not tally.open_calls):
-            return Stop(Cause.SILENCE, f"nothing was heard for {limits.idle:g} s{_last(tally)}")
+            last = f", last: {trouble.text}" if trouble is not None else ""
+            return Stop(Cause.SILENCE, f"nothing was heard for {limits.idle:g} s{last}")
         if limits.turns is not None and tally.turns > limits.turns:
             return Stop(Cause.TURNS, f"needed more than its {limits.turns} turns")
         if limits.cost_usd is not None and cost_usd is not None and cost_usd >= limits.cost_usd:
             return Stop(Cause.COST, f"cost ${cost_usd:.2f}, its ceiling is ${limits.cost_usd:.2f}")
-        return self._of_the_run(cost_usd)
-
-    def forgive(self, now: float) -> None:
-        """Time in which nothing ran here (a machine that slept, a clock that jumped) is not the session's."""
-        late = now - self.looked_at
-        if late > LONGEST_LATE:
-            self.began, self.heard_at = self.began + late, min(now, self.heard_at + late)
-        self.looked_at = now
-
-    def _of_the_run(self, cost_usd: float | None) -> Stop | None:
-        """The session is within its own ceiling, but the run has no more money: what it did is not held against it."""
-        left = self.limits.left_usd
+        left = limits.left_usd  # of the run: what the session did is not held against it
         if left is not None and cost_usd is not None and cost_usd >= left:
             return Stop(Cause.RUN_COST, f"the run had ${left:.2f} left, and the session has cost ${cost_usd:.2f}")
         return None
-
-
-def _last(tally: Tally) -> str:
-    return f", last: {tally.trouble.text}" if tally.trouble is not None else ""

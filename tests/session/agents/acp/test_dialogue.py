@@ -178,6 +178,15 @@ def test_what_introduces_itself_in_another_way_is_no_agent(line: str, words: str
     assert [message["method"] for message in talk.said] == ["initialize"] or not words
 
 
+@pytest.mark.parametrize("able", ["x", {"mcpCapabilities": 5}, {"sessionCapabilities": []}, {"loadSession": {}}])
+def test_capabilities_in_another_form_are_none(able: object) -> None:
+    talk = begun(Talk(Role.VERIFIER, ask_again="again?"), able)
+    assert talk.said[1]["params"]["mcpServers"] == []
+    talk.answers(stopReason="end_turn")
+    assert talk.said[-1]["params"]["prompt"] == [{"type": "text", "text": "again?"}]
+    assert talk.dialogue.successor() is None
+
+
 def test_a_program_that_echoes_is_no_agent() -> None:
     """`cat` gives back what it is told: our request, our answer to that request, and so on."""
     talk = Talk()

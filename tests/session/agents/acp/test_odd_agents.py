@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.acp import dialogue, handshake
+from agent_fox.session.agents.acp import adapter, dialogue
 from agent_fox.session.agents.credentials import Credentials
 from agent_fox.session.agents.prices import read_prices
 from agent_fox.session.agents.registry import command_line
@@ -152,13 +152,13 @@ def test_what_is_no_agent_is_a_broken_program_that_pauses_the_run(
 @pytest.mark.usefixtures("quick")
 def test_what_is_no_agent_is_told_before_anything_is_paid(words: tuple[str, ...], trouble: str) -> None:
     argv = ("/bin/sh", *words[1:]) if words[0] == "sh" else (f"/bin/{words[0]}", *words[1:])
-    assert trouble in handshake.trouble_of(argv, {"PATH": "/usr/bin:/bin"})
+    assert trouble in adapter.trouble_of(argv, {"PATH": "/usr/bin:/bin"})
 
 
 def test_an_agent_introduces_itself_and_is_ended(tmp_path: Path) -> None:
     program = tmp_path / "odd.py"
     program.write_text(PROGRAM)
-    assert handshake.trouble_of((sys.executable, str(program)), {}) == ""
+    assert adapter.trouble_of((sys.executable, str(program)), {}) == ""
 
 
 def test_garbage_between_frames_is_counted_and_ends_nothing(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_fox.session.agents.acp.adapter import servers
-from agent_fox.session.agents.runner.verifier_server import verifier_served
+from agent_fox.session.agents.runner.services import verifier_served
 from agent_fox.session.agents.task import Door
 from agent_fox.session.backends import module_argv
 from tests.session.agents.toy import make_task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_fox.session.agents.proxy.mask import Mask
+from agent_fox.session.agents.proxy.model_side import Mask
 
 
 def passed(secret: bytes, *pieces: bytes) -> bytes:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_fox.session.agents.proxy.mask import MASK, Mask
+from agent_fox.session.agents.proxy.model_side import MASK, Mask
 from agent_fox.session.agents.proxy.shared import MOST_NOTES, ProxyLimits
 from agent_fox.session.agents.task import Provider
 from agent_fox.testing.worlds import wait_until

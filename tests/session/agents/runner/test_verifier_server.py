@@ -13,7 +13,7 @@ import pytest
 
 from agent_fox.core.ids import Archetype
 from agent_fox.session.agents.backend import verifier_argv
-from agent_fox.session.agents.runner.verifier_server import NotServed, verifier_served
+from agent_fox.session.agents.runner.services import NotServed, verifier_served
 from agent_fox.session.agents.task import AgentTask
 from agent_fox.session.backends import module_argv
 from agent_fox.session.order import Paths
