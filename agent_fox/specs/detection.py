@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -77,26 +76,21 @@ class Folder:
     def has_own_ids(self) -> bool:
         return any(_OWN_IDS.search(self.head(name)) for name in ("requirements.md", "tasks.md"))
 
+    @cached_property
+    def is_spec_kit(self) -> bool:
+        if self.is_openspec or "spec.md" in self.names:
+            return not self.is_openspec
+        has_tasks = "tasks.md" in self.names and not self.names & (_REQUIREMENTS | _OURS_ALONE)
+        return has_tasks and ("plan.md" in self.names or _NUMBERED_TASK.search(self.head("tasks.md")) is not None)
+
 
 def claims(path: Path) -> frozenset[str]:
     """The names of the built-in dialects whose documents the folder holds. More than one: it holds two dialects."""
     folder = Folder(path)
-    dialects = {name for name, holds in _FOLDERS.items() if holds(folder)}
+    dialects = {OPENSPEC} if folder.is_openspec else {SPEC_KIT} if folder.is_spec_kit else set()
     if _is_ours_or_kiro(folder, bool(dialects)):
         dialects.add(AGENT_FOX if _is_ours(folder) else KIRO)
     return frozenset(dialects)
-
-
-def _is_spec_kit(folder: Folder) -> bool:
-    if folder.is_openspec:
-        return False
-    if "spec.md" in folder.names:
-        return True
-    has_tasks = "tasks.md" in folder.names and not folder.names & (_REQUIREMENTS | _OURS_ALONE)
-    return has_tasks and ("plan.md" in folder.names or _NUMBERED_TASK.search(folder.head("tasks.md")) is not None)
-
-
-_FOLDERS: dict[str, Callable[[Folder], bool]] = {OPENSPEC: lambda folder: folder.is_openspec, SPEC_KIT: _is_spec_kit}
 
 
 def _is_ours_or_kiro(folder: Folder, is_claimed: bool) -> bool:

@@ -120,15 +120,14 @@ class Documents:
 def read_documents(
     folder: Path, root: Path, names: Iterable[str], can_do_without: frozenset[str] = frozenset()
 ) -> Documents:
-    """Read those of the names that are there. One that can't be read is an error, or a warning if the spec can do
-    without it."""
+    """Read those of the names that are there. One that can't be read is an error, or a warning if it can be missed."""
     documents = Documents(folder)
     for name in names:
-        path = folder / name
+        path = f"{folder}/{name}"
         read = read_text_file(path, root)
         if isinstance(read, TextFile):
-            documents.files[name] = _at_hand[str(path), str(root)] = read
-        elif is_there(path):
+            documents.files[name] = _at_hand[path, str(root)] = read
+        elif is_there(folder / name):
             documents.problems.append(replace(read, severity=Severity.WARNING) if name in can_do_without else read)
     return documents
 

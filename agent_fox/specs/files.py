@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from codecs import BOM_UTF8
 from pathlib import Path
@@ -24,11 +25,12 @@ class TextFile:
     text: str
 
 
-def place_of(path: Path, root: Path) -> str:
+def place_of(path: Path | str, root: Path) -> str:
     """How a path is named to a person: relative to the repository's root where it lies inside."""
     text, above = str(path), f"{root}/"
     if text.startswith(above):
         return text[len(above) :]
+    path = Path(path)
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
@@ -40,16 +42,16 @@ def warning(where: str, what: str, spec: str | None = None) -> Problem:
     return Problem(Severity.WARNING, where, what, spec)
 
 
-def read_text_file(path: Path, root: Path, limit: int = MAX_FILE_BYTES) -> TextFile | Problem:
+def read_text_file(path: Path | str, root: Path, limit: int = MAX_FILE_BYTES) -> TextFile | Problem:
     """The text of a file, or why it has none: unreadable, not a plain file, too large or long, binary, not UTF-8."""
     where = place_of(path, root)
     try:
-        state = path.stat()
+        state = os.stat(path)
         if not stat.S_ISREG(state.st_mode):
             return error(where, "is not a plain file; put the text itself there")
         if (size := state.st_size) > limit:
             return error(where, f"has {size:,} bytes; the limit is {limit:,}. Split the spec")
-        with path.open("rb", buffering=0) as file:  # half as many calls of the system as with a buffer
+        with open(path, "rb", buffering=0) as file:  # half as many calls of the system as with a buffer
             content = file.read(size + 1)
             content += file.read() if len(content) > size else b""
     except OSError as refused:

@@ -122,8 +122,7 @@ def box_at_start(text: str) -> tuple[str, str] | None:
 
 
 def in_bold(line: Line) -> str:
-    """The words of a line that is bold as a whole and stands at the left edge, such as `**Requirements**:`; else
-    nothing."""
+    """The words of a line that is bold as a whole, at the left edge, such as `**Requirements**:`; else nothing."""
     text = line.text if not line.is_code and line.text[:2] in _BOLD else ""
     text = text.rstrip(":：")
     inner = text[2:-2].strip(" :：")

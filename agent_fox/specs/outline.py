@@ -75,14 +75,14 @@ class Block:
         """Every block below this one in the order of the document, each with the blocks that it stands in."""
         if self.order is not None:
             return self.order
-        found: list[tuple[Block, Above]] = []
+        below: list[tuple[Block, Above]] = []
         waiting: list[tuple[Block, Above]] = [(child, ()) for child in reversed(self.children)]
         while waiting:
             block, above = waiting.pop()
-            found.append((block, above))
+            below.append((block, above))
             inner = (*above, block)[-_MOST_ABOVE:]
             waiting += [(child, inner) for child in reversed(block.children)]
-        return found
+        return below
 
 
 _HEADING, _ITEM, _TABLE, _FENCE, _PARAGRAPH = Kind.HEADING, Kind.ITEM, Kind.TABLE, Kind.FENCE, Kind.PARAGRAPH
@@ -235,18 +235,16 @@ class _Builder:
         """An item, and the items that begin in the same line: `- 1. text`."""
         self._leave_items(indent)
         items, begins = self.items, indent
-        above = items[-1] if items else self.headings[-1] if self.headings else self.root
         for _ in range(_MOST_MARKS):
             begins += match.end()
             rest = text[begins:]
             block = Block(_ITEM, number, number, [], len(items) + 1, begins, match[1])
-            above.children.append(block)
-            self.order.append((block, self._inner() if items else self.above))
+            self._put(block)
             items.append(block)
             further = MARK.match(rest) if rest[:1] in MARKS else None
             if further is None:
                 break
-            match, above = further, block
+            match = further
         if rest[:1] == "[" and (box := box_at_start(rest)) is not None:
             block.box, rest = box[0], box[1].removeprefix("*").lstrip(" ")
         block.texts.append(rest)
@@ -277,9 +275,15 @@ class _Builder:
         self._leave_items(indent)
         self.leaf = None
         block.end = block.end or block.line
-        above = self.items[-1] if self.items else self.headings[-1] if self.headings else self.root
-        above.children.append(block)
-        self.order.append((block, self._inner() if self.items else self.above))
+        self._put(block)
+
+    def _put(self, block: Block) -> None:
+        if self.items:
+            self.items[-1].children.append(block)
+            self.order.append((block, self._inner()))
+        else:
+            (self.headings[-1] if self.headings else self.root).children.append(block)
+            self.order.append((block, self.above))
 
     def _inner(self) -> Above:
         """Headings and items; made once for all that stands in one item."""

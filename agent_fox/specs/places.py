@@ -63,9 +63,8 @@ def _inside(place: Path) -> Iterator[Path]:
         of_openspec = [place / name for name in _OF_OPENSPEC if (place / name).is_dir()]
         yield from of_openspec or [place]
         return
-    usual = list(_usual(place)) if place.is_dir() and not claims(place) else []
-    is_only_repository = usual and not any(place.glob("*/tasks.*"))
-    yield from usual if is_only_repository else [place]
+    usual = [*_usual(place)] if place.is_dir() and not claims(place) and not any(place.glob("*/tasks.*")) else []
+    yield from usual or [place]
 
 
 def places_kept(root: Path, paths: Iterable[str], documents: Iterable[str]) -> tuple[str, ...]:

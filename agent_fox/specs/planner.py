@@ -81,8 +81,7 @@ def plan_of(specs: Iterable[Spec], problems: Iterable[Problem] = (), shape: Plan
 
 
 def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:
-    """A spec's nodes in plan order: its reviewers, its groups with the reviewers of tests, the verifier, the review of
-    the whole."""
+    """A spec's nodes in plan order: its reviewers, groups and reviewers of tests, the verifier, the final review."""
     before = ((Mode.PRE_REVIEW, shape.pre_review), (Mode.DRIFT_REVIEW, shape.drift_review))
     nodes = [_reviewer(spec, 0, mode) for mode, is_wanted in before if is_wanted and not spec.is_baseline]
     for group in spec.groups:
@@ -312,19 +311,11 @@ def without_broken(plan: Plan) -> Skipped:
         if problem.severity is Severity.ERROR and problem.spec:
             reasons.setdefault(problem.spec, f"{problem.where}: {problem.what}")
             places.setdefault(problem.spec, _place(problem.where, problem.spec))
-    left = [spec for spec in plan.specs if spec.name not in reasons]
-    while held := next(_held(left, reasons), None):
-        spec, cause = held
-        reasons[spec.name] = f"depends on {cause}, which is left out"
-        left.remove(spec)
+    rows = [(spec.name, row.spec) for spec in plan.specs if not spec.is_withdrawn for row in spec.dependencies]
+    while held := next((each for each in rows if each[0] not in reasons and each[1] in reasons), None):
+        reasons[held[0]] = f"depends on {held[1]}, which is left out"
     places |= {spec.name: spec.path for spec in plan.specs if spec.name in reasons}
-    return Skipped(tuple(left), reasons, places)
-
-
-def _held(specs: list[Spec], reasons: dict[str, str]) -> Iterator[tuple[Spec, str]]:
-    """The specs that depend on one that is left out, each with the first such."""
-    rows = ((spec, row) for spec in specs if not spec.is_withdrawn for row in spec.dependencies)
-    return ((spec, row.spec) for spec, row in rows if row.spec in reasons)
+    return Skipped(tuple(spec for spec in plan.specs if spec.name not in reasons), reasons, places)
 
 
 def _place(where: str, name: str) -> str:

@@ -207,8 +207,14 @@ def _rank(path: Path) -> tuple[bool, int, str]:
 def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> bool:
     """Read what may be a spec; False where it is not."""
     claiming = _claiming(path, dialects)
+    if not claiming and path.is_dir():  # one that looks like a spec but holds none is worth a word
+        if not os.access(path, os.R_OK | os.X_OK):
+            what = "this folder can't be read; check its permissions"
+            found.problems.append(error(place_of(path, root), what, spec=path.name))
+        elif NUMBERED.fullmatch(path.name):
+            what = "has neither requirements nor tasks: not planned. Write tasks.md, or move the folder away"
+            found.problems.append(warning(place_of(path, root), what, spec=path.name))
     if not claiming:
-        found.problems += _unrecognised(path, root)
         return False
     found.is_any = True
     dialect = claiming[0]
@@ -235,17 +241,6 @@ def _claiming(path: Path, dialects: Sequence[Dialect]) -> list[Dialect]:
         if (dialect.name in table and not is_file if isinstance(dialect, LateDialect) else dialect.recognises(path))
         and (not is_file or isinstance(dialect, Collection))
     ]
-
-
-def _unrecognised(path: Path, root: Path) -> list[Problem]:
-    """A folder that looks like a spec but holds none is worth a word; any other is not."""
-    where = place_of(path, root)
-    if path.is_dir() and not os.access(path, os.R_OK | os.X_OK):
-        return [error(where, "this folder can't be read; check its permissions", spec=path.name)]
-    if NUMBERED.fullmatch(path.name) is None or not path.is_dir():
-        return []
-    what = "has neither requirements nor tasks: not planned. Write tasks.md, or move the folder away"
-    return [warning(where, what, spec=path.name)]
 
 
 def _with_names_of_their_own(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], list[Problem]]:

@@ -92,8 +92,12 @@ class Held:
     """
 
     def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        self._texts = tuple(texts)
+        self._given = texts
         self._runs: dict[int, dict[str, str]] = {}
+
+    @cached_property
+    def _texts(self) -> tuple[tuple[str, str], ...]:
+        return tuple(self._given)
 
     @cached_property
     def lines(self) -> frozenset[str]:
@@ -166,18 +170,8 @@ class Known:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self._joined: dict[str, str] = {}
-
-    @cached_property
-    def required(self) -> Held:
-        return Held(_required(self.spec))
-
-    @cached_property
-    def planned(self) -> Held:
-        return Held(_planned(self.spec))
-
-    @cached_property
-    def _asked(self) -> Held:
-        return Held((part.id, part.text) for part in self.spec.parts)
+        self.required, self.planned = Held(_required(spec)), Held(_planned(spec))
+        self._asked = Held((part.id, part.text) for each in spec.requirements for part in each.parts)
 
     def holders(self, where: str, *, is_demand: bool) -> tuple[Held, ...]:
         """What is asked for the owner of a document's line. What a line demands must stand in a text that a verdict is
@@ -251,8 +245,7 @@ class Known:
         return frozenset(begins.lstrip("0").upper() for begins, is_regular in regular.items() if is_regular)
 
     def unknown_ids(self, document: Markdown) -> dict[str, int]:
-        """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under; each with
-        the first line that has it."""
+        """Ids of the spec's own kinds that begin or end a line or a cell, and are not read, each with its line."""
         prefixes, placed = self._prefixes, self.placed.get(document.where, {})
         unknown: dict[str, int] = {}
         for line in document.words if prefixes else ():

@@ -217,8 +217,7 @@ class DocumentAccount:
         return place < len(self._lines) and self._lines[place] <= last
 
     def _items(self, passed_over: Container[int] = (), held: Container[str] = ()) -> Iterator[_Item]:
-        """The items, without those in lines that are passed over, and without those that demand nothing and are held as
-        they are."""
+        """The items, without those in lines that are passed over, and those that demand nothing and are held as is."""
         others = self._chapters_of_others()
         for block, above in self.document.blocks.walk():
             kind, texts = block.kind, block.texts
@@ -258,12 +257,10 @@ class DocumentAccount:
             return (Fate.GROUP if owner.startswith(_OF_A_GROUP) else Fate.PART), owner
         if line in self.named:
             return Fate.LEFTOVER, ""
-        return (Fate.CONTEXT, _FOREWORD) if self._is_foreword(item.above) else self._without_owner(item)
-
-    def _is_foreword(self, above: Above) -> bool:
-        """Whether it stands in a quote below the title of a plain spec, where a draft has the issue it comes from."""
-        first = next((place for place, block in enumerate(above) if block.kind is Kind.QUOTE), None)
-        return first is not None and is_whole(self.known.spec) and all(block.level == 1 for block in above[:first])
+        # A quote below the title of a plain spec, where a draft has the issue it comes from.
+        first = next((place for place, block in enumerate(item.above) if block.kind is Kind.QUOTE), None)
+        is_foreword = first is not None and is_whole(known.spec) and all(each.level == 1 for each in item.above[:first])
+        return (Fate.CONTEXT, _FOREWORD) if is_foreword else self._without_owner(item)
 
     def _without_owner(self, item: _Item) -> tuple[Fate, str]:
         """A title is context by itself: of sections that have none of what they are about the items are left over. One
@@ -331,8 +328,8 @@ def _leftovers(known: Known, problems: Sequence[Problem], root: Path) -> Iterato
         is_of_tasks = document.where.rpartition("/")[2] == TASKS
         if known.spec.groups or not is_of_tasks:
             left = _Leftovers(document, known, problems)
-            said = left.of_tasks() if is_of_tasks else left.of_requirements()
-            yield from (replace(each, spec=name) for each in said)
+            remarks = left.of_tasks() if is_of_tasks else left.of_requirements()
+            yield from (replace(each, spec=name) for each in remarks)
     for where, entries in beside(known, root):
         lines = sorted({entry.line for entry in entries if entry.fate is Fate.LEFTOVER and entry.name == ""})
         if lines:

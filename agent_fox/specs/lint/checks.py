@@ -43,9 +43,8 @@ def task_order(case: Case) -> _Named:
     places |= {task.number: place for place, group in enumerate(groups) for task in group.subtasks}
     for own, group in enumerate(groups):
         for task in group.subtasks:
-            later = [name for name in task.after if places.get(name, own) > own]
-            if later:
-                what = f"{task.number} waits for {', '.join(later)}, but its group {group.number} is built before"
+            if later := ", ".join(name for name in task.after if places.get(name, own) > own):
+                what = f"{task.number} waits for {later}, but its group {group.number} is built before"
                 yield f"task {task.number}", what
 
 
@@ -77,10 +76,9 @@ def large_group(case: Case) -> _Named:
 
 def large_requirement(case: Case) -> _Named:
     most = case.world.settings.requirement_parts
-    for requirement in case.spec.requirements:
-        if (parts := len(requirement.parts)) > most:
-            what = f"requirement {requirement.id} has {parts} criteria and edge cases; more than {most}"
-            yield requirement.id, what
+    for name, parts in ((each.id, len(each.parts)) for each in case.spec.requirements):
+        if parts > most:
+            yield name, f"requirement {name} has {parts} criteria and edge cases; more than {most}"
 
 
 def empty_group(case: Case) -> _Named:

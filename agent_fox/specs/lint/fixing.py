@@ -67,8 +67,8 @@ class _Trial:
     readings: int = 0
 
     def fixable(self) -> list[Finding]:
-        found = lint(self.world, (rule for rule in rules().values() if rule.is_fixable)).findings
-        return [each for each in found if each.edits and all(edit.path in self.copied for edit in each.edits)]
+        findings = lint(self.world, (rule for rule in rules().values() if rule.is_fixable)).findings
+        return [each for each in findings if each.edits and all(edit.path in self.copied for edit in each.edits)]
 
     def round(self) -> bool:
         """Try every repair that is not refused yet, of those of one line the first. False where there was none."""
@@ -95,8 +95,7 @@ class _Trial:
         self._settle(found[middle:])
 
     def _made(self, found: Sequence[Finding]) -> bool:
-        """Make the repairs; take them all back where the plan would become another, make none where an edit does not
-        fit."""
+        """Make the repairs; take all back where the plan would become another, make none where one does not fit."""
         edits = [edit for finding in found for edit in finding.edits]
         paths = {edit.path: self.root / edit.path for edit in edits}
         try:
@@ -245,12 +244,16 @@ def difference(path: str, before: bytes, after: bytes) -> str:
 
 
 def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:
-    """Put `after` in the place of `before`, with the file's own mode and owner. Raises EditRefused where that can't be
-    done.
-
-    A link inside the repository is kept, and its target is written; one that leads outside is never followed.
-    """
-    target = _target(root, path)
+    """Put `after` in the place of `before`, with the file's own mode and owner. A link inside the repository is kept,
+    and its target is written; one that leads outside is never followed. Raises EditRefused where that can't be done."""
+    try:
+        target = (root / path).resolve(strict=True)
+    except (OSError, RuntimeError) as refused:
+        raise EditRefused(f"{path} is not there any more; run the command again") from refused
+    if not target.is_relative_to(root.resolve()):
+        raise EditRefused(f"{path} leads outside of the repository, and is left as it is; repair it there")
+    if not os.access(target, os.W_OK):
+        raise EditRefused(f"{path} can't be written; check its permissions")
     try:
         was = target.stat()
         with files.replacing(target, stat.S_IMODE(was.st_mode)) as file:
@@ -261,15 +264,3 @@ def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:
                 raise EditRefused(f"{path} was changed meanwhile, and is left as it is; run the command again")
     except OSError as refused:
         raise EditRefused(f"{path} can't be written ({refused.strerror}); check its permissions") from refused
-
-
-def _target(root: Path, path: str) -> Path:
-    try:
-        target = (root / path).resolve(strict=True)
-    except (OSError, RuntimeError) as refused:
-        raise EditRefused(f"{path} is not there any more; run the command again") from refused
-    if not target.is_relative_to(root.resolve()):
-        raise EditRefused(f"{path} leads outside of the repository, and is left as it is; repair it there")
-    if not os.access(target, os.W_OK):
-        raise EditRefused(f"{path} can't be written; check its permissions")
-    return target

@@ -121,10 +121,10 @@ def doubled_separator(case: Case) -> Iterator[Found]:
 def _in_fields(case: Case, mended: Callable[[str], str], what: str) -> Iterator[Found]:
     """What can be mended behind the label of a field that names requirements."""
     for page, line, raw in _task_lines(case):
-        if field := _LIKE["field"].search(raw):
-            new = raw[: field.end()] + mended(raw[field.end() :])
-            if new != raw:
-                yield _change(page, line, raw, new, what)
+        field = _LIKE["field"].search(raw)
+        new = raw[: field.end()] + mended(raw[field.end() :]) if field else raw
+        if new != raw:
+            yield _change(page, line, raw, new, what)
 
 
 def scenario_level(case: Case) -> Iterator[Found]:

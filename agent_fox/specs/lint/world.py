@@ -123,7 +123,16 @@ class Case:
     @cached_property
     def test_entries(self) -> TestEntries:
         page = self.page("test_spec.md", "test_spec.json")
-        return _entries_of(page, self.spec) if page is not None else TestEntries()
+        if page is None:
+            return TestEntries()
+        index = index_of(self.spec.requirements, self.spec.name.partition("_")[0])
+        read = [(page.at(number), *_read(index, text)) for number, text in _fields(page)]
+        named = (name for _, ids, _ in read for name in ids)
+        unknown = dict.fromkeys((name, where) for where, _, left in read for name in left)
+        lines = (line for line in page.markdown.words if line.heading is not None or _LIKE["declares"].match(line.text))
+        written = _LIKE["json_entry"].findall(page.file.text) if page.name.endswith(".json") else []
+        declared = (*written, *(name for line in lines for name in ENTRY.findall(line.text)))
+        return TestEntries(frozenset(map(str.upper, declared)), frozenset(named), tuple(unknown))
 
     def page(self, *names: str) -> Page | None:
         """The first that has one of the names."""
@@ -140,20 +149,6 @@ class TestEntries:
     declared: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
     unknown: tuple[tuple[str, str], ...] = ()
-
-
-def _entries_of(page: Page, spec: Spec) -> TestEntries:
-    index = index_of(spec.requirements, spec.name.partition("_")[0])
-    named: set[str] = set()
-    unknown: dict[tuple[str, str], None] = {}
-    for number, text in _fields(page):
-        ids, left = _read(index, text)
-        named.update(ids)
-        unknown.update(dict.fromkeys((name, page.at(number)) for name in left))
-    lines = (line for line in page.markdown.words if line.heading is not None or _LIKE["declares"].match(line.text))
-    written = _LIKE["json_entry"].findall(page.file.text) if page.name.endswith(".json") else []
-    declared = (*written, *(name for line in lines for name in ENTRY.findall(line.text)))
-    return TestEntries(frozenset(map(str.upper, declared)), frozenset(named), tuple(unknown))
 
 
 def _fields(page: Page) -> Iterator[tuple[int, str]]:

@@ -32,7 +32,7 @@ def block(text: str) -> list[str]:
     if not inner:
         return [reference("\n") * len(text)]
     before = len(text) - len(text.lstrip("\n"))
-    lines = [_right_edge(line) for line in _safe(inner).split("\n")]
+    lines = [_edges(line, left=False) for line in _safe(inner).split("\n")]
     lines[0] = reference("\n") * before + _edges(lines[0])
     lines[-1] += reference("\n") * (len(text) - before - len(inner))
     return lines
@@ -74,10 +74,6 @@ def _safe(text: str) -> str:
     return _UNSAFE.sub(lambda found: reference(found[0]), _LOOKS_LIKE_ONE.sub("&#38;", text))
 
 
-def _edges(line: str) -> str:
-    line = _right_edge(line)
-    return reference(line[0]) + line[1:] if line[:1].isspace() else line
-
-
-def _right_edge(line: str) -> str:
-    return line[:-1] + reference(line[-1]) if line[-1:].isspace() else line
+def _edges(line: str, *, left: bool = True) -> str:
+    line = line[:-1] + reference(line[-1]) if line[-1:].isspace() else line
+    return reference(line[0]) + line[1:] if left and line[:1].isspace() else line

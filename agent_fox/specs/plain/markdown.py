@@ -106,8 +106,8 @@ class _Reading:
             places=requirements.places | tasks.places,
         )
         spec, ended = self._ended(spec)
-        missing = self._missing() if spec.is_planned else ()
-        return spec, (*requirements.problems, *tasks.problems, *problems, *ended, *self._unread(), *missing)
+        remarks = (*ended, *self._remarks(spec.is_planned))
+        return spec, (*requirements.problems, *tasks.problems, *problems, *remarks)
 
     def _lines(self, *kinds: str) -> list[Line]:
         """Edge cases in a section of their own are a requirement of their own, and so is `## Requirement: T`."""
@@ -140,7 +140,8 @@ class _Reading:
         gone = (*spec.expected, *spec.withdrawn)
         return replace(spec, requirements=(), withdrawn=gone, is_withdrawn=True), [problem]
 
-    def _unread(self) -> Iterable[Problem]:
+    def _remarks(self, is_planned: bool) -> Iterable[Problem]:
+        """What is not read, and sections that are not there, with those that are: one may be called differently."""
         for section in self.sections:
             if section.kind == "aside" and section.heading is not None:
                 what = f'the boxes under "{section.title}" are no tasks: not read. Move those that are'
@@ -148,11 +149,9 @@ class _Reading:
         for line in (line for line, rows in self._rows() if not rows):
             yield warning(self.markdown.at(line.number), "this line names no spec: not read. Write its name first")
 
-    def _missing(self) -> Iterable[Problem]:
-        """Sections that are not there are named with those that are: one may be called differently."""
         kinds = {section.kind for section in self.sections}
         titles = [title for kind, title in (("requirements", "Requirements"), ("tasks", "Tasks")) if kind not in kinds]
-        if titles:
+        if titles and is_planned:
             wanted = " and ".join(f"`## {title}`" for title in titles)
             there = ", ".join(section.title for section in self.sections if section.title)
             what = f"{self.name} has no section {wanted} (its sections: {there or 'none'}). Write what is missing"
@@ -185,7 +184,7 @@ def _sections(lines: Sequence[Line]) -> list[_Section]:
     has_any = any(line.heading is not None and line.heading.level <= 2 for line in lines)
     for line in lines:
         title = in_bold(line) if not has_any else ""
-        if title and _known_kind(title):
+        if title and any(pattern.match(title) for pattern in _KINDS.values()):
             line = line._replace(heading=Heading(2, title))
         if line.heading is not None and line.heading.level <= 2:
             sections.append(_Section(line, "?"))
@@ -194,17 +193,13 @@ def _sections(lines: Sequence[Line]) -> list[_Section]:
     for section in sections[1:]:
         title = plain(section.title)
         unknown = ("aside" if is_aside(title) else "tasks") if holds_tasks(section.lines) else "?"
-        section.kind = _known_kind(title) or unknown
+        section.kind = next((kind for kind, pattern in _KINDS.items() if pattern.match(title)), unknown)
     if not any(section.kind == "requirements" for section in sections):
         before = takewhile(lambda section: section.kind != "tasks", sections)
         listed = [s for s in before if s.kind == "?" and any(_LIKE["listed"].match(line.text) for line in s.lines)]
         for section in listed[-1:]:
             section.kind = "requirements"
     return sections
-
-
-def _known_kind(title: str) -> str | None:
-    return next((kind for kind, pattern in _KINDS.items() if pattern.match(title)), None)
 
 
 def _with_command(line: Line) -> Line:

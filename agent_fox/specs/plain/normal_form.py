@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
-from functools import cached_property
+from itertools import dropwhile
 from typing import Any, NamedTuple, TypeVar
 
 from agent_fox.core.regex import regex
@@ -72,20 +72,17 @@ _KINDS: Mapping[str, tuple[str, Callable[[Any], str], Callable[[str], object]]] 
 
 
 class _Shape:
-    """A line, with an example: pieces that hold `{name:kind}`. The first is always there, each of the others where its
-    value is."""
+    """A line, with an example: pieces with `{name:kind}`. The first is always there, another where its value is."""
 
     def __init__(self, example: str, *pieces: str) -> None:
         self.example, self.pieces = example, pieces
-
-    @cached_property
-    def _kinds(self) -> dict[str, str]:
-        return dict(_VALUE.findall("".join(self.pieces)))
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        first, *others = map(_pattern_of, self.pieces)
-        return re.compile(first + "".join(f"(?:{piece})?" for piece in others))
+        self._kinds: dict[str, str] = dict(_VALUE.findall("".join(pieces)))
+        patterns = []
+        for piece in pieces:
+            texts = _VALUE.split(piece)
+            values = (f"(?P<{name}>{_KINDS[kind][0]})" for name, kind in zip(texts[1::3], texts[2::3], strict=True))
+            patterns.append("".join(re.escape(text) + next(values, "") for text in texts[::3]))
+        self._pattern = regex(patterns[0] + "".join(f"(?:{pattern})?" for pattern in patterns[1:]))
 
     def write(self, of: object, **more: object) -> str:
         """The line of a value's attributes, and of what else is named."""
@@ -103,12 +100,6 @@ class _Shape:
             return {name: match[name] and _KINDS[kind][2](match[name]) for name, kind in self._kinds.items()}
         except ValueError as wrong:
             raise FormBroken(part.line, str(wrong)) from wrong
-
-
-def _pattern_of(piece: str) -> str:
-    texts = _VALUE.split(piece)
-    values = (f"(?P<{name}>{_KINDS[kind][0]})" for name, kind in zip(texts[1::3], texts[2::3], strict=True))
-    return "".join(re.escape(text) + next(values, "") for text in texts[::3])
 
 
 _SPEC = _Shape("# Spec: `name`: Title", "Spec: {name:quoted}", ": {title:line}")
@@ -161,14 +152,8 @@ def _set_source(_: Spec, item: _Part, value: str) -> dict[str, Any]:
     return {"source": SourceIssue(values["number"], values["repository"] or "", values["host"] or "")}
 
 
-def _shown_implied(spec: Spec) -> str | None:
-    if not spec.implied:
-        return None
-    return _ALL if spec.implied == _ids_of(spec) else esc.words(sorted(spec.implied))
-
-
 def _ids_of(spec: Spec) -> frozenset[str]:
-    return frozenset({each.id for each in spec.requirements} | {part.id for part in spec.parts})
+    return frozenset({*spec.expected, *(each.id for each in spec.requirements)})
 
 
 _OF_SPEC = (
@@ -182,7 +167,9 @@ _OF_SPEC = (
     _listed("Withdrawn", "withdrawn"),
     _Field(
         "Implied",
-        _shown_implied,
+        lambda spec: (
+            (_ALL if spec.implied == _ids_of(spec) else esc.words(sorted(spec.implied))) if spec.implied else None
+        ),
         lambda spec, item, value: {
             "implied": _ids_of(spec) if value == _ALL else frozenset(_words_of(value, item.line))
         },
@@ -221,15 +208,16 @@ def _spec(spec: Spec) -> Iterator[str]:
         [line for requirement in spec.requirements for line in _requirement(requirement)],
         [line for group in spec.groups for line in _group(group)],
         [*(_TRACE_HEAD if rows else ()), *(f"| {' | '.join(map(esc.words, row))} |" for row in rows)],
-        [
-            f"- {_DEPENDENCY.write(row, colon=_colon(row), is_archived=row.is_archived or None)}"
-            for row in spec.dependencies
-        ],
+        [f"- {_DEPENDENCY.write(row, **_marks(row))}" for row in spec.dependencies],
         [f"- {_COMMAND.write(None, label=label, command=command)}" for label, command in commands],
     )
     for title, body in zip(_SECTIONS, bodies, strict=True):
         if body:
             yield from ("", f"## {title}", *(() if body[0] == "" else ("",)), *body)
+
+
+def _marks(row: Dependency) -> dict[str, object]:
+    return {"colon": None if row.from_group is row.to_group is None else ":", "is_archived": row.is_archived or None}
 
 
 def _fields(of: object, fields: Iterable[_Field]) -> Iterator[str]:
@@ -295,10 +283,6 @@ def _subtask(subtask: Subtask) -> Iterator[str]:
         first, *others = esc.block(detail)
         yield from _indented(_item([esc.reference("_") + first[1:] if _FIELD.fullmatch(first) else first, *others]))
     yield from _indented(_fields(subtask, _OF_SUBTASK[2:]))
-
-
-def _colon(row: Dependency) -> str | None:
-    return None if row.from_group is row.to_group is None else ":"
 
 
 class _Line(NamedTuple):
@@ -390,7 +374,7 @@ class _Reading:
 
     def _requirement(self, block: _Part) -> Requirement:
         values = self._values(_REQUIREMENT, block, "{id}")
-        rest = _from_text(block.lines)
+        rest = [*dropwhile(lambda line: not line.text.strip(), block.lines)]
         quoted = next((n for n, line in enumerate(rest) if not line.text.startswith(">")), len(rest))
         text = esc.text_of("\n".join(line.text[1:].removeprefix(" ") for line in rest[:quoted]))
         rest = rest[quoted:]
@@ -483,15 +467,10 @@ def _items(lines: Iterable[_Line], *, may_be: bool = True) -> list[_Part]:
 
 def _fenced(item: _Part) -> str:
     """The text in the fence below an item."""
-    lines = _trimmed(_from_text(item.lines))
+    lines = _trimmed([*dropwhile(lambda line: not line.text.strip(), item.lines)])
     if len(lines) < 2 or not all(line.text.startswith("```") for line in (lines[0], lines[-1])):
         raise FormBroken(item.line, "a text in a fence belongs below this line")
     return esc.text_of("\n".join(line.text for line in lines[1:-1]))
-
-
-def _from_text(lines: Sequence[_Line]) -> Sequence[_Line]:
-    """Without the empty lines at the beginning."""
-    return lines[next((n for n, line in enumerate(lines) if line.text.strip()), len(lines)) :]
 
 
 def _trimmed(lines: Sequence[_Line]) -> Sequence[_Line]:

@@ -47,7 +47,7 @@ def read_plain_requirements(markdown: Markdown, lines: Iterable[Line]) -> ReadRe
         naming.warn(
             number, "what this line asks for is not read: it stands in no item, or below notes. Make it an item"
         )
-    return naming.named(cut.found)
+    return naming.read(naming.named(cut.found))
 
 
 class _Cut:
@@ -67,9 +67,11 @@ class _Cut:
 
     def line(self, line: Line) -> None:
         mark = _LIKE["item"].match(line.text) if not line.is_code and line.heading is None else None
+        if line.heading is None and self.is_aside and not line.is_code:  # notes go on until another label stands there
+            self.is_aside = _LIKE["label"].match(line.text.strip()) is None or is_aside(_label(line.text))
         if line.heading is not None:
             self._heading(line, line.heading)
-        elif self._goes_on_aside(line):
+        elif self.is_aside:
             self._lose(line)
         elif line.is_code:
             self._text(line)
@@ -92,12 +94,6 @@ class _Cut:
         if self.headed is None or not is_part:
             self.headed, self.level = _Part(line.number, 0, heading=heading.title), heading.level
             self.found.append(self.headed)
-
-    def _goes_on_aside(self, line: Line) -> bool:
-        """Notes go on until another label stands there."""
-        if self.is_aside and not line.is_code:
-            self.is_aside = _LIKE["label"].match(line.text.strip()) is None or is_aside(_label(line.text))
-        return self.is_aside
 
     def _is_label(self, line: Line) -> bool:
         """A line of its own that says what the items below it are."""
@@ -155,21 +151,16 @@ class _Naming(Declarations):
 
     doubled = STANDS_TWICE
 
-    def named(self, drafts: list[_Part]) -> ReadRequirements:
-        return self.read(self._requirements(drafts))
-
-    def _requirements(self, drafts: list[_Part]) -> Iterator[Requirement]:
+    def named(self, drafts: list[_Part]) -> Iterator[Requirement]:
         for draft, identifier, title in self._each("", drafts, [_named(draft) for draft in drafts]):
             own = draft.text if draft.heading is not None else title
-            criteria, edges = (self._criteria(draft, identifier, own, is_edge) for is_edge in (False, True))
+            kinds: list[tuple[Criterion, ...]] = []
+            for is_edge, head in ((False, f"{identifier}."), (True, f"{identifier}.E")):
+                kind = [part for part in draft.parts if part.is_edge == is_edge]
+                each = self._each(head, kind, [(*_id_at(part.text), False) for part in kind])
+                kinds.append(tuple(Criterion(name, f"{own}\n{text}" if own else text) for _, name, text in each))
             is_whole = draft.heading is None and "\n" not in title
-            yield Requirement(identifier, title.split("\n", 1)[0], "" if is_whole else own, criteria, edges)
-
-    def _criteria(self, draft: _Part, above: str, own: str, is_edge: bool) -> tuple[Criterion, ...]:
-        kind = [part for part in draft.parts if part.is_edge == is_edge]
-        named = [(*_id_at(part.text), False) for part in kind]
-        each = self._each(f"{above}.E" if is_edge else f"{above}.", kind, named)
-        return tuple(Criterion(identifier, f"{own}\n{text}" if own else text) for _, identifier, text in each)
+            yield Requirement(identifier, title.split("\n", 1)[0], "" if is_whole else own, kinds[0], kinds[1])
 
     def _each(
         self, head: str, parts: list[_Part], named: list[tuple[str, str, bool]]

@@ -102,14 +102,8 @@ class _Counting:
 
 def _marked(entry: _T) -> _T:
     """A group or a task with what the words in brackets at the end of its title say of it, and without these."""
-    title, says, after = _marks(entry.title)
-    says |= {"after": (*entry.after, *after)} if isinstance(entry, Subtask) else {}
-    return replace(entry, title=title, **{name: value for name, value in says.items() if hasattr(entry, name)})
-
-
-def _marks(title: str) -> tuple[str, dict[str, Any], list[str]]:
+    title, after = entry.title, [*entry.after] if isinstance(entry, Subtask) else []
     says: dict[str, Any] = {}
-    after: list[str] = []
     for _ in range(_MOST_MARKS):
         match = _LIKE["mark"].search(title)
         if match is None:
@@ -117,4 +111,5 @@ def _marks(title: str) -> tuple[str, dict[str, Any], list[str]]:
         title = title[: match.start()]
         after += re.split(r",\s?", match["after"]) if match["after"] else []
         says |= {} if match["after"] else {_FLAGS[match["word"].lower()]: True}
-    return title, says, after
+    says |= {"title": title, "after": tuple(after)}
+    return replace(entry, **{name: value for name, value in says.items() if hasattr(entry, name)})

@@ -158,8 +158,7 @@ class _Places:
             yield near
 
     def items(self, texts: Iterable[str], near: int) -> Iterator[int]:
-        """Where texts stand that follow each other, the first at or after a place; the last place where one can't be
-        seen."""
+        """Where texts stand that follow each other, from a place on; the last place where one can't be seen."""
         for text in texts:
             near = self._find(text, near)
             yield near
