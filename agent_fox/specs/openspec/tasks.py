@@ -189,15 +189,16 @@ def _groups_of(root: _Section, has_boxes: bool) -> list[tuple[Draft, _Section]]:
     if len(groups) != 1 or groups[0][0].number:
         return groups
     lines = [line for line in groups[0][0].lines if line.heading is None]
-    boxes = [(line, box) for line in lines if (box := _box_in(line))]
-    wholes = {line.number: _LIKE["whole"].match(box["rest"]) for line, box in boxes if line.indent < _NESTED}
-    nested = next((line.indent + _NESTED for line, _ in boxes if wholes.get(line.number)), 0)
-    if not any(wholes.values()) or not any(_deep_number(b["rest"]) or line.indent >= nested for line, b in boxes):
+    boxes = {line.number: (line, box) for line in lines if (box := _box_in(line))}
+    outermost = ((number, box) for number, (line, box) in boxes.items() if line.indent < _NESTED)
+    wholes = {number: whole for number, box in outermost if (whole := _LIKE["whole"].match(box["rest"]))}
+    nested = next((line.indent + _NESTED for number, (line, _) in boxes.items() if number in wholes), 0)
+    if not wholes or not any(_deep_number(b["rest"]) or line.indent >= nested for line, b in boxes.values()):
         return groups if has_boxes or any(_box_in(line, is_any_item=True) for line in lines) else []
     groups = []
     for line in lines:
         if whole := wholes.get(line.number):
-            box = next(box for other, box in boxes if other is line)
+            box = boxes[line.number][1]
             group = Draft(str(int(whole["number"])), whole["title"], line.number, _mark_in(box), lines=[line])
             group.is_optional = box["star"] is not None
             groups.append((group, _Section()))
