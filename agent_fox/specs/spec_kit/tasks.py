@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from agent_fox.core.spec import Group, Subtask, TaskState
-from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.collected import ReadTasks
 from agent_fox.specs.common import task_lists
 from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, rolled_up, state_of
 from agent_fox.specs.document import Markdown
@@ -27,36 +27,15 @@ _LONGEST_HEADING = 300
 
 def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     """The groups of a tasks file: its phases, in their order."""
-    cut = Phases(markdown)
-    phases = cut.drafts
-    _count(cut)
-    reading = _Reading(markdown, references, phases)
-    reading.problems += cut.problems
-    groups = tuple(map(reading.group, phases))
+    reading = _Reading(markdown, references)
+    groups = tuple(map(reading.group, reading.drafts))
     if reading.numbers.spare < 0:  # ranges and lists without end are no plan
         what = f"words about the order of tasks name more than {MOST_NAMED} of them: not all are kept. Name fewer"
         reading.warn(1, what)
     if references.spare < 0:
         reading.warn(1, "ranges name very many requirements: of some the first alone is kept. Name fewer")
-    places = task_lists.places_of(markdown, phases)
+    places = task_lists.places_of(markdown, reading.drafts)
     return ReadTasks(task_lists.mark_first_tests(groups), tuple(reading.problems), places)
-
-
-def _count(cut: Phases) -> None:
-    """Phases have their written numbers, where these go up; else they are counted, and some have one number."""
-    phases = cut.drafts
-    numbers: list[int] = []
-    written = [_written(phase.title) for phase in phases]
-    for number in written:
-        numbers.append((numbers[-1] if numbers else 0) + 1 if number is None else number)
-    goes_up = all(before < after for before, after in pairwise([0, *numbers]))
-    is_plain = any(number is not None for number in written)
-    first: dict[int, int] = {}
-    for place, (phase, number, own) in enumerate(zip(phases, numbers, written, strict=True), 1):
-        phase.group = number if goes_up and is_plain else place
-        if own and first.setdefault(own, phase.line) != phase.line:
-            what = f"phase {own} stands twice, first in line {first[own]}: phases are counted, this one is known as"
-            cut.warn(phase.line, f"{what} group {phase.group} here. Renumber one")
 
 
 def _written(heading: str) -> int | None:
@@ -66,25 +45,41 @@ def _written(heading: str) -> int | None:
     return 0 if "." in number else int(number) if number.isdecimal() else None
 
 
-class _Reading(Remarks):
+class _Reading(Phases):
     """Turns drafts into values, and collects the problems and places on the way."""
 
-    def __init__(self, markdown: Markdown, references: References, phases: list[Draft]) -> None:
+    def __init__(self, markdown: Markdown, references: References) -> None:
         super().__init__(markdown)
         self.references = references
         self.shared: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
-        self.tasks = tuple(task for phase in phases for task in phase.tasks)
-        self._tell_apart(phases)
+        self.tasks = tuple(task for phase in self.drafts for task in phase.tasks)
+        self._count()
+        self._tell_apart()
         for task in self.tasks:
             _take_labels(task)
         self.numbers = Numbers({task.number: place for place, task in enumerate(self.tasks)}, rank)
         self.traced = self._traced()
-        self.stated = self._stated(phases)
+        self.stated = self._stated()
 
-    def _tell_apart(self, phases: list[Draft]) -> None:
+    def _count(self) -> None:
+        """Phases have their written numbers, where these go up; else they are counted, and some have one number."""
+        numbers: list[int] = []
+        written = [_written(phase.title) for phase in self.drafts]
+        for number in written:
+            numbers.append((numbers[-1] if numbers else 0) + 1 if number is None else number)
+        goes_up = all(before < after for before, after in pairwise([0, *numbers]))
+        is_plain = any(number is not None for number in written)
+        first: dict[int, int] = {}
+        for place, (phase, number, own) in enumerate(zip(self.drafts, numbers, written, strict=True), 1):
+            phase.group = number if goes_up and is_plain else place
+            if own and first.setdefault(own, phase.line) != phase.line:
+                what = f"phase {own} stands twice, first in line {first[own]}: phases are counted, this one is known as"
+                self.warn(phase.line, f"{what} group {phase.group} here. Renumber one")
+
+    def _tell_apart(self) -> None:
         """Every task has a number; the second that has one is known by another, which nobody writes."""
         seen: dict[str, list[int]] = {}
-        for phase in phases:
+        for phase in self.drafts:
             for place, task in enumerate(phase.tasks, 1):
                 number = task.number or f"{phase.group}.{place}"
                 lines = seen.setdefault(number, [])
@@ -142,7 +137,7 @@ class _Reading(Remarks):
         states = [TaskState.DONE if box and box in _TICKS else state_of(box) for box in boxes]
         return rolled_up(states) if is_headed else states[0]
 
-    def _stated(self, phases: list[Draft]) -> dict[str, list[str]]:
+    def _stated(self) -> dict[str, list[str]]:
         """What each task comes after, as other tasks, words before a phase's first task, prose and tables say it."""
         waits: dict[str, list[str]] = {}
         for task in self.tasks:
@@ -150,7 +145,7 @@ class _Reading(Remarks):
             self._warn_of_unknown(task.line, f"{task.number} blocks", unknown)
             for later in blocked:
                 waits.setdefault(later, []).append(task.number)
-        for phase in phases:
+        for phase in self.drafts:
             own = [task.number for task in phase.tasks]
             head = (line.text for line in _intro(phase) if line.number < phase.tasks[0].line)
             named = dict.fromkeys(name for text in head for name in phase_waits(text, self.numbers))
