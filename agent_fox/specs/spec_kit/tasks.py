@@ -13,7 +13,7 @@ from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, rolled
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line
 from agent_fox.specs.spec_kit.identifiers import References, is_taken_back, stories_in_label, stories_in_title
-from agent_fox.specs.spec_kit.order import parted, phase_waits, rank, said, stated_in
+from agent_fox.specs.spec_kit.order import parted, phase_waits, rank, stated_in, tasks_named
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Phases, box_of
 from agent_fox.specs.word_tables import patterns_in
@@ -121,7 +121,7 @@ class _Reading(Phases):
             self.shared[stories, named] = tuple(dict.fromkeys([*self.references.of_stories(stories), *named]))
         # the tasks that it, or a heading above it, says it waits for
         headings = [heading.title[:_LONGEST_HEADING] for _, heading in task.chain if heading.level > 1]
-        waits, unknown = said("\n".join([_text(task), *headings]), "waits", self.numbers)
+        waits, unknown = tasks_named("\n".join([_text(task), *headings]), "waits", self.numbers)
         self._warn_of_unknown(task.line, f"{task.number} waits for", unknown)
         numbers = dict.fromkeys((*waits, *self.stated.get(task.number, ())))
         after = tuple(number for number in numbers if number != task.number)
@@ -141,7 +141,7 @@ class _Reading(Phases):
         """What each task comes after, as other tasks, words before a phase's first task, prose and tables say it."""
         waits: dict[str, list[str]] = {}
         for task in self.tasks:
-            blocked, unknown = said(_text(task), "blocks", self.numbers)
+            blocked, unknown = tasks_named(_text(task), "blocks", self.numbers)
             self._warn_of_unknown(task.line, f"{task.number} blocks", unknown)
             for later in blocked:
                 waits.setdefault(later, []).append(task.number)
@@ -153,10 +153,10 @@ class _Reading(Phases):
             for later in own if before and self.numbers.has_room(len(own) * len(before)) else ():
                 waits.setdefault(later, []).extend(before)
         for line, first, last in stated_in(self.markdown, self.numbers):
-            (earlier, strange), (after, stranger) = parted(first, self.numbers), parted(last, self.numbers)
+            (awaited, strange), (after, stranger) = parted(first, self.numbers), parted(last, self.numbers)
             self._warn_of_unknown(line, "the order of tasks names", tuple(dict.fromkeys((*strange, *stranger))))
-            for later in after if self.numbers.has_room(len(earlier) * len(after)) else ():
-                waits.setdefault(later, []).extend(earlier)
+            for later in after if self.numbers.has_room(len(awaited) * len(after)) else ():
+                waits.setdefault(later, []).extend(awaited)
         return waits
 
     def _warn_of_unknown(self, line: int, who: str, unknown: tuple[str, ...]) -> None:
@@ -170,7 +170,7 @@ class _Reading(Phases):
             column = table.column_with("task", "任务", "タスク", "작업", "tarea", "tarefa", "tâche")
             for row in table.rows if column else ():
                 ids, _ = self.references.named(row.cell(0))
-                tasks, _ = said(f"after {row.cell(column)}", "waits", self.numbers) if ids else ((), ())
+                tasks, _ = tasks_named(f"after {row.cell(column)}", "waits", self.numbers) if ids else ((), ())
                 for task in tasks:
                     parts.setdefault(task, []).extend(ids)
         return parts
