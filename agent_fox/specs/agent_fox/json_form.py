@@ -195,7 +195,7 @@ def _traces_of_tests(
     if isinstance(read, Problem):
         return [], [replace(read, severity=Severity.WARNING)]
     wrong = {test.id: unknown for test in read.tests if (unknown := _unknown_in(test.verifies, index))}
-    strings = strings_of(file) if wrong else Strings(file.where, {})
+    strings = strings_of(file)
     what = "test {} verifies {}: this spec has no such requirement"
     problems = [warning(strings.place(name), what.format(name, ", ".join(ids))) for name, ids in wrong.items()]
     owners: dict[str, list[str]] = {}

@@ -81,8 +81,8 @@ class _Ids:
         begins |= {line.number: own for line in lines if line.heading and (own := _headed(line.heading.title))}
         ends = {line.number: own for line in with_id if (own := _closing(line.text))}
         in_text = {line.number for line in lines if line.heading is None}
-        told = {number: own for number, own in ends.items() if number in in_text} | begins
-        seen = Counter(own.prefix for _, own in sorted(told.items()) if own.prefix)
+        declaring = {number: own for number, own in ends.items() if number in in_text} | begins
+        seen = Counter(own.prefix for _, own in sorted(declaring.items()) if own.prefix)
         same = [prefix for prefix in seen if number and int(prefix) == int(number)]
         self.prefix = (same or [prefix for prefix, _ in seen.most_common(1)] or [number])[0]
         sure = {begins[line.number].tail for line in with_id if line.number in begins}

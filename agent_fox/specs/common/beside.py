@@ -12,7 +12,7 @@ from agent_fox.specs.common.id_ranges import PartIndex
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import plain
-from agent_fox.specs.outline import Kind, section_of
+from agent_fox.specs.outline import Kind, Table, section_of
 from agent_fox.specs.word_tables import patterns_in
 
 _LIKE = patterns_in(__file__)
@@ -86,20 +86,16 @@ def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, .
     spec, or say nothing; a row that names another one is that one's."""
     dependencies: list[Dependency] = []
     for table in markdown.tables:
-        this, other, from_group, to_group = (
-            next((n for n, name in enumerate(table.header) if _LIKE[what].fullmatch(name)), None)
-            for what in ("this_spec", "other_spec", "from_group", "to_group")
-        )
-        other = other if this is None else table.column(*_DEPENDS_ON)
-        is_about = "dependenc" in table.section
+        this = _column(table, "this_spec")
+        other = _column(table, "other_spec") if this is None else table.column(*_DEPENDS_ON)
         if other is None:
             continue
-        if this is None and not table.header[other].startswith(
-            "depends on"
-        ):  # the heading above says so, or columns do
-            is_of_others = _LIKE["dependents"].match(table.section.rpartition(" / ")[2])
-            if is_of_others or not (is_about or None not in (from_group, to_group)):
-                continue
+        from_group, to_group = _column(table, "from_group"), _column(table, "to_group")
+        is_about, has_both = "dependenc" in table.section, None not in (from_group, to_group)
+        is_of_others = _LIKE["dependents"].match(table.section.rpartition(" / ")[2]) is not None
+        says_so = this is not None or table.header[other].startswith("depends on")
+        if not (says_so or ((is_about or has_both) and not is_of_others)):  # by its columns, or by the heading above it
+            continue
         if from_group is None and is_about:
             from_group = table.column("dependency")
         for row in table.rows:
@@ -111,6 +107,10 @@ def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, .
                 names, where = specs_in(row.cell(other)), markdown.at(row.line)
                 dependencies += [Dependency(name, *groups, where, is_archived) for name in names]
     return tuple(dependencies)
+
+
+def _column(table: Table, words: str) -> int | None:
+    return next((place for place, name in enumerate(table.header) if _LIKE[words].fullmatch(name)), None)
 
 
 def without_doubles(dependencies: Iterable[Dependency]) -> tuple[Dependency, ...]:

@@ -175,14 +175,19 @@ def _entries_of(markdown: Markdown, is_strict: bool) -> tuple[list[Draft], list[
         lines = [line for line in lines if line.number != tops[0]]
     is_boxed = any("[" in line.text and _LIKE["entry_box"].match(line.text.strip()) for line in markdown.words)
     entries = _Cut(is_boxed, is_strict).read(lines)
-    starts = [(entry.line, entry.head) for entry in entries if entry.number and not (entry.level or entry.is_aside)]
-    aside = groupby((entry for entry in entries if entry.is_aside), lambda entry: entry.chain[-1])
-    for (heading, (_, title)), below in ((under, [*group]) for under, group in aside):
-        first = next((entry.head for entry in below if entry.number), 0)
+    planned = [entry for entry in entries if entry.number and not entry.is_aside]
+    taken = {entry.head for entry in planned}
+    starts = [(entry.line, entry.head) for entry in [each for each in planned if not each.level] or planned]
+    holding: set[int] = set()
+    aside = groupby((entry for entry in entries if entry.is_aside), lambda entry: entry.chain)
+    for chain, below in ((chain, [*group]) for chain, group in aside):
+        (heading, (_, title)), first = chain[-1], next((entry.head for entry in below if entry.number), 0)
         before = max((number for line, number in starts if line < heading), default=0)
-        is_new = first == before + 1 and first not in {number for _, number in starts}
-        if is_new and not _LIKE["not_tasks"].fullmatch(title.lower()):  # *Notes* and nothing else holds no tasks
-            starts += [(entry.line, entry.head) for entry in below if entry.number and not entry.level]
+        goes_on = first == before + 1 and first not in {*taken, *(number for _, number in starts)}
+        goes_on = goes_on and not _LIKE["not_tasks"].fullmatch(title.lower())  # *Notes* alone holds no tasks
+        if goes_on or any(line in holding for line, _ in chain):
+            holding.add(heading)
+            starts += [(entry.line, entry.head) for entry in below if entry.number]
             for entry in below:
                 entry.is_aside = False
     known = {entry.number for entry in entries if not entry.is_aside}

@@ -18,8 +18,6 @@ from agent_fox.specs.word_tables import patterns_in
 _LIKE = patterns_in(__file__)
 _LABEL_LEVEL = 7
 """The rank of a label that is no heading."""
-
-
 _SORTS = ("edge", "criteria", "story")
 """What a section's list is, by the table of words; what stands before any label, or under a strange one, is unknown."""
 _EDGE, _CRITERIA, _STORY = _SORTS
@@ -144,9 +142,11 @@ def _with_items(sections: list[_Section]) -> Iterator[tuple[_Section, str]]:
 
 def _mark(line: Line) -> Mark | None:
     """How a line begins an item; a heading `Criterion 2: T` does too."""
-    head = numbered(line.heading.title) if line.heading else None
-    if line.is_code or line.heading is None or head is None:
-        return mark_of(line.text.strip()) if line.heading is None and not line.is_code else None
+    if line.heading is None:
+        return None if line.is_code else mark_of(line.text.strip())
+    head = numbered(line.heading.title)
+    if head is None:
+        return None
     text = head.title or line.heading.title
     if head.kind is Kind.CRITERION and head.number.isdigit():
         return Mark(text, ordinal=int(head.number))

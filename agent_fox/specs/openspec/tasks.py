@@ -189,15 +189,16 @@ def _groups_of(root: _Section, has_boxes: bool) -> list[tuple[Draft, _Section]]:
     if len(groups) != 1 or groups[0][0].number:
         return groups
     lines = [line for line in groups[0][0].lines if line.heading is None]
-    boxes = [(line, box) for line in lines if (box := _box_in(line))]
-    wholes = {line.number: _LIKE["whole"].match(box["rest"]) for line, box in boxes if line.indent < _NESTED}
-    nested = next((line.indent + _NESTED for line, _ in boxes if wholes.get(line.number)), 0)
-    if not any(wholes.values()) or not any(_deep_number(b["rest"]) or line.indent >= nested for line, b in boxes):
+    boxes = {line.number: (line, box) for line in lines if (box := _box_in(line))}
+    outermost = ((number, box) for number, (line, box) in boxes.items() if line.indent < _NESTED)
+    wholes = {number: whole for number, box in outermost if (whole := _LIKE["whole"].match(box["rest"]))}
+    nested = next((line.indent + _NESTED for number, (line, _) in boxes.items() if number in wholes), 0)
+    if not wholes or not any(_deep_number(b["rest"]) or line.indent >= nested for line, b in boxes.values()):
         return groups if has_boxes or any(_box_in(line, is_any_item=True) for line in lines) else []
     groups = []
     for line in lines:
         if whole := wholes.get(line.number):
-            box = next(box for other, box in boxes if other is line)
+            box = boxes[line.number][1]
             group = Draft(str(int(whole["number"])), whole["title"], line.number, _mark_in(box), lines=[line])
             group.is_optional = box["star"] is not None
             groups.append((group, _Section()))
@@ -295,10 +296,10 @@ def read_tasks(markdown: Markdown, names: Names, fallback_title: str) -> ReadTas
     """The groups of a tasks file, in its order; counted where their headings are not numbered upwards from 1."""
     root = _sections_of(markdown.lines)
     has_boxes = root.has_tasks
-    found = _groups_of(root, has_boxes)
-    drafts = [draft for draft, _ in found]
+    sectioned = _groups_of(root, has_boxes)
+    drafts = [draft for draft, _ in sectioned]
     grows = all(before < after for before, after in pairwise([0, *(draft.head for draft in drafts)]))
-    for place, (draft, section) in enumerate(found, 1):
+    for place, (draft, section) in enumerate(sectioned, 1):
         draft.group = draft.head if grows else place  # group 0 is the reviewers'
         draft.tasks = [*_tasks_in(section, has_boxes, is_group=True)]
     reading = _Reading(markdown, names, fallback_title)
@@ -373,8 +374,8 @@ class _Reading(Remarks):
             bullet = _LIKE["task_drafts_bullet"].match(line.text) if not line.is_code else None
             details += [[]] if bullet or not details else []
             details[-1].append(line.text[bullet.end() :] if bullet else line.text.strip())
-        told = tuple(text for words in details if (text := " ".join(words).strip()))
-        texts = (task.title, *told)
+        details_kept = tuple(text for words in details if (text := " ".join(words).strip()))
+        texts = (task.title, *details_kept)
         below = [state_of(_mark_in(box)) for line in task.lines if (box := _box_in(line))]
         numbers: dict[str, None] = {}  # of the tasks that it says must be done before
         for waits in (waits for text in texts for waits in _LIKE["after"].finditer(text[:_LONGEST_TEXT])):
@@ -382,7 +383,7 @@ class _Reading(Remarks):
                 numbers |= dict.fromkeys(_LIKE["task"].findall(waits["named"]))
         after = tuple(number for number in numbers if number in self.known and number != task.number)
         state = state_of(task.box) if task.box is not None else rolled_up(below)
-        return _task(task, title, state, self.names.parts_in(texts)[0], told, after)
+        return _task(task, title, state, self.names.parts_in(texts)[0], details_kept, after)
 
     def _owned(self, draft: Draft) -> tuple[str, ...]:
         """What a group's headings are about, and what its lines and paragraphs name: those of its tasks too."""

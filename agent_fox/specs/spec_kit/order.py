@@ -32,7 +32,7 @@ def rank(name: str) -> int:
     return int(_LIKE["t"].fullmatch(name) is not None)
 
 
-def said(text: str, verb: str, numbers: Numbers) -> Named:
+def tasks_named(text: str, verb: str, numbers: Numbers) -> Named:
     """The tasks that a text says to wait for (`waits`), or that it `blocks`, ranges written out, and those of them that
     are not there."""
     starts = [match.end() for match in _LIKE[verb].finditer(text)]

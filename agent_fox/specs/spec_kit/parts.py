@@ -82,7 +82,7 @@ class Part:
         return next((number for number, heading in self.path if heading.level > 1), 0)
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         text = joined(self.lines)
         return f"{self.label}: {text}" if self.label else text
 
@@ -167,26 +167,26 @@ _Lines = list[tuple[Item, list[Line]]]
 
 def items_of(lines: Iterable[Line], splits: Callable[[str], bool] = lambda text: False) -> list[Item]:
     """The items of a part, in the order of the file. `splits`: a text that begins an item of its own, however deep."""
-    found: _Lines = []
+    gathered: _Lines = []
     for is_row, group in groupby(lines, lambda line: not line.is_code and line.text.lstrip().startswith("|")):
-        here, last = list(group), found[-1] if found else None
+        here, last = list(group), gathered[-1] if gathered else None
         if not is_row:
-            found += _listed(here, splits)
+            gathered += _listed(here, splits)
         elif last is not None and last[0].mark and not last[0].is_row and here[0].indent > last[0].indent + 1:
             last[1].extend(here)  # a table that stands inside an item belongs to what that says
         else:
             for table, row in ((each, row) for each in tables_of(tree_of(here)) for row in each.rows):
                 pairs = zip((*table.header, *("" for _ in row.cells)), row.cells, strict=False)
                 cells = [cell for name, cell in pairs if cell and not _LIKE["about_the_work"].search(name)]
-                found += [(Item(row.line, 0, "|", " — ".join(cells)), [])] if len(cells) >= _LEAST_CELLS else []
-    for item, below in found:
+                gathered += [(Item(row.line, 0, "|", " — ".join(cells)), [])] if len(cells) >= _LEAST_CELLS else []
+    for item, below in gathered:
         item.text = joined((Line(item.line, item.text, 0), *below))
-    return [item for item, _ in found]
+    return [item for item, _ in gathered]
 
 
 def _listed(lines: Iterable[Line], splits: Callable[[str], bool]) -> _Lines:
     """List items and paragraphs. What is indented below an item, or goes on with it, belongs to it."""
-    found: _Lines = []
+    gathered: _Lines = []
     current: Item | None = None
     gap = False
     for line in lines:
@@ -200,10 +200,10 @@ def _listed(lines: Iterable[Line], splits: Callable[[str], bool]) -> _Lines:
         is_inside = current is not None and (not gap or (bool(current.mark) and line.indent > current.indent))
         begins = not line.is_code and (splits(rest) or (bullet is not None and not is_deeper))
         if current is not None and not begins and (is_inside or line.is_code):
-            found[-1][1].append(line)
+            gathered[-1][1].append(line)
         elif not line.is_code:
             mark = (bullet["mark"] or bullet["number"]) if bullet else "-"
             current = Item(line.number, line.indent, mark if begins else "", rest if begins else text)
-            found.append((current, []))
+            gathered.append((current, []))
         gap = False
-    return found
+    return gathered

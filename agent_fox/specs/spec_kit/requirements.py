@@ -152,7 +152,7 @@ class _Collection(Declarations):
         for part in self.parts:
             if part.heading is not None:
                 line, own = part.heading
-                headings.setdefault(line, (part, own, [own.text]))[2].append(part.said)
+                headings.setdefault(line, (part, own, [own.text]))[2].append(part.words)
             if part.kind is not Kind.EDGES and not (part.kind is Kind.SCENARIOS and part.story):
                 yield from self._in_items(part, leading)
         for line, (part, own, texts) in headings.items():
@@ -206,7 +206,7 @@ class _Collection(Declarations):
         criteria = self._criteria(f"{identifier}.", _scenarios_of(story))
         edge_cases = self._edge_cases(identifier, [part for part in story.parts if part.kind is Kind.EDGES])
         # in its own words, without its scenarios and edge cases
-        own = [part.said for part in story.parts if part.kind in (Kind.OTHER, Kind.ASIDE)]
+        own = [part.words for part in story.parts if part.kind in (Kind.OTHER, Kind.ASIDE)]
         text = "\n".join(filter(None, (story.title, *own)))
         self._add(story.line, Requirement(identifier, story.title or identifier, text, criteria, edge_cases))
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 from agent_fox.core.spec import Group, Subtask, TaskState
-from agent_fox.specs.collected import ReadTasks, Remarks
+from agent_fox.specs.collected import ReadTasks
 from agent_fox.specs.common import task_lists
 from agent_fox.specs.common.task_lists import MOST_NAMED, Draft, Numbers, rolled_up, state_of
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line
 from agent_fox.specs.spec_kit.identifiers import References, is_taken_back, stories_in_label, stories_in_title
-from agent_fox.specs.spec_kit.order import parted, phase_waits, rank, said, stated_in
+from agent_fox.specs.spec_kit.order import parted, phase_waits, rank, stated_in, tasks_named
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Phases, box_of
 from agent_fox.specs.word_tables import patterns_in
@@ -27,36 +27,15 @@ _LONGEST_HEADING = 300
 
 def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     """The groups of a tasks file: its phases, in their order."""
-    cut = Phases(markdown)
-    phases = cut.drafts
-    _count(cut)
-    reading = _Reading(markdown, references, phases)
-    reading.problems += cut.problems
-    groups = tuple(map(reading.group, phases))
+    reading = _Reading(markdown, references)
+    groups = tuple(map(reading.group, reading.drafts))
     if reading.numbers.spare < 0:  # ranges and lists without end are no plan
         what = f"words about the order of tasks name more than {MOST_NAMED} of them: not all are kept. Name fewer"
         reading.warn(1, what)
     if references.spare < 0:
         reading.warn(1, "ranges name very many requirements: of some the first alone is kept. Name fewer")
-    places = task_lists.places_of(markdown, phases)
+    places = task_lists.places_of(markdown, reading.drafts)
     return ReadTasks(task_lists.mark_first_tests(groups), tuple(reading.problems), places)
-
-
-def _count(cut: Phases) -> None:
-    """Phases have their written numbers, where these go up; else they are counted, and some have one number."""
-    phases = cut.drafts
-    numbers: list[int] = []
-    written = [_written(phase.title) for phase in phases]
-    for number in written:
-        numbers.append((numbers[-1] if numbers else 0) + 1 if number is None else number)
-    goes_up = all(before < after for before, after in pairwise([0, *numbers]))
-    is_plain = any(number is not None for number in written)
-    first: dict[int, int] = {}
-    for place, (phase, number, own) in enumerate(zip(phases, numbers, written, strict=True), 1):
-        phase.group = number if goes_up and is_plain else place
-        if own and first.setdefault(own, phase.line) != phase.line:
-            what = f"phase {own} stands twice, first in line {first[own]}: phases are counted, this one is known as"
-            cut.warn(phase.line, f"{what} group {phase.group} here. Renumber one")
 
 
 def _written(heading: str) -> int | None:
@@ -66,25 +45,41 @@ def _written(heading: str) -> int | None:
     return 0 if "." in number else int(number) if number.isdecimal() else None
 
 
-class _Reading(Remarks):
+class _Reading(Phases):
     """Turns drafts into values, and collects the problems and places on the way."""
 
-    def __init__(self, markdown: Markdown, references: References, phases: list[Draft]) -> None:
+    def __init__(self, markdown: Markdown, references: References) -> None:
         super().__init__(markdown)
         self.references = references
         self.shared: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
-        self.tasks = tuple(task for phase in phases for task in phase.tasks)
-        self._tell_apart(phases)
+        self.tasks = tuple(task for phase in self.drafts for task in phase.tasks)
+        self._count()
+        self._tell_apart()
         for task in self.tasks:
             _take_labels(task)
         self.numbers = Numbers({task.number: place for place, task in enumerate(self.tasks)}, rank)
         self.traced = self._traced()
-        self.stated = self._stated(phases)
+        self.stated = self._stated()
 
-    def _tell_apart(self, phases: list[Draft]) -> None:
+    def _count(self) -> None:
+        """Phases have their written numbers, where these go up; else they are counted, and some have one number."""
+        numbers: list[int] = []
+        written = [_written(phase.title) for phase in self.drafts]
+        for number in written:
+            numbers.append((numbers[-1] if numbers else 0) + 1 if number is None else number)
+        goes_up = all(before < after for before, after in pairwise([0, *numbers]))
+        is_plain = any(number is not None for number in written)
+        first: dict[int, int] = {}
+        for place, (phase, number, own) in enumerate(zip(self.drafts, numbers, written, strict=True), 1):
+            phase.group = number if goes_up and is_plain else place
+            if own and first.setdefault(own, phase.line) != phase.line:
+                what = f"phase {own} stands twice, first in line {first[own]}: phases are counted, this one is known as"
+                self.warn(phase.line, f"{what} group {phase.group} here. Renumber one")
+
+    def _tell_apart(self) -> None:
         """Every task has a number; the second that has one is known by another, which nobody writes."""
         seen: dict[str, list[int]] = {}
-        for phase in phases:
+        for phase in self.drafts:
             for place, task in enumerate(phase.tasks, 1):
                 number = task.number or f"{phase.group}.{place}"
                 lines = seen.setdefault(number, [])
@@ -126,7 +121,7 @@ class _Reading(Remarks):
             self.shared[stories, named] = tuple(dict.fromkeys([*self.references.of_stories(stories), *named]))
         # the tasks that it, or a heading above it, says it waits for
         headings = [heading.title[:_LONGEST_HEADING] for _, heading in task.chain if heading.level > 1]
-        waits, unknown = said("\n".join([_text(task), *headings]), "waits", self.numbers)
+        waits, unknown = tasks_named("\n".join([_text(task), *headings]), "waits", self.numbers)
         self._warn_of_unknown(task.line, f"{task.number} waits for", unknown)
         numbers = dict.fromkeys((*waits, *self.stated.get(task.number, ())))
         after = tuple(number for number in numbers if number != task.number)
@@ -142,15 +137,15 @@ class _Reading(Remarks):
         states = [TaskState.DONE if box and box in _TICKS else state_of(box) for box in boxes]
         return rolled_up(states) if is_headed else states[0]
 
-    def _stated(self, phases: list[Draft]) -> dict[str, list[str]]:
+    def _stated(self) -> dict[str, list[str]]:
         """What each task comes after, as other tasks, words before a phase's first task, prose and tables say it."""
         waits: dict[str, list[str]] = {}
         for task in self.tasks:
-            blocked, unknown = said(_text(task), "blocks", self.numbers)
+            blocked, unknown = tasks_named(_text(task), "blocks", self.numbers)
             self._warn_of_unknown(task.line, f"{task.number} blocks", unknown)
             for later in blocked:
                 waits.setdefault(later, []).append(task.number)
-        for phase in phases:
+        for phase in self.drafts:
             own = [task.number for task in phase.tasks]
             head = (line.text for line in _intro(phase) if line.number < phase.tasks[0].line)
             named = dict.fromkeys(name for text in head for name in phase_waits(text, self.numbers))
@@ -158,10 +153,10 @@ class _Reading(Remarks):
             for later in own if before and self.numbers.has_room(len(own) * len(before)) else ():
                 waits.setdefault(later, []).extend(before)
         for line, first, last in stated_in(self.markdown, self.numbers):
-            (earlier, strange), (after, stranger) = parted(first, self.numbers), parted(last, self.numbers)
+            (awaited, strange), (after, stranger) = parted(first, self.numbers), parted(last, self.numbers)
             self._warn_of_unknown(line, "the order of tasks names", tuple(dict.fromkeys((*strange, *stranger))))
-            for later in after if self.numbers.has_room(len(earlier) * len(after)) else ():
-                waits.setdefault(later, []).extend(earlier)
+            for later in after if self.numbers.has_room(len(awaited) * len(after)) else ():
+                waits.setdefault(later, []).extend(awaited)
         return waits
 
     def _warn_of_unknown(self, line: int, who: str, unknown: tuple[str, ...]) -> None:
@@ -175,7 +170,7 @@ class _Reading(Remarks):
             column = table.column_with("task", "任务", "タスク", "작업", "tarea", "tarefa", "tâche")
             for row in table.rows if column else ():
                 ids, _ = self.references.named(row.cell(0))
-                tasks, _ = said(f"after {row.cell(column)}", "waits", self.numbers) if ids else ((), ())
+                tasks, _ = tasks_named(f"after {row.cell(column)}", "waits", self.numbers) if ids else ((), ())
                 for task in tasks:
                     parts.setdefault(task, []).extend(ids)
         return parts

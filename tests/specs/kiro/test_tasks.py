@@ -486,6 +486,15 @@ def test_a_number_in_the_title_of_the_file_is_no_group(title: str) -> None:
     assert groups_of(read) == [(1, "Part", ["1.1"]), (2, "Part", ["2.1"])]
 
 
+def test_tasks_that_are_headings_are_found_below_a_heading_such_as_overview_but_samples_are_not() -> None:
+    tasks = "### Phase 1: Doors\n\n#### Task 1.1: Open\n\nIt opens.\n\n#### Task 1.2: Close\n\nIt closes.\n"
+    tasks += "\n### Phase 2: Locks\n\n#### Task 2.1: Turn\n"
+    read = tasks_of(f"# T\n\n## Overview\n\n{tasks}\n## Risks\n\n- Task 1.2 is hard\n")
+    assert groups_of(read) == [(1, "Doors", ["1.1", "1.2"]), (2, "Locks", ["2.1"])]
+    sample = "## Examples\n\n### Phase 1: Sample\n\n#### Task 1.1: Shine\n"
+    assert groups_of(tasks_of(f"# T\n\n{sample}\n## Tasks\n\n{tasks}")) == groups_of(read)
+
+
 def test_headings_that_only_begin_like_notes_hold_tasks_where_the_numbers_go_on() -> None:
     text = """
     ## Reference data import

@@ -368,3 +368,12 @@ def test_tasks_that_nobody_filled_in_are_said(tmp_path: Path) -> None:
     assert warnings(tmp_path, text) == [
         ("tasks.md:1", "half-written: no more than a template says, in lines 1, 2, 3. Fill it in")
     ]
+
+
+def test_a_group_owns_what_its_tasks_name_in_code_too(tmp_path: Path) -> None:
+    tasks = "## 1. Lock\n\n### 1.1 Write it\n\n```ts\nletting people in works\n```\n\n## 2. Door\n\n### 2.1 Hang it\n"
+    found = groups(tmp_path, tasks, ADDED.replace("Login", "Letting people in"))
+    assert [(g.requirements, [t.requirements for t in g.subtasks]) for g in found] == [
+        (("1.1",), [("1.1",)]),
+        ((), [()]),
+    ]

@@ -262,8 +262,8 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     found, problems = groups(tmp_path, tasks)
     assert [t.number for t in found[0].subtasks] == ["T001", "T001 (2)"]
     assert problems == [
-        "tasks.md:6 T001 stands in line 5 too: this one is known as 'T001 (2)' here. Renumber one",
         "tasks.md:10 T099 stands in no phase: not planned. Move it below the phase it belongs to",
+        "tasks.md:6 T001 stands in line 5 too: this one is known as 'T001 (2)' here. Renumber one",
         "tasks.md:5 T001 names US7, FR-009: no such requirement in this spec. Correct the id, or declare it",
         "tasks.md:5 T001 waits for T077: no such task here. Correct the number",
     ]
