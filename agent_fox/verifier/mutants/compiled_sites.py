@@ -407,7 +407,7 @@ def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     is_open = named(function, "name") in _COMPARING and given is not None and _ANYTHING.search(text_of(given))
     if not types or is_open or not any(map(_changes_in_go, types)):
         return
-    results = [f"{helper}{at}" for at in range(len(types))]
+    results, me = [f"{helper}{at}" for at in range(len(types))], named(function, "receiver").strip("()").split(" ")[0]
     condition = _go_condition(function, results[0], helper) if types == ["bool"] else ""
     end = " }" if condition else ""
     shape = ", ".join(f"{name} {kind}" for name, kind in zip(results, types, strict=True))
@@ -420,15 +420,16 @@ def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
             continue
         of_each = children(values[0]) if values else []
         of_each = of_each * len(types) if len(of_each) == 1 else of_each  # one call may give them all
-        if any(value.type != "nil" and _changes_in_go(kind) for value, kind in zip(of_each, types, strict=False)):
+        if any(_changes_in_go(kind, text_of(value), me) for value, kind in zip(of_each, types, strict=False)):
             yield from around(
                 values[0], f"func() ({shape}) {{ {assigned} = ", f"; {condition}{helper}({pointers}){end}; return }}()"
             )
 
 
-def _changes_in_go(kind: str) -> bool:
-    """Whether the helper of Go can change what has this type: of what pointers point to, what the package defines."""
-    return not kind.startswith(("func", "chan", "<-")) and not (kind.startswith("*") and "." in kind)
+def _changes_in_go(kind: str, given: str = "?", me: str = "") -> bool:
+    """Whether the helper of Go can change it, by its type; not what a method got, which others know, and gives back."""
+    is_fixed = kind.startswith(("func", "chan", "<-")) or (kind.startswith("*") and ("." in kind or given == me))
+    return given != "nil" and not is_fixed
 
 
 def _go_condition(function: Node, result: str, helper: str) -> str:

@@ -82,8 +82,9 @@ type Money struct {
 
 func Plus(a, b Money) Money                       { return Money{cents: a.cents + b.cents} }
 func Later(a time.Time, n int) time.Time          { return a.Add(time.Duration(n) * time.Second) }
-func (m *Money) Itself() *Money                   { return m }
-func (m *Money) Checked() (*Money, error)         { return m, nil }
+func (m *Money) With(n int) *Money                { m.cents += n; return m }
+func (m *Money) Next() *Money                     { return m.next }
+func (m *Money) Checked() (*Money, error)         { return m.next, nil }
 func Server(at string) *http.Server               { return &http.Server{Addr: at} }
 func Asked(at *http.Request) (*http.Request, error) { return at, nil }
 """
@@ -104,8 +105,8 @@ func TestAll(t *testing.T) {
 	}
 	one := &Money{cents: 1}
 	one.next = one
-	two := one.Itself()
-	if two == one || two != one.Itself() || two != two.Itself() || two.cents != 2 || one.cents != 1 {
+	two := one.Next()
+	if one.With(0) != one || two == one || two != one.Next() || two.cents != 2 || one.cents != 1 {
 		t.Fatal(two.cents)
 	}
 	if three, err := one.Checked(); three != two || err != nil {
@@ -119,7 +120,7 @@ func TestAll(t *testing.T) {
 def test_own_values_of_go_hold_something_else_and_what_belongs_to_others_is_left(tmp_path: Path) -> None:
     """The same one for the same one, also where they hold each other."""
     values = of(Kind.VALUE, GO_OWN, GO)
-    assert [one.owner for one in values] == ["Plus", "Later", "Money.Itself", "Money.Checked"]
+    assert [one.owner for one in values] == ["Plus", "Later", "Money.Next", "Money.Checked"]
     (tmp_path / "go.mod").write_text("module money\n\ngo 1.18\n")
     (tmp_path / "money.go").write_text(broken(GO_OWN, values, GO))
     (tmp_path / "money_test.go").write_text(GO_OWN_TEST)
